@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+pub mod error;
+pub mod message;
+pub mod model;
+pub mod part;
+pub mod request;
+pub mod testing;
+pub mod tool;
+pub mod usage;
+
+pub use error::{ModelError, ModelErrorKind, ToolError};
+pub use message::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
+pub use model::{Model, ModelId, PartStream};
+pub use part::{FinishReason, Part, Source};
+pub use request::{Request, Sampling, ToolChoice};
+pub use tool::{Execution, Tool, ToolContext, ToolSpec};
+pub use usage::Usage;
+
+/// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.
+pub type ProviderMetadata = serde_json::Map<String, serde_json::Value>;

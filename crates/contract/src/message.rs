@@ -1,0 +1,156 @@
+//! The conversation as a model reads it.
+
+use crate::ProviderMetadata;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One message to a model. A history is valid when every tool call of an assistant message has exactly one result in
+/// the tool message that follows it; whoever builds a history keeps that.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "role", content = "content", rename_all = "lowercase")]
+pub enum Message {
+    /// Instructions.
+    System(String),
+    /// The person.
+    User(Vec<UserPart>),
+    /// The model.
+    Assistant(Vec<AssistantPart>),
+    /// Results of the calls in the assistant message before it, in call order.
+    Tool(Vec<ToolResult>),
+}
+
+/// What a person sends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum UserPart {
+    /// Words.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// An image or a document.
+    File {
+        /// For example `image/png`.
+        media_type: String,
+        /// Its bytes or where they are.
+        data: FileData,
+        /// As the user named it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filename: Option<String>,
+    },
+}
+
+/// A file's bytes, or where they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileData {
+    /// Base64.
+    Base64(String),
+    /// An `https:` address that the provider fetches itself.
+    Url(String),
+}
+
+/// What a model said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum AssistantPart {
+    /// Words.
+    Text {
+        /// The words.
+        text: String,
+        /// Goes back to the same provider.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metadata: Option<ProviderMetadata>,
+    },
+    /// Thoughts.
+    Reasoning {
+        /// The readable thoughts; empty when redacted.
+        text: String,
+        /// Signature or redacted data; without it some providers refuse the part, and their codec leaves it out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metadata: Option<ProviderMetadata>,
+    },
+    /// A call of a tool.
+    ToolCall(ToolCall),
+    /// The result of a tool that the provider ran itself.
+    ToolResult(ToolResult),
+    /// A provider's own item of a kind that has no part here, verbatim; other providers leave it out.
+    ProviderItem {
+        /// For example `anthropic`.
+        provider: String,
+        /// As it came.
+        item: Value,
+    },
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolCall {
+    /// Unique within the conversation.
+    pub id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments; an object.
+    pub input: Value,
+    /// Run by the provider itself.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub provider_executed: bool,
+    /// Goes back to the same provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// What became of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolResult {
+    /// The call.
+    pub call_id: String,
+    /// The tool.
+    pub name: String,
+    /// The result.
+    pub output: ToolOutput,
+    /// Goes back to the same provider.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<ProviderMetadata>,
+}
+
+/// A result as the model reads it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", content = "value", rename_all = "kebab-case")]
+pub enum ToolOutput {
+    /// Plain text.
+    Text(String),
+    /// Data.
+    Json(Value),
+    /// It failed; the text says why.
+    ErrorText(String),
+    /// The user said no, perhaps with a reason.
+    Denied(Option<String>),
+}
+
+impl ToolOutput {
+    /// A tool's value: text stays text, anything else is data.
+    pub fn of(value: Value) -> Self {
+        match value {
+            Value::String(text) => Self::Text(text),
+            other => Self::Json(other),
+        }
+    }
+
+    /// Whether the model should read it as a failure.
+    pub fn is_error(&self) -> bool {
+        matches!(self, Self::ErrorText(_) | Self::Denied(_))
+    }
+
+    /// The text that goes to a provider that knows only text.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text(text) | Self::ErrorText(text) => text.clone(),
+            Self::Json(value) => value.to_string(),
+            Self::Denied(Some(reason)) => reason.clone(),
+            Self::Denied(None) => "Tool call execution denied.".to_owned(),
+        }
+    }
+}

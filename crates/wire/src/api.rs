@@ -1,0 +1,198 @@
+//! Requests to the chat and its answers, the same behind every door (server function, HTTP).
+
+use crate::{UiMessage, error::UserError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Something for the agent to do in a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SendRequest {
+    /// The page on which the chat stands.
+    pub page_id: String,
+    /// The agent that answers.
+    pub agent_id: String,
+    /// Chosen by the client (letters, digits, `-`, `_`; at most 128); a new one makes a new conversation.
+    pub conversation_id: String,
+    /// What is sent.
+    pub submission: Submission,
+    /// The page's shared state at this moment, by declared key (L-64). Empty: the agent sees none.
+    #[serde(default)]
+    pub shared_state: Map<String, Value>,
+    /// The page's query string.
+    #[serde(default)]
+    pub url_query: Map<String, Value>,
+}
+
+/// What is sent.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Submission {
+    /// A new message of the user. Its id is the idempotency key: sent again, it is the same message and the same run.
+    Message {
+        /// Role `user`.
+        message: UiMessage,
+        /// For an edit: the user message that it replaces; the old one stays as another branch.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        replaces: Option<String>,
+        /// Earlier messages, taken over (user and assistant text only) when the conversation is new.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        history: Vec<UiMessage>,
+    },
+    /// Answer the same user message again, in a new branch.
+    Regenerate {
+        /// The assistant message to answer anew; absent: the newest.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        message_id: Option<String>,
+    },
+    /// Decisions and outputs for calls that are pending in the newest assistant message.
+    Answers {
+        /// One for each call that is answered; the run starts when none is pending any more.
+        answers: Vec<Answer>,
+    },
+    /// Go on with an answer that was interrupted.
+    Continue,
+}
+
+/// What became of one pending call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
+pub enum Answer {
+    /// The user's decision on a call that asked for it.
+    Approval {
+        /// The call.
+        tool_call_id: String,
+        /// The decision.
+        approved: bool,
+        /// In the user's words.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+    },
+    /// The result of a tool that the browser ran.
+    Output {
+        /// The call.
+        tool_call_id: String,
+        /// Its result.
+        output: Value,
+    },
+    /// The failure of a tool that the browser ran.
+    Error {
+        /// The call.
+        tool_call_id: String,
+        /// For the model.
+        error_text: String,
+    },
+}
+
+/// What the message's `metadata` holds.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MessageMetadata {
+    /// Unix time, milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<i64>,
+    /// How the newest run of this message ended; absent while it runs and on user messages.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
+    /// With [`Outcome::Failed`]: what the user reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<UserError>,
+    /// Tokens so far.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<Usage>,
+    /// The model that answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Outcome {
+    /// The model finished.
+    Done,
+    /// Waits for a decision or a browser tool.
+    Waiting,
+    /// The user stopped it.
+    Stopped,
+    /// A limit ended it (steps, tokens, time).
+    Limit,
+    /// It failed; Retry is offered.
+    Failed,
+    /// The server died under it; Continue is offered.
+    Interrupted,
+}
+
+/// Tokens, summed over the steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Usage {
+    /// All input, cached included.
+    pub input_tokens: u64,
+    /// All output, reasoning included.
+    pub output_tokens: u64,
+    /// Of the input: read from a cache.
+    #[serde(default)]
+    pub cache_read_tokens: u64,
+    /// Of the input: written to a cache.
+    #[serde(default)]
+    pub cache_write_tokens: u64,
+    /// Of the output: reasoning.
+    #[serde(default)]
+    pub reasoning_tokens: u64,
+}
+
+/// A line of the conversation list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationSummary {
+    /// The conversation.
+    pub id: String,
+    /// Its title; the first words of the first message until there is a better one.
+    pub title: String,
+    /// The page on which it was begun.
+    pub page_id: String,
+    /// The agent that answers.
+    pub agent_id: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// Unix time, milliseconds; the list's order.
+    pub updated_at: i64,
+    /// Whether an answer is being written.
+    pub running: bool,
+}
+
+/// One page of the list, newest first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationList {
+    /// At most the asked number.
+    pub items: Vec<ConversationSummary>,
+    /// Opaque; asks for the next page. Absent on the last one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// A conversation as it stands: the active branch, oldest first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ConversationView {
+    /// Its line in the list.
+    #[serde(flatten)]
+    pub summary: ConversationSummary,
+    /// The active branch. A message that is being written is here as far as it has come.
+    pub messages: Vec<UiMessage>,
+    /// The run that is writing, if one is. Its stream, read from the start, gives that message whole.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active: Option<ActiveRun>,
+}
+
+/// A run that is writing.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ActiveRun {
+    /// The run.
+    pub run_id: String,
+    /// The assistant message that it writes.
+    pub message_id: String,
+}

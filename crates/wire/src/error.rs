@@ -1,0 +1,88 @@
+//! The error that a caller sees: a stable code, a sentence that says what to do next, nothing of the inside.
+
+use serde::{Deserialize, Serialize};
+
+/// An error for its reader, as `{"code", "message"}`; HTTP wraps it as `{"error": {…}}`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserError {
+    /// For programs.
+    pub code: ErrorCode,
+    /// For people: what happened and what to do next. Never a secret, a provider's body or a path.
+    pub message: String,
+    /// The field that is wrong, for example `/messages/0/parts`, with [`ErrorCode::Invalid`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// Seconds after which to try again, with [`ErrorCode::RateLimited`] and [`ErrorCode::Unavailable`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry_after: Option<u32>,
+}
+
+/// A stable name for what went wrong, with its HTTP status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorCode {
+    /// 400: not readable.
+    Malformed,
+    /// 401: not signed in.
+    Unauthenticated,
+    /// 403: not allowed.
+    Forbidden,
+    /// 404: unknown, or not yours.
+    NotFound,
+    /// 409: a run is active.
+    Busy,
+    /// 413: too large.
+    TooLarge,
+    /// 422: well-formed but wrong.
+    Invalid,
+    /// 429: too many.
+    RateLimited,
+    /// 500: our fault.
+    Internal,
+    /// 503: draining or full.
+    Unavailable,
+}
+
+impl ErrorCode {
+    /// The HTTP status.
+    pub fn status(self) -> u16 {
+        match self {
+            Self::Malformed => 400,
+            Self::Unauthenticated => 401,
+            Self::Forbidden => 403,
+            Self::NotFound => 404,
+            Self::Busy => 409,
+            Self::TooLarge => 413,
+            Self::Invalid => 422,
+            Self::RateLimited => 429,
+            Self::Internal => 500,
+            Self::Unavailable => 503,
+        }
+    }
+}
+
+impl UserError {
+    /// An error with a code and a sentence.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), path: None, retry_after: None }
+    }
+
+    /// 404, the same whether the thing does not exist or belongs to someone else.
+    pub fn not_found() -> Self {
+        Self::new(ErrorCode::NotFound, "There is nothing here, or it is not yours.")
+    }
+
+    /// 422 at a field.
+    pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { path: Some(path.into()), ..Self::new(ErrorCode::Invalid, message) }
+    }
+}
+
+impl std::fmt::Display for UserError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UserError {}

@@ -1,0 +1,21 @@
+#![doc = include_str!("../README.md")]
+
+pub mod api;
+pub mod chunk;
+pub mod error;
+pub mod message;
+pub mod page;
+pub mod partial_json;
+pub mod reduce;
+
+pub use chunk::{Chunk, DataChunk, FinishReason};
+pub use error::{ErrorCode, UserError};
+pub use message::{Approval, DataPart, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart};
+
+
+/// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.
+pub type ProviderMetadata = serde_json::Map<String, serde_json::Value>;
+
+/// The name of the data part that keeps a provider's own item verbatim for the next request to the same provider.
+/// It is stored with the message and never leaves the server.
+pub const PROVIDER_ITEM: &str = "data-provider-item";
