@@ -1,1 +1,18 @@
-//! The UI.
+#![doc = include_str!("../README.md")]
+
+pub mod agent_chat;
+pub mod agent_conversations;
+pub mod api;
+pub mod blocks;
+pub mod chat_context;
+#[cfg(feature = "ssr")]
+pub mod context;
+pub mod markdown;
+pub mod page_state;
+pub mod pages;
+pub mod routes;
+pub mod shell;
+pub mod theme;
+
+pub use routes::App;
+pub use shell::shell;

@@ -1,0 +1,15 @@
+//! Deletes a conversation.
+
+use super::ApiError;
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+/// Deletes a conversation with all that belongs to it.
+#[server(prefix = "/ui", endpoint = "delete", input = Json)]
+pub async fn delete_conversation(
+    /// The conversation.
+    id: String,
+) -> Result<(), ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.chat.delete(&caller, &id).await?)
+}

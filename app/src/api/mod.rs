@@ -1,0 +1,15 @@
+//! The server functions: one per file, each asks who calls and makes one call.
+
+pub mod conversation;
+pub mod conversations;
+pub mod delete;
+pub mod error;
+pub mod page;
+pub mod rename;
+
+pub use conversation::{LoadConversation, load_conversation};
+pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
+pub use delete::{DeleteConversation, delete_conversation};
+pub use error::ApiError;
+pub use page::{LoadPage, load_page};
+pub use rename::{RenameConversation, rename_conversation};

@@ -1,0 +1,17 @@
+//! Renames a conversation.
+
+use super::ApiError;
+use leptos::prelude::*;
+use server_fn::codec::Json;
+
+/// Gives a conversation another title.
+#[server(prefix = "/ui", endpoint = "rename", input = Json)]
+pub async fn rename_conversation(
+    /// The conversation.
+    id: String,
+    /// Its new title.
+    title: String,
+) -> Result<(), ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.chat.rename(&caller, &id, &title).await?)
+}

@@ -1,0 +1,20 @@
+//! What is shown at an address that has no page.
+
+use leptos::prelude::*;
+use leptos_meta::Title;
+
+/// Says that nothing is here, with status 404 and a way home.
+#[component]
+pub fn MissingPage() -> impl IntoView {
+    #[cfg(feature = "ssr")]
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
+        response.set_status(http::StatusCode::NOT_FOUND);
+    }
+    view! {
+        <Title text="Page not found · Chatwright" />
+        <main class="cw-missing">
+            <h1>"There is no page here"</h1>
+            <a href="/" class="cw-button">"Go to the start page"</a>
+        </main>
+    }
+}

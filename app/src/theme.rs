@@ -1,0 +1,1 @@
+//! The switch between the system's colours, light and dark.
