@@ -1,1 +1,21 @@
-//! Room `store`.
+#![doc = include_str!("../README.md")]
+
+mod begin_run;
+mod body;
+mod conversations;
+mod error;
+mod messages;
+mod run_events;
+mod runs;
+mod sqlite;
+mod store;
+mod tool_calls;
+
+pub use begin_run::{BeginRun, Begun, NewMessage};
+pub use conversations::{Conversation, ConversationRow, Cursor, MAX_CONVERSATIONS, RunRow};
+pub use error::StoreError;
+pub use messages::StoredMessage;
+pub use run_events::{JournalBatch, JournalRow, MAX_EVENTS};
+pub use runs::{FinishRun, OpenRun, RunStatus};
+pub use store::Store;
+pub use tool_calls::{ToolCallState, ToolOutcome};

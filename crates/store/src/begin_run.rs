@@ -1,0 +1,210 @@
+//! Accepting a submission: its messages and the run that answers it, in one transaction.
+
+use crate::messages::{self, set_body};
+use crate::{Store, StoreError, body};
+use sqlx::{Row, SqliteConnection};
+use wire::UiMessage;
+
+/// A submission as it is to be stored.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BeginRun {
+    /// Begun with this submission when it does not exist.
+    pub conversation_id: String,
+    /// The page on which a new conversation is begun.
+    pub page_id: String,
+    /// The agent of a new conversation.
+    pub agent_id: String,
+    /// The title of a new conversation.
+    pub title: String,
+    /// Unique within the conversation: the same submission sent again is the same run.
+    pub submission_key: String,
+    /// New messages, parents first: the user's, taken-over history, the empty assistant message.
+    pub insert: Vec<NewMessage>,
+    /// Messages whose bodies are replaced, for example by ones with decisions.
+    pub update: Vec<UiMessage>,
+    /// The assistant message that the run writes; becomes the head of the active branch.
+    pub message_id: String,
+    /// Unique everywhere.
+    pub run_id: String,
+    /// Unix time, milliseconds.
+    pub now: i64,
+    /// When the run counts as abandoned unless its lease is renewed; Unix time, milliseconds.
+    pub lease_until: i64,
+}
+
+/// A message to insert.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NewMessage {
+    /// The message that it follows, in the same conversation.
+    pub parent_id: Option<String>,
+    /// The message.
+    pub message: UiMessage,
+}
+
+/// What became of a submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Begun {
+    /// Stored; the caller is to drive the run.
+    Started {
+        /// Fences the run's writes, and numbers its stream.
+        epoch: u64,
+    },
+    /// It was stored before.
+    Duplicate {
+        /// The run that it started.
+        run_id: String,
+        /// The assistant message of that run.
+        message_id: String,
+        /// Whether that run is still active.
+        active: bool,
+    },
+    /// Nothing was stored, because another run is active.
+    Busy {
+        /// The active run.
+        run_id: String,
+    },
+}
+
+const FIND_CONVERSATION: &str = "SELECT owner, epoch FROM conversations WHERE id = $1";
+
+const FIND_SUBMISSION: &str = "
+    SELECT id, message_id, status FROM runs WHERE conversation_id = $1 AND submission_key = $2";
+
+const FIND_ACTIVE: &str = "SELECT id FROM runs WHERE conversation_id = $1 AND status = 'running'";
+
+const INSERT_CONVERSATION: &str = "
+    INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7)";
+
+const ADVANCE_CONVERSATION: &str = "
+    UPDATE conversations SET head = $2, epoch = $3, updated_at = max(updated_at, $4) WHERE id = $1";
+
+const INSERT_RUN: &str = "
+    INSERT INTO runs (id, conversation_id, submission_key, message_id, epoch, status, started_at, lease_until)
+    VALUES ($1, $2, $3, $4, $5, 'running', $6, $7)";
+
+impl Store {
+    /// Stores a submission and opens its run, or says why not.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for a conversation of another owner or an update of an unknown message,
+    /// [`StoreError::Invalid`] when an id is in use or a parent is not in the conversation.
+    pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<Begun, StoreError> {
+        let prepared = Prepared::new(owner, begin)?;
+        self.write(move |db| Box::pin(prepared.store(db))).await
+    }
+}
+
+/// A submission whose bodies are encoded, so that the writer spends no time on JSON.
+struct Prepared {
+    owner: String,
+    begin: BeginRun,
+    inserted: Vec<String>,
+    updated: Vec<String>,
+}
+
+impl Prepared {
+    fn new(owner: &str, begin: BeginRun) -> Result<Self, StoreError> {
+        let inserted = begin.insert.iter().map(|new| body::encode(&new.message)).collect::<Result<_, _>>()?;
+        let updated = begin.update.iter().map(body::encode).collect::<Result<_, _>>()?;
+        Ok(Self { owner: owner.to_owned(), begin, inserted, updated })
+    }
+
+    async fn store(mut self, db: &mut SqliteConnection) -> Result<Begun, StoreError> {
+        let last_epoch = self.last_epoch(db).await?;
+        if last_epoch.is_some()
+            && let Some(begun) = self.known(db).await?
+        {
+            return Ok(begun);
+        }
+        let epoch = last_epoch.unwrap_or(0) + 1;
+        match last_epoch {
+            None => self.insert_conversation(db).await?,
+            Some(_) => self.advance_conversation(db, epoch).await?,
+        }
+        self.store_messages(db).await?;
+        self.insert_run(db, epoch).await?;
+        Ok(Begun::Started { epoch: epoch.cast_unsigned() })
+    }
+
+    /// The epoch of the conversation's newest run; none for a new conversation.
+    async fn last_epoch(&self, db: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
+        let row = sqlx::query(FIND_CONVERSATION).bind(&self.begin.conversation_id).fetch_optional(db).await?;
+        let Some(row) = row else { return Ok(None) };
+        if row.try_get::<&str, _>("owner")? != self.owner {
+            return Err(StoreError::NotFound);
+        }
+        Ok(Some(row.try_get("epoch")?))
+    }
+
+    /// The submission's own earlier run, or the run that is in its way.
+    async fn known(&self, db: &mut SqliteConnection) -> Result<Option<Begun>, StoreError> {
+        let find = sqlx::query(FIND_SUBMISSION).bind(&self.begin.conversation_id).bind(&self.begin.submission_key);
+        if let Some(row) = find.fetch_optional(&mut *db).await? {
+            let active = row.try_get::<&str, _>("status")? == "running";
+            return Ok(Some(Begun::Duplicate {
+                run_id: row.try_get("id")?,
+                message_id: row.try_get("message_id")?,
+                active,
+            }));
+        }
+        let active = sqlx::query_scalar(FIND_ACTIVE).bind(&self.begin.conversation_id).fetch_optional(db).await?;
+        Ok(active.map(|run_id| Begun::Busy { run_id }))
+    }
+
+    async fn insert_conversation(&self, db: &mut SqliteConnection) -> Result<(), StoreError> {
+        let begin = &self.begin;
+        sqlx::query(INSERT_CONVERSATION)
+            .bind(&begin.conversation_id)
+            .bind(&self.owner)
+            .bind(&begin.page_id)
+            .bind(&begin.agent_id)
+            .bind(&begin.title)
+            .bind(&begin.message_id)
+            .bind(begin.now)
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+
+    async fn advance_conversation(&self, db: &mut SqliteConnection, epoch: i64) -> Result<(), StoreError> {
+        let begin = &self.begin;
+        let advance = sqlx::query(ADVANCE_CONVERSATION).bind(&begin.conversation_id).bind(&begin.message_id);
+        advance.bind(epoch).bind(begin.now).execute(db).await?;
+        Ok(())
+    }
+
+    async fn store_messages(&mut self, db: &mut SqliteConnection) -> Result<(), StoreError> {
+        let begin = &self.begin;
+        for (new, body) in begin.insert.iter().zip(std::mem::take(&mut self.inserted)) {
+            sqlx::query(messages::INSERT)
+                .bind(&begin.conversation_id)
+                .bind(&new.message.id)
+                .bind(&new.parent_id)
+                .bind(body::role_name(new.message.role))
+                .bind(begin.now)
+                .bind(body)
+                .execute(&mut *db)
+                .await?;
+        }
+        for (message, body) in begin.update.iter().zip(std::mem::take(&mut self.updated)) {
+            set_body(db, &begin.conversation_id, &message.id, body).await?;
+        }
+        Ok(())
+    }
+
+    async fn insert_run(&self, db: &mut SqliteConnection, epoch: i64) -> Result<(), StoreError> {
+        let begin = &self.begin;
+        sqlx::query(INSERT_RUN)
+            .bind(&begin.run_id)
+            .bind(&begin.conversation_id)
+            .bind(&begin.submission_key)
+            .bind(&begin.message_id)
+            .bind(epoch)
+            .bind(begin.now)
+            .bind(begin.lease_until)
+            .execute(db)
+            .await?;
+        Ok(())
+    }
+}

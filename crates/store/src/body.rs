@@ -1,0 +1,103 @@
+//! Message bodies: JSON out, and back without ever failing. A row that was damaged, or written by another version, must
+//! not make a whole conversation unreadable.
+
+use crate::StoreError;
+use serde_json::{Value, json};
+use wire::{Role, UiMessage, UiPart};
+
+/// A message's JSON for the database.
+pub(crate) fn encode(message: &UiMessage) -> Result<String, StoreError> {
+    serde_json::to_string(message).map_err(|error| StoreError::Failed(format!("a message cannot be encoded: {error}")))
+}
+
+/// A role's name in the database.
+pub(crate) fn role_name(role: Role) -> &'static str {
+    match role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+    }
+}
+
+fn role_of(name: &str) -> Role {
+    match name {
+        "system" => Role::System,
+        "user" => Role::User,
+        _ => Role::Assistant,
+    }
+}
+
+/// A message from its row. The row's id and role count; a part that cannot be read becomes an `unreadable` one.
+pub(crate) fn decode(conversation_id: &str, id: &str, role: &str, body: &[u8]) -> UiMessage {
+    if let Ok(message) = serde_json::from_slice::<UiMessage>(body)
+        && message.id == id
+    {
+        return message;
+    }
+    tracing::warn!(conversation = conversation_id, message = id, "a stored message is damaged; showing what can be read");
+    salvage(id, role_of(role), body)
+}
+
+fn salvage(id: &str, role: Role, body: &[u8]) -> UiMessage {
+    let mut message = UiMessage::new(id, role);
+    let Ok(Value::Object(mut fields)) = serde_json::from_slice(body) else {
+        message.parts.push(unreadable());
+        return message;
+    };
+    message.metadata = fields.remove("metadata").filter(|metadata| !metadata.is_null());
+    message.parts = match fields.remove("parts") {
+        Some(Value::Array(parts)) => {
+            parts.into_iter().map(|part| serde_json::from_value(part).unwrap_or_else(|_| unreadable())).collect()
+        }
+        _ => vec![unreadable()],
+    };
+    message
+}
+
+/// Stands for what cannot be read. It does not carry the damaged data: it is sent to browsers, which must be able to
+/// read it, and the data stays in the row.
+fn unreadable() -> UiPart {
+    UiPart::Other(json!({ "type": "unreadable" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+    use proptest::prelude::*;
+
+    fn show(body: &str) -> String {
+        serde_json::to_string(&decode("c1", "m1", "user", body.as_bytes())).unwrap()
+    }
+
+    #[test]
+    fn damaged_bodies_are_shown_as_far_as_they_go() {
+        let whole = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"}]}"#;
+        assert_eq!(show(whole), whole);
+        assert_snapshot!(show("{\"id\":\"m1\",\"ro"), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
+        assert_snapshot!(show(""), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
+        assert_snapshot!(show("[1]"), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
+        let part = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"},{"type":"text"},{"type":"later","x":1}]}"#;
+        assert_snapshot!(show(part), @r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"},{"type":"unreadable"},{"type":"later","x":1}]}"#);
+        let role = r#"{"id":"m1","role":"robot","metadata":{"createdAt":5},"parts":[{"type":"step-start"}]}"#;
+        assert_snapshot!(show(role), @r#"{"id":"m1","role":"user","metadata":{"createdAt":5},"parts":[{"type":"step-start"}]}"#);
+        let other = r#"{"id":"m2","role":"assistant","parts":[]}"#;
+        assert_snapshot!(show(other), @r#"{"id":"m1","role":"user","parts":[]}"#);
+        let deep = format!(r#"{{"id":"m1","role":"user","parts":[{}{}]}}"#, "[".repeat(9999), "]".repeat(9999));
+        assert_snapshot!(show(&deep), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
+    }
+
+    proptest! {
+        /// Whatever the bytes are, there is a message with the row's id, and a browser can read it.
+        #[test]
+        fn any_bytes_make_a_message(bytes in proptest::collection::vec(any::<u8>(), 0..64), cut in 0_usize..90) {
+            let whole = br#"{"id":"m1","role":"user","metadata":{"a":1},"parts":[{"type":"text","text":"hi"},{"type":"file"}]}"#;
+            let cut = cut.min(whole.len());
+            let body = [&whole[..cut], &bytes[..], &whole[cut..]].concat();
+            let message = decode("c1", "m1", "user", &body);
+            prop_assert_eq!(&message.id, "m1");
+            let json = serde_json::to_string(&message).unwrap();
+            prop_assert_eq!(serde_json::from_str::<UiMessage>(&json).unwrap(), message);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Table `conversations`: the list, one of them, rename, delete.
+
+use crate::{Store, StoreError};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use wire::api::ConversationSummary;
+
+/// Rows of the list at once: a page of 100, and one more that tells whether there is a next page.
+pub const MAX_CONVERSATIONS: u32 = 101;
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConversationRow {
+    /// What the list shows.
+    pub summary: ConversationSummary,
+}
+
+/// A place in the list: the line after which to go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Unix time, milliseconds.
+    pub updated_at: i64,
+    /// Decides between equal times.
+    pub id: String,
+}
+
+/// A conversation without its messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conversation {
+    /// What the list shows.
+    pub summary: ConversationSummary,
+    /// The newest message of the active branch.
+    pub head: Option<String>,
+    /// The run that is writing, if one is.
+    pub active_run: Option<RunRow>,
+}
+
+/// A run that is writing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunRow {
+    /// The run.
+    pub id: String,
+    /// Fences its writes.
+    pub epoch: u64,
+    /// The assistant message that it writes.
+    pub message_id: String,
+}
+
+const LIST: &str = "
+    SELECT c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, r.id AS run_id
+    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
+    WHERE c.owner = $1
+    ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+
+const LIST_AFTER: &str = "
+    SELECT c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, r.id AS run_id
+    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
+    WHERE c.owner = $1 AND (c.updated_at, c.id) < ($3, $4)
+    ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+
+const ONE: &str = "
+    SELECT c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, c.head,
+           r.id AS run_id, r.epoch, r.message_id
+    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
+    WHERE c.owner = $1 AND c.id = $2";
+
+const RENAME: &str = "UPDATE conversations SET title = $3 WHERE owner = $1 AND id = $2";
+
+/// Messages, runs, events and ledger rows go with it (ON DELETE CASCADE).
+const DELETE: &str = "DELETE FROM conversations WHERE owner = $1 AND id = $2";
+
+impl Store {
+    /// The owner's conversations, newest first, at most `limit` (and [`MAX_CONVERSATIONS`]) of them after `before`.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn conversations(
+        &self,
+        owner: &str,
+        limit: u32,
+        before: Option<Cursor>,
+    ) -> Result<Vec<ConversationRow>, StoreError> {
+        let (owner, limit) = (owner.to_owned(), limit.min(MAX_CONVERSATIONS));
+        self.read(move |db| Box::pin(list(db, owner, limit, before))).await
+    }
+
+    /// One conversation; none when it is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn conversation(&self, owner: &str, id: &str) -> Result<Option<Conversation>, StoreError> {
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        self.read(move |db| Box::pin(one(db, owner, id))).await
+    }
+
+    /// Gives a conversation another title; its place in the list stays. False when it is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn rename(&self, owner: &str, id: &str, title: &str) -> Result<bool, StoreError> {
+        let (owner, id, title) = (owner.to_owned(), id.to_owned(), title.to_owned());
+        self.write(move |db| {
+            Box::pin(async move {
+                let done = sqlx::query(RENAME).bind(owner).bind(id).bind(title).execute(db).await?;
+                Ok(done.rows_affected() > 0)
+            })
+        })
+        .await
+    }
+
+    /// Deletes a conversation with all that belongs to it. A run that is still writing is fenced from then on. False
+    /// when it is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        self.write(move |db| {
+            Box::pin(async move {
+                let done = sqlx::query(DELETE).bind(owner).bind(id).execute(db).await?;
+                Ok(done.rows_affected() > 0)
+            })
+        })
+        .await
+    }
+}
+
+async fn list(
+    db: &mut SqliteConnection,
+    owner: String,
+    limit: u32,
+    before: Option<Cursor>,
+) -> Result<Vec<ConversationRow>, StoreError> {
+    let rows = match before {
+        None => sqlx::query(LIST).bind(owner).bind(limit).fetch_all(db).await?,
+        Some(Cursor { updated_at, id }) => {
+            sqlx::query(LIST_AFTER).bind(owner).bind(limit).bind(updated_at).bind(id).fetch_all(db).await?
+        }
+    };
+    let row = |row: &SqliteRow| Ok(ConversationRow { summary: summary(row)? });
+    rows.iter().map(row).collect()
+}
+
+async fn one(db: &mut SqliteConnection, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
+    let Some(row) = sqlx::query(ONE).bind(owner).bind(id).fetch_optional(db).await? else { return Ok(None) };
+    let active_run = match row.try_get::<Option<String>, _>("run_id")? {
+        Some(id) => {
+            let epoch = row.try_get::<i64, _>("epoch")?.cast_unsigned();
+            Some(RunRow { id, epoch, message_id: row.try_get("message_id")? })
+        }
+        None => None,
+    };
+    Ok(Some(Conversation { summary: summary(&row)?, head: row.try_get("head")?, active_run }))
+}
+
+fn summary(row: &SqliteRow) -> Result<ConversationSummary, sqlx::Error> {
+    Ok(ConversationSummary {
+        id: row.try_get("id")?,
+        title: row.try_get("title")?,
+        page_id: row.try_get("page_id")?,
+        agent_id: row.try_get("agent_id")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+        running: row.try_get::<Option<&str>, _>("run_id")?.is_some(),
+    })
+}

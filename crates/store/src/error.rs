@@ -1,0 +1,73 @@
+//! Why the store did not do something.
+
+/// Why the store did not do something. For the log and the operator; what a user reads is the facade's to say.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is nothing with this id, or it is someone else's: the caller cannot tell which.
+    #[error("there is nothing with this id for this owner")]
+    NotFound,
+    /// A run is active in the conversation.
+    #[error("a run is active in this conversation")]
+    Busy,
+    /// The run is over, or another process has taken it over: its writer must stop.
+    #[error("the run is over or was taken over")]
+    Fenced,
+    /// The tool call is in the ledger already: running it again could have its effect twice.
+    #[error("the tool call was started before")]
+    AlreadyStarted,
+    /// The ids in the request contradict what is stored.
+    #[error("{0}")]
+    Invalid(&'static str),
+    /// The database cannot be opened; one line for the operator.
+    #[error("{0}")]
+    Open(String),
+    /// Another process kept the database locked for longer than the store waits.
+    #[error("the database is locked by another process")]
+    Locked,
+    /// There is no room for the write. Reading still works, and writing does again when there is room.
+    #[error("there is no room left for the database")]
+    Full,
+    /// The database failed in another way.
+    #[error("the database failed: {0}")]
+    Failed(String),
+    /// The store was closed.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl From<sqlx::Error> for StoreError {
+    fn from(error: sqlx::Error) -> Self {
+        use sqlx::error::ErrorKind;
+        let sqlx::Error::Database(database) = &error else {
+            return match error {
+                sqlx::Error::PoolClosed => Self::Closed,
+                sqlx::Error::PoolTimedOut => Self::Failed("no connection became free in time".to_owned()),
+                error => Self::Failed(error.to_string()),
+            };
+        };
+        match database.kind() {
+            ErrorKind::UniqueViolation => Self::Invalid("an id is in use already"),
+            ErrorKind::ForeignKeyViolation => Self::Invalid("a message refers to one that is not in this conversation"),
+            ErrorKind::CheckViolation => Self::Invalid("a value contradicts the schema"),
+            _ => of_code(primary_code(&**database), database.message()),
+        }
+    }
+}
+
+/// SQLite's primary result code; the upper bytes of the code only refine it.
+pub(crate) fn primary_code(error: &dyn sqlx::error::DatabaseError) -> u32 {
+    error.code().and_then(|code| code.parse::<u32>().ok()).unwrap_or_default() & 0xff
+}
+
+fn of_code(code: u32, message: &str) -> StoreError {
+    match code {
+        5 | 6 => StoreError::Locked,
+        8 => StoreError::Failed("its file is read-only".to_owned()),
+        10 => StoreError::Failed(format!("input or output error ({message})")),
+        11 | 26 => StoreError::Failed("its file is damaged or is not a database".to_owned()),
+        13 => StoreError::Full,
+        14 => StoreError::Failed("its file cannot be opened".to_owned()),
+        _ => StoreError::Failed(message.to_owned()),
+    }
+}

@@ -1,0 +1,132 @@
+//! Table `messages`: the tree of a conversation.
+
+use crate::{Store, StoreError, body};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use wire::UiMessage;
+
+/// A message and its place in the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StoredMessage {
+    /// Unique within the conversation.
+    pub id: String,
+    /// The message that it follows; none for a first one.
+    pub parent_id: Option<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// The message. Parts that cannot be read are of the kind `unreadable`.
+    pub message: UiMessage,
+}
+
+const TREE: &str = "
+    SELECT m.id, m.parent_id, m.role, m.created_at, m.body
+    FROM conversations c JOIN messages m ON m.conversation_id = c.id
+    WHERE c.owner = $1 AND c.id = $2
+    ORDER BY m.no";
+
+/// The walk carries row numbers only. Its bound ends it even if a damaged file held a cycle.
+const BRANCH: &str = "
+    WITH RECURSIVE branch (no, parent_id, depth) AS (
+        SELECT m.no, m.parent_id, 0
+        FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
+        WHERE c.owner = $1 AND c.id = $2
+        UNION ALL
+        SELECT m.no, m.parent_id, b.depth + 1
+        FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
+        WHERE b.depth < 100000
+    )
+    SELECT m.id, m.parent_id, m.role, m.created_at, m.body
+    FROM branch b JOIN messages m ON m.no = b.no
+    ORDER BY b.depth DESC";
+
+pub(crate) const INSERT: &str = "
+    INSERT INTO messages (conversation_id, id, parent_id, role, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
+
+pub(crate) const SET_BODY: &str = "UPDATE messages SET body = $3 WHERE conversation_id = $1 AND id = $2";
+
+/// Whether a run is active, by owner: no row when the conversation is not the owner's.
+const ACTIVE: &str = "
+    SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status = 'running')
+    FROM conversations c WHERE c.owner = $1 AND c.id = $2";
+
+impl Store {
+    /// The whole tree in the order of insertion; empty when the conversation is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn messages(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
+        self.select(TREE, owner, conversation_id).await
+    }
+
+    /// The active branch, oldest first; empty when the conversation is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn branch(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
+        self.select(BRANCH, owner, conversation_id).await
+    }
+
+    async fn select(
+        &self,
+        sql: &'static str,
+        owner: &str,
+        conversation_id: &str,
+    ) -> Result<Vec<StoredMessage>, StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sqlx::query(sql).bind(owner).bind(&conversation_id).fetch_all(db).await?;
+                rows.iter().map(|row| stored(&conversation_id, row)).collect()
+            })
+        })
+        .await
+    }
+
+    /// Replaces a message's body while no run is active, for example to record one decision of several.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] while a run is active, [`StoreError::NotFound`] for an unknown message or someone else's.
+    pub async fn update_message(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message: UiMessage,
+    ) -> Result<(), StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        let body = body::encode(&message)?;
+        self.write(move |db| Box::pin(update(db, owner, conversation_id, message.id, body))).await
+    }
+}
+
+fn stored(conversation_id: &str, row: &SqliteRow) -> Result<StoredMessage, StoreError> {
+    let id: String = row.try_get("id")?;
+    // As bytes: a body that is not even text must not fail the query.
+    let body: &[u8] = row.try_get_unchecked("body")?;
+    let message = body::decode(conversation_id, &id, row.try_get("role")?, body);
+    Ok(StoredMessage { parent_id: row.try_get("parent_id")?, created_at: row.try_get("created_at")?, id, message })
+}
+
+async fn update(
+    db: &mut SqliteConnection,
+    owner: String,
+    conversation_id: String,
+    id: String,
+    body: String,
+) -> Result<(), StoreError> {
+    let active: Option<bool> =
+        sqlx::query_scalar(ACTIVE).bind(owner).bind(&conversation_id).fetch_optional(&mut *db).await?;
+    if active.ok_or(StoreError::NotFound)? {
+        return Err(StoreError::Busy);
+    }
+    set_body(db, &conversation_id, &id, body).await
+}
+
+/// Replaces the body of a message that must exist.
+pub(crate) async fn set_body(
+    db: &mut SqliteConnection,
+    conversation_id: &str,
+    id: &str,
+    body: String,
+) -> Result<(), StoreError> {
+    let done = sqlx::query(SET_BODY).bind(conversation_id).bind(id).bind(body).execute(db).await?;
+    if done.rows_affected() == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+}

@@ -1,0 +1,167 @@
+//! Table `runs`: leases, the end, what a dead process left open. `begin_run` opens them.
+
+use crate::messages::set_body;
+use crate::{Store, StoreError, body};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use wire::UiMessage;
+use wire::api::Usage;
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RunStatus {
+    /// The model finished.
+    Done,
+    /// A call waits for a decision or for the browser.
+    Waiting,
+    /// The user stopped it.
+    Stopped,
+    /// A limit ended it.
+    Limit,
+    /// It failed.
+    Failed,
+    /// Its process died.
+    Interrupted,
+}
+
+impl RunStatus {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Waiting => "waiting",
+            Self::Stopped => "stopped",
+            Self::Limit => "limit",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// The end of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishRun {
+    /// The run.
+    pub run_id: String,
+    /// As [`Begun::Started`](crate::Begun::Started) gave it.
+    pub epoch: u64,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Its assistant message, complete.
+    pub message: UiMessage,
+    /// What it used, if known.
+    pub usage: Option<Usage>,
+    /// The cause of a failure, for the operator.
+    pub error: Option<String>,
+    /// Unix time, milliseconds.
+    pub now: i64,
+    /// A better title for the conversation.
+    pub title: Option<String>,
+}
+
+/// A run that counts as active.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenRun {
+    /// Whose conversation it is.
+    pub owner: String,
+    /// The conversation.
+    pub conversation_id: String,
+    /// The run.
+    pub run_id: String,
+    /// Fences its writes.
+    pub epoch: u64,
+    /// The assistant message that it writes.
+    pub message_id: String,
+    /// Abandoned after this; Unix time, milliseconds.
+    pub lease_until: i64,
+}
+
+const FIND: &str = "SELECT conversation_id, message_id, status FROM runs WHERE id = $1 AND epoch = $2";
+
+const CLOSE: &str = "UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5 WHERE id = $1";
+
+const TOUCH: &str = "
+    UPDATE conversations SET title = coalesce($2, title), updated_at = max(updated_at, $3) WHERE id = $1";
+
+const RENEW: &str = "
+    UPDATE runs SET lease_until = $2 WHERE status = 'running' AND id IN (SELECT value FROM json_each($1))";
+
+const OPEN: &str = "
+    SELECT c.owner, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
+    FROM runs r JOIN conversations c ON c.id = r.conversation_id
+    WHERE r.status = 'running' ORDER BY r.no";
+
+impl Store {
+    /// Closes a run and stores its message. The same end reported again, after an answer that was lost, is fine.
+    ///
+    /// # Errors
+    /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing is stored then.
+    pub async fn finish_run(&self, finish: FinishRun) -> Result<(), StoreError> {
+        let body = body::encode(&finish.message)?;
+        self.write(move |db| Box::pin(close(db, finish, body))).await
+    }
+
+    /// Moves the leases of runs that are still active to `until` (Unix time, milliseconds).
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn renew_leases(&self, run_ids: Vec<String>, until: i64) -> Result<(), StoreError> {
+        let ids = serde_json::Value::from(run_ids).to_string();
+        self.write(move |db| {
+            Box::pin(async move {
+                sqlx::query(RENEW).bind(ids).bind(until).execute(db).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// All active runs of all owners, oldest first: for recovery, never for a request.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn open_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
+        self.read(|db| {
+            Box::pin(async move {
+                let rows = sqlx::query(OPEN).fetch_all(db).await?;
+                rows.iter().map(open_run).collect()
+            })
+        })
+        .await
+    }
+}
+
+async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Result<(), StoreError> {
+    let find = sqlx::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed());
+    let row = find.fetch_optional(&mut *db).await?.ok_or(StoreError::Fenced)?;
+    match row.try_get::<&str, _>("status")? {
+        "running" => {}
+        status if status == finish.status.name() => return Ok(()),
+        _ => return Err(StoreError::Fenced),
+    }
+    let (conversation_id, message_id): (String, String) =
+        (row.try_get("conversation_id")?, row.try_get("message_id")?);
+    if message_id != finish.message.id {
+        return Err(StoreError::Invalid("the message is not the one that the run writes"));
+    }
+    sqlx::query(CLOSE)
+        .bind(finish.run_id)
+        .bind(finish.status.name())
+        .bind(finish.now)
+        .bind(finish.usage.and_then(|usage| serde_json::to_string(&usage).ok()))
+        .bind(finish.error)
+        .execute(&mut *db)
+        .await?;
+    set_body(db, &conversation_id, &message_id, body).await?;
+    sqlx::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(db).await?;
+    Ok(())
+}
+
+fn open_run(row: &SqliteRow) -> Result<OpenRun, StoreError> {
+    Ok(OpenRun {
+        owner: row.try_get("owner")?,
+        conversation_id: row.try_get("conversation_id")?,
+        run_id: row.try_get("id")?,
+        epoch: row.try_get::<i64, _>("epoch")?.cast_unsigned(),
+        message_id: row.try_get("message_id")?,
+        lease_until: row.try_get("lease_until")?,
+    })
+}

@@ -1,0 +1,116 @@
+//! Which file a URL names, and making it: readable by its owner alone.
+
+use crate::StoreError;
+use sqlx::sqlite::SqliteConnectOptions;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// Where the database is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Location {
+    /// Gone with the process.
+    Memory,
+    /// A file.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// Whether it is made when it is missing (`?mode=rw`: it is not).
+        create: bool,
+    },
+}
+
+impl Location {
+    /// Reads `sqlite:PATH`, `sqlite://PATH` or `sqlite::memory:`, with `?mode=rwc` (the default) or `?mode=rw`.
+    pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
+        let Some(rest) = url.strip_prefix("sqlite:") else {
+            let scheme = url.split(':').next().unwrap_or_default();
+            return Err(StoreError::Open(format!("`{scheme}:` databases are not supported; use `sqlite://PATH`")));
+        };
+        let rest = rest.strip_prefix("//").unwrap_or(rest);
+        let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+        if path == ":memory:" {
+            return Ok(Self::Memory);
+        }
+        let create = match query {
+            "" | "mode=rwc" => true,
+            "mode=rw" => false,
+            _ => return Err(StoreError::Open(format!("`?{query}` is not understood; use `?mode=rw` or `?mode=rwc`"))),
+        };
+        if path.is_empty() {
+            return Err(StoreError::Open("the database URL names no file; use `sqlite://PATH`".to_owned()));
+        }
+        // The driver decodes %XX in the path.
+        let options = SqliteConnectOptions::from_str(&format!("sqlite://{path}"))
+            .map_err(|_| StoreError::Open(format!("`{path}` is not a path that a URL can name")))?;
+        Ok(Self::File { path: options.get_filename().to_owned(), create })
+    }
+}
+
+/// Makes the file and its folder when they are missing. What exists keeps its permissions.
+pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
+    let refused = |what: &str, error: std::io::Error| {
+        let reason = match error.kind() {
+            ErrorKind::PermissionDenied => "permission denied".to_owned(),
+            ErrorKind::NotFound => "there is no such file".to_owned(),
+            kind => kind.to_string(),
+        };
+        StoreError::Open(format!("cannot {what} the database {}: {reason}", path.display()))
+    };
+    if path.is_dir() {
+        return Err(StoreError::Open(format!("cannot open the database {}: it is a folder", path.display())));
+    }
+    if create {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty() && !parent.exists());
+        if let Some(parent) = parent {
+            private_folder().create(parent).map_err(|error| refused("make the folder of", error))?;
+        }
+    }
+    let verb = if path.exists() || !create { "open" } else { "make" };
+    private_file().create(create).open(path).map_err(|error| refused(verb, error))?;
+    Ok(())
+}
+
+fn private_folder() -> std::fs::DirBuilder {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+/// SQLite gives the files that it puts beside the database the permissions of the database.
+fn private_file() -> std::fs::OpenOptions {
+    let mut options = std::fs::OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn urls() {
+        let check = |url: &str, expected: Result<(&str, bool), &str>| {
+            let found = Location::parse(url).map_err(|error| error.to_string());
+            let expected = expected.map(|(path, create)| match path {
+                ":memory:" => Location::Memory,
+                path => Location::File { path: path.into(), create },
+            });
+            assert_eq!(found, expected.map_err(str::to_owned), "{url}");
+        };
+        check("sqlite::memory:", Ok((":memory:", true)));
+        check("sqlite://:memory:", Ok((":memory:", true)));
+        check("sqlite:data/chat.db", Ok(("data/chat.db", true)));
+        check("sqlite://data/chat.db", Ok(("data/chat.db", true)));
+        check("sqlite:///var/chat.db?mode=rwc", Ok(("/var/chat.db", true)));
+        check("sqlite:///var/chat.db?mode=rw", Ok(("/var/chat.db", false)));
+        check("sqlite:///a%20b%3F.db", Ok(("/a b?.db", true)));
+        check("sqlite://", Err("the database URL names no file; use `sqlite://PATH`"));
+        check("sqlite://x?mode=ro", Err("`?mode=ro` is not understood; use `?mode=rw` or `?mode=rwc`"));
+        check("postgres://u:secret@h/db", Err("`postgres:` databases are not supported; use `sqlite://PATH`"));
+    }
+}

@@ -1,0 +1,183 @@
+//! Opens a database: connections with the promised settings, the right SQLite, the right schema.
+
+use super::file::{self, Location};
+use super::writer::Writer;
+use crate::StoreError;
+use sqlx::migrate::{MigrateError, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use std::time::Duration;
+
+static MIGRATOR: Migrator = sqlx::migrate!("migrations/sqlite");
+
+/// Versions before it can damage a database in WAL mode.
+const MIN_VERSION: [u32; 3] = [3, 51, 3];
+
+/// How long a connection waits for a lock that another process holds.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Connections that read. SQLite reads from memory most of the time, so a few are enough.
+const READERS: u32 = 4;
+
+/// The WAL file is cut back to this size after a checkpoint, in bytes.
+const WAL_LIMIT: &str = "67108864";
+
+/// An open database.
+#[derive(Clone)]
+pub(crate) struct Database {
+    pub(crate) writer: Writer,
+    /// None for a database in memory, which has one connection for everything.
+    pub(crate) readers: Option<SqlitePool>,
+}
+
+/// Opens the database that a URL names, and brings its schema up to date.
+pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
+    let (options, name) = match Location::parse(url)? {
+        Location::Memory => (in_memory(), None),
+        Location::File { path, create } => {
+            file::prepare(&path, create)?;
+            (of_file().filename(&path), Some(path.display().to_string()))
+        }
+    };
+    let shown = name.as_deref().unwrap_or("in memory");
+    let mut connection = options.connect().await.map_err(|error| cannot_open(shown, error.into()))?;
+    prepare(&mut connection, shown).await?;
+    let readers = match name {
+        Some(_) => Some(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
+        None => None,
+    };
+    Ok(Database { writer: Writer::start(connection), readers })
+}
+
+fn common() -> SqliteConnectOptions {
+    // The driver logs whole statements; the writer has its own words for a slow one.
+    SqliteConnectOptions::new()
+        .disable_statement_logging()
+        .busy_timeout(BUSY_TIMEOUT)
+        .foreign_keys(true)
+        .synchronous(SqliteSynchronous::Full)
+        .pragma("temp_store", "MEMORY")
+}
+
+fn in_memory() -> SqliteConnectOptions {
+    common().in_memory(true)
+}
+
+fn of_file() -> SqliteConnectOptions {
+    common().journal_mode(SqliteJournalMode::Wal).pragma("journal_size_limit", WAL_LIMIT)
+}
+
+async fn readers(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
+    SqlitePoolOptions::new()
+        .max_connections(READERS)
+        .acquire_timeout(BUSY_TIMEOUT)
+        .test_before_acquire(false)
+        .after_connect(|connection, _| {
+            Box::pin(async move { assert_settings(connection, true).await.map_err(|error| sqlx::Error::Protocol(error.to_string())) })
+        })
+        .connect_with(options.pragma("query_only", "ON"))
+        .await
+}
+
+async fn prepare(connection: &mut SqliteConnection, shown: &str) -> Result<(), StoreError> {
+    let check = async {
+        assert_version(connection).await?;
+        assert_settings(connection, false).await?;
+        migrate(connection).await
+    };
+    check.await.map_err(|error| cannot_open(shown, error))
+}
+
+fn cannot_open(shown: &str, error: StoreError) -> StoreError {
+    let reason = match error {
+        StoreError::Open(reason) | StoreError::Failed(reason) => reason,
+        error => error.to_string(),
+    };
+    StoreError::Open(format!("cannot open the database {shown}: {reason}"))
+}
+
+async fn assert_version(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let version: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
+    let parts: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
+    if parts[..] < MIN_VERSION[..] {
+        return Err(StoreError::Open(format!("SQLite {version} can damage it; 3.51.3 or newer is needed")));
+    }
+    Ok(())
+}
+
+/// What durability rests on is read back from every connection, not assumed.
+async fn assert_settings(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
+    if journal != "wal" && journal != "memory" {
+        return Err(StoreError::Open(format!("its journal mode is `{journal}`; the file system does not support WAL")));
+    }
+    let expected = [
+        ("PRAGMA synchronous", 2),
+        ("PRAGMA foreign_keys", 1),
+        ("PRAGMA busy_timeout", BUSY_TIMEOUT.as_millis() as i64),
+        ("PRAGMA query_only", i64::from(read_only)),
+    ];
+    for (pragma, value) in expected {
+        let found: i64 = sqlx::query_scalar(pragma).fetch_one(&mut *connection).await?;
+        if found != value {
+            return Err(StoreError::Open(format!("`{pragma}` is {found} instead of {value}")));
+        }
+    }
+    Ok(())
+}
+
+/// All new migrations in one transaction that locks first: killed half-way it leaves nothing, and of two processes that
+/// start together exactly one migrates.
+async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
+    MIGRATOR.run(&mut *transaction).await.map_err(|error| match error {
+        MigrateError::VersionMissing(version) => {
+            StoreError::Open(format!("a newer version of Chatwright wrote it (schema {version}); start that version"))
+        }
+        MigrateError::VersionMismatch(version) => {
+            StoreError::Open(format!("its schema {version} is not the one of this version; start the version that wrote it"))
+        }
+        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
+        error => StoreError::Failed(error.to_string()),
+    })?;
+    Ok(transaction.commit().await?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// F3: an acknowledged write survives a power failure only with these settings, on whatever connection.
+    #[tokio::test]
+    async fn every_connection_has_the_promised_settings() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let readers = database.readers.unwrap();
+        let mut held = Vec::new();
+        for _ in 0..READERS {
+            let mut reader = readers.acquire().await.unwrap();
+            assert_settings(&mut reader, true).await.unwrap();
+            let refused = sqlx::query("DELETE FROM conversations").execute(&mut *reader).await.unwrap_err();
+            assert!(refused.to_string().contains("readonly"), "{refused}");
+            held.push(reader);
+        }
+        let settings = database.writer.run(|db| Box::pin(assert_settings(db, false)));
+        settings.await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_weaker_setting_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let check = async |options: SqliteConnectOptions, expected: &str| {
+            let mut connection = options.create_if_missing(true).connect().await.unwrap();
+            let refused = assert_settings(&mut connection, false).await.unwrap_err();
+            assert_eq!(refused.to_string(), expected);
+        };
+        let file = |name: &str| of_file().filename(folder.path().join(name));
+        check(file("a").synchronous(SqliteSynchronous::Normal), "`PRAGMA synchronous` is 1 instead of 2").await;
+        check(file("b").foreign_keys(false), "`PRAGMA foreign_keys` is 0 instead of 1").await;
+        check(file("c").busy_timeout(Duration::ZERO), "`PRAGMA busy_timeout` is 0 instead of 5000").await;
+        let delete = file("d").journal_mode(SqliteJournalMode::Delete);
+        check(delete, "its journal mode is `delete`; the file system does not support WAL").await;
+    }
+}

@@ -1,0 +1,177 @@
+//! The writer: one task owns the only connection that writes. What is queued while a transaction runs forms the next
+//! group, and a group costs one fsync. A job runs to its end whether or not its caller still waits (D3).
+
+use crate::StoreError;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use sqlx::{Connection, SqliteConnection};
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+use tokio::sync::{mpsc, oneshot};
+
+/// Writes that may wait; beyond it callers wait to queue.
+const QUEUE: usize = 256;
+
+/// Writes that share a transaction.
+const GROUP: usize = 64;
+
+/// A group that takes longer is told to the operator.
+const SLOW: Duration = Duration::from_secs(1);
+
+/// A handle on the writing task, which ends when the last handle is gone.
+#[derive(Clone)]
+pub(crate) struct Writer {
+    queue: mpsc::Sender<Message>,
+}
+
+enum Message {
+    Job(Box<dyn Job>),
+    Close(oneshot::Sender<()>),
+}
+
+impl Writer {
+    /// Starts the task.
+    pub(super) fn start(connection: SqliteConnection) -> Self {
+        let (queue, inbox) = mpsc::channel(QUEUE);
+        tokio::spawn(serve(connection, inbox));
+        Self { queue }
+    }
+
+    /// Runs `work` in a transaction and answers when it is committed. Once this has been polled to the queue, the work
+    /// is done even if the caller goes away.
+    pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        let (reply, answer) = oneshot::channel();
+        let job = Task { work: Some(work), result: None, reply };
+        self.queue.send(Message::Job(Box::new(job))).await.map_err(|_| StoreError::Closed)?;
+        answer.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// Finishes what is queued and closes the connection, which folds the WAL into the file.
+    pub(crate) async fn close(&self) {
+        let (reply, closed) = oneshot::channel();
+        if self.queue.send(Message::Close(reply)).await.is_ok() {
+            // Someone else may have closed it in between.
+            let _ = closed.await;
+        }
+    }
+}
+
+/// One write and its caller.
+trait Job: Send {
+    /// Does the work inside the transaction.
+    fn run<'c>(&'c mut self, db: &'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>>;
+    /// Tells the caller how the work ended, or why the transaction did not commit.
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+struct Task<T, F> {
+    work: Option<F>,
+    result: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Task<T, F>
+where
+    T: Send,
+    F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send,
+{
+    fn run<'c>(&'c mut self, db: &'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>> {
+        async move {
+            let Some(work) = self.work.take() else { return Ok(()) };
+            // A panic here is a bug; it fails this write and must not end the writer for everyone.
+            let done = AssertUnwindSafe(async { work(db).await }).catch_unwind().await;
+            let result = done.unwrap_or_else(|_| Err(StoreError::Failed("a write panicked".to_owned())));
+            let summary = result.as_ref().map(|_| ()).map_err(StoreError::clone);
+            self.result = Some(result);
+            summary
+        }
+        .boxed()
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let result = match (self.result, committed) {
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+            (None, Ok(())) => Err(StoreError::Closed),
+        };
+        // The caller may be gone; the write stands.
+        let _ = self.reply.send(result);
+    }
+}
+
+async fn serve(mut db: SqliteConnection, mut inbox: mpsc::Receiver<Message>) {
+    let (mut messages, mut jobs, mut closing) = (Vec::new(), Vec::new(), Vec::new());
+    while inbox.recv_many(&mut messages, GROUP).await > 0 {
+        for message in messages.drain(..) {
+            match message {
+                Message::Job(job) => jobs.push(job),
+                Message::Close(reply) => {
+                    inbox.close();
+                    closing.push(reply);
+                }
+            }
+        }
+        if !jobs.is_empty() {
+            commit_group(&mut db, &mut jobs).await;
+        }
+    }
+    if let Err(error) = db.close().await {
+        tracing::warn!(%error, "the database could not be closed in order");
+    }
+    for reply in closing {
+        let _ = reply.send(());
+    }
+}
+
+/// Runs the jobs in one transaction, then answers them all: nothing is acknowledged before it is on disk.
+async fn commit_group(db: &mut SqliteConnection, jobs: &mut Vec<Box<dyn Job>>) {
+    let (begun, count) = (Instant::now(), jobs.len());
+    let committed = transact(db, jobs).await;
+    let took = begun.elapsed();
+    if took > SLOW {
+        tracing::warn!(?took, jobs = count, "writing to the database is slow");
+    }
+    for job in jobs.drain(..) {
+        job.answer(committed.clone());
+    }
+}
+
+async fn transact(db: &mut SqliteConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    let done = async {
+        execute(db, "BEGIN IMMEDIATE").await?;
+        match jobs {
+            // A failed job on its own is undone with the transaction.
+            [job] => job.run(db).await?,
+            jobs => run_apart(db, jobs).await?,
+        }
+        execute(db, "COMMIT").await
+    };
+    let done = done.await;
+    if done.is_err() {
+        // Fails when SQLite has rolled back by itself, which a full disk can make it do.
+        let _ = execute(db, "ROLLBACK").await;
+    }
+    done
+}
+
+/// Runs each job in a savepoint, so that a failed one takes only its own changes along. An error means that SQLite gave
+/// up the whole transaction.
+async fn run_apart(db: &mut SqliteConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    for job in jobs {
+        execute(db, "SAVEPOINT job").await?;
+        if let Err(error) = job.run(db).await {
+            execute(db, "ROLLBACK TO job").await.map_err(|_| error)?;
+        }
+        execute(db, "RELEASE job").await?;
+    }
+    Ok(())
+}
+
+async fn execute(db: &mut SqliteConnection, statement: &'static str) -> Result<(), StoreError> {
+    sqlx::query(statement).execute(db).await?;
+    Ok(())
+}

@@ -1,0 +1,68 @@
+//! The handle.
+
+use crate::StoreError;
+use crate::sqlite::{self, Database};
+use futures::future::BoxFuture;
+use sqlx::SqliteConnection;
+
+/// A handle on the database; cheap to clone. The functions that concern a table are in that table's file.
+#[derive(Clone)]
+pub struct Store {
+    database: Database,
+}
+
+impl Store {
+    /// Opens a database and brings its schema up to date: `sqlite://PATH` (made with its folder when missing, unless
+    /// `?mode=rw`) or `sqlite::memory:`.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the schema.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        Ok(Self { database: sqlite::open(url).await? })
+    }
+
+    /// Whether the store reads and can begin to write.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read(|db| Box::pin(select_one(db))).await?;
+        self.write(|db| Box::pin(select_one(db))).await
+    }
+
+    /// Finishes what is queued and closes all connections; a database file is whole without its `-wal` file then. Later
+    /// calls of any handle fail with [`StoreError::Closed`].
+    pub async fn close(&self) {
+        if let Some(readers) = &self.database.readers {
+            readers.close().await;
+        }
+        self.database.writer.close().await;
+    }
+
+    /// Runs `work` in a transaction of the writer; all or nothing, durable when this answers.
+    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        self.database.writer.run(work).await
+    }
+
+    /// Runs a single `SELECT` on a connection that cannot write. A single statement sees one state of the database, so
+    /// no transaction is opened that a dropped caller could leave behind.
+    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        match &self.database.readers {
+            Some(readers) => work(&mut *readers.acquire().await?).await,
+            None => self.write(work).await,
+        }
+    }
+}
+
+async fn select_one(db: &mut SqliteConnection) -> Result<(), StoreError> {
+    sqlx::query("SELECT 1").execute(db).await?;
+    Ok(())
+}
