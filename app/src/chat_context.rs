@@ -31,9 +31,7 @@ impl ChatContext {
             changed: RwSignal::new(0),
             query: location.query,
             path: location.pathname,
-            navigate: Callback::new(move |(to, options): (String, NavigateOptions)| {
-                navigate(&to, options)
-            }),
+            navigate: Callback::new(move |(to, options): (String, NavigateOptions)| navigate(&to, options)),
         };
         Effect::new(move |_| {
             let id = context.query.with(selected);
@@ -47,20 +45,11 @@ impl ChatContext {
     /// Shows another conversation, `None` for a new one. `replace` puts it in the place of the current entry of the browser's
     /// history: for a new conversation that just got its id.
     pub fn select(&self, id: Option<String>, replace: bool) {
-        let to = self
-            .query
-            .with_untracked(|query| link(&self.path.read_untracked(), query, id.as_deref()));
+        let to = self.query.with_untracked(|query| link(&self.path.read_untracked(), query, id.as_deref()));
         if self.conversation.with_untracked(|now| *now != id) {
             self.conversation.set(id);
         }
-        self.navigate.run((
-            to,
-            NavigateOptions {
-                replace,
-                scroll: false,
-                ..NavigateOptions::default()
-            },
-        ));
+        self.navigate.run((to, NavigateOptions { replace, scroll: false, ..NavigateOptions::default() }));
     }
 
     /// The link to a conversation on this page, `None` for a new one. The rest of the query string stays. Tracked.
@@ -103,10 +92,7 @@ mod tests {
     use super::*;
 
     fn check(query: &[(&'static str, &str)], id: Option<&str>, expected: &str) {
-        let query = query
-            .iter()
-            .map(|(key, value)| (*key, *value))
-            .collect::<ParamsMap>();
+        let query = query.iter().map(|(key, value)| (*key, *value)).collect::<ParamsMap>();
         assert_eq!(link("/support", &query, id), expected);
     }
 
@@ -115,32 +101,14 @@ mod tests {
         check(&[], None, "/support");
         check(&[], Some("a1"), "/support?conversation=a1");
         check(&[("conversation", "a1")], None, "/support");
-        check(
-            &[("conversation", "a1")],
-            Some("b2"),
-            "/support?conversation=b2",
-        );
-        check(
-            &[("ticket", "7"), ("conversation", "a1")],
-            Some("b2"),
-            "/support?ticket=7&conversation=b2",
-        );
-        check(
-            &[("ticket", "7"), ("conversation", "a1")],
-            None,
-            "/support?ticket=7",
-        );
+        check(&[("conversation", "a1")], Some("b2"), "/support?conversation=b2");
+        check(&[("ticket", "7"), ("conversation", "a1")], Some("b2"), "/support?ticket=7&conversation=b2");
+        check(&[("ticket", "7"), ("conversation", "a1")], None, "/support?ticket=7");
     }
 
     #[test]
     fn an_empty_id_selects_none() {
-        assert_eq!(
-            selected(&ParamsMap::from_iter([("conversation", "")])),
-            None
-        );
-        assert_eq!(
-            selected(&ParamsMap::from_iter([("conversation", "a1")])).as_deref(),
-            Some("a1")
-        );
+        assert_eq!(selected(&ParamsMap::from_iter([("conversation", "")])), None);
+        assert_eq!(selected(&ParamsMap::from_iter([("conversation", "a1")])).as_deref(), Some("a1"));
     }
 }

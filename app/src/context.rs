@@ -29,17 +29,9 @@ pub trait PageSource: Send + Sync {
 /// # Errors
 /// `Unauthenticated` without a caller; `Internal` when the server gave no [`AppContext`].
 pub fn authorize() -> Result<(AppContext, Caller), UserError> {
-    let context = use_context::<AppContext>().ok_or_else(|| {
-        UserError::new(
-            ErrorCode::Internal,
-            "The server is not set up. Tell its operator.",
-        )
-    })?;
-    let caller = use_context::<Caller>().ok_or_else(|| {
-        UserError::new(
-            ErrorCode::Unauthenticated,
-            "You are not signed in. Sign in and try again.",
-        )
-    })?;
+    let context = use_context::<AppContext>()
+        .ok_or_else(|| UserError::new(ErrorCode::Internal, "The server is not set up. Tell its operator."))?;
+    let caller = use_context::<Caller>()
+        .ok_or_else(|| UserError::new(ErrorCode::Unauthenticated, "You are not signed in. Sign in and try again."))?;
     Ok((context, caller))
 }

@@ -37,10 +37,7 @@ impl PageState {
     pub fn new(page: &Page) -> Self {
         let mut fields = BTreeMap::new();
         collect_fields(&page.blocks, &mut fields);
-        Self {
-            fields: StoredValue::new(fields),
-            announcement: RwSignal::new(String::new()),
-        }
+        Self { fields: StoredValue::new(fields), announcement: RwSignal::new(String::new()) }
     }
 
     /// A key's value, `null` for an unknown one. Tracked.
@@ -68,10 +65,7 @@ impl PageState {
     /// All keys with their values. Not tracked.
     pub fn snapshot(&self) -> Map<String, Value> {
         let values = |fields: &BTreeMap<String, Field>| {
-            fields
-                .iter()
-                .map(|(key, field)| (key.clone(), field.value.get_untracked()))
-                .collect()
+            fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect()
         };
         self.fields.with_value(values)
     }
@@ -85,17 +79,13 @@ impl PageState {
             if previous == value {
                 continue;
             }
-            let number = field
-                .agent_write
-                .with_untracked(|last| last.as_ref().map_or(0, |last| last.number))
-                + 1;
+            let number = field.agent_write.with_untracked(|last| last.as_ref().map_or(0, |last| last.number)) + 1;
             field.value.set(value);
             field.agent_write.set(Some(AgentWrite { previous, number }));
             labels.push(field.label);
         }
         if !labels.is_empty() {
-            self.announcement
-                .set(format!("The agent changed {}.", join(&labels)));
+            self.announcement.set(format!("The agent changed {}.", join(&labels)));
         }
     }
 
@@ -107,9 +97,7 @@ impl PageState {
     /// The keys that hold a value of an agent which can be undone. Tracked.
     pub fn agent_writes(&self) -> Vec<String> {
         let written = |fields: &BTreeMap<String, Field>| {
-            let written = fields
-                .iter()
-                .filter(|(_, field)| field.agent_write.with(Option::is_some));
+            let written = fields.iter().filter(|(_, field)| field.agent_write.with(Option::is_some));
             written.map(|(key, _)| key.clone()).collect()
         };
         self.fields.with_value(written)
@@ -121,8 +109,7 @@ impl PageState {
         if let Some(write) = field.agent_write.get_untracked() {
             field.value.set(write.previous);
             field.agent_write.set(None);
-            self.announcement
-                .set(format!("{} is as it was.", field.label));
+            self.announcement.set(format!("{} is as it was.", field.label));
         }
     }
 
@@ -146,11 +133,7 @@ impl PageState {
 
 impl Field {
     fn new(label: String, value: Value) -> Self {
-        Self {
-            label,
-            value: ArcRwSignal::new(value),
-            agent_write: ArcRwSignal::new(None),
-        }
+        Self { label, value: ArcRwSignal::new(value), agent_write: ArcRwSignal::new(None) }
     }
 }
 
@@ -165,7 +148,7 @@ pub fn label(id: &str, input: &Input) -> String {
 }
 
 /// `legal_name` and `legalName` as `Legal name`.
-fn words(id: &str) -> String {
+pub(crate) fn words(id: &str) -> String {
     let mut words = String::with_capacity(id.len() + 4);
     for letter in id.chars() {
         match letter {
@@ -243,10 +226,7 @@ mod tests {
     #[test]
     fn begins_with_a_value_for_each_input() {
         with_state(|state| {
-            assert_eq!(
-                Value::Object(state.snapshot()),
-                json!({"legal_name": null, "seats": 3, "urgent": false})
-            );
+            assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
         });
     }
 
@@ -254,16 +234,9 @@ mod tests {
     fn an_agents_write_can_be_undone() {
         with_state(|state| {
             state.set("legal_name", json!("Ada"));
-            state.write_by_agent(vec![
-                ("legal_name".into(), json!("Ada Lovelace")),
-                ("seats".into(), json!(3)),
-            ]);
+            state.write_by_agent(vec![("legal_name".into(), json!("Ada Lovelace")), ("seats".into(), json!(3))]);
             assert_eq!(state.get_untracked("legal_name"), json!("Ada Lovelace"));
-            assert_eq!(
-                state.agent_writes(),
-                ["legal_name"],
-                "an equal value is no change"
-            );
+            assert_eq!(state.agent_writes(), ["legal_name"], "an equal value is no change");
             assert_eq!(state.announcement(), "The agent changed Legal name.");
             state.undo("legal_name");
             assert_eq!(state.get_untracked("legal_name"), json!("Ada"));
@@ -276,13 +249,7 @@ mod tests {
         with_state(|state| {
             state.write_by_agent(vec![("seats".into(), json!(4))]);
             state.write_by_agent(vec![("seats".into(), json!(5))]);
-            assert_eq!(
-                state.agent_write("seats"),
-                Some(AgentWrite {
-                    previous: json!(4),
-                    number: 2
-                })
-            );
+            assert_eq!(state.agent_write("seats"), Some(AgentWrite { previous: json!(4), number: 2 }));
         });
     }
 
@@ -294,10 +261,7 @@ mod tests {
                 ("urgent".into(), json!(true)),
                 ("legal_name".into(), json!("A")),
             ]);
-            assert_eq!(
-                state.announcement(),
-                "The agent changed Seats and 2 other fields."
-            );
+            assert_eq!(state.announcement(), "The agent changed Seats and 2 other fields.");
             state.set("seats", json!(9));
             assert_eq!(state.agent_writes(), ["legal_name", "urgent"]);
             assert_eq!(state.get_untracked("seats"), json!(9));
@@ -306,12 +270,9 @@ mod tests {
 
     #[test]
     fn labels_are_ids_in_words() {
-        for (id, expected) in [
-            ("legal_name", "Legal name"),
-            ("legalName", "Legal name"),
-            ("VAT", "VAT"),
-            ("e-mail", "E mail"),
-        ] {
+        for (id, expected) in
+            [("legal_name", "Legal name"), ("legalName", "Legal name"), ("VAT", "VAT"), ("e-mail", "E mail")]
+        {
             assert_eq!(words(id), expected);
         }
     }

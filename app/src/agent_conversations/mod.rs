@@ -1,1 +1,95 @@
-//! The list of conversations.
+//! The list of the caller's conversations, newest first. The selected one is the address's; see [`crate::chat_context`].
+
+pub mod actions;
+pub mod delete_dialog;
+pub mod item;
+pub mod list;
+pub mod merge;
+pub mod rename;
+pub mod when;
+
+use crate::api::{ApiError, list_conversations};
+use crate::chat_context::use_chat_context;
+use crate::icons::{Icon, Shape};
+use crate::pages::drawer::close_drawers;
+use actions::ActionsMenu;
+use delete_dialog::DeleteDialog;
+use item::Item;
+use leptos::prelude::*;
+use list::Conversations;
+use wire::api::ConversationList;
+use wire::page::AgentConversationsProperties;
+
+/// The list of conversations with the button for a new one.
+#[component]
+pub fn AgentConversations(
+    /// The block's id.
+    id: String,
+    /// Its properties.
+    properties: AgentConversationsProperties,
+) -> impl IntoView {
+    let chat = use_chat_context();
+    let first = Resource::new(|| (), |()| list_conversations(None));
+    let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
+    let id = StoredValue::new(id);
+    view! {
+        <div class="cw-conversations">
+            <a class="cw-button cw-new" href=move || chat.href(None) on:click=|_| close_drawers()>
+                <Icon of=Shape::Plus />
+                {new_label}
+            </a>
+            <Suspense>
+                {move || Suspend::new(async move {
+                    let first = first.await;
+                    view! { <List id=id.get_value() first /> }
+                })}
+            </Suspense>
+        </div>
+    }
+}
+
+/// The list, once its first page is there.
+#[component]
+fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView {
+    let list = Conversations::new(first);
+    list.keep_fresh();
+    provide_context(list);
+    let menu = StoredValue::new(format!("list-{id}-menu"));
+    view! {
+        {move || {
+            list.error
+                .get()
+                .map(|error| {
+                    view! {
+                        <p class="cw-list-error" role="alert">
+                            {error.to_string()}
+                            <button type="button" class="cw-link" on:click=move |_| list.reload()>
+                                "Try again"
+                            </button>
+                        </p>
+                    }
+                })
+        }}
+        {move || {
+            (list.is_empty() && list.error.with(Option::is_none))
+                .then(|| view! { <p class="cw-list-empty">"Your conversations will be kept here."</p> })
+        }}
+        <ul class="cw-conversation-list">
+            <For each=move || list.items() key=|item| item.id.clone() let:item>
+                <Item item menu=menu.get_value() />
+            </For>
+        </ul>
+        {move || {
+            list.has_more()
+                .then(|| {
+                    view! {
+                        <button type="button" class="cw-link cw-more" disabled=move || list.loading.get() on:click=move |_| list.load_more()>
+                            "Show more"
+                        </button>
+                    }
+                })
+        }}
+        <ActionsMenu id=menu.get_value() />
+        <DeleteDialog />
+    }
+}

@@ -32,22 +32,16 @@ impl FromServerFnError for ApiError {
     /// Failures of the transport. Their texts are for developers, so the reader gets ours.
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         let (code, message) = match error {
-            ServerFnErrorErr::Request(_) => (
-                ErrorCode::Unavailable,
-                "The server cannot be reached. Check the connection and try again.",
-            ),
-            ServerFnErrorErr::Deserialization(_) => (
-                ErrorCode::Unavailable,
-                "The server's answer could not be read. Try again, or reload the page.",
-            ),
-            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => (
-                ErrorCode::Malformed,
-                "The server could not read the request. Reload the page and try again.",
-            ),
-            _ => (
-                ErrorCode::Internal,
-                "Something went wrong on the server. Try again.",
-            ),
+            ServerFnErrorErr::Request(_) => {
+                (ErrorCode::Unavailable, "The server cannot be reached. Check the connection and try again.")
+            }
+            ServerFnErrorErr::Deserialization(_) => {
+                (ErrorCode::Unavailable, "The server's answer could not be read. Try again, or reload the page.")
+            }
+            ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
+                (ErrorCode::Malformed, "The server could not read the request. Reload the page and try again.")
+            }
+            _ => (ErrorCode::Internal, "Something went wrong on the server. Try again."),
         };
         Self(UserError::new(code, message))
     }

@@ -12,9 +12,6 @@ pub async fn load_page(
     id: Option<String>,
 ) -> Result<Page, ApiError> {
     let (context, _caller) = crate::context::authorize()?;
-    let page = id
-        .or_else(|| context.pages.first())
-        .and_then(|id| context.pages.page(&id));
-    page.map(|page| Page::clone(&page))
-        .ok_or_else(|| wire::UserError::not_found().into())
+    let page = id.or_else(|| context.pages.first()).and_then(|id| context.pages.page(&id));
+    page.map(|page| Page::clone(&page)).ok_or_else(|| wire::UserError::not_found().into())
 }

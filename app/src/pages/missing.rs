@@ -11,10 +11,18 @@ pub fn MissingPage() -> impl IntoView {
         response.set_status(http::StatusCode::NOT_FOUND);
     }
     view! {
-        <Title text="Page not found · Chatwright" />
-        <main class="cw-missing">
+        <Title text="Page not found" />
+        <main class="cw-message-page">
+            <p class="cw-message-code" aria-hidden="true">
+                "404"
+            </p>
             <h1>"There is no page here"</h1>
-            <a href="/" class="cw-button">"Go to the start page"</a>
+            <p>"The address may be mistyped, or the page was removed from the configuration."</p>
+            <p>
+                <a class="cw-button cw-primary" href="/">
+                    "Go to the start page"
+                </a>
+            </p>
         </main>
     }
 }

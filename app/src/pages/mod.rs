@@ -1,7 +1,12 @@
 //! What stands at the addresses.
 
+pub mod announcer;
+pub mod bar;
+pub mod drawer;
+pub mod layout;
 pub mod missing;
 pub mod page;
+pub mod regions;
 
 pub use missing::MissingPage;
-pub use page::PageRoute;
+pub use page::{CurrentPage, PageRoute};

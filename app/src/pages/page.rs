@@ -1,14 +1,22 @@
 //! A page of the config.
 
 use super::MissingPage;
-use crate::api::load_page;
-use crate::blocks::Blocks;
+use super::announcer::Announcer;
+use super::bar::Bar;
+use super::layout::Layout;
+use super::regions::{RegionNames, Regions};
+use crate::api::{ApiError, load_page};
 use crate::chat_context::ChatContext;
-use crate::page_state::PageState;
-use leptos::either::Either;
+use crate::page_state::{PageState, words};
 use leptos::prelude::*;
+use leptos_meta::Title;
 use leptos_router::hooks::use_params_map;
+use wire::error::ErrorCode;
 use wire::page::Page;
+
+/// The definition of the page around, by context.
+#[derive(Clone, Copy)]
+pub struct CurrentPage(pub StoredValue<Page>);
 
 /// Loads the page of the address and shows it.
 #[component]
@@ -20,19 +28,57 @@ pub fn PageRoute() -> impl IntoView {
         <Suspense>
             {move || Suspend::new(async move {
                 match page.await {
-                    Ok(page) => Either::Left(view! { <PageView page /> }),
-                    Err(_) => Either::Right(view! { <MissingPage /> }),
+                    Ok(page) => view! { <PageView page /> }.into_any(),
+                    Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.into_any(),
+                    Err(error) => view! { <FailedPage error /> }.into_any(),
                 }
             })}
         </Suspense>
     }
 }
 
-/// A page: its blocks, with the state that they share.
+/// A page: its regions, with the state that its blocks share.
 #[component]
 fn PageView(page: Page) -> impl IntoView {
+    let title = page.title.clone().unwrap_or_else(|| words(&page.id));
+    let layout = Layout::new(page.blocks.clone());
+    let names = RegionNames::of(&layout);
     provide_context(PageState::new(&page));
     provide_context(ChatContext::new());
-    provide_context(StoredValue::new(page.clone()));
-    view! { <main><Blocks blocks=page.blocks /></main> }
+    provide_context(CurrentPage(StoredValue::new(page)));
+    view! {
+        <Title text=title.clone() />
+        <div class="cw-page">
+            // External: the router would scroll there, but leave the focus where it is.
+            <a class="cw-skip" href="#cw-main" rel="external">
+                "Skip to the content"
+            </a>
+            <Bar title names=names.clone() />
+            <Regions layout names />
+            <Announcer />
+        </div>
+    }
+}
+
+/// A page that could not be loaded.
+#[component]
+fn FailedPage(error: ApiError) -> impl IntoView {
+    #[cfg(feature = "ssr")]
+    if let Some(response) = use_context::<leptos_axum::ResponseOptions>()
+        && let Ok(status) = http::StatusCode::from_u16(error.code().status())
+    {
+        response.set_status(status);
+    }
+    view! {
+        <Title text="Not available" />
+        <main class="cw-message-page">
+            <h1>"This page is not available"</h1>
+            <p>{error.to_string()}</p>
+            <p>
+                <a class="cw-button" href="" rel="external">
+                    "Try again"
+                </a>
+            </p>
+        </main>
+    }
 }

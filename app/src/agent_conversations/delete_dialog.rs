@@ -1,0 +1,48 @@
+//! The question before a conversation is deleted.
+
+use super::list::use_conversations;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::HtmlDialogElement;
+
+const DIALOG: &str = "cw-delete-conversation";
+
+/// A native modal dialog: it keeps the focus, and Escape is no.
+#[component]
+pub fn DeleteDialog() -> impl IntoView {
+    let list = use_conversations();
+    let title = move || list.subject.with(|subject| subject.as_ref().map(|subject| subject.title.clone()));
+    let delete = move |_| {
+        if let Some(subject) = list.subject.get_untracked() {
+            list.delete(subject.id);
+        }
+    };
+    view! {
+        <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-delete-title">
+            <form method="dialog">
+                <h2 id="cw-delete-title">"Delete this conversation?"</h2>
+                <p>
+                    <q>{title}</q>
+                    " and all that was said in it will be gone for good."
+                </p>
+                <div class="cw-dialog-buttons">
+                    <button type="submit" class="cw-button" autofocus=true>
+                        "Keep it"
+                    </button>
+                    <button type="submit" class="cw-button cw-danger" on:click=delete>
+                        "Delete"
+                    </button>
+                </div>
+            </form>
+        </dialog>
+    }
+}
+
+/// Asks about the list's subject.
+pub(super) fn open_delete_dialog() {
+    let dialog = document().get_element_by_id(DIALOG);
+    if let Some(dialog) = dialog.and_then(|dialog| dialog.dyn_into::<HtmlDialogElement>().ok()) {
+        // Refused only by one that is open.
+        let _ = dialog.show_modal();
+    }
+}

@@ -1,0 +1,92 @@
+//! One conversation in the list.
+
+use super::list::{Entry, use_conversations};
+use super::rename::Rename;
+use super::when::When;
+use crate::chat_context::use_chat_context;
+use crate::icons::{Icon, Shape};
+use crate::pages::drawer::close_drawers;
+use leptos::either::Either;
+use leptos::prelude::*;
+
+/// A link with title and time, and the button of its menu.
+#[component]
+pub fn Item(
+    /// The conversation.
+    item: Entry,
+    /// The id of the list's menu.
+    menu: String,
+) -> impl IntoView {
+    let list = use_conversations();
+    let renaming = {
+        let id = item.id.clone();
+        Memo::new(move |_| list.renaming.with(|renaming| renaming.as_deref() == Some(id.as_str())))
+    };
+    let item = StoredValue::new(item);
+    view! {
+        <li class="cw-conversation">
+            {move || {
+                let item = item.get_value();
+                if renaming.get() {
+                    Either::Left(view! { <Rename item /> })
+                } else {
+                    Either::Right(view! { <Link item menu=menu.clone() /> })
+                }
+            }}
+        </li>
+    }
+}
+
+/// The conversation as a link, with the button of its menu.
+#[component]
+fn Link(item: Entry, menu: String) -> impl IntoView {
+    let chat = use_chat_context();
+    let list = use_conversations();
+    let Entry { id, summary } = item;
+    let href = {
+        let id = id.clone();
+        move || chat.href(Some(&id))
+    };
+    let current = {
+        let id = id.clone();
+        move || chat.conversation.with(|selected| selected.as_deref() == Some(id.as_str())).then_some("page")
+    };
+    let (title, label, running, when, subject) =
+        (summary.clone(), summary.clone(), summary.clone(), summary.clone(), summary);
+    view! {
+        <a class="cw-conversation-link" href=href aria-current=current on:click=|_| close_drawers()>
+            <span class="cw-conversation-title">{move || title.with(|summary| summary.title.clone())}</span>
+            <span class="cw-conversation-when">
+                {move || running.with(|summary| summary.running).then(|| view! { <Running /> })}
+                <When at=Signal::derive(move || when.with(|summary| summary.updated_at)) now=list.now />
+            </span>
+        </a>
+        <button
+            type="button"
+            class="cw-icon-button cw-conversation-more"
+            id=actions_button(&id)
+            popovertarget=menu
+            aria-haspopup="menu"
+            aria-label=move || label.with(|summary| format!("Options for {}", summary.title))
+            // Before the menu opens, which is the click's default action.
+            on:click=move |_| list.subject.set(Some(subject.get_untracked()))
+        >
+            <Icon of=Shape::More />
+        </button>
+    }
+}
+
+/// A dot that says that an answer is being written.
+#[component]
+fn Running() -> impl IntoView {
+    view! {
+        <span class="cw-running">
+            <span class="cw-visually-hidden">"Answering now. "</span>
+        </span>
+    }
+}
+
+/// The id of the button that opens a conversation's menu.
+pub(super) fn actions_button(conversation_id: &str) -> String {
+    format!("conversation-{conversation_id}-options")
+}

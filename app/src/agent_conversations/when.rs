@@ -1,0 +1,154 @@
+//! Times for people: in the document a date that is the same everywhere; in the browser, as soon as it has taken over, how long
+//! ago that was.
+
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsValue;
+use std::time::Duration;
+
+const MINUTE: i64 = 60;
+const HOUR: i64 = 60 * MINUTE;
+const DAY: i64 = 24 * HOUR;
+
+/// A moment, as `<time>`.
+#[component]
+pub fn When(
+    /// Unix time, milliseconds.
+    #[prop(into)]
+    at: Signal<i64>,
+    /// Unix time, milliseconds, by [`use_now`].
+    now: ReadSignal<Option<i64>>,
+) -> impl IntoView {
+    let text = move || match now.get() {
+        Some(now) => ago(at.get(), now),
+        None => day(at.get()),
+    };
+    view! { <time datetime=move || iso(at.get())>{text}</time> }
+}
+
+/// The browser's time in milliseconds, renewed each minute; none on the server and during hydration, so that both render the same.
+pub fn use_now() -> ReadSignal<Option<i64>> {
+    let (now, set_now) = signal(None);
+    let read = move || {
+        set_now.try_set(Some(js_sys::Date::now() as i64));
+    };
+    Effect::new(move |_| {
+        read();
+        if let Ok(timer) = set_interval_with_handle(read, Duration::from_secs(60)) {
+            on_cleanup(move || timer.clear());
+        }
+    });
+    now
+}
+
+/// `5m ago`, `yesterday`; from a week on the day, in the reader's time zone.
+fn ago(at: i64, now: i64) -> String {
+    match elapsed((now - at) / 1000) {
+        Elapsed::Now => "just now".to_owned(),
+        Elapsed::Minutes(count) => format!("{count}m ago"),
+        Elapsed::Hours(count) => format!("{count}h ago"),
+        Elapsed::Days(1) => "yesterday".to_owned(),
+        Elapsed::Days(count) => format!("{count} days ago"),
+        Elapsed::Long => local_day(at),
+    }
+}
+
+/// How long ago, in the unit that people would use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elapsed {
+    Now,
+    Minutes(i64),
+    Hours(i64),
+    Days(i64),
+    Long,
+}
+
+/// A moment in the future counts as now: clocks differ.
+fn elapsed(seconds: i64) -> Elapsed {
+    match seconds {
+        ..MINUTE => Elapsed::Now,
+        MINUTE..HOUR => Elapsed::Minutes(seconds / MINUTE),
+        HOUR..DAY => Elapsed::Hours(seconds / HOUR),
+        _ if seconds < 7 * DAY => Elapsed::Days(seconds / DAY),
+        _ => Elapsed::Long,
+    }
+}
+
+/// As [`day`], in the reader's time zone.
+fn local_day(at: i64) -> String {
+    let date = js_sys::Date::new(&JsValue::from_f64(at as f64));
+    let (year, month, day) =
+        (i64::from(date.get_full_year()), i64::from(date.get_month()) + 1, i64::from(date.get_date()));
+    written(year, month, day)
+}
+
+/// `2026-11-20T22:32:09Z`.
+fn iso(at: i64) -> String {
+    let seconds = at.div_euclid(1000);
+    let (year, month, day) = civil(seconds.div_euclid(DAY));
+    let rest = seconds.rem_euclid(DAY);
+    let (hour, minute, second) = (rest / HOUR, rest % HOUR / MINUTE, rest % MINUTE);
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
+/// `20 Nov 2026`, in UTC.
+fn day(at: i64) -> String {
+    let (year, month, day) = civil(at.div_euclid(1000 * DAY));
+    written(year, month, day)
+}
+
+fn written(year: i64, month: i64, day: i64) -> String {
+    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+    let month = usize::try_from(month - 1).ok().and_then(|month| MONTHS.get(month)).copied().unwrap_or_default();
+    format!("{day} {month} {year}")
+}
+
+/// Days since 1970-01-01 as year, month, day of the Gregorian calendar: years counted from March, so that the leap day comes last,
+/// in eras of 400 years.
+fn civil(days: i64) -> (i64, i64, i64) {
+    const ERA: i64 = 146_097;
+    let days = days + 719_468; // since 0000-03-01
+    let (era, of_era) = (days.div_euclid(ERA), days.rem_euclid(ERA));
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let day = of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (era * 400 + year + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_as_dates() {
+        for (at, expected_iso, expected_day) in [
+            (0, "1970-01-01T00:00:00Z", "1 Jan 1970"),
+            (-1, "1969-12-31T23:59:59Z", "31 Dec 1969"),
+            (951_782_400_000, "2000-02-29T00:00:00Z", "29 Feb 2000"),
+            (951_868_800_000, "2000-03-01T00:00:00Z", "1 Mar 2000"),
+            (1_795_213_929_999, "2026-11-20T22:32:09Z", "20 Nov 2026"),
+            (4_107_542_400_000, "2100-03-01T00:00:00Z", "1 Mar 2100"),
+        ] {
+            assert_eq!(iso(at), expected_iso);
+            assert_eq!(day(at), expected_day);
+        }
+    }
+
+    #[test]
+    fn elapsed_time_in_the_unit_that_people_use() {
+        for (seconds, expected) in [
+            (-30, Elapsed::Now),
+            (59, Elapsed::Now),
+            (60, Elapsed::Minutes(1)),
+            (3_599, Elapsed::Minutes(59)),
+            (3_600, Elapsed::Hours(1)),
+            (86_399, Elapsed::Hours(23)),
+            (86_400, Elapsed::Days(1)),
+            (7 * 86_400 - 1, Elapsed::Days(6)),
+            (7 * 86_400, Elapsed::Long),
+        ] {
+            assert_eq!(elapsed(seconds), expected, "{seconds}");
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The block `Columns`.
+
+use super::block;
+use leptos::prelude::*;
+use wire::page::{self, Block};
+
+/// The whole width, in the units of the style sheet's `cw-share-N` classes.
+const SHARES: f64 = 12.0;
+
+/// Puts its blocks beside each other, one column each; on a narrow screen below each other.
+#[component]
+pub fn Columns(
+    /// How they share the width.
+    properties: page::Columns,
+    /// The columns.
+    blocks: Vec<Block>,
+) -> impl IntoView {
+    let shares = shares(&properties.widths, blocks.len());
+    let column = |(content, share)| {
+        view! { <div class=format!("cw-column cw-share-{share}")>{block(content)}</div> }
+    };
+    view! {
+        <div class="cw-columns">
+            {blocks.into_iter().zip(shares).map(column).collect_view()}
+        </div>
+    }
+}
+
+/// Each column's part of the width in twelfths, at least one. Classes, because a content security policy forbids inline styles.
+fn shares(widths: &[f64], columns: usize) -> Vec<u8> {
+    let width = |column: usize| {
+        let width = widths.get(column).copied().unwrap_or(1.0);
+        if width.is_finite() && width > 0.0 { width } else { 1.0 }
+    };
+    let total = (0..columns).map(width).sum::<f64>();
+    // A cast from f64 saturates; the clamp keeps it among the classes that exist.
+    (0..columns).map(|column| (width(column) / total * SHARES).round().clamp(1.0, SHARES) as u8).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shares;
+
+    #[test]
+    fn widths_become_twelfths() {
+        for (widths, columns, expected) in [
+            (&[][..], 2, &[6, 6][..]),
+            (&[1.0, 2.0], 2, &[4, 8]),
+            (&[1.0], 3, &[4, 4, 4]),
+            (&[1.0, 1000.0], 2, &[1, 12]),
+            (&[f64::NAN, -1.0], 2, &[6, 6]),
+            (&[1.0], 0, &[]),
+        ] {
+            assert_eq!(shares(widths, columns), expected, "{widths:?}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Keeps a control of the document and a key of the page state equal, in both directions.
+
+use crate::page_state::use_page_state;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::web_sys;
+use serde_json::{Number, Value};
+
+/// Binds the `value` of a control to a key.
+///
+/// Not by Leptos' `prop:value`: that would overwrite what was typed, or restored by the browser, before the WASM had loaded.
+pub(crate) fn bind_text(control_id: String, key: String, parse: fn(&str) -> Value) {
+    bind(control_id, key, JsValue::from_str("value"), Codec::Text(parse));
+}
+
+/// Binds the `checked` of a checkbox to a key.
+pub(crate) fn bind_checked(control_id: String, key: String) {
+    bind(control_id, key, JsValue::from_str("checked"), Codec::Checked);
+}
+
+/// How a control's property reads as a value and back.
+#[derive(Clone, Copy)]
+enum Codec {
+    Text(fn(&str) -> Value),
+    Checked,
+}
+
+impl Codec {
+    fn read(self, property: &JsValue) -> Value {
+        match self {
+            Self::Text(parse) => parse(&property.as_string().unwrap_or_default()),
+            Self::Checked => Value::Bool(property.is_truthy()),
+        }
+    }
+
+    fn write(self, value: &Value) -> JsValue {
+        match self {
+            Self::Text(_) => JsValue::from_str(&text(value)),
+            Self::Checked => JsValue::from_bool(value.as_bool().unwrap_or(false)),
+        }
+    }
+}
+
+fn bind(control_id: String, key: String, property: JsValue, codec: Codec) {
+    let state = use_page_state();
+    Effect::new(move |adopted: Option<()>| {
+        let Some(element) = document().get_element_by_id(&control_id) else { return };
+        let shown = codec.read(&js_sys::Reflect::get(&element, &property).unwrap_or_default());
+        if adopted.is_none() && shown != state.get_untracked(&key) {
+            state.set(&key, shown.clone());
+        }
+        let value = state.get(&key);
+        // Only when the meaning differs: writing `1` over a half-typed `1.` would fight the person.
+        if shown != value {
+            // A property of an element can always be set; nothing is lost if it cannot.
+            let _ = js_sys::Reflect::set(&element, &property, &codec.write(&value));
+        }
+    });
+}
+
+/// Moves the focus to an element.
+pub(crate) fn focus(id: &str) {
+    let element = document().get_element_by_id(id);
+    if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+        // Only an element that is gone refuses.
+        let _ = element.focus();
+    }
+}
+
+/// A value as a control shows it: `null` is empty.
+pub(crate) fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// What a text control holds: its text, `null` when it is empty.
+pub(crate) fn parse_text(text: &str) -> Value {
+    if text.is_empty() { Value::Null } else { Value::String(text.to_owned()) }
+}
+
+/// What a number control holds: an integer where possible, `null` when it is empty or half-typed.
+pub(crate) fn parse_number(text: &str) -> Value {
+    let text = text.trim();
+    let integer = text.parse::<i64>().ok().map(Number::from);
+    let number = integer.or_else(|| text.parse::<f64>().ok().and_then(Number::from_f64));
+    number.map_or(Value::Null, Value::Number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn empty_is_null() {
+        for (typed, expected) in [("", json!(null)), ("Ada", json!("Ada")), (" ", json!(" "))] {
+            assert_eq!(parse_text(typed), expected);
+            assert_eq!(text(&expected), typed);
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_kind() {
+        for (typed, expected) in [
+            ("3", json!(3)),
+            ("-3", json!(-3)),
+            ("2.5", json!(2.5)),
+            ("1e3", json!(1000.0)),
+            ("", json!(null)),
+            ("-", json!(null)),
+            ("inf", json!(null)),
+        ] {
+            assert_eq!(parse_number(typed), expected, "{typed}");
+        }
+    }
+}

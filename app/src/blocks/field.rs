@@ -1,0 +1,70 @@
+//! The frame of an input: its label, and what an agent changed.
+
+use crate::page_state::use_page_state;
+use leptos::prelude::*;
+
+/// An input with its label. When an agent writes the value, the field lights up for a moment and offers to undo it, in a line
+/// that is always there, so that nothing moves.
+#[component]
+pub fn Field(
+    /// The block's id, which is also the key of its value.
+    id: String,
+    /// What the input is called.
+    label: String,
+    /// Beside the control instead of above it.
+    #[prop(optional)]
+    beside: bool,
+    /// The control; it has the id [`control_id`] and is described by [`note_id`].
+    children: Children,
+) -> impl IntoView {
+    let state = use_page_state();
+    let write = {
+        let key = id.clone();
+        Memo::new(move |_| state.agent_write(&key).map(|write| write.number))
+    };
+    // Two classes with the same animation under two names: swapping them starts it anew for the next write.
+    let odd = move || write.get().is_some_and(|number| number % 2 == 1);
+    let even = move || write.get().is_some_and(|number| number % 2 == 0);
+    let control = control_id(&id);
+    let undo = StoredValue::new({
+        let (key, control) = (id.clone(), control.clone());
+        move || {
+            state.undo(&key);
+            // The button is about to vanish: the focus goes to what it changed.
+            super::control::focus(&control);
+        }
+    });
+    let undo_label = format!("Undo the agent's change of {label}");
+    view! {
+        <div class="cw-field" class:cw-beside=beside class:cw-written-odd=odd class:cw-written-even=even>
+            <label class="cw-label" for=control>
+                {label}
+            </label>
+            {children()}
+            <p class="cw-note" id=note_id(&id)>
+                {move || {
+                    write
+                        .get()
+                        .map(|_| {
+                            view! {
+                                "Changed by the agent · "
+                                <button type="button" class="cw-link" aria-label=undo_label.clone() on:click=move |_| undo.with_value(|undo| undo())>
+                                    "Undo"
+                                </button>
+                            }
+                        })
+                }}
+            </p>
+        </div>
+    }
+}
+
+/// The id of a field's control, unique on the page as block ids are.
+pub(crate) fn control_id(id: &str) -> String {
+    format!("field-{id}")
+}
+
+/// The id of the line that describes a field's control.
+pub(crate) fn note_id(id: &str) -> String {
+    format!("field-{id}-note")
+}

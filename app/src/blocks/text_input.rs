@@ -1,0 +1,34 @@
+//! The block `TextInput`.
+
+use super::control::{bind_text, parse_text, text};
+use super::field::{Field, control_id, note_id};
+use crate::page_state::{label, use_page_state};
+use leptos::prelude::*;
+use wire::page::Input;
+
+/// One line of text.
+#[component]
+pub fn TextInput(
+    /// The block's id and the key of its value.
+    id: String,
+    /// Its properties.
+    input: Input,
+) -> impl IntoView {
+    let state = use_page_state();
+    bind_text(control_id(&id), id.clone(), parse_text);
+    let key = id.clone();
+    view! {
+        <Field id=id.clone() label=label(&id, &input)>
+            <input
+                class="cw-control"
+                type="text"
+                id=control_id(&id)
+                name=id.clone()
+                aria-describedby=note_id(&id)
+                placeholder=input.placeholder
+                value=text(&state.get_untracked(&id))
+                on:input=move |event| state.set(&key, parse_text(&event_target_value(&event)))
+            />
+        </Field>
+    }
+}

@@ -1,0 +1,63 @@
+//! Icons, drawn with strokes in the colour of the text around them. All are decoration: what they stand for is said in words
+//! beside them or in their button's label.
+
+use leptos::prelude::*;
+
+/// An icon of a 20 by 20 grid.
+#[component]
+pub fn Icon(
+    /// What it shows.
+    of: Shape,
+) -> impl IntoView {
+    view! {
+        <svg class="cw-icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
+            <path d=of.path() />
+        </svg>
+    }
+}
+
+/// What an icon shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// A list of conversations.
+    Conversations,
+    /// A form.
+    Form,
+    /// Something new.
+    Plus,
+    /// More commands.
+    More,
+    /// Dismissal.
+    Close,
+    /// A change of name.
+    Pencil,
+    /// Deletion.
+    Bin,
+    /// The light theme.
+    Sun,
+    /// The dark theme.
+    Moon,
+    /// The system's theme.
+    Screen,
+}
+
+impl Shape {
+    fn path(self) -> &'static str {
+        match self {
+            Self::Conversations => "M3 5.5h14M3 10h14M3 14.5h9",
+            Self::Form => "M4 3h12v14H4zM7 7h6M7 10.5h6M7 14h3",
+            Self::Plus => "M10 4v12M4 10h12",
+            Self::More => "M4.5 10h.01M10 10h.01M15.5 10h.01",
+            Self::Close => "M5 5l10 10M15 5L5 15",
+            Self::Pencil => {
+                "M3.5 16.5l.8-3.4L13.4 4a1.6 1.6 0 0 1 2.3 0l.3.3a1.6 1.6 0 0 1 0 2.3l-9.1 9.1zM12 5.5L14.5 8"
+            }
+            Self::Bin => "M3.5 5.5h13M8 5V3h4v2M5 5.5l.8 11.5h8.4L15 5.5M8.5 8.5v5.5M11.5 8.5v5.5",
+            Self::Sun => {
+                "M10 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7zM10 2v1.5M10 16.5V18M2 10h1.5M16.5 10H18M4.3 4.3l1.1 1.1M14.6 14.6l1.1 1.1M4.3 15.7l1.1-1.1M14.6 5.4l1.1-1.1"
+            }
+            Self::Moon => "M16.5 11.8A6.8 6.8 0 0 1 8.2 3.5a6.8 6.8 0 1 0 8.3 8.3z",
+            Self::Screen => "M2.5 4h15v9.5h-15zM7 17h6M10 13.5V17",
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The bar at the top of a page.
+
+use super::drawer::{CONTENT, CONVERSATIONS};
+use super::regions::RegionNames;
+use crate::icons::{Icon, Shape};
+use crate::page_state::use_page_state;
+use crate::theme::ThemeSwitch;
+use leptos::prelude::*;
+
+/// The page's title, the buttons that open its drawers on a narrow screen, and the theme switch.
+#[component]
+pub fn Bar(
+    /// The page's title.
+    title: String,
+    /// The regions that are drawers on a narrow screen.
+    names: RegionNames,
+) -> impl IntoView {
+    view! {
+        <header class="cw-bar">
+            {names
+                .conversations
+                .map(|name| {
+                    view! {
+                        <DrawerButton drawer=CONVERSATIONS name>
+                            <Icon of=Shape::Conversations />
+                        </DrawerButton>
+                    }
+                })}
+            <a class="cw-home" href="/" aria-label="Start page">
+                <Mark />
+            </a>
+            <h1 class="cw-bar-title">{title}</h1>
+            {names
+                .content
+                .map(|name| {
+                    view! {
+                        <DrawerButton drawer=CONTENT name>
+                            <Icon of=Shape::Form />
+                            <Changes />
+                        </DrawerButton>
+                    }
+                })}
+            <ThemeSwitch />
+        </header>
+    }
+}
+
+/// Opens and closes a drawer.
+#[component]
+fn DrawerButton(
+    /// The drawer's id.
+    drawer: &'static str,
+    /// Its name.
+    name: String,
+    children: Children,
+) -> impl IntoView {
+    view! {
+        <button type="button" class="cw-icon-button cw-drawer-button" popovertarget=drawer aria-label=name>
+            {children()}
+        </button>
+    }
+}
+
+/// How many fields in the closed drawer the agent changed.
+#[component]
+fn Changes() -> impl IntoView {
+    let state = use_page_state();
+    let count = Memo::new(move |_| state.agent_writes().len());
+    move || (count.get() > 0).then(|| view! { <span class="cw-badge">{count}</span> })
+}
+
+/// The product's mark: a speech bubble cut like a chisel.
+#[component]
+fn Mark() -> impl IntoView {
+    view! {
+        <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+            <path class="cw-mark-body" d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z" />
+            <path class="cw-mark-line" d="M7 8.5h10M7 12h6" />
+        </svg>
+    }
+}
