@@ -236,7 +236,11 @@ pub struct DataChunk {
 /// Only `data-…` is a data chunk; any other unknown type is an error and not data.
 fn data_name<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
     let name = String::deserialize(d)?;
-    if name.starts_with("data-") { Ok(name) } else { Err(serde::de::Error::custom(format!("unknown chunk type `{name}`"))) }
+    if name.starts_with("data-") {
+        Ok(name)
+    } else {
+        Err(serde::de::Error::custom(format!("unknown chunk type `{name}`")))
+    }
 }
 
 /// Why a turn or a step ended.

@@ -11,7 +11,7 @@ pub mod reduce;
 pub use chunk::{Chunk, DataChunk, FinishReason};
 pub use error::{ErrorCode, UserError};
 pub use message::{Approval, DataPart, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart};
-
+pub use reduce::{Change, ReduceError, Reducer};
 
 /// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.
 pub type ProviderMetadata = serde_json::Map<String, serde_json::Value>;

@@ -1,1 +1,258 @@
-//! tbd
+//! What a JSON text says so far, while it is still arriving: strings, objects and arrays are closed where the text ends,
+//! a key without a value is left out, a number keeps the digits it has, a literal is completed.
+
+use serde_json::{Map, Number, Value};
+
+/// How a text was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParseState {
+    /// It is whole.
+    Whole,
+    /// It is the beginning of a JSON text.
+    Partial,
+    /// It is neither, or there is nothing to see yet.
+    Failed,
+}
+
+/// Deeper texts are not read, so that none can exhaust the stack; the bound of `serde_json`.
+const MAX_DEPTH: usize = 127;
+
+/// Reads a JSON text or the beginning of one. Linear in its length.
+pub fn parse(text: &str) -> (Option<Value>, ParseState) {
+    if let Ok(value) = serde_json::from_str(text) {
+        return (Some(value), ParseState::Whole);
+    }
+    let mut reader = Reader { text, at: 0 };
+    match reader.value(0) {
+        // A whole value that serde_json refused has something behind it.
+        Read::Cut(Some(value)) => (Some(value), ParseState::Partial),
+        _ => (None, ParseState::Failed),
+    }
+}
+
+/// A value, as far as the text goes.
+enum Read {
+    /// The value ended before the text.
+    Whole(Value),
+    /// The text ended in the value, of which there may be nothing to see.
+    Cut(Option<Value>),
+    /// This is not JSON.
+    Wrong,
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Reader<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Read {
+        self.skip_space();
+        match self.peek() {
+            None => Read::Cut(None),
+            Some(_) if depth > MAX_DEPTH => Read::Wrong,
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.array(depth),
+            Some(b'"') => match self.string() {
+                Ok((text, true)) => Read::Whole(Value::String(text)),
+                Ok((text, false)) => Read::Cut(Some(Value::String(text))),
+                Err(()) => Read::Wrong,
+            },
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(_) => self.literal(),
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Read {
+        self.at += 1;
+        let mut map = Map::new();
+        loop {
+            self.skip_space();
+            match self.peek() {
+                None => return Read::Cut(Some(Value::Object(map))),
+                Some(b'}') if map.is_empty() => return self.end(Value::Object(map)),
+                Some(b'"') => {}
+                Some(_) => return Read::Wrong,
+            }
+            let key = match self.string() {
+                Ok((key, true)) => key,
+                Ok((_, false)) => return Read::Cut(Some(Value::Object(map))),
+                Err(()) => return Read::Wrong,
+            };
+            self.skip_space();
+            match self.peek() {
+                None => return Read::Cut(Some(Value::Object(map))),
+                Some(b':') => self.at += 1,
+                Some(_) => return Read::Wrong,
+            }
+            match self.value(depth + 1) {
+                Read::Whole(value) => map.insert(key, value),
+                Read::Cut(value) => {
+                    map.extend(value.map(|value| (key, value)));
+                    return Read::Cut(Some(Value::Object(map)));
+                }
+                Read::Wrong => return Read::Wrong,
+            };
+            self.skip_space();
+            match self.peek() {
+                None => return Read::Cut(Some(Value::Object(map))),
+                Some(b',') => self.at += 1,
+                Some(b'}') => return self.end(Value::Object(map)),
+                Some(_) => return Read::Wrong,
+            }
+        }
+    }
+
+    fn array(&mut self, depth: usize) -> Read {
+        self.at += 1;
+        let mut items = Vec::new();
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            return self.end(Value::Array(items));
+        }
+        loop {
+            match self.value(depth + 1) {
+                Read::Whole(value) => items.push(value),
+                Read::Cut(value) => {
+                    items.extend(value);
+                    return Read::Cut(Some(Value::Array(items)));
+                }
+                Read::Wrong => return Read::Wrong,
+            }
+            self.skip_space();
+            match self.peek() {
+                None => return Read::Cut(Some(Value::Array(items))),
+                Some(b',') => self.at += 1,
+                Some(b']') => return self.end(Value::Array(items)),
+                Some(_) => return Read::Wrong,
+            }
+        }
+    }
+
+    fn end(&mut self, value: Value) -> Read {
+        self.at += 1;
+        Read::Whole(value)
+    }
+
+    /// A string and whether it was closed; an escape that is cut is left out.
+    fn string(&mut self) -> Result<(String, bool), ()> {
+        let start = self.at;
+        self.at += 1;
+        let mut kept = self.at;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'"' => {
+                    self.at += 1;
+                    return unescape(&self.text[start..self.at]).map(|text| (text, true));
+                }
+                b'\\' => {
+                    let length = if self.text.as_bytes().get(self.at + 1) == Some(&b'u') { 6 } else { 2 };
+                    if self.at + length > self.text.len() {
+                        self.at = self.text.len();
+                        break;
+                    }
+                    self.at += length;
+                }
+                _ => self.at += 1,
+            }
+            kept = self.at;
+        }
+        let mut closed = self.text.get(start..kept).ok_or(())?.to_owned();
+        closed.push('"');
+        unescape(&closed).or_else(|()| unescape(&without_half_pair(&closed))).map(|text| (text, false))
+    }
+
+    fn number(&mut self) -> Read {
+        let start = self.at;
+        while matches!(self.peek(), Some(b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9')) {
+            self.at += 1;
+        }
+        let text = &self.text[start..self.at];
+        if self.at < self.text.len() {
+            return serde_json::from_str::<Number>(text)
+                .map_or(Read::Wrong, |number| Read::Whole(Value::Number(number)));
+        }
+        let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
+        match serde_json::from_str::<Number>(digits) {
+            Ok(number) => Read::Cut(Some(Value::Number(number))),
+            Err(_) if digits.is_empty() => Read::Cut(None),
+            Err(_) => Read::Wrong,
+        }
+    }
+
+    fn literal(&mut self) -> Read {
+        let rest = &self.text[self.at..];
+        for (name, value) in [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)] {
+            if rest.starts_with(name) {
+                self.at += name.len();
+                return Read::Whole(value);
+            }
+            if name.starts_with(rest) {
+                self.at = self.text.len();
+                return Read::Cut(Some(value));
+            }
+        }
+        Read::Wrong
+    }
+}
+
+fn unescape(literal: &str) -> Result<String, ()> {
+    serde_json::from_str(literal).map_err(|_| ())
+}
+
+/// A surrogate whose other half has not arrived is left out.
+fn without_half_pair(closed: &str) -> String {
+    match closed.rfind("\\u") {
+        Some(at) => format!("{}\"", &closed[..at]),
+        None => closed.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn beginnings() {
+        let check = |text: &str, expected: &str| {
+            let (value, state) = parse(text);
+            let seen = format!("{:?} {}", state, value.map_or_else(|| "-".to_owned(), |value| value.to_string()));
+            assert_eq!(seen, expected, "{text}");
+        };
+        check(r#"{"a":1}"#, r#"Whole {"a":1}"#);
+        check("", "Failed -");
+        check("{", "Partial {}");
+        check(r#"{"a"#, "Partial {}");
+        check(r#"{"a":"#, "Partial {}");
+        check(r#"{"a":"x"#, r#"Partial {"a":"x"}"#);
+        check(r#"{"a":"x\"#, r#"Partial {"a":"x"}"#);
+        check(r#"{"a":"x\u00e"#, r#"Partial {"a":"x"}"#);
+        check(r#"{"a":"\ud83e"#, r#"Partial {"a":""}"#);
+        check(r#"{"a":tr"#, r#"Partial {"a":true}"#);
+        check(r#"{"a":-"#, "Partial {}");
+        check(r#"{"a":1.5e"#, r#"Partial {"a":1.5}"#);
+        check(r#"[1,[2,"#, "Partial [1,[2]]");
+        check(r#"{"a":1}}"#, "Failed -");
+        check("{a", "Failed -");
+        check(&"[".repeat(100_000), "Failed -");
+    }
+
+    proptest! {
+        #[test]
+        fn every_beginning_of_a_text_is_read(text in "[{\\[]{1}[\"a-zé{}\\[\\],:0-9.\\\\u -]{0,40}", cut in any::<prop::sample::Index>()) {
+            let ends: Vec<_> = text.char_indices().map(|(at, _)| at).collect();
+            parse(&text[..ends[cut.index(ends.len())]]);
+        }
+    }
+}

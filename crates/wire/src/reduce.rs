@@ -1,1 +1,484 @@
-//! Folds chunks into a message; the same function in the browser and on the server.
+//! Folds chunks into a message: the same pure function in the browser and on the server, with the rules of the AI SDK's
+//! client, so that all three end up with the same message.
+
+use crate::message::{Approval, DataPart, TextPart, TextState, ToolPart, ToolState};
+use crate::{Chunk, DataChunk, ProviderMetadata, Role, UiMessage, UiPart, partial_json};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// A message that grows.
+#[derive(Clone, Debug)]
+pub struct Reducer {
+    message: UiMessage,
+    open_texts: Vec<(String, usize)>,
+    open_reasonings: Vec<(String, usize)>,
+    /// The JSON text of arguments that are arriving.
+    inputs: Vec<Input>,
+}
+
+#[derive(Clone, Debug)]
+struct Input {
+    part: usize,
+    text: String,
+    changed: bool,
+}
+
+/// What a chunk changed, for whoever draws the message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing that is kept.
+    None,
+    /// This part.
+    Part(usize),
+    /// This part is new.
+    Added(usize),
+    /// The message's id or metadata.
+    Message,
+}
+
+/// A chunk does not fit the message; it was left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ReduceError {
+    /// No text or reasoning with this id is open.
+    NotOpen(String),
+    /// No call has this id.
+    NoSuchCall(String),
+}
+
+impl fmt::Display for ReduceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOpen(id) => write!(f, "no part `{id}` is open"),
+            Self::NoSuchCall(id) => write!(f, "there is no tool call `{id}`"),
+        }
+    }
+}
+
+impl std::error::Error for ReduceError {}
+
+impl Reducer {
+    /// Goes on with a message; an empty one begins.
+    pub fn new(message: UiMessage) -> Self {
+        Self { message, open_texts: Vec::new(), open_reasonings: Vec::new(), inputs: Vec::new() }
+    }
+
+    /// The message as far as it has come. Arguments that are arriving are up to date after [`Reducer::settle`].
+    pub fn message(&self) -> &UiMessage {
+        &self.message
+    }
+
+    /// The message.
+    pub fn into_message(mut self) -> UiMessage {
+        self.settle();
+        self.message
+    }
+
+    /// Reads the arguments that have grown since the last time. Parsing costs as much as they are long, so it is done once
+    /// a frame and not once a chunk.
+    pub fn settle(&mut self) {
+        for input in self.inputs.iter_mut().filter(|input| input.changed) {
+            input.changed = false;
+            if let Some(UiPart::Tool(tool)) = self.message.parts.get_mut(input.part) {
+                tool.input = partial_json::parse(&input.text).0;
+            }
+        }
+    }
+
+    /// Folds one chunk. Constant time but for the length of what the chunk brings.
+    ///
+    /// # Errors
+    /// The chunk does not fit; the message is as before.
+    pub fn apply(&mut self, chunk: &Chunk) -> Result<Change, ReduceError> {
+        match chunk {
+            Chunk::Start { message_id, message_metadata } => {
+                if let Some(id) = message_id {
+                    self.message.id.clone_from(id);
+                }
+                Ok(self.metadata(message_metadata.as_ref()))
+            }
+            Chunk::StartStep => Ok(self.add(UiPart::StepStart)),
+            Chunk::TextStart { id, provider_metadata } => Ok(self.open_text(id, provider_metadata.as_ref())),
+            Chunk::TextDelta { id, delta, provider_metadata } => {
+                let at = at(&self.open_texts, id)?;
+                self.grow(at, delta, provider_metadata.as_ref(), false)
+            }
+            Chunk::TextEnd { id, provider_metadata } => {
+                let at = take(&mut self.open_texts, id)?;
+                self.grow(at, "", provider_metadata.as_ref(), true)
+            }
+            Chunk::ReasoningStart { id, provider_metadata } => Ok(self.open_reasoning(id, provider_metadata.as_ref())),
+            Chunk::ReasoningDelta { id, delta, provider_metadata } => {
+                let at = at(&self.open_reasonings, id)?;
+                self.grow(at, delta, provider_metadata.as_ref(), false)
+            }
+            Chunk::ReasoningEnd { id, provider_metadata } => {
+                let at = take(&mut self.open_reasonings, id)?;
+                self.grow(at, "", provider_metadata.as_ref(), true)
+            }
+            Chunk::FinishStep => {
+                self.open_texts.clear();
+                self.open_reasonings.clear();
+                Ok(Change::None)
+            }
+            Chunk::Finish { message_metadata, .. } => Ok(self.metadata(message_metadata.as_ref())),
+            Chunk::MessageMetadata { message_metadata } => Ok(self.metadata(Some(message_metadata))),
+            Chunk::SourceUrl(source) => Ok(self.add(UiPart::SourceUrl(source.clone()))),
+            Chunk::SourceDocument(source) => Ok(self.add(UiPart::SourceDocument(source.clone()))),
+            Chunk::File(file) => Ok(self.add(UiPart::File(file.clone()))),
+            Chunk::Data(data) => Ok(self.data(data)),
+            Chunk::Abort { .. } | Chunk::Error { .. } => Ok(Change::None),
+            _ => self.tool(chunk),
+        }
+    }
+
+    fn tool(&mut self, chunk: &Chunk) -> Result<Change, ReduceError> {
+        match chunk {
+            Chunk::ToolInputStart { tool_call_id, tool_name, provider_executed, dynamic, title } => {
+                let change = self.call(tool_call_id, tool_name, *dynamic, |tool| {
+                    tool.state = ToolState::InputStreaming;
+                    tool.input = None;
+                    tool.provider_executed = provider_executed.or(tool.provider_executed);
+                    tool.title = title.clone().or(tool.title.take());
+                });
+                let (Change::Part(part) | Change::Added(part)) = change else { return Ok(change) };
+                self.inputs.retain(|input| input.part != part);
+                self.inputs.push(Input { part, text: String::new(), changed: false });
+                Ok(change)
+            }
+            Chunk::ToolInputDelta { tool_call_id, input_text_delta } => {
+                let part = self.find(tool_call_id)?;
+                let input = self.inputs.iter_mut().find(|input| input.part == part);
+                let input = input.ok_or_else(|| ReduceError::NoSuchCall(tool_call_id.clone()))?;
+                input.text.push_str(input_text_delta);
+                input.changed = true;
+                Ok(Change::Part(part))
+            }
+            Chunk::ToolInputAvailable {
+                tool_call_id,
+                tool_name,
+                input,
+                provider_executed,
+                provider_metadata,
+                dynamic,
+                title,
+            } => Ok(self.call(tool_call_id, tool_name, *dynamic, |tool| {
+                tool.state = ToolState::InputAvailable;
+                tool.input = Some(input.clone());
+                tool.provider_executed = provider_executed.or(tool.provider_executed);
+                tool.call_provider_metadata = provider_metadata.clone().or(tool.call_provider_metadata.take());
+                tool.title = title.clone().or(tool.title.take());
+            })),
+            Chunk::ToolInputError {
+                tool_call_id,
+                tool_name,
+                input,
+                error_text,
+                provider_executed,
+                provider_metadata,
+                dynamic,
+            } => Ok(self.call(tool_call_id, tool_name, *dynamic, |tool| {
+                tool.state = ToolState::OutputError;
+                let slot = if tool.dynamic { &mut tool.input } else { &mut tool.raw_input };
+                *slot = Some(input.clone());
+                if !tool.dynamic {
+                    tool.input = None;
+                }
+                tool.error_text = Some(error_text.clone());
+                tool.provider_executed = provider_executed.or(tool.provider_executed);
+                tool.call_provider_metadata = provider_metadata.clone().or(tool.call_provider_metadata.take());
+            })),
+            Chunk::ToolApprovalRequest { approval_id, tool_call_id } => self.outcome(tool_call_id, |tool| {
+                tool.state = ToolState::ApprovalRequested;
+                tool.approval =
+                    Some(Approval { id: approval_id.clone(), approved: None, reason: None, signature: None });
+            }),
+            Chunk::ToolOutputAvailable {
+                tool_call_id,
+                output,
+                provider_executed,
+                provider_metadata,
+                preliminary,
+                ..
+            } => self.outcome(tool_call_id, |tool| {
+                tool.state = ToolState::OutputAvailable;
+                tool.output = Some(output.clone());
+                tool.preliminary = *preliminary;
+                tool.provider_executed = provider_executed.or(tool.provider_executed);
+                tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
+            }),
+            Chunk::ToolOutputError { tool_call_id, error_text, provider_executed, .. } => {
+                self.outcome(tool_call_id, |tool| {
+                    tool.state = ToolState::OutputError;
+                    tool.error_text = Some(error_text.clone());
+                    tool.provider_executed = provider_executed.or(tool.provider_executed);
+                })
+            }
+            Chunk::ToolOutputDenied { tool_call_id } => {
+                self.outcome(tool_call_id, |tool| tool.state = ToolState::OutputDenied)
+            }
+            // Every other chunk is handled before this function is called.
+            _ => Ok(Change::None),
+        }
+    }
+
+    fn add(&mut self, part: UiPart) -> Change {
+        self.message.parts.push(part);
+        Change::Added(self.message.parts.len() - 1)
+    }
+
+    fn open_text(&mut self, id: &str, metadata: Option<&ProviderMetadata>) -> Change {
+        self.open_texts.push((id.to_owned(), self.message.parts.len()));
+        self.add(UiPart::Text(streaming(None, metadata)))
+    }
+
+    fn open_reasoning(&mut self, id: &str, metadata: Option<&ProviderMetadata>) -> Change {
+        self.open_reasonings.push((id.to_owned(), self.message.parts.len()));
+        self.add(UiPart::Reasoning(streaming(Some(id), metadata)))
+    }
+
+    fn grow(
+        &mut self,
+        at: usize,
+        delta: &str,
+        metadata: Option<&ProviderMetadata>,
+        done: bool,
+    ) -> Result<Change, ReduceError> {
+        if let Some(UiPart::Text(text) | UiPart::Reasoning(text)) = self.message.parts.get_mut(at) {
+            text.text.push_str(delta);
+            if let Some(metadata) = metadata {
+                text.provider_metadata = Some(metadata.clone());
+            }
+            if done {
+                text.state = Some(TextState::Done);
+            }
+        }
+        Ok(Change::Part(at))
+    }
+
+    /// The call's part: in the newest step, else anywhere, the newest first.
+    fn find(&self, call_id: &str) -> Result<usize, ReduceError> {
+        let is_it = |part: &UiPart| part.as_tool().is_some_and(|tool| tool.tool_call_id == call_id);
+        self.message.parts.iter().rposition(is_it).ok_or_else(|| ReduceError::NoSuchCall(call_id.to_owned()))
+    }
+
+    fn find_in_step(&self, call_id: &str) -> Option<usize> {
+        let parts = self.message.parts.iter().enumerate().rev();
+        let step = parts.take_while(|(_, part)| !matches!(part, UiPart::StepStart));
+        step.filter_map(|(at, part)| Some((at, part.as_tool()?)))
+            .find(|(_, tool)| tool.tool_call_id == call_id)
+            .map(|(at, _)| at)
+    }
+
+    /// Changes a call of this step, or adds it. A call that is there keeps its kind.
+    fn call(&mut self, call_id: &str, name: &str, dynamic: Option<bool>, change: impl FnOnce(&mut ToolPart)) -> Change {
+        let (at, result) = match self.find_in_step(call_id) {
+            Some(at) => (at, Change::Part(at)),
+            None => {
+                let tool = ToolPart { dynamic: dynamic == Some(true), ..ToolPart::new(call_id, name) };
+                self.message.parts.push(UiPart::Tool(Box::new(tool)));
+                let at = self.message.parts.len() - 1;
+                (at, Change::Added(at))
+            }
+        };
+        // The arguments are complete, or begin anew.
+        self.inputs.retain(|input| input.part != at);
+        if let UiPart::Tool(tool) = &mut self.message.parts[at] {
+            change(tool);
+        }
+        result
+    }
+
+    fn outcome(&mut self, call_id: &str, change: impl FnOnce(&mut ToolPart)) -> Result<Change, ReduceError> {
+        let at = self.find(call_id)?;
+        self.settle();
+        if let UiPart::Tool(tool) = &mut self.message.parts[at] {
+            change(tool);
+        }
+        Ok(Change::Part(at))
+    }
+
+    fn data(&mut self, chunk: &DataChunk) -> Change {
+        if chunk.transient == Some(true) {
+            return Change::None;
+        }
+        let part = DataPart { kind: chunk.kind.clone(), id: chunk.id.clone(), data: chunk.data.clone() };
+        let is_it = |known: &UiPart| match known {
+            UiPart::Data(known) => chunk.id.is_some() && known.id == chunk.id && known.kind == chunk.kind,
+            _ => false,
+        };
+        match self.message.parts.iter().position(is_it) {
+            Some(at) => {
+                self.message.parts[at] = UiPart::Data(part);
+                Change::Part(at)
+            }
+            None => self.add(UiPart::Data(part)),
+        }
+    }
+
+    fn metadata(&mut self, news: Option<&Value>) -> Change {
+        if let Some(news) = news {
+            merge(self.message.metadata.get_or_insert(Value::Null), news, 0);
+        }
+        Change::Message
+    }
+}
+
+fn streaming(id: Option<&str>, metadata: Option<&ProviderMetadata>) -> TextPart {
+    TextPart {
+        id: id.map(str::to_owned),
+        text: String::new(),
+        state: Some(TextState::Streaming),
+        provider_metadata: metadata.cloned(),
+    }
+}
+
+fn at(open: &[(String, usize)], id: &str) -> Result<usize, ReduceError> {
+    open.iter().rev().find(|(name, _)| name == id).map(|(_, at)| *at).ok_or_else(|| ReduceError::NotOpen(id.to_owned()))
+}
+
+fn take(open: &mut Vec<(String, usize)>, id: &str) -> Result<usize, ReduceError> {
+    let place = open.iter().rposition(|(name, _)| name == id).ok_or_else(|| ReduceError::NotOpen(id.to_owned()))?;
+    Ok(open.remove(place).1)
+}
+
+/// Merges objects into each other; everything else is replaced. Keys that reach a prototype in JavaScript are left out.
+fn merge(known: &mut Value, news: &Value, depth: usize) {
+    /// Metadata is shallow; a peer's endless nesting ends here.
+    const MAX_DEPTH: usize = 64;
+    match (known, news) {
+        (Value::Object(known), Value::Object(news)) if depth < MAX_DEPTH => {
+            for (key, value) in news {
+                if !matches!(key.as_str(), "__proto__" | "constructor" | "prototype") {
+                    merge(known.entry(key.as_str()).or_insert(Value::Null), value, depth + 1);
+                }
+            }
+        }
+        (known, Value::Object(news)) if depth < MAX_DEPTH => {
+            *known = Value::Object(Map::new());
+            merge(known, &Value::Object(news.clone()), depth);
+        }
+        (known, news) => *known = news.clone(),
+    }
+}
+
+/// The chunks that build a message again, without `start` and `finish`: what a client is told that joins in the middle.
+pub fn replay(message: &UiMessage) -> Vec<Chunk> {
+    debug_assert_ne!(message.role, Role::User, "only answers are told in chunks");
+    let mut chunks = Vec::new();
+    let mut in_step = false;
+    for (at, part) in message.parts.iter().enumerate() {
+        if matches!(part, UiPart::StepStart) {
+            if in_step {
+                chunks.push(Chunk::FinishStep);
+            }
+            in_step = true;
+        }
+        replay_part(part, format!("r{at}"), &mut chunks);
+    }
+    if in_step {
+        chunks.push(Chunk::FinishStep);
+    }
+    chunks
+}
+
+fn replay_part(part: &UiPart, id: String, chunks: &mut Vec<Chunk>) {
+    match part {
+        UiPart::StepStart => chunks.push(Chunk::StartStep),
+        UiPart::Text(text) => {
+            let provider_metadata = text.provider_metadata.clone();
+            chunks.push(Chunk::TextStart { id: id.clone(), provider_metadata });
+            chunks.push(Chunk::TextDelta { id: id.clone(), delta: text.text.clone(), provider_metadata: None });
+            chunks.push(Chunk::TextEnd { id, provider_metadata: None });
+        }
+        UiPart::Reasoning(text) => {
+            let id = text.id.clone().unwrap_or(id);
+            let provider_metadata = text.provider_metadata.clone();
+            chunks.push(Chunk::ReasoningStart { id: id.clone(), provider_metadata });
+            chunks.push(Chunk::ReasoningDelta { id: id.clone(), delta: text.text.clone(), provider_metadata: None });
+            chunks.push(Chunk::ReasoningEnd { id, provider_metadata: None });
+        }
+        UiPart::File(file) => chunks.push(Chunk::File(file.clone())),
+        UiPart::SourceUrl(source) => chunks.push(Chunk::SourceUrl(source.clone())),
+        UiPart::SourceDocument(source) => chunks.push(Chunk::SourceDocument(source.clone())),
+        UiPart::Data(data) => chunks.push(Chunk::Data(DataChunk {
+            kind: data.kind.clone(),
+            id: data.id.clone(),
+            data: data.data.clone(),
+            transient: None,
+        })),
+        UiPart::Tool(tool) => replay_tool(tool, chunks),
+        UiPart::Other(_) => {}
+    }
+}
+
+fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
+    let tool_call_id = tool.tool_call_id.clone();
+    let tool_name = tool.tool_name.clone();
+    let dynamic = tool.dynamic.then_some(true);
+    let provider_executed = tool.provider_executed;
+    let provider_metadata = tool.call_provider_metadata.clone();
+    match (&tool.input, &tool.raw_input) {
+        (None, Some(input)) => {
+            let error_text = tool.error_text.clone().unwrap_or_default();
+            let input = input.clone();
+            chunks.push(Chunk::ToolInputError {
+                tool_call_id: tool_call_id.clone(),
+                tool_name,
+                input,
+                error_text,
+                provider_executed,
+                provider_metadata,
+                dynamic,
+            });
+        }
+        (input, _) if tool.state == ToolState::InputStreaming => {
+            let title = tool.title.clone();
+            chunks.push(Chunk::ToolInputStart {
+                tool_call_id: tool_call_id.clone(),
+                tool_name,
+                provider_executed,
+                dynamic,
+                title,
+            });
+            if let Some(input) = input {
+                let input_text_delta = input.to_string();
+                chunks.push(Chunk::ToolInputDelta { tool_call_id: tool_call_id.clone(), input_text_delta });
+            }
+        }
+        (input, _) => {
+            let input = input.clone().unwrap_or(Value::Null);
+            let title = tool.title.clone();
+            chunks.push(Chunk::ToolInputAvailable {
+                tool_call_id: tool_call_id.clone(),
+                tool_name,
+                input,
+                provider_executed,
+                provider_metadata,
+                dynamic,
+                title,
+            });
+        }
+    }
+    if let Some(approval) = &tool.approval {
+        chunks
+            .push(Chunk::ToolApprovalRequest { approval_id: approval.id.clone(), tool_call_id: tool_call_id.clone() });
+    }
+    match tool.state {
+        ToolState::OutputAvailable => chunks.push(Chunk::ToolOutputAvailable {
+            tool_call_id,
+            output: tool.output.clone().unwrap_or(Value::Null),
+            provider_executed,
+            provider_metadata: tool.result_provider_metadata.clone(),
+            dynamic,
+            preliminary: tool.preliminary,
+        }),
+        ToolState::OutputError => chunks.push(Chunk::ToolOutputError {
+            tool_call_id,
+            error_text: tool.error_text.clone().unwrap_or_default(),
+            provider_executed,
+            dynamic,
+        }),
+        ToolState::OutputDenied => chunks.push(Chunk::ToolOutputDenied { tool_call_id }),
+        _ => {}
+    }
+}
