@@ -14,6 +14,7 @@ pub fn Icon(
             <path d=of.path() />
         </svg>
     }
+    .into_any()
 }
 
 /// What an icon shows.

@@ -85,6 +85,7 @@ pub fn ThemeSwitch() -> impl IntoView {
             </span>
         </button>
     }
+    .into_any()
 }
 
 fn storage() -> Option<web_sys::Storage> {

@@ -42,6 +42,7 @@ pub fn ActionsMenu(
             </button>
         </div>
     }
+    .into_any()
 }
 
 /// The arrow keys go round the items, as in every menu.

@@ -36,6 +36,7 @@ pub fn DeleteDialog() -> impl IntoView {
             </form>
         </dialog>
     }
+    .into_any()
 }
 
 /// Asks about the list's subject.

@@ -74,6 +74,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
             <Icon of=Shape::More />
         </button>
     }
+    .into_any()
 }
 
 /// A dot that says that an answer is being written.

@@ -92,4 +92,5 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
         <ActionsMenu id=menu.get_value() />
         <DeleteDialog />
     }
+    .into_any()
 }

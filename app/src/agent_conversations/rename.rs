@@ -64,4 +64,5 @@ pub fn Rename(
             }
         />
     }
+    .into_any()
 }

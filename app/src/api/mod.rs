@@ -4,8 +4,13 @@ pub mod conversation;
 pub mod conversations;
 pub mod delete;
 pub mod error;
+#[cfg(feature = "ssr")]
+mod frames;
 pub mod page;
 pub mod rename;
+pub mod send;
+pub mod stop;
+pub mod watch;
 
 pub use conversation::{LoadConversation, load_conversation};
 pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
@@ -13,3 +18,6 @@ pub use delete::{DeleteConversation, delete_conversation};
 pub use error::ApiError;
 pub use page::{LoadPage, load_page};
 pub use rename::{RenameConversation, rename_conversation};
+pub use send::{SendToAgent, send};
+pub use stop::{StopConversation, stop};
+pub use watch::{WatchConversation, watch};

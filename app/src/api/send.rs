@@ -1,3 +1,5 @@
+//! Sends something to the agent.
+
 use super::ApiError;
 use leptos::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
@@ -6,7 +8,7 @@ use wire::api::SendRequest;
 /// Gives the agent something to do. The answer is the stream of the assistant's message, always told whole: one that goes on
 /// begins with what it held before. When the message was stored but nothing is being written (other questions are still open, or
 /// the answer has ended already), the stream is empty and the conversation is loaded instead.
-#[server(prefix = "/ui", endpoint = "send", input = Json, output = Streaming)]
+#[server(name = SendToAgent, prefix = "/ui", endpoint = "send", input = Json, output = Streaming)]
 pub async fn send(
     /// What to do.
     request: SendRequest,

@@ -1,9 +1,11 @@
+//! Follows an answer that is being written.
+
 use super::ApiError;
 use leptos::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 
 /// The stream of the answer that is being written in a conversation; empty when none is.
-#[server(prefix = "/ui", endpoint = "watch", input = Json, output = Streaming)]
+#[server(name = WatchConversation, prefix = "/ui", endpoint = "watch", input = Json, output = Streaming)]
 pub async fn watch(
     /// The conversation.
     conversation_id: String,

@@ -10,12 +10,12 @@ use serde_json::{Number, Value};
 ///
 /// Not by Leptos' `prop:value`: that would overwrite what was typed, or restored by the browser, before the WASM had loaded.
 pub(crate) fn bind_text(control_id: String, key: String, parse: fn(&str) -> Value) {
-    bind(control_id, key, JsValue::from_str("value"), Codec::Text(parse));
+    bind(control_id, key, Codec::Text(parse));
 }
 
 /// Binds the `checked` of a checkbox to a key.
 pub(crate) fn bind_checked(control_id: String, key: String) {
-    bind(control_id, key, JsValue::from_str("checked"), Codec::Checked);
+    bind(control_id, key, Codec::Checked);
 }
 
 /// How a control's property reads as a value and back.
@@ -26,6 +26,13 @@ enum Codec {
 }
 
 impl Codec {
+    fn property(self) -> JsValue {
+        JsValue::from_str(match self {
+            Self::Text(_) => "value",
+            Self::Checked => "checked",
+        })
+    }
+
     fn read(self, property: &JsValue) -> Value {
         match self {
             Self::Text(parse) => parse(&property.as_string().unwrap_or_default()),
@@ -41,10 +48,11 @@ impl Codec {
     }
 }
 
-fn bind(control_id: String, key: String, property: JsValue, codec: Codec) {
+fn bind(control_id: String, key: String, codec: Codec) {
     let state = use_page_state();
     Effect::new(move |adopted: Option<()>| {
         let Some(element) = document().get_element_by_id(&control_id) else { return };
+        let property = codec.property();
         let shown = codec.read(&js_sys::Reflect::get(&element, &property).unwrap_or_default());
         if adopted.is_none() && shown != state.get_untracked(&key) {
             state.set(&key, shown.clone());

@@ -57,6 +57,7 @@ pub fn Field(
             </p>
         </div>
     }
+    .into_any()
 }
 
 /// The id of a field's control, unique on the page as block ids are.

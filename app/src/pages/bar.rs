@@ -43,6 +43,7 @@ pub fn Bar(
             <ThemeSwitch />
         </header>
     }
+    .into_any()
 }
 
 /// Opens and closes a drawer.
@@ -59,6 +60,7 @@ fn DrawerButton(
             {children()}
         </button>
     }
+    .into_any()
 }
 
 /// How many fields in the closed drawer the agent changed.
@@ -78,4 +80,5 @@ fn Mark() -> impl IntoView {
             <path class="cw-mark-line" d="M7 8.5h10M7 12h6" />
         </svg>
     }
+    .into_any()
 }

@@ -34,6 +34,7 @@ pub fn DrawerHead(
             </button>
         </div>
     }
+    .into_any()
 }
 
 /// Closes the drawers that are open: something was chosen in one, or the screen has become wide.

@@ -25,4 +25,5 @@ pub fn MissingPage() -> impl IntoView {
             </p>
         </main>
     }
+    .into_any()
 }

@@ -58,6 +58,7 @@ fn PageView(page: Page) -> impl IntoView {
             <Announcer />
         </div>
     }
+    .into_any()
 }
 
 /// A page that could not be loaded.

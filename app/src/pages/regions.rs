@@ -94,4 +94,5 @@ pub fn Regions(
             </main>
         </div>
     }
+    .into_any()
 }
