@@ -1,0 +1,25 @@
+//! Where secrets come from.
+
+use std::collections::HashMap;
+
+/// Reads variables. The process environment in the server, a map in tests.
+pub trait Env {
+    /// The value of a variable, if it is set.
+    fn get(&self, name: &str) -> Option<String>;
+}
+
+/// The environment of this process.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ProcessEnv;
+
+impl Env for ProcessEnv {
+    fn get(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+}
+
+impl Env for HashMap<String, String> {
+    fn get(&self, name: &str) -> Option<String> {
+        Self::get(self, name).cloned()
+    }
+}

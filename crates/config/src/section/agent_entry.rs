@@ -1,0 +1,214 @@
+//! How an agent is written.
+
+use super::value::{EndpointId, Id, Text, ToolName};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A model with instructions and tools.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-not-yet" = ["mcp", "agents", "hooks", "auth"]))]
+pub(crate) struct AgentEntry {
+    /// The name by which pages refer to it.
+    pub(super) id: Id,
+    /// Which provider's settings it takes.
+    #[serde(rename = "type")]
+    pub(super) agent_type: AgentTypeEntry,
+    /// The connection to the model's provider.
+    pub(super) connection_id: Id,
+    /// Model, instructions and settings.
+    pub(super) properties: AgentProperties,
+    /// Endpoints that it may call.
+    #[serde(default)]
+    pub(super) tools: Vec<ToolEntry>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(extend("x-names" = "agent type"))]
+pub(crate) enum AgentTypeEntry {
+    /// Over an `Anthropic` connection.
+    ClaudeAgent,
+    /// Over an `OpenAI` connection.
+    OpenAIAgent,
+    /// Over a `Google` connection.
+    GeminiAgent,
+    /// Over an `AIGateway` connection.
+    AIGatewayAgent,
+    /// Over any connection that has a model.
+    Agent,
+    /// The same as `Agent`.
+    AISDKAgent,
+}
+
+/// An endpoint as a tool.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ToolEntry {
+    /// The endpoint's id.
+    Short(EndpointId),
+    /// With settings.
+    Long(ToolProperties),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolProperties {
+    /// The endpoint.
+    pub(super) endpoint_id: EndpointId,
+    /// Ask the user before each call.
+    #[serde(default)]
+    pub(super) confirm: bool,
+    /// What the model calls it; without it the endpoint's id, with `__` for `/`.
+    pub(super) name: Option<ToolName>,
+}
+
+/// Model, instructions and settings.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-not-yet" = ["prepareStep", "prune", "pageContext", "fileSystem", "repairToolCall", "generateTitle"]))]
+pub(crate) struct AgentProperties {
+    /// The provider's name for the model.
+    pub(super) model: Text,
+    /// What the model is told before anything else.
+    pub(super) instructions: Option<String>,
+    /// Requests to the model in one turn.
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1, max = 1000))]
+    pub(super) max_steps: u32,
+    /// Retries of a request that failed for a passing reason.
+    #[serde(default = "two")]
+    #[schemars(range(max = 10))]
+    pub(super) max_retries: u32,
+    /// The longest answer, in tokens.
+    #[schemars(range(min = 1))]
+    pub(super) max_output_tokens: Option<u32>,
+    /// Low for sober answers, high for lively ones.
+    #[schemars(range(min = 0, max = 2))]
+    pub(super) temperature: Option<f64>,
+    /// Sample from the likeliest tokens up to this probability.
+    #[schemars(range(min = 0, max = 1))]
+    pub(super) top_p: Option<f64>,
+    /// Sample from this many of the likeliest tokens.
+    #[schemars(range(min = 1))]
+    pub(super) top_k: Option<u32>,
+    /// Above 0, words that were used often become less likely.
+    #[schemars(range(min = -1, max = 1))]
+    pub(super) frequency_penalty: Option<f64>,
+    /// Above 0, words that were used at all become less likely.
+    #[schemars(range(min = -1, max = 1))]
+    pub(super) presence_penalty: Option<f64>,
+    /// For repeatable answers, where the provider can.
+    pub(super) seed: Option<i64>,
+    /// An answer ends where one of these would be written.
+    #[serde(default)]
+    pub(super) stop_sequences: Vec<Text>,
+    /// Whether and which tool must be called.
+    pub(super) tool_choice: Option<ToolChoiceEntry>,
+    /// The tools that are offered, by name; without it all.
+    pub(super) active_tools: Option<Vec<ToolName>>,
+    /// A call of this tool, or of one of these, ends the turn.
+    pub(super) stop_on_tool_call: Option<OneOrMany>,
+    /// Milliseconds for a whole turn, or for its parts.
+    pub(super) timeout: Option<TimeoutEntry>,
+    /// Settings for the provider, by its name, in its own words; they go into each request as they are.
+    #[serde(default)]
+    pub(super) provider_options: IndexMap<String, Map<String, Value>>,
+    /// Of an `OpenAIAgent`: which API it speaks.
+    pub(super) api: Option<ApiEntry>,
+    /// What only one provider knows.
+    #[serde(flatten)]
+    pub(super) provider: super::agent_provider::ProviderProperties,
+}
+
+fn ten() -> u32 {
+    10
+}
+
+fn two() -> u32 {
+    2
+}
+
+/// Whether and which tool must be called.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ToolChoiceEntry {
+    /// In general.
+    Mode(ToolChoiceMode),
+    /// This one.
+    Tool(ToolChoiceTool),
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(extend("x-names" = "tool choice"))]
+pub(crate) enum ToolChoiceMode {
+    /// The model decides.
+    Auto,
+    /// Some tool.
+    Required,
+    /// None.
+    None,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ToolChoiceTool {
+    /// `tool`.
+    #[serde(rename = "type")]
+    _kind: ToolWord,
+    /// The tool's name.
+    pub(super) tool_name: ToolName,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum ToolWord {
+    Tool,
+}
+
+/// One text or several.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum OneOrMany {
+    /// One.
+    One(ToolName),
+    /// Several.
+    Many(Vec<ToolName>),
+}
+
+/// Bounds of time.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum TimeoutEntry {
+    /// Milliseconds for a whole turn.
+    Total(Milliseconds),
+    /// For its parts.
+    Parts(TimeoutParts),
+}
+
+/// A time in milliseconds.
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub(crate) struct Milliseconds(#[schemars(range(min = 1, max = 86_400_000))] pub(super) u64);
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TimeoutParts {
+    /// Milliseconds for a whole turn.
+    pub(super) total_ms: Option<Milliseconds>,
+    /// Milliseconds for one request to the model with its answer.
+    pub(super) step_ms: Option<Milliseconds>,
+    /// Milliseconds between two pieces of an answer.
+    pub(super) chunk_ms: Option<Milliseconds>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum ApiEntry {
+    /// The Responses API.
+    Responses,
+    /// Chat Completions.
+    Chat,
+}

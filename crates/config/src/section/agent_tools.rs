@@ -1,0 +1,79 @@
+//! An agent's tools: endpoints that a model can call.
+
+use super::agent_entry::{ToolEntry, ToolProperties};
+use super::value::{EndpointId, ToolName};
+use super::{Context, refuse_prototype_key, routine};
+use crate::config::ToolRef;
+use crate::shape::{pattern, suggest};
+use crate::source::{Kind, Node, Span, Step};
+use std::collections::HashMap;
+
+/// The tool with which an agent writes to the page (L-65).
+pub(super) const PAGE_STATE_TOOL: &str = "update-page-state";
+
+/// Names that belong to the platform (L-53, L-54).
+const RESERVED: [&str; 5] = [PAGE_STATE_TOOL, "read-file", "list-files", "search-files", "stat-file"];
+
+/// Reads the list.
+pub(super) fn read(entries: Vec<ToolEntry>, agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> {
+    let mut taken: HashMap<String, Span> = HashMap::new();
+    let mut tools = Vec::with_capacity(entries.len());
+    for (index, entry) in entries.into_iter().enumerate() {
+        let place = [Step::Key("tools"), Step::Index(index)];
+        let at = agent.at(&place);
+        let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, name } = match entry {
+            ToolEntry::Long(properties) => properties,
+            ToolEntry::Short(endpoint_id) => ToolProperties { endpoint_id, confirm: false, name: None },
+        };
+        let endpoint_at = agent.at(&[place[0], place[1], Step::Key("endpointId")]);
+        check_endpoint(&endpoint_id, endpoint_at, confirm, context);
+        let name_at = agent.at(&[place[0], place[1], Step::Key("name")]);
+        let name = name.map_or_else(|| endpoint_id.replace('/', "__"), |ToolName(name)| name);
+        check_name(&name, name_at, context);
+        if let Some(first) = taken.insert(name.clone(), at) {
+            let help = format!("the first one is in line {}; give one of them another `name`", first.line);
+            context.report.error(name_at, format!("this agent has two tools with the name `{name}`"), Some(help));
+        }
+        tools.push(ToolRef { endpoint_id, confirm, name });
+    }
+    tools
+}
+
+/// Whether the endpoint is there and says what a model needs to know (L-8).
+fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '_>) {
+    let Some(endpoint) = context.endpoints.get(id).copied() else {
+        let help = suggest::help(id, context.endpoints.keys().copied());
+        let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
+        context.report.error(at, format!("there is no endpoint `{id}`"), help);
+        return;
+    };
+    for (key, purpose) in [("description", "the model chooses tools by it"), ("payloadSchema", "the model fills it in")]
+    {
+        if endpoint.get(key).is_none_or(|entry| matches!(entry.value.kind, Kind::Null)) {
+            let help = format!("add it to the endpoint, at {}: {purpose}", context.report.location(endpoint.at));
+            context.report.error(at, format!("the endpoint `{id}` has no `{key}`, so it cannot be a tool"), Some(help));
+        }
+    }
+    if !confirm && routine::writes(endpoint) {
+        let help = "write `{ endpointId: …, confirm: true }` to ask the user before each call".replace('…', id);
+        context.report.warning(
+            at,
+            format!("the agent may call `{id}`, which changes data, without asking"),
+            Some(help),
+        );
+    }
+}
+
+fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
+    refuse_prototype_key(name, at, context.report);
+    if RESERVED.contains(&name) {
+        let help = "give it another `name`".to_owned();
+        context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
+    } else if let Some(rule) = pattern::broken_rule(name, pattern::TOOL_NAME) {
+        context.report.error(
+            at,
+            format!("`{name}` cannot be the name of a tool"),
+            Some(format!("{rule}; give it a `name`")),
+        );
+    }
+}

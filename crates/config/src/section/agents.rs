@@ -1,0 +1,177 @@
+//! The section `agents`.
+
+use super::agent_entry::{
+    AgentEntry, AgentProperties, AgentTypeEntry, ApiEntry, Milliseconds, OneOrMany, TimeoutEntry, ToolChoiceEntry,
+    ToolChoiceMode,
+};
+use super::value::{Text, ToolName};
+use super::{Context, agent_provider, agent_tools, shape_of, type_of};
+use crate::config::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
+use crate::shape::{Item, decode_list, suggest};
+use crate::source::{Node, Step};
+use indexmap::IndexMap;
+use std::time::Duration;
+
+/// Reads the section.
+pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Agent> {
+    let Some(shape) = shape_of("agents") else { return IndexMap::new() };
+    let items: Vec<Item<'_, AgentEntry>> = decode_list(section, shape, context.report);
+    items.into_iter().map(|item| agent(item, context)).map(|agent| (agent.id.clone(), agent)).collect()
+}
+
+fn agent(item: Item<'_, AgentEntry>, context: &mut Context<'_, '_>) -> Agent {
+    let Item { entry, node } = item;
+    check_connection(&entry, node, context);
+    let place = node.get("properties").map_or(node, |entry| &entry.value);
+    agent_provider::check_type(place, entry.agent_type, context);
+    let tools = agent_tools::read(entry.tools, node, context);
+    let properties = entry.properties;
+    check_tool_names(&properties, place, &tools, context);
+    let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
+    let chat = properties.api == Some(ApiEntry::Chat);
+    Agent {
+        id: entry.id.0,
+        agent_type: agent_type(entry.agent_type),
+        connection_id: entry.connection_id.0,
+        model: properties.model.0,
+        instructions: properties.instructions,
+        max_steps: properties.max_steps,
+        max_retries: properties.max_retries,
+        sampling: Sampling {
+            max_output_tokens: properties.max_output_tokens,
+            temperature: properties.temperature,
+            top_p: properties.top_p,
+            top_k: properties.top_k,
+            frequency_penalty: properties.frequency_penalty,
+            presence_penalty: properties.presence_penalty,
+            seed: properties.seed,
+            stop_sequences: properties.stop_sequences.into_iter().map(|Text(text)| text).collect(),
+        },
+        tool_choice: properties.tool_choice.map_or(ToolChoice::Auto, tool_choice),
+        active_tools: properties.active_tools.map(names),
+        stop_on_tool_call: properties.stop_on_tool_call.map_or_else(Vec::new, one_or_many),
+        timeouts,
+        provider_options: agent_provider::options(
+            properties.provider_options,
+            properties.provider,
+            entry.agent_type,
+            chat,
+        ),
+        openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
+        tools,
+        at: context.report.location(node.at),
+    }
+}
+
+/// Whether the connection is there and fits the agent's type.
+fn check_connection(entry: &AgentEntry, node: &Node, context: &mut Context<'_, '_>) {
+    let (id, at) = (entry.connection_id.0.as_str(), node.at(&[Step::Key("connectionId")]));
+    let Some(connection) = context.connections.get(id) else {
+        let help = suggest::help(id, context.connections.keys().copied());
+        let help = help.or_else(|| Some("declare it in the section `connections`".to_owned()));
+        context.report.error(at, format!("there is no connection `{id}`"), help);
+        return;
+    };
+    let Some(found) = type_of(connection) else { return };
+    let expected = match entry.agent_type {
+        AgentTypeEntry::ClaudeAgent => "Anthropic",
+        AgentTypeEntry::OpenAIAgent => "OpenAI",
+        AgentTypeEntry::GeminiAgent => "Google",
+        AgentTypeEntry::AIGatewayAgent => "AIGateway",
+        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => {
+            if matches!(found, "Sql" | "Http" | "Mcp" | "RemoteAgent") {
+                context.report.error(
+                    at,
+                    format!("the connection `{id}` is of the type {found}, which has no model"),
+                    None,
+                );
+            }
+            return;
+        }
+    };
+    if found != expected {
+        let message = format!(
+            "a {:?} needs a connection of the type {expected}; `{id}` is of the type {found}",
+            entry.agent_type
+        );
+        let help = match found {
+            "Anthropic" => "ClaudeAgent",
+            "OpenAI" => "OpenAIAgent",
+            "Google" => "GeminiAgent",
+            "AIGateway" => "AIGatewayAgent",
+            _ => "Agent",
+        };
+        context.report.error(at, message, Some(format!("the agent's type for it is `{help}`")));
+    }
+}
+
+/// Tools that are named in settings must be among the agent's own, or the one that every chat may have.
+fn check_tool_names(properties: &AgentProperties, place: &Node, tools: &[ToolRef], context: &mut Context<'_, '_>) {
+    let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).chain([agent_tools::PAGE_STATE_TOOL]).collect();
+    let mut check = |name: &str, path: &[Step<'_>]| {
+        if !known.contains(&name) {
+            context.report.error(
+                place.at(path),
+                format!("this agent has no tool `{name}`"),
+                suggest::help(name, known.iter().copied()),
+            );
+        }
+    };
+    if let Some(ToolChoiceEntry::Tool(tool)) = &properties.tool_choice {
+        check(&tool.tool_name.0, &[Step::Key("toolChoice"), Step::Key("toolName")]);
+    }
+    for (index, ToolName(name)) in properties.active_tools.iter().flatten().enumerate() {
+        check(name, &[Step::Key("activeTools"), Step::Index(index)]);
+    }
+    match &properties.stop_on_tool_call {
+        Some(OneOrMany::One(ToolName(name))) => check(name, &[Step::Key("stopOnToolCall")]),
+        Some(OneOrMany::Many(names)) => {
+            for (index, ToolName(name)) in names.iter().enumerate() {
+                check(name, &[Step::Key("stopOnToolCall"), Step::Index(index)]);
+            }
+        }
+        None => {}
+    }
+}
+
+fn agent_type(entry: AgentTypeEntry) -> AgentType {
+    match entry {
+        AgentTypeEntry::ClaudeAgent => AgentType::Claude,
+        AgentTypeEntry::OpenAIAgent => AgentType::OpenAi,
+        AgentTypeEntry::GeminiAgent => AgentType::Gemini,
+        AgentTypeEntry::AIGatewayAgent => AgentType::AiGateway,
+        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => AgentType::Any,
+    }
+}
+
+fn tool_choice(entry: ToolChoiceEntry) -> ToolChoice {
+    match entry {
+        ToolChoiceEntry::Mode(ToolChoiceMode::Auto) => ToolChoice::Auto,
+        ToolChoiceEntry::Mode(ToolChoiceMode::Required) => ToolChoice::Required,
+        ToolChoiceEntry::Mode(ToolChoiceMode::None) => ToolChoice::None,
+        ToolChoiceEntry::Tool(tool) => ToolChoice::Tool(tool.tool_name.0),
+    }
+}
+
+fn timeouts(entry: TimeoutEntry) -> AgentTimeouts {
+    let time = |Milliseconds(ms)| Duration::from_millis(ms);
+    match entry {
+        TimeoutEntry::Total(total) => AgentTimeouts { total: Some(time(total)), ..AgentTimeouts::default() },
+        TimeoutEntry::Parts(parts) => AgentTimeouts {
+            total: parts.total_ms.map(time),
+            step: parts.step_ms.map(time),
+            chunk: parts.chunk_ms.map(time),
+        },
+    }
+}
+
+fn one_or_many(entry: OneOrMany) -> Vec<String> {
+    match entry {
+        OneOrMany::One(ToolName(name)) => vec![name],
+        OneOrMany::Many(list) => names(list),
+    }
+}
+
+fn names(list: Vec<ToolName>) -> Vec<String> {
+    list.into_iter().map(|ToolName(name)| name).collect()
+}

@@ -1,0 +1,184 @@
+//! The section `connections`.
+
+use super::value::{Id, Setting, Text};
+use super::{Context, shape_of};
+use crate::config::{Connection, ConnectionKind, DemoConnection, ModelConnection, SqlConnection};
+use crate::shape::{Item, decode_list};
+use crate::source::{Node, Step};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::Duration;
+use url::Url;
+
+/// Something outside: a model provider, a database.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ConnectionEntry {
+    /// The name by which agents and requests refer to it.
+    id: Id,
+    #[serde(flatten)]
+    kind: ConnectionTypeEntry,
+}
+
+/// What a connection is, with its properties.
+#[derive(Deserialize, JsonSchema)]
+#[serde(tag = "type", content = "properties")]
+#[schemars(extend("x-names" = "connection type", "x-not-yet" = ["Mcp", "RemoteAgent", "Http"]))]
+enum ConnectionTypeEntry {
+    /// Anthropic's Messages API.
+    Anthropic(ModelProperties),
+    /// OpenAI's own API.
+    OpenAI(ModelProperties),
+    /// Chat Completions at any address: a local model, a gateway, another provider.
+    OpenAICompatible(ModelProperties),
+    /// Google's Gemini API.
+    Google(ModelProperties),
+    /// Vercel's AI Gateway.
+    AIGateway(ModelProperties),
+    /// The offline model of the demo: deterministic, needs no key.
+    Demo(DemoProperties),
+    /// A SQL database.
+    Sql(SqlProperties),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ModelProperties {
+    /// The provider's key, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+    api_key: Option<Setting>,
+    /// Instead of the provider's own address.
+    #[serde(rename = "baseURL")]
+    base_url: Option<Text>,
+    /// Headers to send with each request.
+    #[serde(default)]
+    headers: IndexMap<String, Setting>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct DemoProperties {
+    /// Milliseconds between two words.
+    #[schemars(range(max = 10_000))]
+    delay_ms: Option<u64>,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct SqlProperties {
+    /// `sqlite://PATH` or `sqlite::memory:`.
+    url: Setting,
+    /// Refuse every statement that writes.
+    #[serde(default)]
+    read_only: bool,
+    /// SQL to run when the server connects, for example `{ _ref: tables.sql }`.
+    init: Option<Text>,
+}
+
+/// Reads the section.
+pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Connection> {
+    let Some(shape) = shape_of("connections") else { return IndexMap::new() };
+    let items: Vec<Item<'_, ConnectionEntry>> = decode_list(section, shape, context.report);
+    let connections = items.into_iter().filter_map(|item| {
+        let at = context.report.location(item.node.at);
+        let id = item.entry.id.0;
+        let kind = kind(&id, item.entry.kind, item.node, context)?;
+        Some((id.clone(), Connection { id, kind, at }))
+    });
+    connections.collect()
+}
+
+fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<ConnectionKind> {
+    let mut model = |properties, needs_address| model_connection(id, properties, node, needs_address, context);
+    Some(match entry {
+        ConnectionTypeEntry::Anthropic(properties) => ConnectionKind::Anthropic(model(properties, false)?),
+        ConnectionTypeEntry::OpenAI(properties) => ConnectionKind::OpenAi(model(properties, false)?),
+        ConnectionTypeEntry::OpenAICompatible(properties) => ConnectionKind::OpenAiCompatible(model(properties, true)?),
+        ConnectionTypeEntry::Google(properties) => ConnectionKind::Google(model(properties, false)?),
+        ConnectionTypeEntry::AIGateway(properties) => ConnectionKind::AiGateway(model(properties, false)?),
+        ConnectionTypeEntry::Demo(properties) => {
+            ConnectionKind::Demo(DemoConnection { delay: properties.delay_ms.map(Duration::from_millis) })
+        }
+        ConnectionTypeEntry::Sql(properties) => ConnectionKind::Sql(sql(id, properties, node, context)?),
+    })
+}
+
+fn model_connection(
+    id: &str,
+    properties: ModelProperties,
+    node: &Node,
+    needs_address: bool,
+    context: &mut Context<'_, '_>,
+) -> Option<ModelConnection> {
+    let place = |key| node.at(&[Step::Key("properties"), Step::Key(key)]);
+    let ModelProperties { api_key, base_url, headers } = properties;
+    if needs_address && base_url.is_none() {
+        context.report.error(
+            node.at,
+            format!("the connection `{id}` has no `baseURL`"),
+            Some("there is no default address for this type".to_owned()),
+        );
+        return None;
+    }
+    if !needs_address && base_url.is_none() && api_key.is_none() {
+        let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
+        context.report.error(node.at, format!("the connection `{id}` has no `apiKey`"), Some(help));
+        return None;
+    }
+    if api_key.as_ref().is_some_and(Setting::is_plain) {
+        let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
+        context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
+    }
+    let base_url = match base_url {
+        Some(Text(text)) => Some(address(&text, place("baseURL"), context)?),
+        None => None,
+    };
+    let api_key = match api_key {
+        Some(setting) => {
+            Some(setting.resolve(place("apiKey"), &format!("`apiKey` of the connection `{id}`"), context)?)
+        }
+        None => None,
+    };
+    let headers = headers.into_iter().map(|(name, setting)| {
+        let at = node.at(&[Step::Key("properties"), Step::Key("headers"), Step::Key(&name)]);
+        let value = setting.resolve(at, &format!("header `{name}` of the connection `{id}`"), context)?;
+        Some((name, value))
+    });
+    Some(ModelConnection { api_key, base_url, headers: headers.collect::<Option<_>>()? })
+}
+
+/// An address that requests can be sent to, without a slash at the end.
+fn address(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
+    let problem = match Url::parse(text) {
+        Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
+        Ok(url) if !url.username().is_empty() || url.password().is_some() => {
+            "this address holds a user name or a password"
+        }
+        Ok(url) if url.query().is_some() || url.fragment().is_some() => "this address must end with its path",
+        Ok(_) => return Some(text.trim_end_matches('/').to_owned()),
+        Err(_) => "this is not a web address",
+    };
+    context.report.error(at, problem, Some("for example `https://api.example.com/v1`".to_owned()));
+    None
+}
+
+fn sql(id: &str, properties: SqlProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<SqlConnection> {
+    let at = node.at(&[Step::Key("properties"), Step::Key("url")]);
+    let url = properties.url.resolve(at, &format!("`url` of the connection `{id}`"), context)?;
+    database(&url, at, context)?;
+    Some(SqlConnection { url, read_only: properties.read_only, init: properties.init.map(|Text(text)| text) })
+}
+
+/// Whether an address names a database that this version can open.
+pub(super) fn database(url: &SecretString, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<()> {
+    let url = url.expose_secret();
+    if url.starts_with("sqlite:") {
+        return Some(());
+    }
+    let message = match url.starts_with("postgres:") || url.starts_with("postgresql:") {
+        true => "PostgreSQL is not available in this version",
+        false => "this is not the address of a database",
+    };
+    context.report.error(at, message, Some("write `sqlite://PATH` or `sqlite::memory:`".to_owned()));
+    None
+}

@@ -1,0 +1,126 @@
+//! The sections of a config: how each is written (its entry types, whose doc comments an editor shows), what it must
+//! mean, and what it becomes.
+
+mod agent_entry;
+mod agent_provider;
+mod agent_tools;
+mod agents;
+mod api;
+mod block_entry;
+mod connections;
+mod pages;
+mod routine;
+mod settings;
+mod shared_state;
+mod sql_request;
+mod value;
+
+use crate::config::Config;
+use crate::env::Env;
+use crate::shape::{self, Shape};
+use crate::source::{Node, Report, Span};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// A Chatwright config.
+// The sections are read one by one, so that one mistake does not hide the others; this is their common schema.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct RootEntry {
+    /// What is outside: model providers and databases.
+    connections: Vec<connections::ConnectionEntry>,
+    /// The agents.
+    agents: Vec<agent_entry::AgentEntry>,
+    /// Endpoints: routines that pages and agents call.
+    api: Vec<api::EndpointEntry>,
+    /// The pages; the first one is the start page.
+    pages: Vec<pages::PageEntry>,
+    /// Who may use the server.
+    auth: Option<settings::AuthEntry>,
+    /// Bounds of time, size and number.
+    limits: Option<settings::LimitsEntry>,
+    /// Where conversations are kept.
+    store: Option<settings::StoreEntry>,
+}
+
+/// What the sections need of each other while they are checked.
+pub(crate) struct Context<'n, 'r> {
+    pub(crate) report: &'r mut Report,
+    pub(crate) env: &'r dyn Env,
+    /// The ids that are declared, also by entries that are wrong otherwise: these must not cause further errors.
+    pub(crate) connections: Ids<'n>,
+    pub(crate) agents: Ids<'n>,
+    pub(crate) endpoints: Ids<'n>,
+}
+
+/// Declared ids with what their entries look like.
+pub(crate) type Ids<'n> = HashMap<&'n str, &'n Node>;
+
+/// Reads all sections. The result is only whole if the report has no errors.
+pub(crate) fn read(root: &Node, report: &mut Report, env: &dyn Env) -> Config {
+    shape::root_section(root, report);
+    let null = Node { at: root.at, kind: crate::source::Kind::Null };
+    let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
+    let mut context = Context {
+        connections: declared(section("connections"), "connection", report),
+        agents: declared(section("agents"), "agent", report),
+        endpoints: declared(section("api"), "endpoint", report),
+        report,
+        env,
+    };
+    declared(section("pages"), "page", context.report);
+    let limits = settings::limits(section("limits"), &mut context);
+    Config {
+        connections: connections::read(section("connections"), &mut context),
+        agents: agents::read(section("agents"), &mut context),
+        endpoints: api::read(section("api"), &mut context),
+        pages: pages::read(section("pages"), &mut context),
+        auth: settings::auth(section("auth"), &mut context),
+        store: settings::store(section("store"), &mut context),
+        limits,
+    }
+}
+
+/// The ids of a section; one that is there twice is reported.
+fn declared<'n>(section: &'n Node, what: &str, report: &mut Report) -> Ids<'n> {
+    let mut ids: Ids<'n> = HashMap::new();
+    for item in section.items() {
+        let Some((id, entry)) = item.get("id").and_then(|entry| Some((entry.value.text()?, entry))) else { continue };
+        refuse_prototype_key(id, entry.value.at, report);
+        match ids.get(id).and_then(|first| first.get("id")) {
+            Some(first) => {
+                let help = format!("the first one is at {}", report.location(first.value.at));
+                report.error(entry.value.at, format!("there are two {what}s with the id `{id}`"), Some(help));
+            }
+            None => drop(ids.insert(id, item)),
+        }
+    }
+    ids
+}
+
+/// Names that mean something to every JavaScript object must not be used as names by a config (L-22).
+fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
+    if matches!(name, "__proto__" | "constructor" | "prototype") {
+        report.error(at, format!("the name `{name}` is refused: in a browser it can change every object"), None);
+    }
+}
+
+/// The shape of a section.
+fn shape_of(section: &str) -> Option<Shape> {
+    Shape::root().property(section)
+}
+
+/// The declared `type` of an entry, if it has one.
+fn type_of(node: &Node) -> Option<&str> {
+    node.get("type")?.value.text()
+}
+
+/// A JSON Schema that is not valid, in words.
+fn schema_problem(schema: &Value) -> Option<(String, String)> {
+    match jsonschema::validator_for(schema) {
+        Ok(_) => None,
+        Err(error) => Some((error.instance_path().to_string(), error.to_string())),
+    }
+}

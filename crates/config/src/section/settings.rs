@@ -1,0 +1,151 @@
+//! The sections `auth`, `limits` and `store`.
+
+use super::value::Setting;
+use super::{Context, connections, shape_of};
+use crate::config::{Auth, Limits};
+use crate::shape::decode;
+use crate::source::{Kind, Node, Step};
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// Who may use the server.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct AuthEntry {
+    /// How users are told apart.
+    #[expect(dead_code, reason = "the one mode that is available is the default")]
+    #[serde(default)]
+    mode: AuthMode,
+}
+
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "mode", "x-not-yet" = ["anonymous", "password", "jwt", "proxy"]))]
+enum AuthMode {
+    /// One owner, reachable from this machine only.
+    #[default]
+    Local,
+}
+
+/// Where conversations are kept.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct StoreEntry {
+    /// `sqlite://PATH` or `sqlite::memory:`. The command line's `--database` goes before it.
+    url: Setting,
+}
+
+/// Bounds of time (in milliseconds), size (in bytes) and number.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct LimitsEntry {
+    /// Milliseconds for the headers of a request.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    header_read_ms: u64,
+    /// Milliseconds for the body of a request.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    body_read_ms: u64,
+    /// Bytes of a request's body.
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    body_bytes: usize,
+    /// Open connections.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    connections: usize,
+    /// Open connections from one address.
+    #[schemars(range(min = 1, max = 1_000_000))]
+    connections_per_address: usize,
+    /// Milliseconds between two signs of life on an idle stream.
+    #[schemars(range(min = 100, max = 600_000))]
+    heartbeat_ms: u64,
+    /// Milliseconds for running turns to end when the server stops.
+    #[schemars(range(min = 0, max = 3_600_000))]
+    drain_ms: u64,
+    /// Milliseconds for a whole turn.
+    #[schemars(range(min = 1, max = 86_400_000))]
+    turn_ms: u64,
+    /// Milliseconds for the first byte of a provider's answer.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    first_byte_ms: u64,
+    /// Milliseconds between two pieces of a provider's answer.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    idle_ms: u64,
+    /// Milliseconds for one call of a tool.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    tool_ms: u64,
+    /// Tools that one turn runs at the same time.
+    #[schemars(range(min = 1, max = 64))]
+    parallel_tools: usize,
+}
+
+impl Default for LimitsEntry {
+    fn default() -> Self {
+        Self {
+            header_read_ms: 10_000,
+            body_read_ms: 30_000,
+            body_bytes: 1 << 20,
+            connections: 8_000,
+            connections_per_address: 200,
+            heartbeat_ms: 15_000,
+            drain_ms: 25_000,
+            turn_ms: 15 * 60_000,
+            first_byte_ms: 60_000,
+            idle_ms: 60_000,
+            tool_ms: 60_000,
+            parallel_tools: 8,
+        }
+    }
+}
+
+impl From<LimitsEntry> for Limits {
+    fn from(entry: LimitsEntry) -> Self {
+        let ms = Duration::from_millis;
+        Self {
+            header_read: ms(entry.header_read_ms),
+            body_read: ms(entry.body_read_ms),
+            body_bytes: entry.body_bytes,
+            connections: entry.connections,
+            connections_per_address: entry.connections_per_address,
+            heartbeat: ms(entry.heartbeat_ms),
+            drain: ms(entry.drain_ms),
+            turn: ms(entry.turn_ms),
+            first_byte: ms(entry.first_byte_ms),
+            idle: ms(entry.idle_ms),
+            tool: ms(entry.tool_ms),
+            parallel_tools: entry.parallel_tools,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        LimitsEntry::default().into()
+    }
+}
+
+fn section<T: DeserializeOwned>(node: &Node, name: &str, context: &mut Context<'_, '_>) -> Option<T> {
+    match node.kind {
+        Kind::Null => None,
+        _ => decode(node, shape_of(name)?, context.report),
+    }
+}
+
+/// Reads `auth`.
+pub(super) fn auth(node: &Node, context: &mut Context<'_, '_>) -> Auth {
+    // Every other mode is refused by the shape.
+    section::<AuthEntry>(node, "auth", context);
+    Auth::Local
+}
+
+/// Reads `limits`.
+pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> Limits {
+    section::<LimitsEntry>(node, "limits", context).unwrap_or_default().into()
+}
+
+/// Reads `store`.
+pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
+    let at = node.at(&[Step::Key("url")]);
+    let url = section::<StoreEntry>(node, "store", context)?.url.resolve(at, "`url` of the store", context)?;
+    connections::database(&url, at, context)?;
+    Some(url)
+}

@@ -1,0 +1,333 @@
+//! Tree → typed entry, with every problem of shape reported at its place.
+
+use super::schema::{Shape, description};
+use super::{pattern, suggest};
+use crate::source::{Entry, Kind, Node, Report, Span};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// A list's item that has the right shape, with the tree it came from.
+pub(crate) struct Item<'n, T> {
+    pub(crate) entry: T,
+    pub(crate) node: &'n Node,
+}
+
+/// Checks a value and reads it. `None` when something in it was wrong, which has been reported then.
+pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
+    let value = Decoder { report }.value(node, shape, node.at)?;
+    match serde_json::from_value(value) {
+        Ok(entry) => Some(entry),
+        // The schema comes from the type, so this is a gap between the two; the test `schema_and_types_agree` looks for them.
+        Err(error) => {
+            report.error(node.at, format!("this cannot be read: {error}"), None);
+            None
+        }
+    }
+}
+
+/// The items of a list that have the right shape; the others are reported.
+pub(crate) fn decode_list<'n, T: DeserializeOwned>(
+    node: &'n Node,
+    shape: Shape,
+    report: &mut Report,
+) -> Vec<Item<'n, T>> {
+    match &node.kind {
+        Kind::Null | Kind::Broken => Vec::new(),
+        Kind::List(items) => {
+            let Some(shape) = shape.items() else { return Vec::new() };
+            items.iter().filter_map(|node| Some(Item { entry: decode(node, shape, report)?, node })).collect()
+        }
+        _ => {
+            report.error(node.at, format!("expected a list, found {}", node.describe()), None);
+            Vec::new()
+        }
+    }
+}
+
+/// The keys of the root, checked against the known sections; the sections themselves are not looked into.
+pub(crate) fn root_section<'n>(root: &'n Node, report: &mut Report) -> &'n [Entry] {
+    let sections: Vec<&str> = Shape::root().properties().map(|(name, _)| name).collect();
+    if !matches!(root.kind, Kind::Map(_)) {
+        let help = suggest::one_of(&sections).map(|names| format!("a config is a mapping of sections, {names}"));
+        report.error(root.at, format!("expected a mapping, found {}", root.describe()), help);
+    }
+    for entry in root.entries() {
+        if !sections.contains(&entry.key.as_str()) {
+            let help = suggest::help(&entry.key, sections.iter().copied());
+            report.error(entry.key_at, format!("there is no section `{}`", entry.key), help);
+        }
+    }
+    root.entries()
+}
+
+struct Decoder<'a> {
+    report: &'a mut Report,
+}
+
+/// A property of a mapping: its schema as written, for annotations, and its shape.
+type Property = (&'static str, &'static Value, Shape);
+
+impl Decoder<'_> {
+    /// Checks one value and gives it as JSON, without the keys that are empty and optional. `owner` is the key that it
+    /// stands under, to mark when something in it is missing.
+    fn value(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
+        if matches!(node.kind, Kind::Broken) {
+            return None;
+        }
+        if shape.is_anything() {
+            return (!node.is_broken()).then(|| node.to_value());
+        }
+        if let Some(choices) = shape.choices() {
+            return self.choice(node, &choices, shape);
+        }
+        if shape.properties().next().is_some() || shape.tag().is_some() {
+            return self.mapping(node, shape, owner);
+        }
+        if shape.alternatives().next().is_some() {
+            return self.alternative(node, shape, owner);
+        }
+        if !accepts(shape, node) {
+            return self.unexpected(node, &[shape]);
+        }
+        match &node.kind {
+            Kind::List(items) => self.items(node, items, shape),
+            Kind::Map(entries) => self.free_mapping(entries, shape),
+            Kind::Number(_) => self.number(node, shape),
+            Kind::Text(text) => self.text(node, text, shape),
+            _ => Some(node.to_value()),
+        }
+    }
+
+    fn error(&mut self, at: Span, message: String, help: Option<String>) -> Option<Value> {
+        self.report.error(at, message, help);
+        None
+    }
+
+    fn unexpected(&mut self, node: &Node, shapes: &[Shape]) -> Option<Value> {
+        let mut expected: Vec<&str> = shapes.iter().flat_map(|shape| names(*shape)).collect();
+        expected.dedup();
+        let help = match (&node.kind, expected.as_slice()) {
+            (Kind::Map(entries), _) if entries.len() == 1 && entries[0].key.starts_with('_') => {
+                Some(format!("the operator `{}` cannot be used here in this version", entries[0].key))
+            }
+            (Kind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "yes" | "on") => {
+                Some("write `true`".to_owned())
+            }
+            (Kind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "no" | "off") => {
+                Some("write `false`".to_owned())
+            }
+            (Kind::Text(text), ["a whole number" | "a number"]) if text.parse::<f64>().is_ok() => {
+                Some("write it without quotes".to_owned())
+            }
+            (Kind::Number(_) | Kind::Bool(_), ["text"]) => Some("put it in quotes".to_owned()),
+            (Kind::Text(_) | Kind::Number(_), ["a list"]) => {
+                Some("start the line with `- ` to make it a list of one".to_owned())
+            }
+            _ => None,
+        };
+        self.error(node.at, format!("expected {}, found {}", expected.join(" or "), node.describe()), help)
+    }
+
+    fn choice(&mut self, node: &Node, choices: &[&str], shape: Shape) -> Option<Value> {
+        let Some(text) = node.text() else {
+            return self.error(node.at, format!("expected text, found {}", node.describe()), suggest::one_of(choices));
+        };
+        if choices.contains(&text) {
+            return Some(node.to_value());
+        }
+        self.unknown_name(node.at, text, choices, shape);
+        None
+    }
+
+    /// A name that is none of those that are allowed.
+    fn unknown_name(&mut self, at: Span, text: &str, names: &[&str], shape: Shape) {
+        let what = shape.names();
+        if shape.is_not_yet(text) {
+            self.report.error(at, format!("the {what} `{text}` is not available in this version"), None);
+        } else {
+            self.report.error(at, format!("there is no {what} `{text}`"), suggest::help(text, names.iter().copied()));
+        }
+    }
+
+    /// One of several shapes that differ in the type of the value.
+    fn alternative(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
+        let shapes: Vec<Shape> = shape.alternatives().collect();
+        let fitting: Vec<Shape> = shapes.iter().copied().filter(|alternative| accepts(*alternative, node)).collect();
+        // Two mappings differ in a key that only one of them requires.
+        let chosen = fitting.iter().find(|fit| fit.required().any(|key| node.get(key).is_some())).or(fitting.first());
+        match chosen {
+            Some(chosen) => self.value(node, *chosen, owner),
+            None => self.unexpected(node, &shapes),
+        }
+    }
+
+    fn items(&mut self, node: &Node, items: &[Node], shape: Shape) -> Option<Value> {
+        if let Some(least) = shape.number("minItems").filter(|least| (items.len() as f64) < *least) {
+            return self.error(node.at, format!("expected at least {least} items, found {}", items.len()), None);
+        }
+        let Some(shape) = shape.items() else { return Some(node.to_value()) };
+        let values: Vec<Option<Value>> = items.iter().map(|item| self.value(item, shape, item.at)).collect();
+        values.into_iter().collect::<Option<Vec<Value>>>().map(Value::Array)
+    }
+
+    fn free_mapping(&mut self, entries: &[Entry], shape: Shape) -> Option<Value> {
+        let mut whole = true;
+        let mut map = Map::new();
+        for Entry { key, key_at, value } in entries {
+            let value = match shape.additional() {
+                Some(shape) => self.value(value, shape, *key_at),
+                None => (!value.is_broken()).then(|| value.to_value()),
+            };
+            match value {
+                Some(value) => drop(map.insert(key.clone(), value)),
+                None => whole = false,
+            }
+        }
+        whole.then_some(Value::Object(map))
+    }
+
+    fn number(&mut self, node: &Node, shape: Shape) -> Option<Value> {
+        let value = node.to_value();
+        let number = value.as_f64()?;
+        let (least, most) = (shape.number("minimum"), shape.number("maximum"));
+        let (too_small, too_large) =
+            (least.is_some_and(|least| number < least), most.is_some_and(|most| number > most));
+        if !too_small && !too_large {
+            return Some(value);
+        }
+        let range = match (least, most) {
+            (Some(least), Some(most)) => format!("between {least} and {most}"),
+            (Some(least), None) => format!("of at least {least}"),
+            (None, most) => format!("of at most {}", most.unwrap_or_default()),
+        };
+        self.error(node.at, format!("expected a number {range}, found {}", node.describe()), None)
+    }
+
+    fn text(&mut self, node: &Node, text: &str, shape: Shape) -> Option<Value> {
+        if shape.number("minLength").is_some() && text.trim().is_empty() {
+            return self.error(node.at, "this text is empty".to_owned(), None);
+        }
+        if let Some(rule) = shape.text("pattern").and_then(|rule| pattern::broken_rule(text, rule)) {
+            return self.error(node.at, format!("`{text}` is no good name here"), Some(rule.to_owned()));
+        }
+        Some(node.to_value())
+    }
+
+    /// A mapping with known keys, perhaps with one (`type`) that decides about others.
+    fn mapping(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
+        let Kind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
+        let mut properties = known(shape);
+        let mut required: Vec<&str> = shape.required().collect();
+        if let Some(tag) = shape.tag() {
+            let branch = self.branch(node, shape, tag)?;
+            properties.extend(known(branch));
+            required.extend(branch.required());
+        }
+        let mut whole = true;
+        let mut map = Map::new();
+        for Entry { key, key_at, value } in entries {
+            let Some((name, _, property)) = properties.iter().copied().find(|(name, ..)| name == key) else {
+                self.unknown_key(key, *key_at, &properties, shape);
+                whole = false;
+                continue;
+            };
+            let optional = !required.contains(&name) || property.may_be_empty();
+            if optional && matches!(value.kind, Kind::Null) {
+                continue;
+            }
+            match self.value(value, property, *key_at) {
+                Some(value) => drop(map.insert(key.clone(), value)),
+                None => whole = false,
+            }
+        }
+        for (name, schema, property) in properties {
+            if !required.contains(&name) || node.get(name).is_some_and(|entry| !matches!(entry.value.kind, Kind::Null))
+            {
+                continue;
+            }
+            if property.types() == ["object"] && property.may_be_empty() {
+                map.insert(name.to_owned(), Value::Object(Map::new()));
+            } else if node.get(name).is_none() {
+                self.error(
+                    owner,
+                    format!("`{name}` is missing here"),
+                    description(schema).map(|text| format!("`{name}`: {text}")),
+                );
+                whole = false;
+            }
+        }
+        whole.then_some(Value::Object(map))
+    }
+
+    fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {
+        let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
+        let help = suggest::one_of(&keys).map(|keys| format!("its keys: {keys}"));
+        self.error(node.at, format!("expected a mapping, found {}", node.describe()), help)
+    }
+
+    fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) {
+        if shape.is_not_yet(key) {
+            self.report.error(at, format!("`{key}` is not available in this version"), None);
+        } else {
+            let help = suggest::help(key, properties.iter().map(|(name, ..)| *name));
+            self.report.error(at, format!("there is no key `{key}` here"), help);
+        }
+    }
+
+    /// The alternative that a mapping's tag chooses.
+    fn branch(&mut self, node: &Node, shape: Shape, tag: &str) -> Option<Shape> {
+        let named = |branch: Shape| Some((branch.property(tag)?.text("const")?, branch));
+        let branches: Vec<(&str, Shape)> = shape.alternatives().filter_map(named).collect();
+        let names: Vec<&str> = branches.iter().map(|(name, _)| *name).collect();
+        let Some(entry) = node.get(tag) else {
+            self.error(node.at, format!("`{tag}` is missing here"), suggest::one_of(&names));
+            return None;
+        };
+        let Some(text) = entry.value.text() else {
+            let message = format!("expected a {}, found {}", shape.names(), entry.value.describe());
+            self.error(entry.value.at, message, suggest::one_of(&names));
+            return None;
+        };
+        let branch = branches.iter().find(|(name, _)| *name == text);
+        if branch.is_none() {
+            self.unknown_name(entry.value.at, text, &names, shape);
+        }
+        branch.map(|(_, branch)| *branch)
+    }
+}
+
+fn known(shape: Shape) -> Vec<Property> {
+    shape.properties().filter_map(|(name, schema)| Some((name, schema, shape.property(name)?))).collect()
+}
+
+/// Whether a value has one of the types that a shape allows.
+fn accepts(shape: Shape, node: &Node) -> bool {
+    if shape.types().is_empty() {
+        return shape.is_anything()
+            || shape.choices().is_some() && node.text().is_some()
+            || shape.alternatives().any(|alternative| accepts(alternative, node));
+    }
+    shape.types().into_iter().any(|expected| match &node.kind {
+        Kind::Null => expected == "null",
+        Kind::Bool(_) => expected == "boolean",
+        Kind::Number(number) => expected == "number" || expected == "integer" && !number.is_f64(),
+        Kind::Text(_) => expected == "string",
+        Kind::List(_) => expected == "array",
+        Kind::Map(_) => expected == "object",
+        Kind::Broken => true,
+    })
+}
+
+/// What a shape expects, for a sentence.
+fn names(shape: Shape) -> Vec<&'static str> {
+    let own = shape.types().into_iter().filter_map(|expected| match expected {
+        "boolean" => Some("true or false"),
+        "integer" => Some("a whole number"),
+        "number" => Some("a number"),
+        "string" => Some("text"),
+        "array" => Some("a list"),
+        "object" => Some("a mapping"),
+        _ => None,
+    });
+    own.chain(shape.alternatives().flat_map(names)).collect()
+}

@@ -1,0 +1,10 @@
+//! The shape of a config: the JSON Schema of the entry types, made from the types themselves, with which the tree is
+//! checked and which editors use.
+
+mod decode;
+pub(crate) mod pattern;
+mod schema;
+pub(crate) mod suggest;
+
+pub(crate) use decode::{Item, decode, decode_list, root_section};
+pub(crate) use schema::{Shape, published};

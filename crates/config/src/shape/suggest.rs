@@ -1,0 +1,49 @@
+//! The name that was probably meant.
+
+/// The nearest of the names, if one is near enough.
+pub(crate) fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    // Names are short; a long text is no misspelt name, and comparing it would be slow.
+    if wrong.len() > 100 {
+        return None;
+    }
+    let folded = fold(wrong);
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let distance = strsim::damerau_levenshtein(&folded, &fold(name));
+            // One slip in three letters; two names that only share their length are not near.
+            (distance * 3 <= folded.chars().count().max(2)).then_some((distance, name))
+        })
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, name)| name)
+}
+
+/// `max_steps`, `MaxSteps` and `maxSteps` are the same slip of the pen: distance 0.
+fn fold(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
+}
+
+/// The help line for it.
+pub(crate) fn did_you_mean(name: &str) -> String {
+    format!("did you mean `{name}`?")
+}
+
+/// The help line for a name out of a list: the nearest, or all of a short list.
+pub(crate) fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
+    let names: Vec<&str> = names.into_iter().collect();
+    match nearest(wrong, names.iter().copied()) {
+        Some(name) => Some(did_you_mean(name)),
+        None => one_of(&names),
+    }
+}
+
+/// "one of `a`, `b` and `c`", for a list that can be read at a glance.
+pub(crate) fn one_of(names: &[&str]) -> Option<String> {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match quoted.as_slice() {
+        [] => None,
+        [only] => Some(format!("the only one is {only}")),
+        [first @ .., last] if names.len() <= 24 => Some(format!("one of {} and {last}", first.join(", "))),
+        _ => None,
+    }
+}

@@ -1,0 +1,330 @@
+//! Text → tree: YAML events with bounds, includes resolved.
+
+use super::files::normalize;
+use super::{Entry, Files, Kind, MAX_DEPTH, MAX_FILE_BYTES, MAX_TOTAL_BYTES, MAX_VALUES, Node, Report, Span, scalar};
+use crate::shape::suggest;
+use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Reads the main file with all that it includes. `None` when it cannot be read at all; the report says why.
+pub(crate) fn load(files: &Files<'_>, main: &str, report: &mut Report) -> Option<Node> {
+    let mut loader =
+        Loader { files, report, known: HashMap::new(), bytes: 0, values: 0, open: Vec::new(), full: false };
+    let (file, text) = loader.open(main, None)?;
+    loader.open.push(main.to_owned());
+    let node = loader.document(file, &text, 0);
+    (!matches!(node.kind, Kind::Broken)).then_some(node)
+}
+
+/// The rest of a file cannot be read; why has been reported.
+struct Stop;
+
+struct Loader<'a> {
+    files: &'a Files<'a>,
+    report: &'a mut Report,
+    /// What was read already, by name.
+    known: HashMap<String, Option<(u32, Arc<str>)>>,
+    /// Counted against [`MAX_TOTAL_BYTES`].
+    bytes: usize,
+    /// Counted against [`MAX_VALUES`].
+    values: usize,
+    /// The files that are being read, each included by the one before it.
+    open: Vec<String>,
+    /// A bound was hit: stop everywhere.
+    full: bool,
+}
+
+/// One file while it is read.
+struct Document<'t> {
+    parser: Parser<'t, StrInput<'t>>,
+    file: u32,
+    /// What `*name` stands for, by the parser's number.
+    anchors: HashMap<usize, Anchored>,
+}
+
+struct Anchored {
+    node: Node,
+    size: usize,
+    height: usize,
+}
+
+impl Loader<'_> {
+    /// The text of a file, read once and remembered; what is wrong is reported where it was asked for.
+    fn open(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
+        if !self.known.contains_key(name) {
+            let read = self.files.read(name).and_then(|text| match text.len() {
+                0..=MAX_FILE_BYTES => Ok(text),
+                _ => Err("it is larger than 1 MiB".to_owned()),
+            });
+            let shown = self.files.shown(name);
+            let known = match read {
+                Ok(text) => {
+                    let text: Arc<str> = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
+                    Some((self.report.add_file(&shown, Some(Arc::clone(&text))), text))
+                }
+                Err(problem) => {
+                    let at = asked_at
+                        .unwrap_or_else(|| Span { file: self.report.add_file(&shown, None), ..Span::default() });
+                    let beside = self.files.beside(name);
+                    let near = suggest::nearest(name, beside.iter().map(String::as_str));
+                    let message = match asked_at {
+                        Some(_) => format!("cannot read `{name}`: {problem}"),
+                        None => format!("cannot read this file: {problem}"),
+                    };
+                    self.report.error(at, message, near.map(suggest::did_you_mean));
+                    None
+                }
+            };
+            self.known.insert(name.to_owned(), known);
+        }
+        let (file, text) = self.known.get(name)?.clone()?;
+        self.bytes += text.len();
+        if self.bytes > MAX_TOTAL_BYTES {
+            self.overflow(asked_at.unwrap_or_default(), "the config with all that it includes is larger than 10 MiB");
+            return None;
+        }
+        Some((file, text))
+    }
+
+    /// Reports a bound that was hit, once.
+    fn overflow(&mut self, at: Span, message: &str) {
+        if !std::mem::replace(&mut self.full, true) {
+            self.report.error(at, message, None);
+        }
+    }
+
+    /// The tree of one file.
+    fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
+        let mut document = Document { parser: Parser::new_from_str(text), file, anchors: HashMap::new() };
+        let start = Span { file, line: 1, column: 1, width: 1 };
+        self.only_document(&mut document, depth, start).unwrap_or(Node { at: start, kind: Kind::Broken })
+    }
+
+    fn only_document(&mut self, document: &mut Document<'_>, depth: usize, start: Span) -> Result<Node, Stop> {
+        let mut root = None;
+        loop {
+            let (event, at) = self.next(document)?;
+            match event {
+                Event::StreamEnd => return Ok(root.unwrap_or(Node { at: start, kind: Kind::Null })),
+                Event::StreamStart | Event::DocumentStart(_) | Event::DocumentEnd | Event::Nothing => {}
+                _ if root.is_some() => {
+                    self.report.error(at, "a second YAML document starts here; a config file has one", None);
+                    return Err(Stop);
+                }
+                event => root = Some(self.node(document, event, at, depth)?),
+            }
+        }
+    }
+
+    fn next<'t>(&mut self, document: &mut Document<'t>) -> Result<(Event<'t>, Span), Stop> {
+        match document.parser.next_event() {
+            Some(Ok((event, span))) => {
+                let block = matches!(event, Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..));
+                let width = match span.end.line() == span.start.line() {
+                    true => span.end.col().saturating_sub(span.start.col()).max(1),
+                    false if block => 1,
+                    // To the end of the line; the excerpt cuts it off there.
+                    false => usize::MAX,
+                };
+                let (line, column) = (span.start.line(), span.start.col() + 1);
+                Ok((event, Span { file: document.file, line: small(line), column: small(column), width: small(width) }))
+            }
+            Some(Err(error)) => {
+                let (line, column) = (small(error.marker().line()), small(error.marker().col() + 1));
+                let at = Span { file: document.file, line, column, width: 1 };
+                self.report.error(at, format!("this is not valid YAML: {}", error.info()), None);
+                Err(Stop)
+            }
+            None => Err(Stop),
+        }
+    }
+
+    /// One value, with everything below it.
+    fn node(&mut self, document: &mut Document<'_>, event: Event<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
+        self.count(1, depth, at)?;
+        let (anchor, node) = match event {
+            Event::Alias(id) => return self.alias(document, id, at, depth),
+            Event::Scalar(text, style, anchor, tag) => (anchor, Node { at, kind: self.scalar(&text, style, tag, at) }),
+            Event::SequenceStart(anchor, tag) => {
+                self.collection_tag(tag.as_deref(), "seq", at);
+                (anchor, self.list(document, at, depth)?)
+            }
+            Event::MappingStart(anchor, tag) => {
+                self.collection_tag(tag.as_deref(), "map", at);
+                (anchor, self.map(document, at, depth)?)
+            }
+            _ => return Err(Stop),
+        };
+        if anchor > 0 {
+            let (size, height) = (node.size(), node.height());
+            self.count(size, depth, at)?;
+            document.anchors.insert(anchor, Anchored { node: node.clone(), size, height });
+        }
+        Ok(node)
+    }
+
+    /// Counts values before they are made, so that aliases cannot grow without bound.
+    fn count(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Stop> {
+        self.values += values;
+        if self.values > MAX_VALUES {
+            self.overflow(at, "the config holds more than 500000 values, with aliases and includes expanded");
+        } else if depth > MAX_DEPTH {
+            self.overflow(at, "lists and mappings nest more than 64 deep");
+        }
+        if self.full { Err(Stop) } else { Ok(()) }
+    }
+
+    fn alias(&mut self, document: &Document<'_>, id: usize, at: Span, depth: usize) -> Result<Node, Stop> {
+        let Some(anchored) = document.anchors.get(&id) else {
+            self.report.error(at, "this alias stands inside the value that it names", None);
+            return Ok(Node { at, kind: Kind::Broken });
+        };
+        self.count(anchored.size, depth + anchored.height - 1, at)?;
+        Ok(anchored.node.clone())
+    }
+
+    fn scalar(&mut self, text: &str, style: ScalarStyle, tag: Option<Cow<'_, Tag>>, at: Span) -> Kind {
+        let kind = match tag {
+            Some(tag) if tag.is_yaml_core_schema() => scalar::tagged(text, &tag.suffix),
+            Some(_) => Err("tags are not supported"),
+            None if style == ScalarStyle::Plain => scalar::plain(text),
+            None => Ok(Kind::Text(text.to_owned())),
+        };
+        kind.unwrap_or_else(|problem| {
+            self.report.error(at, problem, None);
+            Kind::Broken
+        })
+    }
+
+    fn collection_tag(&mut self, tag: Option<&Tag>, own: &str, at: Span) {
+        if tag.is_some_and(|tag| !(tag.is_yaml_core_schema() && tag.suffix == own)) {
+            self.report.error(at, "tags are not supported", None);
+        }
+    }
+
+    fn list(&mut self, document: &mut Document<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
+        let mut items = Vec::new();
+        loop {
+            match self.next(document)? {
+                (Event::SequenceEnd, _) => return Ok(Node { at, kind: Kind::List(items) }),
+                (event, at) => items.push(self.node(document, event, at, depth + 1)?),
+            }
+        }
+    }
+
+    fn map(&mut self, document: &mut Document<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
+        let mut entries: Vec<Entry> = Vec::new();
+        let mut seen: HashMap<String, Span> = HashMap::new();
+        loop {
+            let (event, key_at) = self.next(document)?;
+            if matches!(event, Event::MappingEnd) {
+                break;
+            }
+            let key = self.key(document, event, key_at, depth)?;
+            let (event, at) = self.next(document)?;
+            let value = self.node(document, event, at, depth + 1)?;
+            let Some(key) = key else { continue };
+            if let Some(first) = seen.get(&key) {
+                let help = format!("it was set first in line {}", first.line);
+                self.report.error(key_at, format!("the key `{key}` is there twice"), Some(help));
+                continue;
+            }
+            seen.insert(key.clone(), key_at);
+            entries.push(Entry { key, key_at, value });
+        }
+        // A block mapping starts with its first key, which is the better thing to mark.
+        let at = entries
+            .first()
+            .map(|entry| entry.key_at)
+            .filter(|key| key.line == at.line && key.column == at.column)
+            .unwrap_or(at);
+        if entries.iter().any(|entry| entry.key == "_ref") {
+            return Ok(self.include(&entries, at, depth));
+        }
+        Ok(Node { at, kind: Kind::Map(entries) })
+    }
+
+    /// A key as text; `None` when it has been reported.
+    fn key(
+        &mut self,
+        document: &mut Document<'_>,
+        event: Event<'_>,
+        at: Span,
+        depth: usize,
+    ) -> Result<Option<String>, Stop> {
+        self.count(1, depth, at)?;
+        let (problem, help) = match event {
+            Event::Scalar(text, style, anchor, _) => match &*text {
+                "" | "~" if style == ScalarStyle::Plain => ("a key is missing here", None),
+                "<<" if style == ScalarStyle::Plain => (
+                    "merge keys (`<<`) are not part of YAML 1.2",
+                    Some("write an alias for the whole value, or include a file with `_ref`"),
+                ),
+                "__proto__" => ("the key `__proto__` is refused: it can change every object in a browser", None),
+                text => {
+                    if anchor > 0 {
+                        let node = Node { at, kind: Kind::Text(text.to_owned()) };
+                        document.anchors.insert(anchor, Anchored { node, size: 1, height: 1 });
+                    }
+                    return Ok(Some(text.to_owned()));
+                }
+            },
+            Event::Alias(_) => ("a key must be text, not an alias", None),
+            event => {
+                self.node(document, event, at, depth + 1)?;
+                ("a key must be text", None)
+            }
+        };
+        self.report.error(at, problem, help.map(str::to_owned));
+        Ok(None)
+    }
+
+    /// What stands in the place of `{_ref: path}`.
+    fn include(&mut self, entries: &[Entry], at: Span, depth: usize) -> Node {
+        self.included(entries, at, depth).unwrap_or(Node { at, kind: Kind::Broken })
+    }
+
+    fn included(&mut self, entries: &[Entry], at: Span, depth: usize) -> Option<Node> {
+        let [Entry { value, .. }] = entries else {
+            self.report.error(at, "`_ref` stands for the whole value; it cannot have keys beside it", None);
+            return None;
+        };
+        let at = value.at;
+        let Some(path) = value.text() else {
+            self.report.error(at, format!("`_ref` takes the path of a file, found {}", value.describe()), None);
+            return None;
+        };
+        let Some(name) = normalize(path) else {
+            let help = "paths start at the folder of the config".to_owned();
+            self.report.error(at, format!("`{path}` leaves the config's folder"), Some(help));
+            return None;
+        };
+        if let Some(first) = self.open.iter().position(|open| *open == name) {
+            let way = self.open[first..].iter().map(|name| format!("`{name}` → ")).collect::<String>();
+            self.report.error(at, format!("`{name}` includes itself"), Some(format!("{way}`{name}`")));
+            return None;
+        }
+        let (file, text) = self.open(&name, Some(at))?;
+        if !is_tree(&name) {
+            return Some(Node { at, kind: Kind::Text(text.to_string()) });
+        }
+        // One deeper, so that a chain of files that only include each other ends.
+        self.count(1, depth + 1, at).ok()?;
+        self.open.push(name);
+        let node = self.document(file, &text, depth + 1);
+        self.open.pop();
+        Some(node)
+    }
+}
+
+/// Whether a file holds a tree; any other file is text.
+fn is_tree(name: &str) -> bool {
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,59 @@
+//! Plain scalars → values, by the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are text.
+
+use super::Kind;
+use serde_json::Number;
+
+/// What an unquoted scalar means.
+pub(super) fn plain(text: &str) -> Result<Kind, &'static str> {
+    Ok(match text {
+        "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
+        "true" | "True" | "TRUE" => Kind::Bool(true),
+        "false" | "False" | "FALSE" => Kind::Bool(false),
+        _ => match number(text)? {
+            Some(number) => Kind::Number(number),
+            None => Kind::Text(text.to_owned()),
+        },
+    })
+}
+
+/// What a scalar with one of YAML's own tags (`!!str`, `!!int`, …) means.
+pub(super) fn tagged(text: &str, suffix: &str) -> Result<Kind, &'static str> {
+    match suffix {
+        "str" => Ok(Kind::Text(text.to_owned())),
+        "int" | "float" => number(text)?.map(Kind::Number).ok_or("this is not a number"),
+        "bool" | "null" => match plain(text)? {
+            kind @ (Kind::Bool(_) | Kind::Null) => Ok(kind),
+            _ => Err("this value does not fit its tag"),
+        },
+        _ => Err("this tag is not supported"),
+    }
+}
+
+fn number(text: &str) -> Result<Option<Number>, &'static str> {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    if matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN") {
+        return Err("JSON has no such number; quote it if it is meant as text");
+    }
+    if !unsigned.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return Ok(None);
+    }
+    for (prefix, radix) in [("0x", 16), ("0o", 8)] {
+        if let Some(digits) = text.strip_prefix(prefix) {
+            return Ok(u64::from_str_radix(digits, radix).ok().map(Number::from));
+        }
+    }
+    if unsigned.bytes().all(|byte| byte.is_ascii_digit()) {
+        let digits = text.strip_prefix('+').unwrap_or(text);
+        if let Ok(number) = digits.parse::<i64>() {
+            return Ok(Some(number.into()));
+        }
+        if let Ok(number) = digits.parse::<u64>() {
+            return Ok(Some(number.into()));
+        }
+    }
+    let float = unsigned.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-'));
+    match text.parse::<f64>() {
+        Ok(value) if float => Number::from_f64(value).map(Some).ok_or("this number is too large"),
+        _ => Ok(None),
+    }
+}

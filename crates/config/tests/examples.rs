@@ -1,0 +1,17 @@
+//! The configs in `examples/` are good.
+
+use config::{ConnectionKind, ProcessEnv, load_path, render};
+use std::path::Path;
+
+#[test]
+fn the_demo_is_good() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/demo");
+    let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));
+    assert_eq!(render(&warnings), "");
+    assert!(matches!(config.connections["demo"].kind, ConnectionKind::Demo(_)));
+    let ConnectionKind::Sql(knowledge) = &config.connections["knowledge"].kind else { panic!("not SQL") };
+    assert!(knowledge.init.as_ref().is_some_and(|sql| sql.contains("Refunds")));
+    let tools: Vec<_> = config.agents["demo"].tools.iter().map(|tool| (tool.name.as_str(), tool.confirm)).collect();
+    assert_eq!(tools, [("search_knowledge_base", false), ("delete_article", true)]);
+    assert_eq!(config.pages.len(), 1);
+}
