@@ -1,1 +1,14 @@
-//! Room `agent`.
+#![doc = include_str!("../README.md")]
+
+mod calls;
+mod event;
+mod reply;
+mod retry;
+mod run;
+mod settings;
+mod stop;
+mod tools;
+
+pub use event::{Event, EventSink, SinkClosed};
+pub use run::{Decision, Ending, Limit, Outcome, PendingCall, Turn, run};
+pub use settings::{Agent, Settings, Timeouts};

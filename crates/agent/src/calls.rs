@@ -1,0 +1,155 @@
+//! Calls as the model made them → calls that can be run, or the reason why not, in words that the model can act on.
+
+use crate::Agent;
+use contract::{Message, Tool, ToolCall};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Arguments beyond this are not read, in bytes.
+const MAX_INPUT: usize = 1024 * 1024;
+/// Errors of one call that are named.
+const MAX_ERRORS: usize = 5;
+
+/// The tools of one run: those on offer by name, their schemas compiled once.
+pub(crate) struct Offer {
+    tools: HashMap<String, (Arc<dyn Tool>, Result<Validator, String>)>,
+}
+
+/// A call with what is known about it.
+pub(crate) struct Checked {
+    pub(crate) call: ToolCall,
+    pub(crate) tool: Result<Arc<dyn Tool>, Unusable>,
+}
+
+/// Why a call cannot be run.
+pub(crate) struct Unusable {
+    /// As the model wrote them, as text where they are not JSON.
+    pub(crate) input: Value,
+    /// For the model.
+    pub(crate) error: String,
+    /// There is no such tool.
+    pub(crate) dynamic: bool,
+}
+
+impl Offer {
+    pub(crate) fn of(agent: &Agent) -> Self {
+        let active = |name: &str| {
+            agent.settings.active_tools.as_ref().is_none_or(|active| active.iter().any(|known| known == name))
+        };
+        let offered = agent.tools.iter().filter(|tool| active(&tool.spec().name));
+        let compiled = offered.map(|tool| {
+            let schema = jsonschema::validator_for(&tool.spec().input_schema).map_err(|error| error.to_string());
+            (tool.spec().name.clone(), (tool.clone(), schema))
+        });
+        Self { tools: compiled.collect() }
+    }
+
+    /// Reads a call's arguments (empty means `{}`) and finds its tool.
+    pub(crate) fn check(&self, mut call: ToolCall, text: &str) -> Checked {
+        let input = match parse(text) {
+            Ok(input) => input,
+            Err(error) => {
+                let dynamic = !self.tools.contains_key(&call.name);
+                let unusable = Unusable { input: Value::from(text), error, dynamic };
+                return Checked { call, tool: Err(unusable) };
+            }
+        };
+        let tool = self.fitting(&call.name, &input);
+        if input.is_object() {
+            call.input = input;
+        }
+        Checked { call, tool }
+    }
+
+    /// The tool for these arguments.
+    pub(crate) fn fitting(&self, name: &str, input: &Value) -> Result<Arc<dyn Tool>, Unusable> {
+        let unusable = |error, dynamic| Unusable { input: input.clone(), error, dynamic };
+        let Some((tool, schema)) = self.tools.get(name) else {
+            return Err(unusable(self.no_such_tool(name), true));
+        };
+        let schema = schema.as_ref().map_err(|error| {
+            tracing::error!(tool = name, error, "the tool's schema cannot be used");
+            unusable("This tool is out of order.".to_owned(), false)
+        })?;
+        let wrong: Vec<_> = schema
+            .iter_errors(input)
+            .take(MAX_ERRORS)
+            .map(|error| {
+                let at = error.instance_path().to_string();
+                format!("{}: {error}", if at.is_empty() { "/" } else { &at })
+            })
+            .collect();
+        if !input.is_object() {
+            return Err(unusable("The arguments must be a JSON object.".to_owned(), false));
+        }
+        if wrong.is_empty() {
+            Ok(tool.clone())
+        } else {
+            Err(unusable(format!("The arguments do not fit: {}", wrong.join("; ")), false))
+        }
+    }
+
+    fn no_such_tool(&self, name: &str) -> String {
+        let mut names: Vec<_> = self.tools.keys().map(String::as_str).collect();
+        names.sort_unstable();
+        match names.is_empty() {
+            true => format!("There is no tool `{name}`, and no other tool either."),
+            false => format!("There is no tool `{name}`. Available: {}.", names.join(", ")),
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Value, String> {
+    if text.len() > MAX_INPUT {
+        return Err(format!("The arguments are longer than {} KB.", MAX_INPUT / 1024));
+    }
+    if text.trim().is_empty() {
+        return Ok(json!({}));
+    }
+    serde_json::from_str(text).map_err(|error| format!("The arguments are not valid JSON: {error}."))
+}
+
+/// Gives each call an id that the conversation does not have yet. Some gateways leave it empty or start again at
+/// `call_0` in every reply.
+pub(crate) struct Ids {
+    taken: HashSet<String>,
+    renamed: HashMap<String, String>,
+}
+
+impl Ids {
+    /// The ids of a history are taken.
+    pub(crate) fn of(messages: &[Arc<Message>]) -> Self {
+        let calls = messages.iter().filter_map(|message| match &**message {
+            Message::Assistant(parts) => Some(parts),
+            _ => None,
+        });
+        let ids = calls.flatten().filter_map(|part| match part {
+            contract::AssistantPart::ToolCall(call) => Some(call.id.clone()),
+            _ => None,
+        });
+        Self { taken: ids.collect(), renamed: HashMap::new() }
+    }
+
+    /// Within one reply the same id means the same call; names from an earlier reply are over.
+    pub(crate) fn begin_reply(&mut self) {
+        self.renamed.clear();
+    }
+
+    /// The conversation's id for a provider's id.
+    pub(crate) fn name(&mut self, provider_id: &str) -> String {
+        if let Some(known) = self.renamed.get(provider_id) {
+            return known.clone();
+        }
+        let mut name = provider_id.to_owned();
+        let mut count = 1;
+        while name.is_empty() || self.taken.contains(&name) {
+            count += 1;
+            name = if provider_id.is_empty() { format!("call-{count}") } else { format!("{provider_id}-{count}") };
+        }
+        self.taken.insert(name.clone());
+        self.renamed.insert(provider_id.to_owned(), name.clone());
+        name
+    }
+}

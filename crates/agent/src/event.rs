@@ -1,0 +1,98 @@
+//! What happens in a run, in order: a closed enum, noun first.
+
+use contract::{FinishReason, Part, ToolCall, ToolError, Usage};
+use serde_json::Value;
+use std::time::Duration;
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The reply to a request begins; told with its first part, so that a request that fails before it leaves no step.
+    StepStart {
+        /// Counts from 1.
+        number: u32,
+    },
+    /// A piece of the reply as it came; never [`Part::ToolCall`] or [`Part::Finish`], which have events of their own.
+    Part(Part),
+    /// A call is complete and fits its tool.
+    ToolCall {
+        /// The call; its id is unique within the conversation.
+        call: ToolCall,
+        /// Not a declared tool.
+        dynamic: bool,
+    },
+    /// A call that cannot be run: no such tool, not JSON, or not what the tool takes. Its [`Event::ToolFinished`] follows.
+    ToolCallInvalid {
+        /// The call.
+        id: String,
+        /// The tool as the model named it.
+        name: String,
+        /// The arguments, as text where they are not JSON.
+        input: Value,
+        /// Why.
+        error: String,
+        /// Not a declared tool.
+        dynamic: bool,
+    },
+    /// The call waits for the user's decision.
+    ApprovalRequest {
+        /// The call.
+        call_id: String,
+    },
+    /// A tool is about to run; it runs once the sink has taken this.
+    ToolStarted {
+        /// The call.
+        call_id: String,
+        /// The tool.
+        name: String,
+    },
+    /// A tool has run, or could not.
+    ToolFinished {
+        /// The call.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// What came of it.
+        result: Result<Value, ToolError>,
+        /// Not a declared tool.
+        dynamic: bool,
+    },
+    /// The user's no took effect.
+    ToolDenied {
+        /// The call.
+        call_id: String,
+        /// In the user's words.
+        reason: Option<String>,
+    },
+    /// The reply is over and its tools have run.
+    StepFinish {
+        /// Counts from 1.
+        number: u32,
+        /// Why the reply ended.
+        finish_reason: FinishReason,
+        /// Tokens of this request.
+        usage: Usage,
+    },
+    /// A request failed before its first part and will be sent again.
+    Retry {
+        /// The failures so far.
+        attempt: u32,
+        /// Until it is sent again.
+        wait: Duration,
+        /// For the log.
+        error: String,
+    },
+}
+
+/// Takes a run's events, one after the other. The run goes on when an event is taken, so a slow sink slows its run.
+pub trait EventSink: Send {
+    /// Takes an event; what must be durable is durable when this resolves.
+    ///
+    /// # Errors
+    /// Nothing more can be taken: the run ends.
+    fn emit(&mut self, event: Event) -> impl Future<Output = Result<(), SinkClosed>> + Send;
+}
+
+/// The sink takes no more events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SinkClosed;

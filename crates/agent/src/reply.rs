@@ -1,0 +1,172 @@
+//! Reading one reply: each part is told as it comes and gathered into what the history keeps of it.
+
+use crate::calls::{Checked, Ids, Offer};
+use crate::retry::{Begun, stopped};
+use crate::{Agent, Event, EventSink, SinkClosed};
+use contract::{
+    AssistantPart, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, ToolCall, ToolOutput, ToolResult,
+    Usage,
+};
+use futures::StreamExt;
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+/// Why a reply ended early.
+pub(crate) enum Failure {
+    Model(ModelError),
+    Sink,
+}
+
+impl From<ModelError> for Failure {
+    fn from(error: ModelError) -> Self {
+        Self::Model(error)
+    }
+}
+
+impl From<SinkClosed> for Failure {
+    fn from(_: SinkClosed) -> Self {
+        Self::Sink
+    }
+}
+
+/// A whole reply.
+pub(crate) struct Reply {
+    pub(crate) said: Vec<AssistantPart>,
+    pub(crate) calls: Vec<Checked>,
+    pub(crate) reason: FinishReason,
+    pub(crate) usage: Usage,
+}
+
+/// Reads a reply to its end.
+pub(crate) async fn read<S: EventSink>(
+    agent: &Agent,
+    offer: &Offer,
+    ids: &mut Ids,
+    begun: Begun,
+    cancel: &CancellationToken,
+    sink: &mut S,
+) -> Result<Reply, Failure> {
+    ids.begin_reply();
+    let mut reader = Reader { offer, ids, said: Vec::new(), open: Vec::new(), calls: Vec::new() };
+    let (mut part, mut rest) = (begun.first, begun.rest);
+    let idle = agent.settings.timeouts.chunk;
+    // One timer for the whole reply; moving it costs less than making one for each part.
+    let silence = tokio::time::sleep(idle);
+    tokio::pin!(silence);
+    loop {
+        if let Part::Finish { reason, usage, .. } = part {
+            let Reader { said, calls, .. } = reader;
+            return Ok(Reply { said, calls, reason, usage });
+        }
+        reader.part(part, sink).await?;
+        silence.as_mut().reset(tokio::time::Instant::now() + idle);
+        let next = tokio::select! {
+            biased;
+            () = cancel.cancelled() => return Err(stopped().into()),
+            next = rest.next() => next,
+            () = &mut silence => {
+                return Err(ModelError::new(ModelErrorKind::Timeout, format!("silence for {idle:?} (chunk)")).into());
+            }
+        };
+        part = match next {
+            Some(part) => part?,
+            None => {
+                return Err(ModelError::new(ModelErrorKind::BrokenStream, "the stream ended without a finish").into());
+            }
+        };
+    }
+}
+
+struct Reader<'a> {
+    offer: &'a Offer,
+    ids: &'a mut Ids,
+    said: Vec<AssistantPart>,
+    /// Open texts and reasonings: their ids and places in `said`.
+    open: Vec<(String, usize)>,
+    calls: Vec<Checked>,
+}
+
+impl Reader<'_> {
+    async fn part<S: EventSink>(&mut self, part: Part, sink: &mut S) -> Result<(), SinkClosed> {
+        let part = match part {
+            Part::ToolCall { id, name, input, provider_executed, metadata } => {
+                let call = ToolCall { id: self.ids.name(&id), name, input: json!({}), provider_executed, metadata };
+                return self.call(call, &input, sink).await;
+            }
+            Part::ToolInputStart { id, name, provider_executed } => {
+                Part::ToolInputStart { id: self.ids.name(&id), name, provider_executed }
+            }
+            Part::ToolInputDelta { id, delta } => Part::ToolInputDelta { id: self.ids.name(&id), delta },
+            Part::ToolResult { id, name, output, is_error, metadata } => {
+                let id = self.ids.name(&id);
+                let kept =
+                    if is_error { ToolOutput::ErrorText(output.to_string()) } else { ToolOutput::of(output.clone()) };
+                let result =
+                    ToolResult { call_id: id.clone(), name: name.clone(), output: kept, metadata: metadata.clone() };
+                self.said.push(AssistantPart::ToolResult(result));
+                Part::ToolResult { id, name, output, is_error, metadata }
+            }
+            part => part,
+        };
+        self.keep(&part);
+        sink.emit(Event::Part(part)).await
+    }
+
+    /// What the history keeps of texts, reasonings and items.
+    fn keep(&mut self, part: &Part) {
+        match part {
+            Part::TextStart { id } => {
+                self.open.push((id.clone(), self.said.len()));
+                self.said.push(AssistantPart::Text { text: String::new(), metadata: None });
+            }
+            Part::ReasoningStart { id, metadata } => {
+                self.open.push((id.clone(), self.said.len()));
+                self.said.push(AssistantPart::Reasoning { text: String::new(), metadata: metadata.clone() });
+            }
+            Part::TextDelta { id, delta } => self.grow(id, delta, None),
+            Part::ReasoningDelta { id, delta, metadata } => self.grow(id, delta, metadata.as_ref()),
+            Part::TextEnd { id, metadata } | Part::ReasoningEnd { id, metadata } => {
+                self.grow(id, "", metadata.as_ref());
+                self.open.retain(|(open, _)| open != id);
+            }
+            Part::ProviderItem { provider, item } => {
+                self.said.push(AssistantPart::ProviderItem { provider: provider.clone(), item: item.clone() });
+            }
+            _ => {}
+        }
+    }
+
+    fn grow(&mut self, id: &str, delta: &str, news: Option<&ProviderMetadata>) {
+        let place = self.open.iter().rev().find(|(open, _)| open == id).map(|(_, place)| *place);
+        let part = place.and_then(|place| self.said.get_mut(place));
+        if let Some(AssistantPart::Text { text, metadata } | AssistantPart::Reasoning { text, metadata }) = part {
+            text.push_str(delta);
+            if let Some(news) = news {
+                *metadata = Some(news.clone());
+            }
+        }
+    }
+
+    async fn call<S: EventSink>(&mut self, call: ToolCall, input: &str, sink: &mut S) -> Result<(), SinkClosed> {
+        if call.provider_executed {
+            let input = serde_json::from_str(input).unwrap_or_else(|_| json!({}));
+            let call = ToolCall { input, ..call };
+            self.said.push(AssistantPart::ToolCall(call.clone()));
+            return sink.emit(Event::ToolCall { call, dynamic: false }).await;
+        }
+        let checked = self.offer.check(call, input);
+        self.said.push(AssistantPart::ToolCall(checked.call.clone()));
+        let event = match &checked.tool {
+            Ok(_) => Event::ToolCall { call: checked.call.clone(), dynamic: false },
+            Err(unusable) => Event::ToolCallInvalid {
+                id: checked.call.id.clone(),
+                name: checked.call.name.clone(),
+                input: unusable.input.clone(),
+                error: unusable.error.clone(),
+                dynamic: unusable.dynamic,
+            },
+        };
+        self.calls.push(checked);
+        sink.emit(event).await
+    }
+}

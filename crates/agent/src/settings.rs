@@ -1,0 +1,80 @@
+//! An agent, and how it runs.
+
+use contract::{Model, Sampling, Tool, ToolChoice};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A model with instructions and tools.
+#[derive(Clone)]
+pub struct Agent {
+    /// Its name, for the log.
+    pub id: String,
+    /// The model that is asked.
+    pub model: Arc<dyn Model>,
+    /// What the model is told before everything else.
+    pub instructions: Option<String>,
+    /// What it may call; names are unique.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// How it runs.
+    pub settings: Settings,
+}
+
+/// How an agent runs.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Requests to the model in one turn (L-32).
+    pub max_steps: u32,
+    /// Whether and which tool must be called.
+    pub tool_choice: ToolChoice,
+    /// The tools that are offered, by name; all without it (L-35).
+    pub active_tools: Option<Vec<String>>,
+    /// A step that calls one of these is the last one (L-36).
+    pub stop_on_tool_call: Vec<String>,
+    /// Sampling settings.
+    pub sampling: Sampling,
+    /// Merged last into each request, by provider (L-40).
+    pub provider_options: Map<String, Value>,
+    /// Retries of a request that failed before its first part (L-39).
+    pub max_retries: u32,
+    /// Bounds of time.
+    pub timeouts: Timeouts,
+    /// Tools that run at the same time.
+    pub max_parallel_tools: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_steps: 10,
+            tool_choice: ToolChoice::Auto,
+            active_tools: None,
+            stop_on_tool_call: Vec::new(),
+            sampling: Sampling::default(),
+            provider_options: Map::new(),
+            max_retries: 2,
+            timeouts: Timeouts::default(),
+            max_parallel_tools: 8,
+        }
+    }
+}
+
+/// Bounds of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timeouts {
+    /// A whole turn.
+    pub total: Duration,
+    /// One request to the model with its answer.
+    pub step: Option<Duration>,
+    /// Until the provider's answer begins.
+    pub first_byte: Duration,
+    /// Between two pieces of the answer.
+    pub chunk: Duration,
+}
+
+impl Default for Timeouts {
+    fn default() -> Self {
+        let minute = Duration::from_secs(60);
+        Self { total: 15 * minute, step: None, first_byte: minute, chunk: minute }
+    }
+}
