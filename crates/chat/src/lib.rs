@@ -1,10 +1,31 @@
 #![doc = include_str!("../README.md")]
 
+mod conversations;
+mod errors;
+mod journal;
+mod live;
+mod recover;
+mod run;
+mod send;
+mod settle;
+mod sink;
+mod to_prompt;
+mod to_wire;
+mod watch;
+
 use bytes::Bytes;
 use futures::stream::BoxStream;
+use serde_json::{Map, Value};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use store::{Store, StoreError};
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest};
+
+/// How long a run is believed to be driven without a sign of life.
+pub(crate) const LEASE: Duration = Duration::from_secs(15);
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -19,7 +40,7 @@ pub type Frames = BoxStream<'static, Bytes>;
 
 /// A submission was accepted.
 pub struct Sent {
-    /// The run that answers.
+    /// The run that answers; empty when answers were kept and others are still missing.
     pub run_id: String,
     /// The assistant message that it writes.
     pub message_id: String,
@@ -27,66 +48,184 @@ pub struct Sent {
     pub frames: Frames,
 }
 
+/// Where the agents come from: the config, as it is at this moment.
+pub trait Agents: Send + Sync + 'static {
+    /// The agent for one turn, ready to run.
+    ///
+    /// # Errors
+    /// Not found, not allowed, or not available; in words for the user.
+    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError>;
+}
+
+/// What an agent may depend on.
+#[derive(Clone, Copy, Debug)]
+pub struct AgentRequest<'a> {
+    /// Who asks.
+    pub caller: &'a Caller,
+    /// The page on which the chat stands.
+    pub page_id: &'a str,
+    /// The agent.
+    pub agent_id: &'a str,
+    /// The conversation.
+    pub conversation_id: &'a str,
+    /// The page's shared state at this moment.
+    pub shared_state: &'a Map<String, Value>,
+    /// The page's query string.
+    pub url_query: &'a Map<String, Value>,
+}
+
+impl<'a> AgentRequest<'a> {
+    fn of(caller: &'a Caller, request: &'a SendRequest) -> Self {
+        Self {
+            caller,
+            page_id: &request.page_id,
+            agent_id: &request.agent_id,
+            conversation_id: &request.conversation_id,
+            shared_state: &request.shared_state,
+            url_query: &request.url_query,
+        }
+    }
+}
+
 /// The facade; a cheap handle.
 #[derive(Clone)]
 pub struct Chat {
-    _inner: Arc<()>,
+    inner: Arc<Inner>,
+}
+
+pub(crate) struct Inner {
+    store: Store,
+    agents: Arc<dyn Agents>,
+    registry: Arc<live::Registry>,
+    journal: journal::Journal,
+    tasks: TaskTracker,
+    stopping: CancellationToken,
+    max_runs: usize,
 }
 
 impl Chat {
-    /// Accepts a submission and starts the run that answers it.
+    /// Closes what a dead server left open, then opens the doors. `max_runs` bounds the runs of this process; more are
+    /// answered with 503.
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn send(&self, _caller: &Caller, _request: SendRequest) -> Result<Sent, UserError> {
-        Err(UserError::not_found())
+    /// The store cannot be read or written.
+    pub async fn open(store: Store, agents: Arc<dyn Agents>, max_runs: usize) -> Result<Self, StoreError> {
+        recover::recover(&store).await?;
+        let registry = Arc::new(live::Registry::default());
+        let journal = journal::Journal::start(store.clone(), registry.clone());
+        let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
+        Ok(Self { inner: Arc::new(Inner { store, agents, registry, journal, tasks, stopping, max_runs }) })
     }
 
-    /// The stream of the conversation's active run.
+    /// Accepts a submission and starts the run that answers it. The stream holds what is new: all of a new message, only
+    /// the continuation of one that goes on.
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn watch(&self, _caller: &Caller, _conversation_id: &str, _after: Option<&str>) -> Result<Option<Frames>, UserError> {
-        Err(UserError::not_found())
+    /// 404 for an agent or a conversation that is not the caller's, 409 while a run is active, 413 and 422 for what is
+    /// wrong with the submission, 503 when full or draining.
+    pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
+        // In a task of its own: a caller who hangs up must not leave a half-begun run (D3).
+        let (inner, caller) = (self.inner.clone(), caller.clone());
+        let task = self.inner.tasks.spawn(async move { inner.send(&caller, request).await });
+        task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
-    /// Ends the active run, if there is one.
+    /// The stream of the conversation's active run; none when none is active. Without a cursor it starts from the start
+    /// and gives the message whole, also what an earlier run wrote of it. A cursor is an event's `id`; one that cannot be
+    /// continued yields `data-gap`.
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn stop(&self, _caller: &Caller, _conversation_id: &str) -> Result<(), UserError> {
-        Err(UserError::not_found())
+    /// 404 for a conversation that is not the caller's.
+    pub async fn watch(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        after: Option<&str>,
+    ) -> Result<Option<Frames>, UserError> {
+        let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) else {
+            let known =
+                self.inner.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+            return known.map(|_| None).ok_or_else(UserError::not_found);
+        };
+        let store = self.inner.store.clone();
+        Ok(Some(match after {
+            None => watch::whole(store, run),
+            Some(cursor) => watch::after(store, run, watch::Cursor::parse(cursor)),
+        }))
     }
 
-    /// The caller's conversations, newest first.
+    /// Ends the active run; nothing happens when there is none. What was written stays.
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn conversations(&self, _caller: &Caller, _limit: u32, _cursor: Option<&str>) -> Result<ConversationList, UserError> {
-        Err(UserError::not_found())
+    /// 404 for a conversation that is not the caller's.
+    pub async fn stop(&self, caller: &Caller, conversation_id: &str) -> Result<(), UserError> {
+        if let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) {
+            run.cancel.cancel();
+            return Ok(());
+        }
+        let known = self.inner.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        known.map(|_| ()).ok_or_else(UserError::not_found)
     }
 
-    /// One conversation as it stands.
+    /// The caller's conversations, newest first, at most `limit` (1 to 100) at once; `cursor` is an earlier answer's `next`.
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn conversation(&self, _caller: &Caller, _id: &str) -> Result<ConversationView, UserError> {
-        Err(UserError::not_found())
+    /// 400 for a cursor that is not ours.
+    pub async fn conversations(
+        &self,
+        caller: &Caller,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<ConversationList, UserError> {
+        self.inner.conversations(caller, limit, cursor).await
     }
 
-    /// Gives a conversation another title.
+    /// One conversation as it stands, the message that is being written as far as it has come.
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn rename(&self, _caller: &Caller, _id: &str, _title: &str) -> Result<(), UserError> {
-        Err(UserError::not_found())
+    /// 404 for a conversation that is not the caller's.
+    pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
+        self.inner.conversation(caller, id).await
     }
 
-    /// Deletes a conversation with all that belongs to it.
+    /// Gives a conversation another title (1 to 200 characters).
     ///
     /// # Errors
-    /// See [`UserError`].
-    pub async fn delete(&self, _caller: &Caller, _id: &str) -> Result<(), UserError> {
-        Err(UserError::not_found())
+    /// 404 for a conversation that is not the caller's, 422 for the title.
+    pub async fn rename(&self, caller: &Caller, id: &str, title: &str) -> Result<(), UserError> {
+        self.inner.rename(caller, id, title).await
     }
+
+    /// Deletes a conversation with all that belongs to it; its active run is ended.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's.
+    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        self.inner.delete(caller, id).await
+    }
+
+    /// How many runs are active.
+    pub fn active_runs(&self) -> usize {
+        self.inner.registry.len()
+    }
+
+    /// Whether the store answers.
+    pub async fn is_ready(&self) -> bool {
+        !self.inner.tasks.is_closed() && self.inner.store.ping().await.is_ok()
+    }
+
+    /// Takes no more submissions, gives active runs `patience` to end, then stops them. What they wrote is stored.
+    pub async fn shutdown(&self, patience: Duration) {
+        self.inner.tasks.close();
+        if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
+            self.inner.stopping.cancel();
+            // A stopped run ends within a second and then stores its message.
+            let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
+        }
+    }
+}
+
+/// Unix time in milliseconds.
+pub(crate) fn now() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

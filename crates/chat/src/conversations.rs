@@ -1,0 +1,88 @@
+//! The caller's conversations: the list, one as it stands, rename, delete.
+
+use crate::{Caller, Inner, errors, send::check_id};
+use store::Cursor;
+use wire::api::{ActiveRun, ConversationList, ConversationView};
+use wire::{ErrorCode, PROVIDER_ITEM, UiMessage, UiPart, UserError};
+
+/// Lines of one page of the list; one less than the store gives at once.
+const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
+/// Characters of a title.
+const MAX_TITLE: usize = 200;
+
+impl Inner {
+    /// See [`crate::Chat::conversations`].
+    pub(crate) async fn conversations(
+        &self,
+        caller: &Caller,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<ConversationList, UserError> {
+        let limit = limit.clamp(1, MAX_PAGE);
+        let before = match cursor {
+            Some(cursor) => Some(
+                parse_cursor(cursor)
+                    .ok_or_else(|| UserError::new(ErrorCode::Malformed, "The cursor is not one of ours."))?,
+            ),
+            None => None,
+        };
+        // One more than asked tells whether there is a next page.
+        let rows = self.store.conversations(&caller.user_id, limit + 1, before).await.map_err(errors::of_store)?;
+        let more = rows.len() > limit as usize;
+        let items: Vec<_> = rows.into_iter().take(limit as usize).map(|row| row.summary).collect();
+        let next = items.last().filter(|_| more).map(|last| format!("{}.{}", last.updated_at, last.id));
+        Ok(ConversationList { items, next })
+    }
+
+    /// See [`crate::Chat::conversation`].
+    pub(crate) async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
+        // The live run first: if it ends in between, the stored message is complete all the same.
+        let live = self.registry.get(&caller.user_id, id);
+        let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let summary = conversation.ok_or_else(UserError::not_found)?.summary;
+        let branch = self.store.branch(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let mut messages: Vec<_> = branch.into_iter().map(|stored| stored.message).collect();
+        let live = live.filter(|live| messages.iter().any(|message| message.id == live.identity.message_id));
+        let active = live.filter(|_| summary.running).map(|live| {
+            let written = live.message();
+            if let Some(message) = messages.iter_mut().find(|message| message.id == written.id) {
+                *message = written;
+            }
+            ActiveRun { run_id: live.identity.run_id.clone(), message_id: live.identity.message_id.clone() }
+        });
+        messages.iter_mut().for_each(strip_private);
+        Ok(ConversationView { summary, messages, active })
+    }
+
+    /// See [`crate::Chat::rename`].
+    pub(crate) async fn rename(&self, caller: &Caller, id: &str, title: &str) -> Result<(), UserError> {
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        if title.is_empty() || title.chars().count() > MAX_TITLE {
+            return Err(UserError::invalid("/title", format!("A title has 1 to {MAX_TITLE} characters.")));
+        }
+        found(self.store.rename(&caller.user_id, id, &title).await.map_err(errors::of_store)?)
+    }
+
+    /// See [`crate::Chat::delete`].
+    pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        check_id("/id", id).map_err(|_| UserError::not_found())?;
+        if let Some(live) = self.registry.get(&caller.user_id, id) {
+            live.cancel.cancel();
+        }
+        found(self.store.delete(&caller.user_id, id).await.map_err(errors::of_store)?)
+    }
+}
+
+fn found(found: bool) -> Result<(), UserError> {
+    if found { Ok(()) } else { Err(UserError::not_found()) }
+}
+
+fn parse_cursor(text: &str) -> Option<Cursor> {
+    let (updated_at, id) = text.split_once('.')?;
+    Some(Cursor { updated_at: updated_at.parse().ok()?, id: id.to_owned() })
+}
+
+/// A provider's own items are for that provider.
+fn strip_private(message: &mut UiMessage) {
+    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if data.kind == PROVIDER_ITEM));
+}

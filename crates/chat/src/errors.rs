@@ -1,0 +1,68 @@
+//! Failures in the words of their reader. The cause goes to the log, where the operator finds it.
+
+use contract::{ModelError, ModelErrorKind};
+use store::StoreError;
+use wire::{ErrorCode, UserError};
+
+/// What the user reads when the model failed: what happened and what to do next, nothing of the provider's answer.
+pub(crate) fn of_model(error: &ModelError) -> UserError {
+    let (code, message) = match error.kind {
+        ModelErrorKind::Unauthorized => (
+            ErrorCode::Unavailable,
+            "The model provider refused the credentials. Tell whoever runs this site, then try again.",
+        ),
+        ModelErrorKind::RateLimited => (
+            ErrorCode::RateLimited,
+            "The model provider is receiving too many requests. Wait a moment, then try again.",
+        ),
+        ModelErrorKind::Refused => (
+            ErrorCode::Unavailable,
+            "The model provider did not accept this request. Try again, or start a new conversation.",
+        ),
+        ModelErrorKind::Unavailable => {
+            (ErrorCode::Unavailable, "The model provider is in trouble. Try again in a moment.")
+        }
+        ModelErrorKind::Unreachable => {
+            (ErrorCode::Unavailable, "The model provider cannot be reached. Try again in a moment.")
+        }
+        ModelErrorKind::Timeout => (ErrorCode::Unavailable, "The model provider stopped answering. Try again."),
+        ModelErrorKind::BrokenStream => (ErrorCode::Unavailable, "The answer broke off before its end. Try again."),
+        ModelErrorKind::Cancelled => (ErrorCode::Unavailable, "The answer was stopped."),
+    };
+    let retry_after = error.retry_after.map(|wait| wait.as_secs().min(3600) as u32);
+    UserError { retry_after, ..UserError::new(code, message) }
+}
+
+/// What the user reads when the answer could not be kept.
+pub(crate) fn of_closed_sink(why: Option<&str>) -> UserError {
+    match why {
+        Some("size") => UserError::new(ErrorCode::TooLarge, "The answer grew too long and was ended here."),
+        _ => UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment."),
+    }
+}
+
+/// What the caller reads when the store failed.
+pub(crate) fn of_store(error: StoreError) -> UserError {
+    match error {
+        StoreError::NotFound => UserError::not_found(),
+        StoreError::Busy => busy(),
+        error => {
+            tracing::error!(%error, "the store failed");
+            let message = "This could not be saved or read just now. Try again in a moment.";
+            UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }
+        }
+    }
+}
+
+/// A second run in one conversation.
+pub(crate) fn busy() -> UserError {
+    UserError::new(
+        ErrorCode::Busy,
+        "An answer is still being written in this conversation. Wait for it, or stop it first.",
+    )
+}
+
+/// A fault of ours.
+pub(crate) fn internal() -> UserError {
+    UserError::new(ErrorCode::Internal, "Something went wrong on our side. Try again.")
+}

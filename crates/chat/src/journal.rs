@@ -1,0 +1,101 @@
+//! Stores the events of all runs in groups: one transaction for everything that has come in, at most every
+//! [`INTERVAL`] or as soon as somebody must wait for it. Never one transaction per token.
+
+use crate::live::Registry;
+use std::sync::Arc;
+use std::time::Duration;
+use store::Store;
+use tokio::sync::{mpsc, oneshot};
+
+/// Text may be told this long before it is stored.
+const INTERVAL: Duration = Duration::from_millis(80);
+
+/// How often leases are renewed; a third of [`crate::LEASE`].
+const RENEW: Duration = Duration::from_secs(5);
+
+/// A handle on the writing task.
+#[derive(Clone)]
+pub(crate) struct Journal {
+    requests: mpsc::Sender<oneshot::Sender<bool>>,
+}
+
+impl Journal {
+    /// Starts the task; it ends when the last handle is dropped.
+    pub(crate) fn start(store: Store, registry: Arc<Registry>) -> Self {
+        let (requests, inbox) = mpsc::channel(4096);
+        tokio::spawn(write(store, registry, inbox));
+        Self { requests }
+    }
+
+    /// Resolves when everything that was appended before the call is stored; false when it could not be.
+    pub(crate) async fn flush(&self) -> bool {
+        let (done, stored) = oneshot::channel();
+        self.requests.send(done).await.is_ok() && stored.await.unwrap_or(false)
+    }
+}
+
+async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<oneshot::Sender<bool>>) {
+    let mut tick = tokio::time::interval(INTERVAL);
+    tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    let mut renew = tokio::time::interval(RENEW);
+    let mut waiting = Vec::new();
+    loop {
+        tokio::select! {
+            request = inbox.recv() => match request {
+                Some(done) => waiting.push(done),
+                None => return,
+            },
+            _ = tick.tick() => {}
+            _ = renew.tick() => renew_leases(&store, &registry).await,
+        }
+        while let Ok(done) = inbox.try_recv() {
+            waiting.push(done);
+        }
+        let stored = store_group(&store, &registry).await;
+        for done in waiting.drain(..) {
+            // Whoever asked may be gone.
+            let _ = done.send(stored);
+        }
+    }
+}
+
+/// One transaction with the news of every run. A failed group stays in memory and is tried again with the next one.
+async fn store_group(store: &Store, registry: &Registry) -> bool {
+    let (mut runs, mut batches) = (Vec::new(), Vec::new());
+    for run in registry.all() {
+        if let Some(batch) = run.unstored() {
+            runs.push((run, batch.last_seq));
+            batches.push(batch);
+        }
+    }
+    if batches.is_empty() {
+        return true;
+    }
+    match store.append_events(batches).await {
+        Ok(fenced) => {
+            for (run, last) in &runs {
+                if fenced.contains(&run.identity.run_id) {
+                    // Someone else has closed or deleted the run: its writer must end.
+                    run.seal();
+                    run.cancel.cancel();
+                }
+                run.stored_up_to(*last);
+            }
+            true
+        }
+        Err(error) => {
+            tracing::error!(%error, runs = runs.len(), "the journal could not be written");
+            false
+        }
+    }
+}
+
+async fn renew_leases(store: &Store, registry: &Registry) {
+    let runs: Vec<_> = registry.all().iter().map(|run| run.identity.run_id.clone()).collect();
+    if runs.is_empty() {
+        return;
+    }
+    if let Err(error) = store.renew_leases(runs, crate::now() + crate::LEASE.as_millis() as i64).await {
+        tracing::warn!(%error, "leases could not be renewed");
+    }
+}

@@ -1,0 +1,87 @@
+//! What a dead server left open: its runs are closed with everything that was journaled, marked as interrupted.
+
+use crate::run::{INTERRUPTED, settle_texts};
+use crate::settle;
+use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
+use wire::api::{MessageMetadata, Outcome};
+use wire::{Chunk, Reducer, Role, ToolState, UiMessage, UiPart};
+
+/// Journal rows read at once.
+const PAGE: u32 = 256;
+
+/// Closes every run that nobody drives. Called once, before the first request is served.
+pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
+    let open = store.open_runs().await?;
+    for run in &open {
+        let message = rebuild(store, run).await?;
+        let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
+        tracing::info!(
+            run = run.run_id,
+            conversation = run.conversation_id,
+            ?status,
+            "closing a run that was left open"
+        );
+        store
+            .finish_run(FinishRun {
+                run_id: run.run_id.clone(),
+                epoch: run.epoch,
+                status,
+                message,
+                usage: None,
+                error: Some("the server ended before the run".to_owned()),
+                now: crate::now(),
+                title: None,
+            })
+            .await?;
+    }
+    Ok(open.len())
+}
+
+/// The stored message with everything folded in that the journal holds of the run.
+async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, StoreError> {
+    let messages = store.messages(&run.owner, &run.conversation_id).await?;
+    let stored = messages.into_iter().find(|stored| stored.id == run.message_id);
+    let message = stored.map_or_else(|| UiMessage::new(&run.message_id, Role::Assistant), |stored| stored.message);
+    let mut reducer = Reducer::new(message);
+    let mut after = 0;
+    loop {
+        let rows = store.events(&run.owner, &run.run_id, after, PAGE).await?;
+        let Some(last) = rows.last() else { break };
+        after = last.last_seq;
+        rows.iter().flat_map(|row| chunks(&row.frames)).for_each(|chunk| fold(&mut reducer, &chunk));
+    }
+    reducer.settle();
+    let mut message = reducer.into_message();
+    close(&mut message);
+    Ok(message)
+}
+
+fn fold(reducer: &mut Reducer, chunk: &Chunk) {
+    if let Err(error) = reducer.apply(chunk) {
+        tracing::warn!(%error, "a journaled chunk did not fit its message");
+    }
+}
+
+/// The chunks of journaled frames; one that cannot be read is left out.
+fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
+    let lines = frames.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data: "));
+    lines.filter_map(|json| {
+        serde_json::from_slice(json).inspect_err(|error| tracing::warn!(%error, "a journaled chunk is unreadable")).ok()
+    })
+}
+
+/// Questions to the user stay open; every other call without a result gets one that says what is known.
+fn close(message: &mut UiMessage) {
+    settle_texts(message);
+    for part in &mut message.parts {
+        let UiPart::Tool(tool) = part else { continue };
+        if !tool.state.is_final() && tool.state != ToolState::ApprovalRequested {
+            tool.state = ToolState::OutputError;
+            tool.error_text = Some(INTERRUPTED.to_owned());
+        }
+    }
+    let waiting = message.tools().any(settle::is_pending);
+    let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
+    let outcome = Some(if waiting { Outcome::Waiting } else { Outcome::Interrupted });
+    message.metadata = serde_json::to_value(MessageMetadata { outcome, ..known.unwrap_or_default() }).ok();
+}

@@ -1,0 +1,223 @@
+//! One run: a task that drives the agent, and closes what it opened however it ends.
+
+use crate::live::LiveRun;
+use crate::sink::RunSink;
+use crate::{Inner, errors, to_wire};
+use agent::{Agent, Ending, Outcome as AgentOutcome, PendingCall, Turn};
+use contract::{FinishReason, Message};
+use futures::FutureExt;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::Duration;
+use store::{FinishRun, RunStatus};
+use wire::api::{MessageMetadata, Outcome, Usage};
+use wire::{Chunk, UserError};
+
+/// What a call reads that was not finished when its run ended.
+pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or may not have had an effect.";
+
+/// How often the end of a run is tried to be stored before the run is left to recovery.
+const CLOSE_ATTEMPTS: u32 = 4;
+
+/// What a run begins with.
+pub(crate) struct Start {
+    pub(crate) agent: Arc<Agent>,
+    pub(crate) prompt: Vec<Arc<Message>>,
+    pub(crate) pending: Vec<PendingCall>,
+}
+
+/// Tells the beginning and starts the task. The task belongs to the chat's tracker, not to the request that asked.
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
+    tell_start(&run, &start.agent);
+    chat.registry.insert(run.clone());
+    let tasks = chat.tasks.clone();
+    let chat = chat.clone();
+    tasks.spawn(async move {
+        let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone());
+        start.pending.iter().for_each(|pending| sink.expect_call(&pending.call));
+        let drive = AssertUnwindSafe(drive(&start.agent, start.prompt, start.pending, &mut sink)).catch_unwind();
+        let close = match drive.await {
+            Ok(outcome) => Close::of(&outcome, &sink),
+            Err(_) => Close::failed(errors::internal(), &sink),
+        };
+        finish(&chat, &run, close).await;
+        chat.registry.remove(&run);
+    });
+}
+
+fn tell_start(run: &LiveRun, agent: &Agent) {
+    let known = run.message().metadata.and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
+    let metadata = MessageMetadata {
+        created_at: Some(known.and_then(|known| known.created_at).unwrap_or_else(crate::now)),
+        model: Some(agent.model.id().to_string()),
+        ..MessageMetadata::default()
+    };
+    let chunk = Chunk::Start {
+        message_id: Some(run.identity.message_id.clone()),
+        message_metadata: serde_json::to_value(metadata).ok(),
+    };
+    run.fold(&chunk);
+    run.tell(&chunk);
+}
+
+async fn drive(
+    agent: &Agent,
+    messages: Vec<Arc<Message>>,
+    pending: Vec<PendingCall>,
+    sink: &mut RunSink,
+) -> AgentOutcome {
+    let turn = Turn {
+        messages,
+        pending,
+        user_id: sink.run.identity.owner.clone(),
+        conversation_id: sink.run.identity.conversation_id.clone(),
+        cancel: sink.run.cancel.clone(),
+    };
+    agent::run(agent, turn, sink).await
+}
+
+/// How a run is closed: what its row says, what the message says, and the last chunks.
+struct Close {
+    status: RunStatus,
+    metadata: MessageMetadata,
+    chunks: Vec<Chunk>,
+    cause: Option<String>,
+}
+
+impl Close {
+    fn of(outcome: &AgentOutcome, sink: &RunSink) -> Self {
+        let usage = Some(Usage {
+            input_tokens: outcome.usage.input_tokens,
+            output_tokens: outcome.usage.output_tokens,
+            cache_read_tokens: outcome.usage.cache_read_tokens,
+            cache_write_tokens: outcome.usage.cache_write_tokens,
+            reasoning_tokens: outcome.usage.reasoning_tokens,
+        });
+        let mut close = match &outcome.ending {
+            Ending::Done => Self::finished(RunStatus::Done, Outcome::Done, outcome.finish_reason),
+            Ending::Waiting => Self::finished(RunStatus::Waiting, Outcome::Waiting, outcome.finish_reason),
+            Ending::Limit(_) => Self::limited(outcome.finish_reason),
+            Ending::Stopped => Self::stopped(),
+            Ending::Failed(error) => {
+                Self { cause: Some(error.to_string()), ..Self::failed(errors::of_model(error), sink) }
+            }
+            Ending::SinkClosed => Self::failed(errors::of_closed_sink(sink.closed), sink),
+        };
+        close.metadata.usage = usage;
+        close
+    }
+
+    fn new(status: RunStatus, outcome: Outcome, chunks: Vec<Chunk>) -> Self {
+        let metadata = MessageMetadata { outcome: Some(outcome), ..MessageMetadata::default() };
+        Self { status, metadata, chunks, cause: None }
+    }
+
+    fn finished(status: RunStatus, outcome: Outcome, reason: FinishReason) -> Self {
+        Self::new(status, outcome, vec![finish_chunk(reason)])
+    }
+
+    /// A stop by a limit ends with an empty step: without it the AI SDK's helper sees completed calls in the last step
+    /// and sends again by itself, for ever.
+    fn limited(reason: FinishReason) -> Self {
+        Self::new(RunStatus::Limit, Outcome::Limit, vec![Chunk::StartStep, Chunk::FinishStep, finish_chunk(reason)])
+    }
+
+    fn stopped() -> Self {
+        Self::new(RunStatus::Stopped, Outcome::Stopped, vec![Chunk::Abort { reason: Some("stopped".to_owned()) }])
+    }
+
+    /// A failure before the first step is told as `error` alone, a later one also ends its step (the AI SDK's order).
+    fn failed(error: UserError, sink: &RunSink) -> Self {
+        let mut chunks = vec![Chunk::Error { error_text: error.message.clone() }];
+        if sink.in_step {
+            chunks.extend([Chunk::FinishStep, finish_chunk(FinishReason::Error)]);
+        }
+        let mut close = Self::new(RunStatus::Failed, Outcome::Failed, chunks);
+        close.metadata.error = Some(error);
+        close
+    }
+}
+
+fn finish_chunk(reason: FinishReason) -> Chunk {
+    Chunk::Finish { finish_reason: Some(to_wire::finish_reason(reason)), message_metadata: None }
+}
+
+/// Stores the message and the run's end in one transaction, then tells it.
+async fn finish(chat: &Inner, run: &LiveRun, close: Close) {
+    log_end(run, &close);
+    let mut chunks = match close.status {
+        // Its calls wait for their answers.
+        RunStatus::Waiting => Vec::new(),
+        _ => unfinished_calls(run),
+    };
+    if let Ok(message_metadata) = serde_json::to_value(&close.metadata) {
+        chunks.push(Chunk::MessageMetadata { message_metadata });
+    }
+    chunks.extend(close.chunks);
+    chunks.iter().for_each(|chunk| run.fold(chunk));
+    run.seal();
+    let mut message = run.message();
+    settle_texts(&mut message);
+    let finish = FinishRun {
+        run_id: run.identity.run_id.clone(),
+        epoch: run.identity.epoch,
+        status: close.status,
+        message,
+        usage: close.metadata.usage,
+        error: close.cause,
+        now: crate::now(),
+        title: None,
+    };
+    if let Err(error) = store_end(chat, finish).await {
+        tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
+        chunks = vec![Chunk::Error { error_text: errors::of_closed_sink(None).message }];
+    }
+    run.end(&chunks);
+}
+
+async fn store_end(chat: &Inner, finish: FinishRun) -> Result<(), store::StoreError> {
+    let mut attempt = 1;
+    loop {
+        match chat.store.finish_run(finish.clone()).await {
+            Err(error) if attempt < CLOSE_ATTEMPTS => {
+                tracing::warn!(%error, attempt, "the end of a run could not be stored; trying again");
+                tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
+                attempt += 1;
+            }
+            result => return result,
+        }
+    }
+}
+
+fn log_end(run: &LiveRun, close: &Close) {
+    let identity = &run.identity;
+    match &close.cause {
+        Some(cause) => {
+            tracing::warn!(run = identity.run_id, conversation = identity.conversation_id, cause, "run failed")
+        }
+        None => tracing::debug!(run = identity.run_id, status = ?close.status, "run ended"),
+    }
+}
+
+/// Each call ends with a result, so that the history stays valid.
+fn unfinished_calls(run: &LiveRun) -> Vec<Chunk> {
+    let message = run.message();
+    let open = message.tools().filter(|tool| !tool.state.is_final());
+    open.map(|tool| Chunk::ToolOutputError {
+        tool_call_id: tool.tool_call_id.clone(),
+        error_text: INTERRUPTED.to_owned(),
+        provider_executed: tool.provider_executed,
+        dynamic: tool.dynamic.then_some(true),
+    })
+    .collect()
+}
+
+/// No text of a stored message grows any more.
+pub(crate) fn settle_texts(message: &mut wire::UiMessage) {
+    use wire::UiPart::{Reasoning, Text};
+    for part in &mut message.parts {
+        if let Text(text) | Reasoning(text) = part {
+            text.state = Some(wire::message::TextState::Done);
+        }
+    }
+}

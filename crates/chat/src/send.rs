@@ -1,0 +1,446 @@
+//! A submission: checked, stored, answered by a run. Nothing in it is authority but the user's own words: ids are looked
+//! up with their owner, decisions are entered into the server's record.
+
+use crate::live::{LiveRun, RunIdentity};
+use crate::{AgentRequest, Caller, Inner, Sent, errors, run, settle, to_prompt, watch};
+use std::sync::Arc;
+use store::{BeginRun, Begun, Conversation, NewMessage, StoredMessage};
+use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
+use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
+
+/// A user's text, in bytes.
+const MAX_TEXT_BYTES: usize = 256 * 1024;
+/// A tool's output from the browser, in bytes of JSON.
+const MAX_OUTPUT_BYTES: usize = 256 * 1024;
+/// Messages that a client may bring into a new conversation.
+const MAX_HISTORY: usize = 500;
+/// Characters of a title.
+const MAX_TITLE: usize = 60;
+/// What the model reads when an interrupted answer is to go on.
+const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
+
+/// What a submission does to the conversation.
+struct Plan {
+    /// Makes a repeated submission the same one.
+    key: String,
+    insert: Vec<NewMessage>,
+    update: Vec<UiMessage>,
+    /// The assistant message that the run writes, as it is when the run begins.
+    message: UiMessage,
+    /// Whether the message has content already.
+    continues: bool,
+    /// What the model reads before `message`.
+    history: Vec<UiMessage>,
+    /// Whether the model must be told to go on.
+    go_on: bool,
+    title: String,
+}
+
+impl Inner {
+    /// See [`crate::Chat::send`].
+    pub(crate) async fn send(self: &Arc<Self>, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
+        check(&request)?;
+        let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
+        let conversation =
+            self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
+        let branch = match &conversation {
+            Some(_) => self.store.branch(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?,
+            None => Vec::new(),
+        };
+        let plan = match &request.submission {
+            Submission::Message { message, replaces, history } => {
+                self.plan_message(
+                    caller,
+                    &request,
+                    conversation.as_ref(),
+                    branch,
+                    message,
+                    replaces.as_deref(),
+                    history,
+                )
+                .await?
+            }
+            Submission::Regenerate { message_id } => plan_regenerate(branch, message_id.as_deref())?,
+            Submission::Answers { answers } => {
+                let plan = plan_answers(branch, answers)?;
+                if plan.message.tools().any(settle::is_pending) {
+                    return self.keep_answers(caller, &request.conversation_id, plan.message).await;
+                }
+                plan
+            }
+            Submission::Continue => plan_continue(branch)?,
+        };
+        self.begin(caller, request, agent, plan).await
+    }
+
+    async fn begin(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: SendRequest,
+        agent: Arc<agent::Agent>,
+        plan: Plan,
+    ) -> Result<Sent, UserError> {
+        self.admit()?;
+        let run_id = new_id();
+        let now = crate::now();
+        let begin = BeginRun {
+            conversation_id: request.conversation_id.clone(),
+            page_id: request.page_id,
+            agent_id: request.agent_id,
+            title: plan.title,
+            submission_key: plan.key,
+            insert: plan.insert,
+            update: plan.update,
+            message_id: plan.message.id.clone(),
+            run_id: run_id.clone(),
+            now,
+            lease_until: now + crate::LEASE.as_millis() as i64,
+        };
+        match self.store.begin_run(&caller.user_id, begin).await.map_err(errors::of_store)? {
+            Begun::Busy { .. } => Err(errors::busy()),
+            Begun::Duplicate { run_id, message_id, .. } => {
+                self.join(caller, &request.conversation_id, run_id, message_id).await
+            }
+            Begun::Started { epoch } => {
+                let identity = RunIdentity {
+                    run_id: run_id.clone(),
+                    conversation_id: request.conversation_id,
+                    owner: caller.user_id.clone(),
+                    message_id: plan.message.id.clone(),
+                    epoch,
+                };
+                let pending = settle::decided(&plan.message);
+                let prompt = prompt(&plan.history, &plan.message, plan.continues, plan.go_on);
+                let message_id = plan.message.id.clone();
+                let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
+                let live = Arc::new(live);
+                run::start(self, live.clone(), run::Start { agent, prompt, pending });
+                // The one who sent has the message so far; only news follows.
+                Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })
+            }
+        }
+    }
+
+    /// Room for one more run, unless the server is draining or full.
+    fn admit(&self) -> Result<(), UserError> {
+        if self.stopping.is_cancelled() || self.tasks.is_closed() {
+            let message = "The server is restarting. Try again in a moment.";
+            return Err(UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) });
+        }
+        if self.registry.len() >= self.max_runs {
+            let message = "The server is busy with other answers. Try again in a moment.";
+            return Err(UserError { retry_after: Some(10), ..UserError::new(ErrorCode::Unavailable, message) });
+        }
+        Ok(())
+    }
+
+    /// The stream of a run that this submission started earlier.
+    async fn join(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        run_id: String,
+        message_id: String,
+    ) -> Result<Sent, UserError> {
+        let live = self.registry.get(&caller.user_id, conversation_id).filter(|live| live.identity.run_id == run_id);
+        let frames = match live {
+            Some(live) => watch::whole(self.store.clone(), live),
+            None => {
+                let messages = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+                let message = messages.into_iter().find(|stored| stored.id == message_id);
+                watch::ended(&message.ok_or_else(UserError::not_found)?.message)
+            }
+        };
+        Ok(Sent { run_id, message_id, frames })
+    }
+
+    /// Some calls are answered, others still wait: the answers are kept, no run starts.
+    async fn keep_answers(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        message: UiMessage,
+    ) -> Result<Sent, UserError> {
+        let kept = self.store.update_message(&caller.user_id, conversation_id, message.clone());
+        kept.await.map_err(errors::of_store)?;
+        Ok(Sent { run_id: String::new(), message_id: message.id.clone(), frames: watch::ended(&message) })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the fields of one submission, taken apart by its match")]
+    async fn plan_message(
+        &self,
+        caller: &Caller,
+        request: &SendRequest,
+        conversation: Option<&Conversation>,
+        mut branch: Vec<StoredMessage>,
+        message: &UiMessage,
+        replaces: Option<&str>,
+        history: &[UiMessage],
+    ) -> Result<Plan, UserError> {
+        let mut insert = Vec::new();
+        if conversation.is_none() {
+            take_over(history, &mut branch, &mut insert);
+        }
+        if let Some(replaced) = replaces {
+            branch = self.before(caller, &request.conversation_id, replaced).await?;
+        } else if branch.last().is_some_and(|last| last.id == message.id)
+            || branch.iter().any(|known| known.id == message.id)
+        {
+            // The same message again: the store answers with the run that it started.
+            branch.truncate(branch.iter().position(|known| known.id == message.id).unwrap_or(branch.len()));
+        }
+        let mut update = Vec::new();
+        if let Some(last) = branch.last_mut() {
+            if last.message.role == Role::Assistant && settle::supersede(&mut last.message) {
+                update.push(last.message.clone());
+            }
+        }
+        let user = UiMessage { metadata: created_now(), ..accepted(message) };
+        let parent_id = branch.last().map(|last| last.id.clone());
+        let answer = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), Role::Assistant) };
+        insert.push(NewMessage { parent_id, message: user.clone() });
+        insert.push(NewMessage { parent_id: Some(user.id.clone()), message: answer.clone() });
+        let title = title_of(&user);
+        let history = branch.into_iter().map(|stored| stored.message).chain([user]).collect();
+        Ok(Plan {
+            key: format!("message:{}", message.id),
+            insert,
+            update,
+            message: answer,
+            continues: false,
+            history,
+            go_on: false,
+            title,
+        })
+    }
+
+    /// The branch that ends before a user message, wherever in the tree that stands.
+    async fn before(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        message_id: &str,
+    ) -> Result<Vec<StoredMessage>, UserError> {
+        let all = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        let found = |id: &str| all.iter().find(|stored| stored.id == id);
+        let replaced = found(message_id).filter(|stored| stored.message.role == Role::User);
+        let mut parent = replaced.ok_or_else(UserError::not_found)?.parent_id.clone();
+        let mut branch = Vec::new();
+        // Parents are older than their children, so the walk ends; the bound holds even for a damaged row.
+        while let (Some(stored), true) = (parent.as_deref().and_then(found), branch.len() <= all.len()) {
+            branch.push(stored.clone());
+            parent = stored.parent_id.clone();
+        }
+        branch.reverse();
+        Ok(branch)
+    }
+}
+
+fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> Result<Plan, UserError> {
+    let at = match message_id {
+        Some(id) => branch.iter().position(|stored| stored.id == id),
+        None => branch.len().checked_sub(1),
+    };
+    let at = at.ok_or_else(UserError::not_found)?;
+    // Asking again from a user's message answers that one; from an answer, the message before it.
+    let keep = if branch[at].message.role == Role::User { at + 1 } else { at };
+    branch.truncate(keep);
+    let parent =
+        branch.last().ok_or_else(|| UserError::invalid("/messageId", "There is no message to answer again."))?;
+    let answer = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), Role::Assistant) };
+    Ok(Plan {
+        key: format!("regenerate:{}", answer.id),
+        insert: vec![NewMessage { parent_id: Some(parent.id.clone()), message: answer.clone() }],
+        update: Vec::new(),
+        message: answer,
+        continues: false,
+        title: String::new(),
+        go_on: false,
+        history: branch.into_iter().map(|stored| stored.message).collect(),
+    })
+}
+
+/// The newest assistant message and what stands before it.
+fn newest_answer(mut branch: Vec<StoredMessage>) -> Result<(UiMessage, Vec<UiMessage>), UserError> {
+    let last = branch.pop().filter(|last| last.message.role == Role::Assistant).ok_or_else(UserError::not_found)?;
+    Ok((last.message, branch.into_iter().map(|stored| stored.message).collect()))
+}
+
+fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: bool) -> Plan {
+    Plan {
+        key,
+        insert: Vec::new(),
+        update: vec![message.clone()],
+        message,
+        continues: true,
+        history,
+        go_on,
+        title: String::new(),
+    }
+}
+
+fn plan_answers(branch: Vec<StoredMessage>, answers: &[Answer]) -> Result<Plan, UserError> {
+    if answers.is_empty() {
+        return Err(UserError::invalid("/answers", "There is no answer in it."));
+    }
+    let (mut message, history) = newest_answer(branch)?;
+    settle::enter(&mut message, answers)?;
+    Ok(continuing(format!("answers:{}", new_id()), message, history, false))
+}
+
+fn plan_continue(branch: Vec<StoredMessage>) -> Result<Plan, UserError> {
+    let (message, history) = newest_answer(branch)?;
+    if message.tools().any(settle::is_pending) {
+        return Err(UserError::invalid("/submission", "Answer the open question first."));
+    }
+    Ok(continuing(format!("continue:{}", new_id()), message, history, true))
+}
+
+/// What the model reads: the history, then what the message holds already. The loop adds the results of decided calls.
+fn prompt(history: &[UiMessage], message: &UiMessage, continues: bool, go_on: bool) -> Vec<Arc<contract::Message>> {
+    let mut messages = to_prompt::to_prompt(history, settle::is_decided);
+    if continues {
+        messages.extend(to_prompt::to_prompt(std::slice::from_ref(message), settle::is_decided));
+    }
+    if go_on {
+        messages.push(Arc::new(contract::Message::User(vec![contract::UserPart::Text { text: GO_ON.to_owned() }])));
+    }
+    messages
+}
+
+/// Takes earlier messages into a new conversation: text only, so that no client can bring a tool's result or a decision.
+fn take_over(history: &[UiMessage], branch: &mut Vec<StoredMessage>, insert: &mut Vec<NewMessage>) {
+    for message in history.iter().take(MAX_HISTORY).filter(|message| message.role != Role::System) {
+        let mut kept = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), message.role) };
+        kept.parts = message.parts.iter().filter_map(plain_text).collect();
+        if kept.parts.is_empty() {
+            continue;
+        }
+        let parent_id = branch.last().map(|last| last.id.clone());
+        insert.push(NewMessage { parent_id: parent_id.clone(), message: kept.clone() });
+        branch.push(StoredMessage { id: kept.id.clone(), parent_id, created_at: crate::now(), message: kept });
+    }
+}
+
+fn plain_text(part: &UiPart) -> Option<UiPart> {
+    match part {
+        UiPart::Text(text) if !text.text.is_empty() => {
+            Some(UiPart::Text(TextPart { text: text.text.clone(), ..TextPart::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// What is taken from a user's message: text and files.
+fn accepted(message: &UiMessage) -> UiMessage {
+    let part = |part: &UiPart| match part {
+        UiPart::File(file) => Some(UiPart::File(file.clone())),
+        part => plain_text(part),
+    };
+    UiMessage {
+        parts: message.parts.iter().filter_map(part).collect(),
+        ..UiMessage::new(message.id.clone(), Role::User)
+    }
+}
+
+fn created_now() -> Option<serde_json::Value> {
+    serde_json::to_value(MessageMetadata { created_at: Some(crate::now()), ..MessageMetadata::default() }).ok()
+}
+
+/// The first words of a message.
+fn title_of(message: &UiMessage) -> String {
+    let text = message.text();
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.is_empty() {
+        return "New conversation".to_owned();
+    }
+    if line.chars().count() <= MAX_TITLE {
+        return line;
+    }
+    let cut: String = line.chars().take(MAX_TITLE).collect();
+    let words = cut.rsplit_once(' ').map_or(cut.as_str(), |(words, _)| words);
+    format!("{words}…")
+}
+
+fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}
+
+/// The bounds of a submission.
+fn check(request: &SendRequest) -> Result<(), UserError> {
+    check_id("/conversationId", &request.conversation_id)?;
+    match &request.submission {
+        Submission::Message { message, .. } => check_message(message),
+        Submission::Answers { answers } => check_answers(answers),
+        Submission::Regenerate { .. } | Submission::Continue => Ok(()),
+    }
+}
+
+fn check_message(message: &UiMessage) -> Result<(), UserError> {
+    check_id("/message/id", &message.id)?;
+    if message.role != Role::User {
+        return Err(UserError::invalid("/message/role", "Only the user's own messages can be sent."));
+    }
+    if accepted(message).parts.is_empty() || (message.text().trim().is_empty() && !has_file(message)) {
+        return Err(UserError::invalid("/message/parts", "The message is empty."));
+    }
+    if message.text().len() > MAX_TEXT_BYTES {
+        let message = format!("The message is too long: {} KB at most.", MAX_TEXT_BYTES / 1024);
+        return Err(UserError::new(ErrorCode::TooLarge, message));
+    }
+    Ok(())
+}
+
+fn has_file(message: &UiMessage) -> bool {
+    message.parts.iter().any(|part| matches!(part, UiPart::File(_)))
+}
+
+fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
+    let size = |answer: &Answer| match answer {
+        Answer::Approval { reason, .. } => reason.as_ref().map_or(0, String::len),
+        Answer::Output { output, .. } => output.to_string().len(),
+        Answer::Error { error_text, .. } => error_text.len(),
+    };
+    match answers.iter().map(size).sum::<usize>() > MAX_OUTPUT_BYTES {
+        true => Err(UserError::new(
+            ErrorCode::TooLarge,
+            format!("The answer is too long: {} KB at most.", MAX_OUTPUT_BYTES / 1024),
+        )),
+        false => Ok(()),
+    }
+}
+
+/// Ids come from clients; these characters need no care anywhere.
+pub(crate) fn check_id(path: &str, id: &str) -> Result<(), UserError> {
+    let fits =
+        (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    if fits { Ok(()) } else { Err(UserError::invalid(path, "An id has 1 to 128 letters, digits, `-` or `_`.")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles() {
+        let check = |text: &str, expected: &str| assert_eq!(title_of(&UiMessage::user("m", text)), expected);
+        check("Hello", "Hello");
+        check("  two\n\nlines  ", "two lines");
+        check("", "New conversation");
+        let long = "The quick brown fox jumps over the lazy dog and then runs away into the woods";
+        check(long, "The quick brown fox jumps over the lazy dog and then runs…");
+        check(&"x".repeat(80), &format!("{}…", "x".repeat(60)));
+    }
+
+    #[test]
+    fn ids() {
+        let check = |id: &str, fits: bool| assert_eq!(check_id("/id", id).is_ok(), fits, "{id:?}");
+        check("c1-A_z", true);
+        check(&"x".repeat(128), true);
+        check(&"x".repeat(129), false);
+        check("", false);
+        check("../x", false);
+        check("a b", false);
+        check("é", false);
+    }
+}

@@ -1,0 +1,96 @@
+//! What becomes of pending calls: decisions and outputs are entered, a new message supersedes what is still open.
+
+use crate::to_prompt;
+use agent::{Decision, PendingCall};
+use wire::api::Answer;
+use wire::{Approval, ToolPart, ToolState, UiMessage, UserError};
+
+/// What the model reads for a question that the user passed over.
+const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
+
+/// Whether the call waits for the user or the user's browser.
+pub(crate) fn is_pending(tool: &ToolPart) -> bool {
+    tool.provider_executed != Some(true)
+        && matches!(tool.state, ToolState::InputAvailable | ToolState::ApprovalRequested)
+}
+
+/// Whether the user decided and the loop has not acted on it yet.
+pub(crate) fn is_decided(tool: &ToolPart) -> bool {
+    tool.state == ToolState::ApprovalResponded
+}
+
+/// Enters answers into the message. Only calls that are pending in this record can be answered, each in its own way.
+pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), UserError> {
+    for (at, answer) in answers.iter().enumerate() {
+        let (call_id, state) = match answer {
+            Answer::Approval { tool_call_id, .. } => (tool_call_id, ToolState::ApprovalRequested),
+            Answer::Output { tool_call_id, .. } | Answer::Error { tool_call_id, .. } => {
+                (tool_call_id, ToolState::InputAvailable)
+            }
+        };
+        let tool =
+            message.tool_mut(call_id).filter(|tool| is_pending(tool) && tool.state == state).ok_or_else(|| {
+                let message = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
+                UserError::invalid(format!("/answers/{at}"), message)
+            })?;
+        enter_one(tool, answer);
+    }
+    Ok(())
+}
+
+fn enter_one(tool: &mut ToolPart, answer: &Answer) {
+    match answer {
+        Answer::Approval { approved, reason, .. } => {
+            tool.state = ToolState::ApprovalResponded;
+            let id = tool.approval.take().map_or_else(String::new, |approval| approval.id);
+            tool.approval = Some(Approval { id, approved: Some(*approved), reason: reason.clone(), signature: None });
+        }
+        Answer::Output { output, .. } => {
+            tool.state = ToolState::OutputAvailable;
+            tool.output = Some(output.clone());
+        }
+        Answer::Error { error_text, .. } => {
+            tool.state = ToolState::OutputError;
+            tool.error_text = Some(error_text.clone());
+        }
+    }
+}
+
+/// The calls that the user decided on, for the loop to act on first.
+pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
+    let decided = message.tools().filter(|tool| is_decided(tool));
+    decided
+        .map(|tool| {
+            let approval = tool.approval.as_ref();
+            let decision = match approval.and_then(|approval| approval.approved) {
+                Some(true) => Decision::Approved,
+                _ => Decision::Denied(approval.and_then(|approval| approval.reason.clone())),
+            };
+            PendingCall { call: to_prompt::tool_call(tool), decision }
+        })
+        .collect()
+}
+
+/// Closes every open call because a new message came instead; says whether there was one.
+pub(crate) fn supersede(message: &mut UiMessage) -> bool {
+    let mut superseded = false;
+    for part in &mut message.parts {
+        let wire::UiPart::Tool(tool) = part else { continue };
+        if tool.state.is_final() {
+            continue;
+        }
+        superseded = true;
+        match tool.approval.take() {
+            Some(approval) => {
+                tool.state = ToolState::OutputDenied;
+                let reason = approval.reason.or_else(|| Some(PASSED_OVER.to_owned()));
+                tool.approval = Some(Approval { approved: Some(false), reason, ..approval });
+            }
+            None => {
+                tool.state = ToolState::OutputError;
+                tool.error_text = Some(PASSED_OVER.to_owned());
+            }
+        }
+    }
+    superseded
+}

@@ -1,0 +1,125 @@
+//! Where a run's events go: folded into the message, encoded once, stored, told.
+
+use crate::journal::Journal;
+use crate::live::LiveRun;
+use crate::to_wire::{ToWire, is_acknowledgement, is_private};
+use agent::{Event, EventSink, SinkClosed};
+use std::collections::HashMap;
+use std::sync::Arc;
+use store::{Store, ToolOutcome};
+use wire::Chunk;
+
+/// One turn may write this much, in bytes of text and arguments.
+const MAX_TURN_BYTES: usize = 16 * 1024 * 1024;
+
+/// The sink of one run.
+pub(crate) struct RunSink {
+    pub(crate) run: Arc<LiveRun>,
+    store: Store,
+    journal: Journal,
+    to_wire: ToWire,
+    chunks: Vec<Chunk>,
+    inputs: HashMap<String, serde_json::Value>,
+    bytes: usize,
+    /// Whether a step is open, so that a failure knows how to end the stream.
+    pub(crate) in_step: bool,
+    /// Why the sink closed, if it did.
+    pub(crate) closed: Option<&'static str>,
+}
+
+impl RunSink {
+    pub(crate) fn new(run: Arc<LiveRun>, store: Store, journal: Journal) -> Self {
+        Self {
+            run,
+            store,
+            journal,
+            to_wire: ToWire::default(),
+            chunks: Vec::new(),
+            inputs: HashMap::new(),
+            bytes: 0,
+            in_step: false,
+            closed: None,
+        }
+    }
+
+    /// Remembers a call's arguments for the ledger; for calls that were made in an earlier run.
+    pub(crate) fn expect_call(&mut self, call: &contract::ToolCall) {
+        self.inputs.insert(call.id.clone(), call.input.clone());
+    }
+
+    fn close(&mut self, why: &'static str) -> SinkClosed {
+        self.closed = Some(why);
+        SinkClosed
+    }
+
+    /// Writes the ledger: before a tool's effect that it began, after it how it ended.
+    async fn enter_in_ledger(&mut self, event: &Event) -> Result<(), SinkClosed> {
+        let run = self.run.clone();
+        let identity = &run.identity;
+        let entered = match event {
+            Event::ToolStarted { call_id, name } => {
+                let input = self.inputs.get(call_id).cloned().unwrap_or_default();
+                let started =
+                    self.store.tool_started(&identity.owner, &identity.run_id, call_id, name, &input, crate::now());
+                started.await
+            }
+            Event::ToolFinished { call_id, result, .. } => {
+                let outcome = if result.is_ok() { ToolOutcome::Ok } else { ToolOutcome::Error };
+                self.store.tool_finished(&identity.owner, &identity.run_id, call_id, outcome, crate::now()).await
+            }
+            Event::ToolCall { call, .. } => {
+                self.inputs.insert(call.id.clone(), call.input.clone());
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        entered.map_err(|error| {
+            tracing::error!(%error, run = identity.run_id, "the tool ledger could not be written");
+            self.close("storage")
+        })
+    }
+}
+
+/// What an event adds to the size of the turn.
+fn size(chunk: &Chunk) -> usize {
+    match chunk {
+        Chunk::TextDelta { delta, .. } | Chunk::ReasoningDelta { delta, .. } => delta.len(),
+        Chunk::ToolInputDelta { input_text_delta, .. } => input_text_delta.len(),
+        Chunk::File(file) => file.url.len(),
+        _ => 0,
+    }
+}
+
+impl EventSink for RunSink {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        match &event {
+            Event::StepStart { .. } => self.in_step = true,
+            Event::StepFinish { .. } => self.in_step = false,
+            _ => self.enter_in_ledger(&event).await?,
+        }
+        let mut chunks = std::mem::take(&mut self.chunks);
+        self.to_wire.convert(event, &mut chunks);
+        let mut acknowledges = false;
+        for chunk in chunks.drain(..) {
+            self.bytes += size(&chunk);
+            self.run.fold(&chunk);
+            if is_private(&chunk) {
+                continue;
+            }
+            if is_acknowledgement(&chunk) {
+                self.run.hold(&chunk);
+                acknowledges = true;
+            } else {
+                self.run.tell(&chunk);
+            }
+        }
+        self.chunks = chunks;
+        if self.bytes > MAX_TURN_BYTES {
+            return Err(self.close("size"));
+        }
+        if acknowledges && !self.journal.flush().await {
+            return Err(self.close("storage"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! Stored messages → what a model reads. Rules of the AI SDK's `convertToModelMessages`: an assistant message is cut at
+//! its steps, each step is one assistant message and, if it called tools, one tool message behind it.
+//!
+//! The result is a valid history for any provider: a call without a result gets one that says so.
+
+use contract::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use wire::{FilePart, PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
+
+/// What the model reads for a call that never got a result.
+const NO_RESULT: &str = "The call was interrupted before it had a result. It may or may not have had an effect.";
+
+/// Converts a branch, oldest first. Calls for which `pending` says true are left without a result, for the loop to add.
+pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> bool) -> Vec<Arc<Message>> {
+    let mut prompt = Vec::new();
+    for message in messages {
+        match message.role {
+            // Instructions come from the config; a stored system message could only be a client's.
+            Role::System => {}
+            Role::User => push_user(message, &mut prompt),
+            Role::Assistant => push_assistant(message, &pending, &mut prompt),
+        }
+    }
+    prompt.into_iter().map(Arc::new).collect()
+}
+
+fn push_user(message: &UiMessage, prompt: &mut Vec<Message>) {
+    let parts: Vec<_> = message.parts.iter().filter_map(user_part).collect();
+    if !parts.is_empty() {
+        prompt.push(Message::User(parts));
+    }
+}
+
+fn user_part(part: &UiPart) -> Option<UserPart> {
+    match part {
+        UiPart::Text(text) if !text.text.is_empty() => Some(UserPart::Text { text: text.text.clone() }),
+        UiPart::File(file) => Some(UserPart::File {
+            media_type: file.media_type.clone(),
+            data: file_data(file),
+            filename: file.filename.clone(),
+        }),
+        _ => None,
+    }
+}
+
+/// A `data:` URL is split into its Base64, anything else is an address.
+fn file_data(file: &FilePart) -> FileData {
+    match file.url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
+        Some((_, base64)) => FileData::Base64(base64.to_owned()),
+        None => FileData::Url(file.url.clone()),
+    }
+}
+
+fn push_assistant(message: &UiMessage, pending: &impl Fn(&ToolPart) -> bool, prompt: &mut Vec<Message>) {
+    for step in message.parts.split(|part| matches!(part, UiPart::StepStart)) {
+        let said: Vec<_> = step.iter().filter_map(assistant_part).flatten().collect();
+        let results: Vec<_> = step
+            .iter()
+            .filter_map(UiPart::as_tool)
+            .filter(|tool| tool.provider_executed != Some(true) && !pending(tool))
+            .map(tool_result)
+            .collect();
+        if !said.is_empty() {
+            prompt.push(Message::Assistant(said));
+        }
+        if !results.is_empty() {
+            prompt.push(Message::Tool(results));
+        }
+    }
+}
+
+fn assistant_part(part: &UiPart) -> Option<Vec<AssistantPart>> {
+    Some(match part {
+        UiPart::Text(text) if !text.text.is_empty() => {
+            vec![AssistantPart::Text { text: text.text.clone(), metadata: text.provider_metadata.clone() }]
+        }
+        UiPart::Reasoning(text) => {
+            vec![AssistantPart::Reasoning { text: text.text.clone(), metadata: text.provider_metadata.clone() }]
+        }
+        UiPart::Tool(tool) => {
+            let mut parts = vec![AssistantPart::ToolCall(tool_call(tool))];
+            if tool.provider_executed == Some(true) {
+                parts.push(AssistantPart::ToolResult(tool_result(tool)));
+            }
+            parts
+        }
+        UiPart::Data(data) if data.kind == PROVIDER_ITEM => {
+            let provider = data.data.get("provider")?.as_str()?.to_owned();
+            vec![AssistantPart::ProviderItem { provider, item: data.data.get("item")?.clone() }]
+        }
+        _ => return None,
+    })
+}
+
+/// The call of a tool part. Arguments that are no object were refused; providers want an object all the same.
+pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
+    let input = tool.input.as_ref().or(tool.raw_input.as_ref()).filter(|input| input.is_object());
+    ToolCall {
+        id: tool.tool_call_id.clone(),
+        name: tool.tool_name.clone(),
+        input: input.cloned().unwrap_or_else(|| json!({})),
+        provider_executed: tool.provider_executed == Some(true),
+        metadata: tool.call_provider_metadata.clone(),
+    }
+}
+
+fn tool_result(tool: &ToolPart) -> ToolResult {
+    let output = match tool.state {
+        ToolState::OutputAvailable => ToolOutput::of(tool.output.clone().unwrap_or(Value::Null)),
+        ToolState::OutputError => {
+            ToolOutput::ErrorText(tool.error_text.clone().unwrap_or_else(|| NO_RESULT.to_owned()))
+        }
+        ToolState::OutputDenied => {
+            ToolOutput::Denied(tool.approval.as_ref().and_then(|approval| approval.reason.clone()))
+        }
+        _ => ToolOutput::ErrorText(NO_RESULT.to_owned()),
+    };
+    ToolResult {
+        call_id: tool.tool_call_id.clone(),
+        name: tool.tool_name.clone(),
+        output,
+        metadata: tool.result_provider_metadata.clone(),
+    }
+}

@@ -1,0 +1,187 @@
+//! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
+
+use agent::Event;
+use contract::{Part, Source};
+use serde_json::json;
+use wire::message::{FilePart, SourceDocument, SourceUrl};
+use wire::{Chunk, DataChunk, FinishReason, PROVIDER_ITEM};
+
+/// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
+/// part gets a short name of its own.
+#[derive(Default)]
+pub(crate) struct ToWire {
+    open: Vec<(String, String)>,
+    named: u32,
+}
+
+impl ToWire {
+    /// Appends the chunks of an event.
+    pub(crate) fn convert(&mut self, event: Event, out: &mut Vec<Chunk>) {
+        match event {
+            Event::StepStart { .. } => out.push(Chunk::StartStep),
+            Event::StepFinish { .. } => {
+                self.open.clear();
+                out.push(Chunk::FinishStep);
+            }
+            Event::Part(part) => self.part(part, out),
+            Event::ToolCall { call, dynamic } => out.push(Chunk::ToolInputAvailable {
+                tool_call_id: call.id,
+                tool_name: call.name,
+                input: call.input,
+                provider_executed: call.provider_executed.then_some(true),
+                provider_metadata: call.metadata,
+                dynamic: dynamic.then_some(true),
+                title: None,
+            }),
+            Event::ToolCallInvalid { id, name, input, error, dynamic } => out.push(Chunk::ToolInputError {
+                tool_call_id: id,
+                tool_name: name,
+                input,
+                error_text: error,
+                provider_executed: None,
+                provider_metadata: None,
+                dynamic: dynamic.then_some(true),
+            }),
+            Event::ApprovalRequest { call_id } => out.push(Chunk::ToolApprovalRequest {
+                approval_id: uuid::Uuid::now_v7().simple().to_string(),
+                tool_call_id: call_id,
+            }),
+            Event::ToolFinished { call_id, result, dynamic, .. } => out.push(match result {
+                Ok(output) => Chunk::ToolOutputAvailable {
+                    tool_call_id: call_id,
+                    output,
+                    provider_executed: None,
+                    provider_metadata: None,
+                    dynamic: dynamic.then_some(true),
+                    preliminary: None,
+                },
+                Err(error) => Chunk::ToolOutputError {
+                    tool_call_id: call_id,
+                    error_text: error.message,
+                    provider_executed: None,
+                    dynamic: dynamic.then_some(true),
+                },
+            }),
+            Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
+            Event::ToolStarted { .. } => {}
+            Event::Retry { attempt, wait, .. } => out.push(Chunk::Data(DataChunk {
+                kind: "data-retry".to_owned(),
+                id: None,
+                data: json!({ "attempt": attempt, "waitMs": wait.as_millis() as u64 }),
+                transient: Some(true),
+            })),
+        }
+    }
+
+    fn part(&mut self, part: Part, out: &mut Vec<Chunk>) {
+        out.push(match part {
+            Part::TextDelta { id, delta } => Chunk::TextDelta { id: self.name(&id), delta, provider_metadata: None },
+            Part::TextStart { id } => Chunk::TextStart { id: self.open(id), provider_metadata: None },
+            Part::TextEnd { id, metadata } => Chunk::TextEnd { id: self.close(&id), provider_metadata: metadata },
+            Part::ReasoningStart { id, metadata } => {
+                Chunk::ReasoningStart { id: self.open(id), provider_metadata: metadata }
+            }
+            Part::ReasoningDelta { id, delta, metadata } => {
+                Chunk::ReasoningDelta { id: self.name(&id), delta, provider_metadata: metadata }
+            }
+            Part::ReasoningEnd { id, metadata } => {
+                Chunk::ReasoningEnd { id: self.close(&id), provider_metadata: metadata }
+            }
+            Part::ToolInputStart { id, name, provider_executed } => Chunk::ToolInputStart {
+                tool_call_id: id,
+                tool_name: name,
+                provider_executed: provider_executed.then_some(true),
+                dynamic: None,
+                title: None,
+            },
+            Part::ToolInputDelta { id, delta } => Chunk::ToolInputDelta { tool_call_id: id, input_text_delta: delta },
+            Part::ToolResult { id, output, is_error: true, .. } => Chunk::ToolOutputError {
+                tool_call_id: id,
+                error_text: output.as_str().map_or_else(|| output.to_string(), str::to_owned),
+                provider_executed: Some(true),
+                dynamic: None,
+            },
+            Part::ToolResult { id, output, metadata, .. } => Chunk::ToolOutputAvailable {
+                tool_call_id: id,
+                output,
+                provider_executed: Some(true),
+                provider_metadata: metadata,
+                dynamic: None,
+                preliminary: None,
+            },
+            Part::Source(Source::Url { id, url, title, metadata }) => {
+                Chunk::SourceUrl(SourceUrl { source_id: id, url, title, provider_metadata: metadata })
+            }
+            Part::Source(Source::Document { id, media_type, title, filename, metadata }) => {
+                Chunk::SourceDocument(SourceDocument {
+                    source_id: id,
+                    media_type,
+                    title,
+                    filename,
+                    provider_metadata: metadata,
+                })
+            }
+            Part::File { media_type, url, metadata } => {
+                Chunk::File(FilePart { media_type, url, filename: None, provider_metadata: metadata })
+            }
+            Part::ProviderItem { provider, item } => Chunk::Data(DataChunk {
+                kind: PROVIDER_ITEM.to_owned(),
+                id: None,
+                data: json!({ "provider": provider, "item": item }),
+                transient: None,
+            }),
+            // The loop turns these two into events of its own.
+            Part::ToolCall { .. } | Part::Finish { .. } => return,
+        });
+    }
+
+    fn open(&mut self, provider_id: String) -> String {
+        self.named += 1;
+        let name = self.named.to_string();
+        self.open.push((provider_id, name.clone()));
+        name
+    }
+
+    fn name(&self, provider_id: &str) -> String {
+        let open = self.open.iter().rev().find(|(id, _)| id == provider_id);
+        open.map_or_else(|| provider_id.to_owned(), |(_, name)| name.clone())
+    }
+
+    fn close(&mut self, provider_id: &str) -> String {
+        match self.open.iter().rposition(|(id, _)| id == provider_id) {
+            Some(at) => self.open.remove(at).1,
+            None => provider_id.to_owned(),
+        }
+    }
+}
+
+/// Whether the user may rely on what the chunk says, so that it is stored before it is told.
+pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
+    matches!(
+        chunk,
+        Chunk::ToolInputAvailable { .. }
+            | Chunk::ToolInputError { .. }
+            | Chunk::ToolApprovalRequest { .. }
+            | Chunk::ToolOutputAvailable { .. }
+            | Chunk::ToolOutputError { .. }
+            | Chunk::ToolOutputDenied { .. }
+    )
+}
+
+/// Whether the chunk is for the store alone.
+pub(crate) fn is_private(chunk: &Chunk) -> bool {
+    matches!(chunk, Chunk::Data(data) if data.kind == PROVIDER_ITEM)
+}
+
+/// The finish reason in the wire's words.
+pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
+    use contract::FinishReason as From;
+    match reason {
+        From::Stop => FinishReason::Stop,
+        From::Length => FinishReason::Length,
+        From::ContentFilter => FinishReason::ContentFilter,
+        From::ToolCalls => FinishReason::ToolCalls,
+        From::Error => FinishReason::Error,
+        From::Other => FinishReason::Other,
+    }
+}

@@ -1,0 +1,156 @@
+//! A run's stream, from its start or from any point: what is told is read from memory, what is older from the journal.
+
+use crate::Frames;
+use crate::live::{DONE, LiveRun, Next, encode_aside};
+use bytes::Bytes;
+use futures::StreamExt;
+use serde_json::json;
+use std::sync::Arc;
+use store::Store;
+use wire::{Chunk, DataChunk, UiMessage, reduce};
+
+/// Journal rows read at once.
+const PAGE: u32 = 64;
+
+/// An event's number with the epoch that it was told in, so that a number is never used twice for different events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Cursor {
+    epoch: u64,
+    seq: u64,
+}
+
+impl Cursor {
+    /// Reads `EPOCH.SEQ`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (epoch, seq) = text.split_once('.')?;
+        Some(Self { epoch: epoch.parse().ok()?, seq: seq.parse().ok()? })
+    }
+}
+
+/// The stream after a cursor. One that this run cannot continue gets a `data-gap`: the client loads the conversation anew.
+pub(crate) fn after(store: Store, run: Arc<LiveRun>, cursor: Option<Cursor>) -> Frames {
+    match cursor {
+        Some(Cursor { epoch, seq }) if epoch == run.identity.epoch && run.has_told(seq) => tail(store, run, seq),
+        _ => gap(),
+    }
+}
+
+/// The stream from the run's own start: all of a new message, only the news of one that the run continues.
+pub(crate) fn after_start(store: Store, run: Arc<LiveRun>) -> Frames {
+    tail(store, run, 0)
+}
+
+/// The stream from the start, which gives the message whole: a run that continues a message tells its earlier parts again.
+pub(crate) fn whole(store: Store, run: Arc<LiveRun>) -> Frames {
+    let Some(base) = &run.base else { return tail(store, run, 0) };
+    let start = Chunk::Start { message_id: Some(base.id.clone()), message_metadata: base.metadata.clone() };
+    let earlier = retell(base, start);
+    // Number 1 is the run's own `start`, told already.
+    futures::stream::once(async { earlier }).chain(tail(store, run, 1)).boxed()
+}
+
+/// The stream of a run that has ended, made from the message that it left.
+pub(crate) fn ended(message: &UiMessage) -> Frames {
+    let start = Chunk::Start { message_id: Some(message.id.clone()), message_metadata: message.metadata.clone() };
+    let mut told = retell(message, start).to_vec();
+    told.extend_from_slice(&encode_aside(&Chunk::Finish { finish_reason: None, message_metadata: None }));
+    told.extend_from_slice(DONE);
+    futures::stream::once(async { Bytes::from(told) }).boxed()
+}
+
+fn retell(message: &UiMessage, start: Chunk) -> Bytes {
+    let chunks = std::iter::once(start).chain(reduce::replay(message));
+    let told = chunks.filter(|chunk| !crate::to_wire::is_private(chunk)).map(|chunk| encode_aside(&chunk));
+    told.fold(Vec::new(), |mut all, frame| {
+        all.extend_from_slice(&frame);
+        all
+    })
+    .into()
+}
+
+/// A stream that tells the client to load the conversation anew.
+pub(crate) fn gap() -> Frames {
+    let chunk = DataChunk { kind: "data-gap".to_owned(), id: None, data: json!({}), transient: Some(true) };
+    let told = [&encode_aside(&Chunk::Data(chunk))[..], DONE].concat();
+    futures::stream::once(async { Bytes::from(told) }).boxed()
+}
+
+fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
+    async_stream::stream! {
+        loop {
+            match run.next(after) {
+                Next::Frames(frames, last) => {
+                    after = last;
+                    yield frames;
+                }
+                Next::Nothing => run.news(after).await,
+                Next::InJournal(last) => {
+                    let Some((frames, reached)) = from_journal(&store, &run, after, last).await else {
+                        yield encode_aside(&Chunk::Data(DataChunk {
+                            kind: "data-gap".to_owned(), id: None, data: json!({}), transient: Some(true),
+                        }));
+                        break;
+                    };
+                    after = reached;
+                    yield frames;
+                }
+                Next::End => break,
+            }
+        }
+        yield Bytes::from_static(DONE);
+    }
+    .boxed()
+}
+
+/// The journal's events after a number; none when they are not there (the database failed, or has a hole).
+async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64) -> Option<(Bytes, u64)> {
+    let rows = store.events(&run.identity.owner, &run.identity.run_id, after, PAGE).await;
+    let rows = rows.inspect_err(|error| tracing::error!(%error, "the journal could not be read")).ok()?;
+    let (mut frames, mut reached) = (Vec::new(), after);
+    for row in rows.iter().filter(|row| row.first_seq <= last) {
+        if row.first_seq > reached + 1 {
+            break;
+        }
+        let known = (reached + 1 - row.first_seq) as usize;
+        frames.extend_from_slice(skip_frames(&row.frames, known));
+        reached = row.last_seq;
+    }
+    (reached > after).then(|| (frames.into(), reached))
+}
+
+/// Leaves out whole events at the front. JSON escapes line ends, so a blank line is always the end of an event.
+fn skip_frames(mut frames: &[u8], count: usize) -> &[u8] {
+    for _ in 0..count {
+        let end = frames.windows(2).position(|pair| pair == b"\n\n").map_or(frames.len(), |at| at + 2);
+        frames = &frames[end..];
+    }
+    frames
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cursors() {
+        let check = |text, expected: Option<(u64, u64)>| {
+            assert_eq!(Cursor::parse(text), expected.map(|(epoch, seq)| Cursor { epoch, seq }), "{text}");
+        };
+        check("3.17", Some((3, 17)));
+        check("", None);
+        check("17", None);
+        check("3.", None);
+        check("3.-1", None);
+        check("3.18446744073709551616", None);
+        check("../../etc", None);
+    }
+
+    #[test]
+    fn whole_events_are_skipped() {
+        let frames = b"id: 1.1\ndata: a\n\nid: 1.2\ndata: b\n\n";
+        assert_eq!(skip_frames(frames, 0), frames);
+        assert_eq!(skip_frames(frames, 1), b"id: 1.2\ndata: b\n\n");
+        assert_eq!(skip_frames(frames, 2), b"");
+        assert_eq!(skip_frames(frames, 3), b"");
+    }
+}
