@@ -40,6 +40,30 @@ pub enum Shape {
     Moon,
     /// The system's theme.
     Screen,
+    /// The message is sent.
+    Send,
+    /// What is being written ends.
+    Stop,
+    /// The end of the log.
+    Down,
+    /// Something that can be unfolded.
+    Chevron,
+    /// Something was done.
+    Check,
+    /// Something went wrong.
+    Warning,
+    /// Something was refused.
+    Denied,
+    /// A question of permission.
+    Shield,
+    /// Something is being done.
+    Spinner,
+    /// A copy.
+    Copy,
+    /// Another attempt.
+    Retry,
+    /// Another page.
+    Link,
 }
 
 impl Shape {
@@ -59,6 +83,18 @@ impl Shape {
             }
             Self::Moon => "M16.5 11.8A6.8 6.8 0 0 1 8.2 3.5a6.8 6.8 0 1 0 8.3 8.3z",
             Self::Screen => "M2.5 4h15v9.5h-15zM7 17h6M10 13.5V17",
+            Self::Send => "M10 16V4.5M5 9.5l5-5 5 5",
+            Self::Stop => "M6 6h8v8H6z",
+            Self::Down => "M10 4v11.5M5 10.5l5 5 5-5",
+            Self::Chevron => "M7 4.5l5.5 5.5L7 15.5",
+            Self::Check => "M4 10.5l4 4L16 6",
+            Self::Warning => "M10 3l7.5 13.5h-15zM10 8v4M10 14.2v.1",
+            Self::Denied => "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM5.2 5.2l9.6 9.6",
+            Self::Shield => "M10 2.5l6.5 2.3v4.4c0 4-2.7 6.9-6.5 8.3-3.8-1.4-6.5-4.3-6.5-8.3V4.8zM7.2 9.8l2 2 3.7-3.8",
+            Self::Spinner => "M10 3a7 7 0 1 1-7 7",
+            Self::Copy => "M7 7h9.5v9.5H7zM13 7V3.5H3.5V13H7",
+            Self::Retry => "M15.8 8A6.2 6.2 0 1 0 16 11.8M16.2 3.5V8h-4.5",
+            Self::Link => "M8 5H4.5v10.5H15V12M11 4h5v5M16 4l-7 7",
         }
     }
 }

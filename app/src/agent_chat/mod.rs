@@ -1,17 +1,31 @@
-//! The chat.
+//! The chat with an agent.
+//!
+//! [`AgentChat`] loads the selected conversation, so that the server renders it, and opens it in a `Pane`. A `Session` is the
+//! open conversation: it sends, follows streams and keeps the messages, each part of each message in a signal of its own. The
+//! path of a delta: bytes → `reader.rs` (decoded, folded) → `session/follow.rs` (once per frame) → `message_state.rs` (the part
+//! that changed) → [`crate::markdown`] (the block that changed).
 
-use leptos::prelude::*;
-use wire::page::{AgentChatProperties, SharedField};
+#![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
 
-/// The chat with an agent.
-#[component]
-pub fn AgentChat(
-    /// The page on which it stands.
-    page_id: String,
-    /// Its properties, from the config.
-    properties: AgentChatProperties,
-    /// The keys of the shared state.
-    fields: Vec<SharedField>,
-) -> impl IntoView {
-    let _ = (page_id, properties, fields);
-}
+mod announcer;
+mod approval_card;
+mod attachment;
+pub(crate) mod browser;
+mod component;
+mod composer;
+mod log;
+mod message;
+mod message_state;
+mod notice;
+mod pane;
+mod part;
+mod reader;
+mod reasoning;
+mod scroll;
+mod session;
+mod tool_card;
+mod value;
+mod welcome;
+mod words;
+
+pub use component::AgentChat;

@@ -1,13 +1,20 @@
-//! Markdown as a view.
+//! Markdown (CommonMark with GFM tables, strikethrough and task lists) as a view, while it is being written too.
+//!
+//! A text is cut into its top-level blocks ([`split`]). A block that is followed by another one is closed: its source never
+//! changes again, so its view is never touched again. Only the last block is parsed anew when text arrives, and Leptos then
+//! changes only the nodes that differ. [`tail`] keeps half-written markup from flashing up.
+//!
+//! Nothing that a model writes reaches the page as HTML: raw HTML is text, links have an allow-listed scheme, and images of
+//! other hosts are links to them, so that a reply cannot make the browser send anything anywhere.
 
-use leptos::prelude::*;
+mod code;
+mod document;
+mod link;
+mod render;
+mod split;
+mod tail;
+pub mod view;
 
-/// Text in Markdown.
-#[component]
-pub fn Markdown(
-    /// The text; it may grow.
-    #[prop(into)]
-    text: Signal<String>,
-) -> impl IntoView {
-    view! { <div class="cw-markdown">{text}</div> }
-}
+pub use document::Document;
+pub(crate) use link::{allowed, is_embedded_image};
+pub use view::{DocumentView, Markdown};

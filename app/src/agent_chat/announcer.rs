@@ -1,0 +1,141 @@
+//! An answer for people who listen: whole sentences, now and then, instead of every token.
+
+use wire::{ToolState, UiMessage, UiPart};
+
+/// A screen reader is not given more often something new than this, in milliseconds.
+const PAUSE: f64 = 1_800.0;
+
+/// Knows what has been said of a message.
+#[derive(Default)]
+pub(super) struct Announcer {
+    part: usize,
+    said: usize,
+    last: f64,
+    /// Text that is on the screen already and was never announced as news.
+    skip: usize,
+    asked: Vec<String>,
+}
+
+impl Announcer {
+    /// Leaves out what was on the screen before.
+    pub(super) fn skip(&mut self, text: &str) {
+        self.skip = text.len();
+    }
+
+    /// What to say now, if anything; `now` in milliseconds. At the end the rest is said.
+    pub(super) fn next(&mut self, message: &UiMessage, now: f64, complete: bool) -> Option<String> {
+        if let Some(question) = self.question(message) {
+            return Some(question);
+        }
+        if !complete && now - self.last < PAUSE {
+            return None;
+        }
+        let mut news = String::new();
+        for (number, part) in message.parts.iter().enumerate().skip(self.part) {
+            let UiPart::Text(text) = part else { continue };
+            if number > self.part {
+                (self.part, self.said) = (number, 0);
+            }
+            let from = text.text.floor_char_boundary((self.said + std::mem::take(&mut self.skip)).min(text.text.len()));
+            let is_last = number + 1 == message.parts.len();
+            let to = if complete || !is_last { text.text.len() } else { from + sentences(&text.text[from..]) };
+            push_plain(&mut news, &text.text[from..to]);
+            self.said = to;
+        }
+        if news.is_empty() {
+            return None;
+        }
+        self.last = now;
+        Some(news)
+    }
+
+    /// A call that waits for the user, once.
+    fn question(&mut self, message: &UiMessage) -> Option<String> {
+        let mut open = message.tools().filter(|tool| tool.state == ToolState::ApprovalRequested);
+        let tool = open.find(|tool| !self.asked.contains(&tool.tool_call_id))?;
+        self.asked.push(tool.tool_call_id.clone());
+        Some(format!("Your approval is needed: {}.", super::words::tool_name(tool)))
+    }
+}
+
+/// The length of the whole sentences and lines at the beginning.
+fn sentences(text: &str) -> usize {
+    let mut end = 0;
+    let mut letters = text.char_indices().peekable();
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, next)| *next);
+        let ends_sentence = matches!(letter, '.' | '!' | '?' | ':' | '…') && next.is_some_and(char::is_whitespace);
+        if letter == '\n' || matches!(letter, '。' | '！' | '？') || ends_sentence {
+            end = at + letter.len_utf8();
+        }
+    }
+    end
+}
+
+/// Without the signs of Markdown, which would be read out.
+fn push_plain(out: &mut String, text: &str) {
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with("```") || line.chars().all(|sign| matches!(sign, '|' | '-' | ':' | ' ')) {
+            continue;
+        }
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        let line = line.trim_start_matches(['#', '>', '-', '*', '+', ' ']).trim_matches('|');
+        out.extend(
+            line.chars()
+                .filter(|sign| !matches!(sign, '*' | '`' | '~'))
+                .map(|sign| if sign == '|' { ',' } else { sign }),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wire::{Role, TextPart};
+
+    fn message(texts: &[&str]) -> UiMessage {
+        let part = |text: &&str| UiPart::Text(TextPart { text: (*text).to_owned(), ..TextPart::default() });
+        UiMessage { parts: texts.iter().map(part).collect(), ..UiMessage::new("m", Role::Assistant) }
+    }
+
+    #[test]
+    fn says_whole_sentences_and_at_the_end_the_rest() {
+        let mut announcer = Announcer::default();
+        let mut check = |texts: &[&str], now: f64, complete: bool, expected: Option<&str>| {
+            assert_eq!(announcer.next(&message(texts), now, complete).as_deref(), expected, "{texts:?}");
+        };
+        check(&["Hello wor"], 2_000.0, false, None);
+        check(&["Hello world. It is 3.5 **de"], 2_100.0, false, Some("Hello world."));
+        check(&["Hello world. It is 3.5 **degrees**. And"], 2_200.0, false, None);
+        check(&["Hello world. It is 3.5 **degrees**. And"], 4_000.0, false, Some(" It is 3.5 degrees."));
+        check(&["Hello world. It is 3.5 **degrees**. And so", "Next"], 4_100.0, true, Some(" And so Next"));
+        check(&["Hello world. It is 3.5 **degrees**. And so", "Next"], 9_000.0, true, None);
+    }
+
+    #[test]
+    fn what_was_on_the_screen_is_not_said_again() {
+        let mut announcer = Announcer::default();
+        announcer.skip("Old text. ");
+        assert_eq!(announcer.next(&message(&["Old text. New. "]), 5_000.0, false).as_deref(), Some("New."));
+    }
+
+    #[test]
+    fn a_question_is_asked_once_and_at_once() {
+        let mut asking = message(&[]);
+        let tool = wire::ToolPart { state: ToolState::ApprovalRequested, ..wire::ToolPart::new("c", "delete_article") };
+        asking.parts.push(UiPart::Tool(Box::new(tool)));
+        let mut announcer = Announcer::default();
+        assert_eq!(announcer.next(&asking, 0.0, false).as_deref(), Some("Your approval is needed: Delete article."));
+        assert_eq!(announcer.next(&asking, 9_000.0, true), None);
+    }
+
+    #[test]
+    fn signs_of_markdown_are_not_read_out() {
+        let mut out = String::new();
+        push_plain(&mut out, "## Title\n- **a** `b`\n| x | y |\n|---|---|\n```rust\n");
+        assert_eq!(out, "Title a b  x , y ");
+    }
+}

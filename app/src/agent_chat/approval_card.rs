@@ -1,0 +1,70 @@
+//! The question whether a tool may run.
+
+use super::session::Session;
+use super::value::value_view;
+use super::words::tool_name;
+use crate::icons::{Icon, Shape};
+use leptos::ev::{KeyboardEvent, SubmitEvent};
+use leptos::prelude::*;
+use serde_json::Value;
+use wire::ToolPart;
+
+/// Asks the user, with the arguments in full. Nothing is preselected, and nothing takes the focus by itself: an Enter that was
+/// meant for the composer must not approve anything.
+#[component]
+pub(super) fn ApprovalCard(
+    /// The call that waits.
+    tool: ArcRwSignal<ToolPart>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let note = RwSignal::new(String::new());
+    let (call_id, name, input) =
+        tool.with_untracked(|tool| (tool.tool_call_id.clone(), tool_name(tool), tool.input.clone()));
+    let call_id = StoredValue::new(call_id);
+    let decide = move |approved: bool| {
+        let note = note.get_untracked().trim().to_owned();
+        session.decide(call_id.get_value(), approved, (!note.is_empty()).then_some(note));
+    };
+    let no_enter = |event: KeyboardEvent| {
+        if event.key() == "Enter" {
+            event.prevent_default();
+        }
+    };
+    let busy = move || session.is_busy();
+    let label = format!("Approval: {name}");
+    view! {
+        <form class="cw-approval" role="group" aria-label=label on:submit=|event: SubmitEvent| event.prevent_default()>
+            <div class="cw-approval-head">
+                <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
+                <p>
+                    <strong>{name}</strong>
+                    <span>"The agent asks for your approval before this happens."</span>
+                </p>
+            </div>
+            {input.filter(|input| !is_blank(input)).map(|input| view! { <div class="cw-approval-input">{value_view(&input)}</div> })}
+            <div class="cw-approval-actions">
+                <input
+                    class="cw-approval-note"
+                    type="text"
+                    maxlength="500"
+                    placeholder="A note for the agent (optional)"
+                    aria-label="A note for the agent (optional)"
+                    autocomplete="off"
+                    prop:value=note
+                    on:input=move |event| note.set(event_target_value(&event))
+                    on:keydown=no_enter
+                />
+                <button type="button" class="cw-button" disabled=busy on:click=move |_| decide(false)>
+                    "Deny"
+                </button>
+                <button type="button" class="cw-button cw-button-primary" disabled=busy on:click=move |_| decide(true)>
+                    "Approve"
+                </button>
+            </div>
+        </form>
+    }
+}
+
+fn is_blank(input: &Value) -> bool {
+    input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty)
+}

@@ -1,0 +1,69 @@
+//! What the chat asks of the browser. Nothing here is called on the server.
+
+use futures::channel::oneshot;
+use leptos::prelude::*;
+use leptos::web_sys;
+use std::time::Duration;
+use wasm_bindgen::JsValue;
+
+/// An id that nobody else has: 128 random bits. `crypto.randomUUID` would need HTTPS, this does not.
+pub(crate) fn random_id() -> String {
+    let mut bytes = [0_u8; 16];
+    if let Ok(crypto) = window().crypto() {
+        // Only quotas can make it fail, and 16 bytes are below them.
+        let _ = crypto.get_random_values_with_u8_array(&mut bytes);
+    }
+    bytes.iter().fold(String::with_capacity(32), |mut id, byte| {
+        for digit in [byte >> 4, byte & 15] {
+            id.extend(char::from_digit(digit.into(), 16));
+        }
+        id
+    })
+}
+
+/// Milliseconds since the page was opened.
+pub(crate) fn now() -> f64 {
+    window().performance().map_or(0.0, |clock| clock.now())
+}
+
+/// Whether somebody can see the page.
+pub(crate) fn is_visible() -> bool {
+    !document().hidden()
+}
+
+/// Puts text into the clipboard; false where the browser has none (a page that is not served over HTTPS).
+pub(crate) fn copy(text: &str) -> bool {
+    let navigator = window().navigator();
+    let has_clipboard =
+        js_sys::Reflect::get(&navigator, &JsValue::from_str("clipboard")).is_ok_and(|clipboard| clipboard.is_object());
+    if has_clipboard {
+        // Nothing waits for it: a refusal leaves the clipboard as it was.
+        drop(navigator.clipboard().write_text(text));
+    }
+    has_clipboard
+}
+
+/// Waits.
+pub(crate) async fn sleep(duration: Duration) {
+    let (wake, woken) = oneshot::channel();
+    // Whoever waits may have given up.
+    set_timeout(move || wake.send(()).unwrap_or_default(), duration);
+    // The sender is kept by the timer until it fires.
+    let _ = woken.await;
+}
+
+/// The parameters of the address, for the agent.
+pub(crate) fn url_query() -> serde_json::Map<String, serde_json::Value> {
+    let search = window().location().search().unwrap_or_default();
+    let mut query = serde_json::Map::new();
+    let Ok(params) = web_sys::UrlSearchParams::new_with_str(&search) else {
+        return query;
+    };
+    for pair in params.entries().into_iter().flatten() {
+        let pair = js_sys::Array::from(&pair);
+        if let (Some(key), Some(value)) = (pair.get(0).as_string(), pair.get(1).as_string()) {
+            query.insert(key, value.into());
+        }
+    }
+    query
+}

@@ -1,0 +1,84 @@
+//! The component that a page shows.
+
+use super::pane::Pane;
+use crate::api::{ApiError, load_conversation};
+use crate::chat_context::use_chat_context;
+use leptos::prelude::*;
+use wire::error::ErrorCode;
+use wire::page::{AgentChatProperties, SharedField};
+
+/// The chat with an agent: the selected conversation, or a new one.
+#[component]
+pub fn AgentChat(
+    /// The page on which it stands.
+    page_id: String,
+    /// Its properties, from the config.
+    properties: AgentChatProperties,
+    /// The keys of the shared state.
+    fields: Vec<SharedField>,
+) -> impl IntoView {
+    let chat = use_chat_context();
+    let draft = RwSignal::new(String::new());
+    // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
+    let own_id = RwSignal::new(chat.conversation.get_untracked());
+    let wanted = Memo::new(move |before: Option<&Option<String>>| {
+        let selected = chat.conversation.get();
+        match before {
+            Some(before) if selected.is_some() && selected == own_id.get_untracked() => before.clone(),
+            _ => selected,
+        }
+    });
+    let loaded = Resource::new_blocking(
+        move || wanted.get(),
+        |id| async move {
+            match id {
+                Some(id) => load_conversation(id).await.map(Some),
+                None => Ok(None),
+            }
+        },
+    );
+    let place = StoredValue::new((page_id, properties, fields));
+    view! {
+        <section class="cw-chat" aria-label="Chat with the agent">
+            <Transition>
+                {move || Suspend::new(async move {
+                    match loaded.await {
+                        Ok(view) => {
+                            let (page_id, properties, fields) = place.get_value();
+                            view! { <Pane view page_id properties fields draft own_id /> }.into_any()
+                        }
+                        Err(error) => view! { <LoadFailed error retry=move || loaded.refetch() /> }.into_any(),
+                    }
+                })}
+            </Transition>
+        </section>
+    }
+}
+
+/// The conversation could not be loaded.
+#[component]
+fn LoadFailed(error: ApiError, #[prop(into)] retry: Callback<()>) -> impl IntoView {
+    let chat = use_chat_context();
+    let is_missing = error.code() == ErrorCode::NotFound;
+    let text =
+        if is_missing { "This conversation does not exist, or it is not yours.".to_owned() } else { error.to_string() };
+    view! {
+        <div class="cw-log-frame cw-log-empty">
+            <div class="cw-welcome">
+                <h2>"This conversation cannot be shown"</h2>
+                <p>{text}</p>
+                {(!is_missing)
+                    .then(|| {
+                        view! {
+                            <button type="button" class="cw-button" on:click=move |_| retry.run(())>
+                                "Try again"
+                            </button>
+                        }
+                    })}
+                <a class="cw-button" href=move || chat.href(None)>
+                    "New conversation"
+                </a>
+            </div>
+        </div>
+    }
+}

@@ -1,0 +1,90 @@
+//! The conversation's messages, in a container that follows its end while the reader is there.
+
+use super::message::Message;
+use super::notice::{Ending, Trouble};
+use super::scroll::{Follow, follow_end};
+use super::session::{Phase, Session};
+use crate::icons::{Icon, Shape};
+use leptos::ev::KeyboardEvent;
+use leptos::html;
+use leptos::prelude::*;
+use wire::Role;
+
+/// The log.
+#[component]
+pub(super) fn Log() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let scroller = NodeRef::<html::Div>::new();
+    let content = NodeRef::<html::Div>::new();
+    let follow = Follow::new(scroller);
+    follow_end(follow, scroller, content);
+    let newest_user = Memo::new(move |_| {
+        session
+            .messages
+            .with(|all| all.iter().rfind(|message| message.role == Role::User).map(|message| message.id.clone()))
+    });
+    // Whoever sends something wants to see the answer.
+    Effect::new(move |before: Option<Option<String>>| {
+        let newest = newest_user.get();
+        if before.is_some_and(|before| before != newest) && session.phase.get_untracked() == Phase::Sending {
+            follow.to_end();
+        }
+        newest
+    });
+    let stop = move |event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            session.stop();
+        }
+    };
+    view! {
+        <div class="cw-log-frame">
+            <div
+                class="cw-log"
+                data-cold=follow.is_cold()
+                node_ref=scroller
+                role="log"
+                aria-live="polite"
+                aria-label="Conversation"
+                aria-busy=move || session.is_answering().to_string()
+                tabindex="0"
+                on:scroll=move |_| follow.scrolled()
+                on:keydown=stop
+            >
+                <div class="cw-log-content" node_ref=content>
+                    <For
+                        each=move || session.messages.get()
+                        key=|message| message.id.clone()
+                        children=|message| view! { <Message message /> }
+                    />
+                    <Thinking />
+                    <Ending />
+                    <Trouble />
+                    <p class="cw-visually-hidden" aria-live="polite">
+                        {move || session.announcement.get()}
+                    </p>
+                </div>
+            </div>
+            <button
+                type="button"
+                class="cw-jump"
+                class:cw-hidden=move || follow.is_at_end()
+                aria-label="Jump to the newest"
+                title="Jump to the newest"
+                on:click=move |_| follow.to_end()
+            >
+                <Icon of=Shape::Down />
+            </button>
+        </div>
+    }
+}
+
+/// Says that an answer is on its way until there is something of it to see.
+#[component]
+fn Thinking() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let waits = Memo::new(move |_| {
+        let newest = session.messages.with(|all| all.last().cloned());
+        session.is_answering() && newest.is_none_or(|newest| newest.role == Role::User || newest.is_blank())
+    });
+    move || waits.get().then(|| view! { <p class="cw-thinking">"Thinking…"</p> })
+}

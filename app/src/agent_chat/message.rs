@@ -1,0 +1,85 @@
+//! A message of the log.
+
+use super::browser;
+use super::message_state::MessageState;
+use super::part::part_view;
+use super::session::Session;
+use crate::icons::{Icon, Shape};
+use leptos::prelude::*;
+use std::time::Duration;
+use wire::Role;
+
+/// How long the button says that it has copied.
+const COPIED_FOR: Duration = Duration::from_millis(1600);
+
+/// One message with its parts.
+#[component]
+pub(super) fn Message(
+    /// The message.
+    message: MessageState,
+) -> impl IntoView {
+    let role = message.role;
+    let parts = message.parts.clone();
+    let (class, who) = match role {
+        Role::User => ("cw-message cw-message-user", "You"),
+        Role::Assistant | Role::System => ("cw-message cw-message-assistant", "Agent"),
+    };
+    // What an answer says is announced in sentences, see `announcer.rs`; the text itself must not be, token by token.
+    let live = (role != Role::User).then_some("off");
+    let id = message.id.clone();
+    view! {
+        <article class=class aria-label=who data-message=id>
+            <div class="cw-message-body" aria-live=live>
+                <For each=move || parts.get() key=|part| part.key() children=move |part| part_view(part, role) />
+            </div>
+            {(role == Role::Assistant).then(|| view! { <Actions message /> })}
+        </article>
+    }
+}
+
+/// What can be done with an answer. The row has its place from the start, so that nothing moves when the answer is complete.
+#[component]
+fn Actions(message: MessageState) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let copied = RwSignal::new(false);
+    let id = message.id.clone();
+    let is_newest = Memo::new(move |_| session.messages.with(|all| all.last().is_some_and(|last| last.id == id)));
+    let is_shown = {
+        let message = message.clone();
+        move || !message.is_blank() && !(is_newest.get() && session.is_busy())
+    };
+    let copy = move |_| {
+        if browser::copy(&message.text()) {
+            copied.set(true);
+            let reset = move || {
+                // The message may be gone by then.
+                let _ = copied.try_set(false);
+            };
+            set_timeout(reset, COPIED_FOR);
+        }
+    };
+    let label = move || if copied.get() { "Copied" } else { "Copy answer" };
+    let regenerate = move || {
+        is_newest.get().then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="cw-icon-button"
+                    aria-label="Answer again"
+                    title="Answer again"
+                    on:click=move |_| session.regenerate()
+                >
+                    <Icon of=Shape::Retry />
+                </button>
+            }
+        })
+    };
+    view! {
+        <div class="cw-message-actions" class:cw-hidden=move || !is_shown()>
+            <button type="button" class="cw-icon-button" aria-label=label title=label on:click=copy>
+                {move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }}
+            </button>
+            {regenerate}
+        </div>
+    }
+}

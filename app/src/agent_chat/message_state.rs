@@ -1,0 +1,226 @@
+//! A message on the screen: a signal for each part, so that a delta redraws the tail of one part and nothing else.
+
+use crate::markdown::Document;
+use leptos::prelude::*;
+use wire::api::MessageMetadata;
+use wire::message::TextState;
+use wire::{Role, ToolPart, UiMessage, UiPart};
+
+/// A message; a cheap handle.
+#[derive(Clone)]
+pub(super) struct MessageState {
+    pub(super) id: String,
+    pub(super) role: Role,
+    pub(super) parts: ArcRwSignal<Vec<PartState>>,
+    pub(super) metadata: ArcRwSignal<MessageMetadata>,
+}
+
+/// A part of it.
+#[derive(Clone)]
+pub(super) struct PartState {
+    pub(super) number: usize,
+    pub(super) kind: PartKind,
+}
+
+/// What a part is, with what its view shows.
+#[derive(Clone)]
+pub(super) enum PartKind {
+    Text(Document),
+    Reasoning {
+        document: Document,
+        open: ArcRwSignal<bool>,
+    },
+    Tool(ArcRwSignal<ToolPart>),
+    /// Parts that arrive whole: files, sources; and those that have no view.
+    Fixed(ArcRwSignal<UiPart>),
+}
+
+/// How a part relates to what is shown of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// Its text begins with what is shown.
+    Grown,
+    /// It may be anything.
+    Other,
+    /// It may be anything, and it stays like that.
+    Complete,
+}
+
+impl PartState {
+    fn new(number: usize, part: &UiPart) -> Self {
+        let kind = match part {
+            UiPart::Text(text) => PartKind::Text(Document::new(&text.text, !is_open(text.state))),
+            UiPart::Reasoning(text) => PartKind::Reasoning {
+                document: Document::new(&text.text, !is_open(text.state)),
+                open: ArcRwSignal::new(is_open(text.state)),
+            },
+            UiPart::Tool(tool) => PartKind::Tool(ArcRwSignal::new((**tool).clone())),
+            part => PartKind::Fixed(ArcRwSignal::new(part.clone())),
+        };
+        Self { number, kind }
+    }
+
+    /// Number and kind: a part that becomes one of another kind is another part.
+    pub(super) fn key(&self) -> (usize, u8) {
+        let kind = match &self.kind {
+            PartKind::Text(_) => 0,
+            PartKind::Reasoning { .. } => 1,
+            PartKind::Tool(_) => 2,
+            PartKind::Fixed(_) => 3,
+        };
+        (self.number, kind)
+    }
+
+    /// Shows the part as it is now; false when it is of another kind.
+    fn show(&self, part: &UiPart, how: How) -> bool {
+        let open = |text: &wire::TextPart| how != How::Complete && is_open(text.state);
+        let document = |document: &Document, text: &wire::TextPart| match how {
+            How::Grown => document.grow(&text.text, !open(text)),
+            How::Other | How::Complete => document.replace(&text.text, !open(text)),
+        };
+        match (&self.kind, part) {
+            (PartKind::Text(shown), UiPart::Text(text)) => document(shown, text),
+            (PartKind::Reasoning { document: shown, open: shown_open }, UiPart::Reasoning(text)) => {
+                document(shown, text);
+                set_if_changed(shown_open, open(text));
+            }
+            (PartKind::Tool(shown), UiPart::Tool(tool)) => set_if_changed(shown, (**tool).clone()),
+            (PartKind::Fixed(shown), part)
+                if !matches!(part, UiPart::Text(_) | UiPart::Reasoning(_) | UiPart::Tool(_)) =>
+            {
+                set_if_changed(shown, part.clone());
+            }
+            _ => return false,
+        }
+        true
+    }
+}
+
+impl MessageState {
+    pub(super) fn new(message: &UiMessage) -> Self {
+        let parts = message.parts.iter().enumerate().map(|(number, part)| PartState::new(number, part)).collect();
+        Self {
+            id: message.id.clone(),
+            role: message.role,
+            parts: ArcRwSignal::new(parts),
+            metadata: ArcRwSignal::new(metadata(message)),
+        }
+    }
+
+    /// Shows the parts that changed. Their texts begin with what is shown of them.
+    pub(super) fn show_parts(&self, message: &UiMessage, changed: &[usize]) {
+        let known = self.parts.with_untracked(Vec::len);
+        for number in changed.iter().copied().filter(|number| *number < known) {
+            self.show_part(message, number, How::Grown);
+        }
+        self.add_parts(message, known);
+    }
+
+    /// Shows another state of the message; parts that are the same as before are left alone. `complete` says that nothing more
+    /// comes, whatever a part says of itself: a text that was cut off never got its end.
+    pub(super) fn show_all(&self, message: &UiMessage, complete: bool) {
+        let how = if complete { How::Complete } else { How::Other };
+        let known = self.parts.with_untracked(Vec::len);
+        if known > message.parts.len() {
+            self.parts.update(|parts| parts.truncate(message.parts.len()));
+        }
+        for number in 0..known.min(message.parts.len()) {
+            self.show_part(message, number, how);
+        }
+        self.add_parts(message, known);
+        self.show_metadata(message);
+    }
+
+    pub(super) fn show_metadata(&self, message: &UiMessage) {
+        set_if_changed(&self.metadata, metadata(message));
+    }
+
+    /// The tool parts, newest state. Not tracked.
+    pub(super) fn tools(&self) -> Vec<ArcRwSignal<ToolPart>> {
+        self.parts.with_untracked(|parts| {
+            let tools = parts.iter().filter_map(|part| match &part.kind {
+                PartKind::Tool(tool) => Some(tool.clone()),
+                _ => None,
+            });
+            tools.collect()
+        })
+    }
+
+    /// Its text, as it was written. Not tracked.
+    pub(super) fn text(&self) -> String {
+        let texts = self.parts.with_untracked(|parts| parts.iter().filter_map(PartState::text).collect::<Vec<_>>());
+        texts.join("\n\n")
+    }
+
+    /// How much is shown of it; see [`weight`]. Not tracked.
+    pub(super) fn weight(&self) -> usize {
+        let of = |part: &PartState| match &part.kind {
+            PartKind::Text(document) | PartKind::Reasoning { document, .. } => 1 + document.len(),
+            PartKind::Tool(_) | PartKind::Fixed(_) => 1,
+        };
+        self.parts.with_untracked(|parts| parts.iter().map(of).sum())
+    }
+
+    /// Whether anything is to be seen of it. Tracked.
+    pub(super) fn is_blank(&self) -> bool {
+        self.parts.with(|parts| parts.iter().all(PartState::is_blank))
+    }
+
+    fn show_part(&self, message: &UiMessage, number: usize, how: How) {
+        let part = &message.parts[number];
+        let shown = self.parts.with_untracked(|parts| parts[number].show(part, how));
+        if !shown {
+            self.parts.update(|parts| parts[number] = PartState::new(number, part));
+        }
+    }
+
+    fn add_parts(&self, message: &UiMessage, known: usize) {
+        if known < message.parts.len() {
+            let added = message.parts.iter().enumerate().skip(known);
+            self.parts.update(|parts| parts.extend(added.map(|(number, part)| PartState::new(number, part))));
+        }
+    }
+}
+
+impl PartState {
+    fn text(&self) -> Option<String> {
+        match &self.kind {
+            PartKind::Text(document) => Some(document.text()),
+            _ => None,
+        }
+    }
+
+    fn is_blank(&self) -> bool {
+        match &self.kind {
+            PartKind::Text(document) => document.is_empty(),
+            PartKind::Reasoning { .. } | PartKind::Tool(_) => false,
+            PartKind::Fixed(part) => {
+                part.with(|part| matches!(part, UiPart::StepStart | UiPart::Data(_) | UiPart::Other(_)))
+            }
+        }
+    }
+}
+
+/// How much there is of a message, so that a shorter state of it is not shown in place of a longer one.
+pub(super) fn weight(message: &UiMessage) -> usize {
+    let of = |part: &UiPart| match part {
+        UiPart::Text(text) | UiPart::Reasoning(text) => 1 + text.text.len(),
+        _ => 1,
+    };
+    message.parts.iter().map(of).sum()
+}
+
+fn metadata(message: &UiMessage) -> MessageMetadata {
+    let metadata = message.metadata.clone().and_then(|metadata| serde_json::from_value(metadata).ok());
+    metadata.unwrap_or_default()
+}
+
+fn is_open(state: Option<TextState>) -> bool {
+    state == Some(TextState::Streaming)
+}
+
+fn set_if_changed<T: PartialEq + Send + Sync + 'static>(signal: &ArcRwSignal<T>, value: T) {
+    if signal.with_untracked(|now| *now != value) {
+        signal.set(value);
+    }
+}

@@ -1,0 +1,83 @@
+//! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
+
+use super::session::{Phase, Remedy, Session};
+use crate::icons::{Icon, Shape};
+use leptos::prelude::*;
+use wire::api::Outcome;
+
+/// Below an answer that was stopped, cut off or failed.
+#[component]
+pub(super) fn Ending() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let retry = move || {
+        view! {
+            <button type="button" class="cw-button" on:click=move |_| session.regenerate()>
+                <Icon of=Shape::Retry />
+                "Retry"
+            </button>
+        }
+    };
+    let go_on = move || {
+        view! {
+            <button type="button" class="cw-button" on:click=move |_| session.go_on()>
+                "Continue"
+            </button>
+        }
+    };
+    move || {
+        let ending = session.ending()?;
+        let view = match ending.outcome? {
+            Outcome::Failed => {
+                let text = ending.error.map_or_else(|| "The answer failed.".to_owned(), |error| error.message);
+                notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().into_any())
+            }
+            Outcome::Interrupted => {
+                let text = "The answer was interrupted.".to_owned();
+                notice("cw-notice", Some(Shape::Warning), text, go_on().into_any())
+            }
+            Outcome::Limit => {
+                let text = "The agent reached its limit for one answer.".to_owned();
+                notice("cw-notice", None, text, go_on().into_any())
+            }
+            Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, "Stopped.".to_owned(), ().into_any()),
+            Outcome::Done | Outcome::Waiting => return None,
+        };
+        Some(view)
+    }
+}
+
+/// What went wrong between this page and the server, and that the connection is being restored.
+#[component]
+pub(super) fn Trouble() -> impl IntoView {
+    let session = expect_context::<Session>();
+    move || {
+        if session.phase.get() == Phase::Reconnecting {
+            let text = "Reconnecting… The answer is being written on.".to_owned();
+            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().into_any()));
+        }
+        let problem = session.problem.get()?;
+        let remedy = problem.remedy.map(|remedy| {
+            let label = match remedy {
+                Remedy::Send => "Try again",
+                Remedy::Reload => "Load again",
+            };
+            view! {
+                <button type="button" class="cw-button" on:click=move |_| session.remedy(remedy)>
+                    {label}
+                </button>
+            }
+        });
+        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.into_any()))
+    }
+}
+
+fn notice(class: &'static str, icon: Option<Shape>, text: String, action: AnyView) -> AnyView {
+    view! {
+        <div class=class>
+            {icon.map(|of| view! { <Icon of /> })}
+            <p dir="auto">{text}</p>
+            {action}
+        </div>
+    }
+    .into_any()
+}

@@ -1,0 +1,50 @@
+//! One conversation: its log, or the welcome while it is empty, and the composer.
+
+use super::composer::Composer;
+use super::log::Log;
+use super::notice::Trouble;
+use super::session::{Place, Session};
+use super::welcome::Welcome;
+use leptos::prelude::*;
+use wire::api::ConversationView;
+use wire::page::{AgentChatProperties, SharedField};
+
+/// An open conversation, or a new one.
+#[component]
+pub(super) fn Pane(
+    /// As it was loaded; absent: a new one.
+    view: Option<ConversationView>,
+    page_id: String,
+    properties: AgentChatProperties,
+    fields: Vec<SharedField>,
+    /// What stands in the composer; it stays when another conversation is opened.
+    draft: RwSignal<String>,
+    /// Learns the id that a new conversation gets.
+    own_id: RwSignal<Option<String>>,
+) -> impl IntoView {
+    let placeholder = properties.placeholder.clone().unwrap_or_else(|| "Type a message…".to_owned());
+    let welcome = properties.welcome.clone().unwrap_or_default();
+    let session = Session::new(view.as_ref(), Place { page_id, properties, fields }, draft);
+    provide_context(session);
+    Effect::new(move |_| own_id.set(session.id.get()));
+    let view = StoredValue::new(view);
+    Effect::new(move |_| view.with_value(|view| session.start(view.as_ref())));
+    let is_empty = Memo::new(move |_| session.messages.with(Vec::is_empty));
+    let content = move || {
+        if is_empty.get() {
+            view! {
+                <div class="cw-log-frame cw-log-empty">
+                    <Welcome text=welcome.clone() />
+                    <Trouble />
+                </div>
+            }
+            .into_any()
+        } else {
+            view! { <Log /> }.into_any()
+        }
+    };
+    view! {
+        {content}
+        <Composer placeholder />
+    }
+}

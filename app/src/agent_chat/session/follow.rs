@@ -1,0 +1,299 @@
+//! Following an answer: bytes as they come, one change of the screen per frame, another connection when one breaks.
+
+use super::{Phase, Problem, Remedy, Session};
+use crate::agent_chat::announcer::Announcer;
+use crate::agent_chat::browser;
+use crate::agent_chat::message_state::{MessageState, weight};
+use crate::agent_chat::reader::{Reader, State};
+use crate::api::{self, ApiError, load_conversation};
+use futures::StreamExt;
+use futures::future::{AbortHandle, Abortable};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use server_fn::codec::ByteStream;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+use wire::api::ConversationView;
+
+/// The waits before the next attempt to connect.
+const BACKOFF: [u64; 6] = [500, 1_000, 2_000, 4_000, 8_000, 10_000];
+/// The server says something every 15 s. Longer silence means that the connection is dead.
+pub(super) const SILENCE: f64 = 40_000.0;
+/// Drawing takes at most a quarter of the time: after a costly frame the next one waits.
+const REST_FACTOR: f64 = 3.0;
+const CHEAP: f64 = 8.0;
+const LONGEST_REST: f64 = 300.0;
+/// A message that is told again from its start is shown when it is as long as what is shown, or after this long.
+const CATCH_UP: f64 = 1_500.0;
+
+type Stream = ByteStream<ApiError>;
+
+/// How reading one connection ended.
+enum End {
+    /// The message is complete.
+    Done,
+    /// The connection broke; the answer may still be being written.
+    Cut,
+    /// The conversation has to be loaded.
+    Gap,
+    /// What comes cannot be read.
+    Broken,
+    /// Someone else follows now, or nobody.
+    Replaced,
+}
+
+/// The message that is being followed.
+struct Live {
+    reader: Reader,
+    /// Once it has an id.
+    shown: Option<MessageState>,
+    /// Until then the message on the screen is longer than what has been told.
+    catching_up: Option<CatchUp>,
+    /// A frame is on its way.
+    frame: bool,
+    announcer: Announcer,
+}
+
+struct CatchUp {
+    weight: usize,
+    since: f64,
+}
+
+impl Session {
+    /// Follows the answer that is being written already.
+    pub(super) fn watch_active(self) {
+        let Some(id) = self.id.get_untracked() else { return };
+        self.phase.set(Phase::Streaming);
+        spawn_local(async move {
+            match api::watch(id, None).await {
+                _ if self.is_gone() => {}
+                Ok(stream) => self.follow(stream, false).await,
+                Err(error) => {
+                    self.phase.set(Phase::Idle);
+                    self.fail(&error, Some(Remedy::Reload));
+                }
+            }
+        });
+    }
+
+    /// Follows a stream until its message is complete. `own` says that it answers something that was sent from here.
+    pub(super) async fn follow(self, stream: Stream, own: bool) {
+        self.interrupt();
+        let turn = self.inner.with_value(|inner| inner.follower);
+        let live = Rc::new(RefCell::new(Live::new()));
+        let mut end = self.read(stream, &live, turn).await;
+        let mut attempt = 0;
+        while let End::Cut = end {
+            self.phase.set(Phase::Reconnecting);
+            let cursor_before = live.borrow().reader.cursor.clone();
+            end = self.reconnect(&live, turn, attempt).await;
+            let moved = live.borrow().reader.cursor != cursor_before;
+            attempt = if moved { 0 } else { attempt + 1 };
+        }
+        match end {
+            End::Done => self.finish(&live, own),
+            End::Gap => self.reload().await,
+            End::Broken => {
+                self.phase.set(Phase::Idle);
+                let message = "The answer could not be read. Load the conversation again.".to_owned();
+                self.problem.set(Some(Problem { message, remedy: Some(Remedy::Reload) }));
+            }
+            End::Cut | End::Replaced => {}
+        }
+    }
+
+    /// Reads one connection to its end.
+    async fn read(self, stream: Stream, live: &Rc<RefCell<Live>>, turn: u64) -> End {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.inner.update_value(|inner| inner.interrupt = Some(handle));
+        let mut stream = Abortable::new(stream.into_inner(), registration);
+        loop {
+            let next = stream.next().await;
+            if self.is_replaced(turn) {
+                return End::Replaced;
+            }
+            let Some(Ok(bytes)) = next else { return End::Cut };
+            self.inner.update_value(|inner| inner.heard = browser::now());
+            if live.borrow_mut().reader.push(&bytes).is_err() {
+                return End::Broken;
+            }
+            match live.borrow().reader.state {
+                State::Done => return End::Done,
+                State::Gap => return End::Gap,
+                State::Empty | State::Telling | State::Told => {}
+            }
+            if self.phase.get_untracked() == Phase::Reconnecting {
+                self.phase.set(Phase::Streaming);
+            }
+            self.ask_for_frame(live, turn);
+        }
+    }
+
+    /// Waits, then reads on after the newest event.
+    async fn reconnect(self, live: &Rc<RefCell<Live>>, turn: u64, attempt: usize) -> End {
+        let (handle, registration) = AbortHandle::new_pair();
+        self.inner.update_value(|inner| inner.interrupt = Some(handle));
+        let wait = Duration::from_millis(BACKOFF[attempt.min(BACKOFF.len() - 1)]);
+        // Aborted when the network is back or the page is seen again: there is no reason to wait any more.
+        let _ = Abortable::new(browser::sleep(wait), registration).await;
+        if self.is_replaced(turn) {
+            return End::Replaced;
+        }
+        let Some(id) = self.id.get_untracked() else { return End::Replaced };
+        live.borrow_mut().reader.reconnect();
+        let cursor = live.borrow().reader.cursor.clone();
+        match api::watch(id, cursor).await {
+            _ if self.is_replaced(turn) => End::Replaced,
+            Ok(stream) => self.read(stream, live, turn).await,
+            Err(error) if error.code().status() < 500 => End::Gap,
+            Err(_) => End::Cut,
+        }
+    }
+
+    fn is_replaced(self, turn: u64) -> bool {
+        self.is_gone() || self.inner.with_value(|inner| inner.follower != turn)
+    }
+
+    /// Draws with the next frame, once for all that has come until then.
+    fn ask_for_frame(self, live: &Rc<RefCell<Live>>, turn: u64) {
+        if std::mem::replace(&mut live.borrow_mut().frame, true) {
+            return;
+        }
+        let live = live.clone();
+        request_animation_frame(move || {
+            if self.is_replaced(turn) {
+                return;
+            }
+            let begun = browser::now();
+            self.draw(&mut live.borrow_mut(), false);
+            let cost = browser::now() - begun;
+            if cost < CHEAP {
+                live.borrow_mut().frame = false;
+                return;
+            }
+            let rest = (cost * REST_FACTOR).min(LONGEST_REST);
+            set_timeout(
+                move || {
+                    live.borrow_mut().frame = false;
+                    if !self.is_replaced(turn) {
+                        self.ask_for_frame(&live, turn);
+                    }
+                },
+                Duration::from_millis(rest as u64),
+            );
+        });
+    }
+
+    fn draw(self, live: &mut Live, complete: bool) {
+        if live.reader.news.is_empty() && !complete {
+            return;
+        }
+        live.reader.settle();
+        let Some(shown) = self.shown(live) else { return };
+        let message = live.reader.message();
+        if let Some(catch_up) = &live.catching_up {
+            let behind = weight(message) < catch_up.weight && browser::now() - catch_up.since < CATCH_UP;
+            if behind && !complete {
+                return;
+            }
+            live.catching_up = None;
+            shown.show_all(message, complete);
+        } else {
+            shown.show_parts(message, &live.reader.news.parts);
+            shown.show_metadata(message);
+        }
+        live.reader.news = Default::default();
+        if let Some(sentence) = live.announcer.next(live.reader.message(), browser::now(), complete) {
+            self.announcement.set(sentence);
+        }
+    }
+
+    /// The message on the screen; made when its id is known.
+    fn shown(self, live: &mut Live) -> Option<MessageState> {
+        if live.shown.is_none() {
+            let message = live.reader.message();
+            if message.id.is_empty() {
+                return None;
+            }
+            let known = self.messages.with_untracked(|all| all.iter().find(|known| known.id == message.id).cloned());
+            if let Some(known) = &known {
+                live.announcer.skip(&known.text());
+                live.catching_up = Some(CatchUp { weight: known.weight(), since: browser::now() });
+            }
+            let shown = known.unwrap_or_else(|| {
+                let new = MessageState::new(&wire::UiMessage::new(message.id.clone(), message.role));
+                self.messages.update(|all| all.push(new.clone()));
+                new
+            });
+            live.shown = Some(shown);
+        }
+        live.shown.clone()
+    }
+
+    /// The message is complete.
+    fn finish(self, live: &Rc<RefCell<Live>>, own: bool) {
+        let mut live = live.borrow_mut();
+        self.draw(&mut live, true);
+        if let Some(shown) = live.shown.clone() {
+            shown.show_all(live.reader.message(), true);
+            let told = shown.metadata.with_untracked(|metadata| metadata.error.is_some());
+            if let (Some(error), false) = (live.reader.error.take(), told) {
+                self.problem.set(Some(Problem { message: error, remedy: Some(Remedy::Reload) }));
+            }
+        }
+        self.phase.set(Phase::Idle);
+        self.tell_others();
+        if own {
+            self.run_client_calls();
+        } else {
+            self.run_client_calls_later();
+        }
+    }
+
+    /// Loads the conversation and shows it as it stands; what is the same stays as it is.
+    pub(super) async fn reload(self) {
+        let Some(id) = self.id.get_untracked() else { return };
+        self.interrupt();
+        let turn = self.inner.with_value(|inner| inner.follower);
+        let loaded = load_conversation(id).await;
+        if self.is_replaced(turn) {
+            return;
+        }
+        match loaded {
+            Ok(view) => self.show(&view),
+            Err(error) => {
+                self.phase.set(Phase::Idle);
+                self.fail(&error, Some(Remedy::Reload));
+            }
+        }
+    }
+
+    fn show(self, view: &ConversationView) {
+        let known = self.messages.get_untracked();
+        let shown = |message: &wire::UiMessage| match known.iter().find(|known| known.id == message.id) {
+            Some(known) => {
+                known.show_all(message, view.active.is_none());
+                known.clone()
+            }
+            None => MessageState::new(message),
+        };
+        let messages: Vec<_> = view.messages.iter().map(shown).collect();
+        let same = messages.len() == known.len() && messages.iter().zip(&known).all(|(a, b)| a.id == b.id);
+        if !same {
+            self.messages.set(messages);
+        }
+        self.phase.set(Phase::Idle);
+        if view.active.is_some() {
+            self.watch_active();
+        } else {
+            self.run_client_calls_later();
+        }
+    }
+}
+
+impl Live {
+    fn new() -> Self {
+        Self { reader: Reader::new(), shown: None, catching_up: None, frame: false, announcer: Announcer::default() }
+    }
+}

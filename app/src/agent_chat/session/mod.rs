@@ -1,0 +1,171 @@
+//! A conversation that is open in the browser: what is on the screen, and what can be done.
+//!
+//! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
+//! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
+//! page itself executes, `tabs.rs` hears of other tabs and devices.
+
+mod client_call;
+mod follow;
+mod shared_state;
+mod submit;
+mod tabs;
+
+pub(super) use client_call::PAGE_STATE_TOOL;
+
+use super::message_state::MessageState;
+use crate::api::ApiError;
+use crate::chat_context::{ChatContext, use_chat_context};
+use crate::page_state::{PageState, use_page_state};
+use futures::future::AbortHandle;
+use leptos::prelude::*;
+use wire::Role;
+use wire::api::{ConversationView, MessageMetadata, Outcome};
+use wire::page::{AgentChatProperties, SharedField};
+
+/// An open conversation; a cheap handle.
+#[derive(Clone, Copy)]
+pub(super) struct Session {
+    /// None until the first message of a new conversation is accepted.
+    pub(super) id: RwSignal<Option<String>>,
+    pub(super) messages: RwSignal<Vec<MessageState>>,
+    pub(super) phase: RwSignal<Phase>,
+    pub(super) problem: RwSignal<Option<Problem>>,
+    /// What stands in the composer.
+    pub(super) draft: RwSignal<String>,
+    /// What a screen reader should say next.
+    pub(super) announcement: RwSignal<String>,
+    /// Rises when the composer should have the focus.
+    pub(super) focus: RwSignal<u32>,
+    place: StoredValue<Place>,
+    page_state: PageState,
+    chat: ChatContext,
+    inner: StoredValue<Inner>,
+}
+
+/// Where the chat stands.
+pub(super) struct Place {
+    pub(super) page_id: String,
+    pub(super) properties: AgentChatProperties,
+    pub(super) fields: Vec<SharedField>,
+}
+
+/// What the session is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// Nothing.
+    Idle,
+    /// Something was sent and is not accepted yet.
+    Sending,
+    /// An answer is being written.
+    Streaming,
+    /// The user has asked to end it.
+    Stopping,
+    /// The connection is lost, the answer is being written on without us.
+    Reconnecting,
+}
+
+/// What went wrong, for the user.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Problem {
+    pub(super) message: String,
+    pub(super) remedy: Option<Remedy>,
+}
+
+/// What the user can do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Remedy {
+    /// Send what stands in the composer.
+    Send,
+    /// Load the conversation.
+    Reload,
+}
+
+/// What is not shown.
+#[derive(Default)]
+struct Inner {
+    /// Counts the streams that were followed: only the newest may change anything.
+    follower: u64,
+    /// Ends the wait for the next bytes, or for the next attempt.
+    interrupt: Option<AbortHandle>,
+    /// When the stream was heard of last, by the page's clock.
+    heard: f64,
+    /// A message that the server has not acknowledged; sent again as it is, it is the same message.
+    unsent: Option<(String, String)>,
+    /// Stop was asked for before the server had accepted.
+    stop_early: bool,
+}
+
+impl Session {
+    /// A conversation as it was loaded, or a new one.
+    pub(super) fn new(view: Option<&ConversationView>, place: Place, draft: RwSignal<String>) -> Self {
+        let messages = view.map(|view| view.messages.iter().map(MessageState::new).collect());
+        let running = view.is_some_and(|view| view.active.is_some());
+        Self {
+            id: RwSignal::new(view.map(|view| view.summary.id.clone())),
+            messages: RwSignal::new(messages.unwrap_or_default()),
+            phase: RwSignal::new(if running { Phase::Streaming } else { Phase::Idle }),
+            problem: RwSignal::new(None),
+            draft,
+            announcement: RwSignal::new(String::new()),
+            focus: RwSignal::new(0),
+            place: StoredValue::new(place),
+            page_state: use_page_state(),
+            chat: use_chat_context(),
+            inner: StoredValue::new(Inner::default()),
+        }
+    }
+
+    /// Begins the session's life in the browser.
+    pub(super) fn start(self, view: Option<&ConversationView>) {
+        self.listen();
+        on_cleanup(move || self.interrupt());
+        if view.is_some_and(|view| view.active.is_some()) {
+            self.watch_active();
+        } else {
+            self.run_client_calls();
+        }
+    }
+
+    /// Whether nothing can be sent now.
+    pub(super) fn is_busy(self) -> bool {
+        self.phase.get() != Phase::Idle
+    }
+
+    /// Whether an answer is being written, or about to be.
+    pub(super) fn is_answering(self) -> bool {
+        matches!(self.phase.get(), Phase::Sending | Phase::Streaming | Phase::Reconnecting)
+    }
+
+    /// The newest message, if it is the agent's. Not tracked.
+    fn newest_answer(self) -> Option<MessageState> {
+        self.messages.with_untracked(|messages| messages.last().filter(|last| last.role == Role::Assistant).cloned())
+    }
+
+    /// How the newest answer stands. Tracked.
+    pub(super) fn ending(self) -> Option<MessageMetadata> {
+        let last =
+            self.messages.with(|messages| messages.last().filter(|last| last.role == Role::Assistant).cloned())?;
+        let metadata = last.metadata.get();
+        let is_special = !matches!(metadata.outcome, None | Some(Outcome::Done | Outcome::Waiting));
+        (is_special && self.phase.get() == Phase::Idle).then_some(metadata)
+    }
+
+    fn is_gone(self) -> bool {
+        self.messages.is_disposed()
+    }
+
+    fn fail(self, error: &ApiError, remedy: Option<Remedy>) {
+        self.problem.set(Some(Problem { message: error.to_string(), remedy }));
+    }
+
+    /// Ends whatever is being waited for.
+    fn interrupt(self) {
+        let handle = self.inner.try_update_value(|inner| {
+            inner.follower += 1;
+            inner.interrupt.take()
+        });
+        if let Some(Some(handle)) = handle {
+            handle.abort();
+        }
+    }
+}

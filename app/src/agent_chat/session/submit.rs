@@ -1,0 +1,206 @@
+//! What the user does: send, stop, decide, ask again, go on.
+
+use super::{Phase, Problem, Remedy, Session};
+use crate::agent_chat::browser;
+use crate::agent_chat::message_state::MessageState;
+use crate::api::{self, ApiError};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::{Map, Value};
+use wire::api::{Answer, SendRequest, Submission};
+use wire::error::ErrorCode;
+use wire::{Approval, Role, ToolState, UiMessage};
+
+impl Session {
+    /// Sends what stands in the composer.
+    pub(in crate::agent_chat) fn send_draft(self) {
+        let text = self.draft.get_untracked().trim().to_owned();
+        if text.is_empty() || self.phase.get_untracked() != Phase::Idle {
+            return;
+        }
+        self.draft.set(String::new());
+        self.send_text(text);
+    }
+
+    /// Sends a text.
+    pub(in crate::agent_chat) fn send_text(self, text: String) {
+        if self.phase.get_untracked() != Phase::Idle {
+            return;
+        }
+        let unsent = self.inner.try_update_value(|inner| inner.unsent.take()).flatten();
+        let again = unsent.filter(|(_, unsent)| *unsent == text);
+        let id = again.map_or_else(browser::random_id, |(id, _)| id);
+        let message = UiMessage::user(id.clone(), text.clone());
+        self.messages.update(|messages| messages.push(MessageState::new(&message)));
+        self.focus.update(|count| *count += 1);
+        self.begin();
+        let submission = Submission::Message { message, replaces: None, history: Vec::new() };
+        spawn_local(async move {
+            let Err(error) = self.submit(submission, None).await else { return };
+            if self.is_gone() {
+                return;
+            }
+            // Nothing is lost: the words are back in the composer, and sent again they are the same message.
+            self.messages.update(|messages| messages.retain(|message| message.id != id));
+            if self.draft.with_untracked(String::is_empty) {
+                self.draft.set(text.clone());
+            }
+            self.inner.update_value(|inner| inner.unsent = Some((id, text)));
+            self.refused(&error, Remedy::Send);
+        });
+    }
+
+    /// Ends the answer that is being written. What was written stays.
+    pub(in crate::agent_chat) fn stop(self) {
+        match self.phase.get_untracked() {
+            Phase::Idle | Phase::Stopping => {}
+            Phase::Sending => self.inner.update_value(|inner| inner.stop_early = true),
+            Phase::Streaming | Phase::Reconnecting => self.stop_now(),
+        }
+    }
+
+    /// The user's decision on a call.
+    pub(in crate::agent_chat) fn decide(self, tool_call_id: String, approved: bool, reason: Option<String>) {
+        if self.phase.get_untracked() != Phase::Idle {
+            return;
+        }
+        self.focus.update(|count| *count += 1);
+        self.show_decision(&tool_call_id, approved, reason.clone());
+        let answers = vec![Answer::Approval { tool_call_id, approved, reason }];
+        self.run(Submission::Answers { answers });
+    }
+
+    /// Answers the newest user message again.
+    pub(in crate::agent_chat) fn regenerate(self) {
+        if self.phase.get_untracked() != Phase::Idle {
+            return;
+        }
+        self.messages.update(|messages| {
+            if messages.last().is_some_and(|last| last.role == Role::Assistant) {
+                messages.pop();
+            }
+        });
+        self.run(Submission::Regenerate { message_id: None });
+    }
+
+    /// Goes on with an answer that was cut off.
+    pub(in crate::agent_chat) fn go_on(self) {
+        if self.phase.get_untracked() == Phase::Idle {
+            self.run(Submission::Continue);
+        }
+    }
+
+    /// Tries what went wrong again.
+    pub(in crate::agent_chat) fn remedy(self, remedy: Remedy) {
+        self.problem.set(None);
+        match remedy {
+            Remedy::Send => self.send_draft(),
+            Remedy::Reload => spawn_local(self.reload()),
+        }
+    }
+
+    /// Sends; when it is refused, shows how the conversation really stands.
+    fn run(self, submission: Submission) {
+        self.begin();
+        spawn_local(async move {
+            if let Err(error) = self.submit(submission, None).await
+                && !self.is_gone()
+            {
+                self.reload().await;
+                self.refused(&error, Remedy::Reload);
+            }
+        });
+    }
+
+    /// From here on nothing that was asked for earlier changes the screen.
+    pub(super) fn begin(self) {
+        self.interrupt();
+        self.problem.set(None);
+        self.phase.set(Phase::Sending);
+        self.inner.update_value(|inner| inner.stop_early = false);
+    }
+
+    /// Sends what was [begun](Session::begin), and follows the answer to its end. `written` are values of the page that are
+    /// written when the server has accepted.
+    pub(super) async fn submit(
+        self,
+        submission: Submission,
+        written: Option<&[(String, Value)]>,
+    ) -> Result<(), ApiError> {
+        let is_new = self.id.with_untracked(Option::is_none);
+        let conversation_id = self.id.get_untracked().unwrap_or_else(browser::random_id);
+        self.id.set(Some(conversation_id.clone()));
+        let request = self.request(conversation_id.clone(), submission, written.unwrap_or_default());
+        let answer = api::send(request).await;
+        if self.is_gone() {
+            return Ok(());
+        }
+        let stream = match answer {
+            Ok(stream) => stream,
+            Err(error) => {
+                self.phase.set(Phase::Idle);
+                return Err(error);
+            }
+        };
+        self.phase.set(Phase::Streaming);
+        if is_new {
+            self.chat.select(Some(conversation_id), true);
+        }
+        if let Some(written) = written {
+            self.page_state.write_by_agent(written.to_vec());
+        }
+        self.tell_others();
+        if self.inner.with_value(|inner| inner.stop_early) {
+            self.stop_now();
+        }
+        self.follow(stream, true).await;
+        Ok(())
+    }
+
+    fn request(self, conversation_id: String, submission: Submission, written: &[(String, Value)]) -> SendRequest {
+        let shared_state: Map<String, Value> = self.shared_state(written);
+        self.place.with_value(|place| SendRequest {
+            page_id: place.page_id.clone(),
+            agent_id: place.properties.agent_id.clone(),
+            conversation_id,
+            submission,
+            shared_state,
+            url_query: browser::url_query(),
+        })
+    }
+
+    fn stop_now(self) {
+        let Some(id) = self.id.get_untracked() else { return };
+        self.phase.set(Phase::Stopping);
+        spawn_local(async move {
+            let stopped = api::stop(id).await;
+            if let (Err(error), false) = (stopped, self.is_gone()) {
+                if self.phase.get_untracked() == Phase::Stopping {
+                    self.phase.set(Phase::Streaming);
+                }
+                self.problem.set(Some(Problem { message: error.to_string(), remedy: None }));
+            }
+        });
+    }
+
+    /// The server did not take something. When an answer is being written already, that is shown instead of an offer to try again.
+    fn refused(self, error: &ApiError, remedy: Remedy) {
+        let busy = error.code() == ErrorCode::Busy;
+        self.fail(error, (!busy).then_some(remedy));
+        if busy && self.phase.get_untracked() == Phase::Idle {
+            spawn_local(self.reload());
+        }
+    }
+
+    fn show_decision(self, call_id: &str, approved: bool, reason: Option<String>) {
+        let tools = self.newest_answer().map(|answer| answer.tools()).unwrap_or_default();
+        let tool = tools.into_iter().find(|tool| tool.with_untracked(|tool| tool.tool_call_id == call_id));
+        if let Some(tool) = tool {
+            tool.update(|tool| {
+                tool.state = ToolState::ApprovalResponded;
+                let id = tool.approval.take().map(|approval| approval.id).unwrap_or_default();
+                tool.approval = Some(Approval { id, approved: Some(approved), reason, signature: None });
+            });
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! A tool call: what it is, how it stands; its input and result on request.
+
+use super::approval_card::ApprovalCard;
+use super::session::PAGE_STATE_TOOL;
+use super::value::value_view;
+use super::words::{tool_name, tool_state};
+use crate::icons::{Icon, Shape};
+use leptos::prelude::*;
+use serde_json::Value;
+use wire::{ToolPart, ToolState};
+
+/// A tool call. While it waits for a decision it is a question.
+#[component]
+pub(super) fn ToolCard(
+    /// The call.
+    tool: ArcRwSignal<ToolPart>,
+) -> impl IntoView {
+    let asks = {
+        let tool = tool.clone();
+        Memo::new(move |_| tool.with(|tool| tool.state == ToolState::ApprovalRequested))
+    };
+    move || {
+        let tool = tool.clone();
+        if asks.get() { view! { <ApprovalCard tool /> }.into_any() } else { view! { <CallCard tool /> }.into_any() }
+    }
+}
+
+#[component]
+fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
+    let tool = ArcMemo::new(move |_| tool.get());
+    let read = move |what: fn(&ToolPart) -> String| {
+        let tool = tool.clone();
+        (tool.clone(), move || tool.with(what))
+    };
+    let (tool, name) = read(tool_name);
+    let state = {
+        let tool = tool.clone();
+        move || tool.with(tool_state)
+    };
+    let detail = {
+        let tool = tool.clone();
+        move || tool.with(summary)
+    };
+    let shape = {
+        let tool = tool.clone();
+        move || tool.with(icon)
+    };
+    let kind = {
+        let tool = tool.clone();
+        move || tool.with(kind)
+    };
+    view! {
+        <details class="cw-tool" data-state=kind>
+            <summary>
+                <span class="cw-tool-icon">{move || view! { <Icon of=shape() /> }}</span>
+                <span class="cw-tool-name">{name}</span>
+                <span class="cw-tool-summary">{detail}</span>
+                <span class="cw-tool-state">{state}</span>
+                <span class="cw-chevron"><Icon of=Shape::Chevron /></span>
+            </summary>
+            <div class="cw-tool-body">{move || tool.with(body)}</div>
+        </details>
+    }
+}
+
+/// For the style: how loud the card is.
+fn kind(tool: &ToolPart) -> &'static str {
+    match tool.state {
+        ToolState::InputStreaming | ToolState::InputAvailable | ToolState::ApprovalRequested => "running",
+        ToolState::ApprovalResponded if tool_state(tool) == "Approved" => "running",
+        ToolState::ApprovalResponded | ToolState::OutputDenied => "denied",
+        ToolState::OutputAvailable => "done",
+        ToolState::OutputError => "failed",
+    }
+}
+
+fn icon(tool: &ToolPart) -> Shape {
+    match kind(tool) {
+        "running" => Shape::Spinner,
+        "denied" => Shape::Denied,
+        "failed" => Shape::Warning,
+        _ if tool.tool_name == PAGE_STATE_TOOL => Shape::Pencil,
+        _ => Shape::Check,
+    }
+}
+
+/// The result in a few words, where we know what it means.
+fn summary(tool: &ToolPart) -> String {
+    let count = |list: &str| tool.output.as_ref().and_then(|output| output.get(list)?.as_array()).map_or(0, Vec::len);
+    if tool.tool_name != PAGE_STATE_TOOL || tool.state != ToolState::OutputAvailable {
+        return String::new();
+    }
+    let refused = count("refused") + count("ignored");
+    let fields = |count: usize| if count == 1 { "1 field".to_owned() } else { format!("{count} fields") };
+    match (count("written"), refused) {
+        (written, 0) => fields(written),
+        (0, refused) => format!("{} refused", fields(refused)),
+        (written, refused) => format!("{}, {refused} refused", fields(written)),
+    }
+}
+
+fn body(tool: &ToolPart) -> AnyView {
+    let section =
+        |title: &'static str, content: AnyView| view! { <section><h4>{title}</h4>{content}</section> }.into_any();
+    let is_empty = |value: &&Value| value.as_object().is_some_and(serde_json::Map::is_empty);
+    let input = tool.input.as_ref().or(tool.raw_input.as_ref());
+    let shown_input = match input {
+        // The values are what matters, not that they are wrapped.
+        Some(input) if tool.tool_name == PAGE_STATE_TOOL => input.get("updates").or(Some(input)),
+        input => input,
+    };
+    let mut sections = Vec::new();
+    if let Some(input) = shown_input.filter(|input| !is_empty(input)) {
+        sections.push(section("Input", value_view(input)));
+    }
+    if let Some(output) = &tool.output {
+        sections.push(section("Result", value_view(output)));
+    }
+    if let Some(error) = &tool.error_text {
+        let error = view! { <p class="cw-tool-error" dir="auto">{error.clone()}</p> };
+        sections.push(section("What went wrong", error.into_any()));
+    }
+    let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
+    if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+        sections.push(section("Your note", view! { <p dir="auto">{reason}</p> }.into_any()));
+    }
+    if sections.is_empty() {
+        sections.push(view! { <p class="cw-value-word">"Nothing to show yet."</p> }.into_any());
+    }
+    sections.into_any()
+}

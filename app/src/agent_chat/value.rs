@@ -1,0 +1,74 @@
+//! JSON for people: keys in words with their values, lists as lists.
+
+use crate::page_state::words;
+use leptos::html;
+use leptos::prelude::*;
+use serde_json::Value;
+
+/// Deeper values are shown as "…".
+const MAX_DEPTH: usize = 6;
+/// Of a list or an object at most this many entries are shown.
+const MAX_ENTRIES: usize = 100;
+/// Of a text at most this many bytes are shown.
+const MAX_TEXT: usize = 20_000;
+
+/// A value as a view.
+pub(super) fn value_view(value: &Value) -> AnyView {
+    view_at(value, 0)
+}
+
+fn view_at(value: &Value, depth: usize) -> AnyView {
+    match value {
+        Value::Null => word("none"),
+        Value::Bool(true) => word("yes"),
+        Value::Bool(false) => word("no"),
+        Value::Number(number) => text(number.to_string()),
+        Value::String(content) if content.is_empty() => word("empty"),
+        Value::String(content) => text(shortened(content)),
+        Value::Array(items) if items.is_empty() => word("none"),
+        Value::Object(entries) if entries.is_empty() => word("none"),
+        _ if depth >= MAX_DEPTH => word("…"),
+        Value::Array(items) => {
+            let shown =
+                items.iter().take(MAX_ENTRIES).map(|item| html::li().child(view_at(item, depth + 1)).into_any());
+            let list = html::ul().class("cw-value-list").child(shown.collect::<Vec<_>>());
+            with_rest(list.into_any(), items.len())
+        }
+        Value::Object(entries) => {
+            let shown = entries.iter().take(MAX_ENTRIES).map(|(key, value)| {
+                let entry = (html::dt().child(words(key)), html::dd().child(view_at(value, depth + 1)));
+                html::div().child(entry).into_any()
+            });
+            let list = html::dl().class("cw-value").child(shown.collect::<Vec<_>>());
+            with_rest(list.into_any(), entries.len())
+        }
+    }
+}
+
+fn with_rest(list: AnyView, count: usize) -> AnyView {
+    if count <= MAX_ENTRIES {
+        return list;
+    }
+    let rest = word_owned(format!("and {} more", count - MAX_ENTRIES));
+    vec![list, rest].into_any()
+}
+
+fn shortened(text: &str) -> String {
+    if text.len() <= MAX_TEXT {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT)])
+}
+
+fn text(text: String) -> AnyView {
+    html::span().class("cw-value-text").dir("auto").child(text).into_any()
+}
+
+/// A word of ours, not of the data.
+fn word(word: &'static str) -> AnyView {
+    word_owned(word.to_owned())
+}
+
+fn word_owned(word: String) -> AnyView {
+    html::span().class("cw-value-word").child(word).into_any()
+}

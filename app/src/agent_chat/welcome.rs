@@ -1,0 +1,35 @@
+//! What an empty chat says.
+
+use super::session::Session;
+use leptos::prelude::*;
+use wire::page::Welcome as WelcomeText;
+
+/// A heading, a sentence, and prompts to click.
+#[component]
+pub(super) fn Welcome(
+    /// What it says, from the config.
+    text: WelcomeText,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let title = if text.title.is_empty() { "How can I help?".to_owned() } else { text.title };
+    let prompt = move |prompt: String| {
+        let sent = prompt.clone();
+        view! {
+            <li>
+                <button type="button" class="cw-prompt" dir="auto" on:click=move |_| session.send_text(sent.clone())>
+                    {prompt}
+                </button>
+            </li>
+        }
+    };
+    view! {
+        <div class="cw-welcome">
+            <h2 dir="auto">{title}</h2>
+            {(!text.description.is_empty()).then(|| view! { <p dir="auto">{text.description}</p> })}
+            {(!text.prompts.is_empty())
+                .then(|| {
+                    view! { <ul class="cw-prompts">{text.prompts.into_iter().map(prompt).collect_view()}</ul> }
+                })}
+        </div>
+    }
+}

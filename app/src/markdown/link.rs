@@ -1,0 +1,145 @@
+//! Which addresses a reply may link to.
+
+/// The address, if a click on it is harmless: web pages and mail. No `javascript:`, no `data:`, nothing relative, which
+/// would be an address of ours that the model chose.
+pub(crate) fn allowed(url: &str) -> Option<&str> {
+    ["https://", "http://", "mailto:"].into_iter().any(|scheme| starts_with(url, scheme)).then_some(url)
+}
+
+/// Whether an image is part of the text itself, so that showing it fetches nothing.
+pub(crate) fn is_embedded_image(url: &str) -> bool {
+    ["png", "jpeg", "gif", "webp", "avif"].into_iter().any(|kind| {
+        let rest = url.strip_prefix("data:image/").and_then(|rest| rest.strip_prefix(kind));
+        rest.is_some_and(|rest| rest.starts_with([';', ',']))
+    })
+}
+
+/// The host of a web address, for people.
+pub(super) fn host(url: &str) -> &str {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
+    authority.rsplit('@').next().unwrap_or(authority)
+}
+
+/// The pieces of a text, in order: text, and web addresses that stand in it bare.
+pub(super) fn bare_urls(text: &str) -> Vec<Piece<'_>> {
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    let mut from = 0;
+    while let Some(at) = find_scheme(rest, from) {
+        let end = rest[at..].find([' ', '\n', '\t', '<', '>', '"', '`']).map_or(rest.len(), |end| at + end);
+        let url = trim_end(&rest[at..end]);
+        let begins_a_word = !rest[..at].ends_with(|letter: char| letter.is_alphanumeric());
+        if !begins_a_word || host(url).is_empty() {
+            from = at + "http".len();
+            continue;
+        }
+        if at > 0 {
+            pieces.push(Piece::Text(&rest[..at]));
+        }
+        pieces.push(Piece::Url(url));
+        rest = &rest[at + url.len()..];
+        from = 0;
+    }
+    if !rest.is_empty() {
+        pieces.push(Piece::Text(rest));
+    }
+    pieces
+}
+
+/// See [`bare_urls`].
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Piece<'t> {
+    Text(&'t str),
+    Url(&'t str),
+}
+
+fn find_scheme(text: &str, from: usize) -> Option<usize> {
+    let found = text[from..].match_indices("http").map(|(at, _)| from + at);
+    found.into_iter().find(|at| text[*at..].starts_with("http://") || text[*at..].starts_with("https://"))
+}
+
+/// Punctuation at the end belongs to the sentence; a closing bracket too, unless the address opened it.
+fn trim_end(url: &str) -> &str {
+    let mut url = url;
+    loop {
+        let trimmed = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
+        let closes = |open: char, close: char| {
+            trimmed.ends_with(close) && trimmed.matches(close).count() > trimmed.matches(open).count()
+        };
+        let shorter = if closes('(', ')') || closes('[', ']') { &trimmed[..trimmed.len() - 1] } else { trimmed };
+        if shorter.len() == url.len() {
+            return url;
+        }
+        url = shorter;
+    }
+}
+
+fn starts_with(url: &str, scheme: &str) -> bool {
+    url.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_harmless_schemes_are_links() {
+        for url in ["https://a.b", "HTTP://a", "mailto:a@b"] {
+            assert_eq!(allowed(url), Some(url));
+        }
+        let refused = [
+            "javascript:alert(1)",
+            " https://a",
+            "java\nscript:x",
+            "data:text/html,x",
+            "/ui/x",
+            "//a.b",
+            "#x",
+            "",
+            "https:a",
+            "vbscript:x",
+        ];
+        for url in refused {
+            assert_eq!(allowed(url), None, "{url}");
+        }
+    }
+
+    #[test]
+    fn only_pictures_are_embedded_images() {
+        for (url, expected) in [
+            ("data:image/png;base64,AA", true),
+            ("data:image/svg+xml,<svg/>", false),
+            ("data:image/pngx;base64,AA", false),
+            ("data:text/html,x", false),
+            ("https://a/b.png", false),
+        ] {
+            assert_eq!(is_embedded_image(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn hosts_are_those_the_browser_would_ask() {
+        for (url, expected) in [
+            ("https://a.b/c@d", "a.b"),
+            ("https://good.com@evil.com/x", "evil.com"),
+            ("http://a.b?x#y", "a.b"),
+            ("https://a\\@b", "a"),
+        ] {
+            assert_eq!(host(url), expected, "{url}");
+        }
+    }
+
+    #[test]
+    fn finds_bare_addresses() {
+        fn check(text: &str, expected: &[Piece<'_>]) {
+            assert_eq!(bare_urls(text), expected, "{text}");
+        }
+        check("none", &[Piece::Text("none")]);
+        check("", &[]);
+        check("at https://a.b/c, too", &[Piece::Text("at "), Piece::Url("https://a.b/c"), Piece::Text(", too")]);
+        check("(http://a.b/(c)).", &[Piece::Text("("), Piece::Url("http://a.b/(c)"), Piece::Text(").")]);
+        check("xhttp://a http://", &[Piece::Text("xhttp://a http://")]);
+        check("https://a https://b", &[Piece::Url("https://a"), Piece::Text(" "), Piece::Url("https://b")]);
+    }
+}
