@@ -1,2 +1,54 @@
-//! xtask
-fn main() {}
+#![doc = include_str!("../README.md")]
+
+mod bench;
+mod build;
+mod serve;
+mod site;
+mod step;
+mod test;
+mod tools;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use xshell::Shell;
+
+#[derive(Parser)]
+#[command(name = "cargo xtask", about = "Build, serve, test and measure Chatwright")]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Build the browser's half, then the server.
+    Build {
+        /// Optimised, with the site inside the binary.
+        #[arg(long)]
+        release: bool,
+    },
+    /// Build and run the server; what follows `--` goes to it.
+    Serve {
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
+    /// Run every check and test, the browser's too.
+    Test,
+    /// Measure what a turn costs, against the floor of this machine.
+    Bench,
+    /// Take the pictures of the README and of every state of the demo.
+    Screenshots,
+}
+
+fn main() -> Result<()> {
+    let shell = Shell::new()?;
+    // Cargo runs this from anywhere in the workspace.
+    shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
+    match Arguments::parse().command {
+        Command::Build { release } => build::run(&shell, build::Profile::of(release)),
+        Command::Serve { arguments } => serve::run(&shell, &arguments),
+        Command::Test => test::run(&shell),
+        Command::Bench => bench::run(&shell),
+        Command::Screenshots => test::screenshots(&shell),
+    }
+}

@@ -1,0 +1,107 @@
+//! Drives turns against a server and checks that each stream is whole.
+
+use crate::process::Measurable;
+use anyhow::{Result, ensure};
+use futures::StreamExt;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// What is driven.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    /// The agent, and the scripted model behind it.
+    pub(crate) model: &'static str,
+    /// Turns in all.
+    pub(crate) turns: usize,
+    /// Turns at once.
+    pub(crate) at_once: usize,
+    /// Text deltas that each turn must have.
+    pub(crate) deltas: usize,
+}
+
+/// What it cost.
+pub(crate) struct Measured {
+    /// CPU time of the server for each text delta, in microseconds.
+    pub(crate) cpu_us_per_delta: f64,
+    first_text_ms: (f64, f64),
+    memory_mb: f64,
+    kb_per_stream: f64,
+}
+
+impl Measured {
+    pub(crate) const HEADINGS: &str = "              CPU/delta   first text p50 / p99     memory   per stream";
+
+    pub(crate) fn row(&self, name: &str) -> String {
+        let (p50, p99) = self.first_text_ms;
+        format!(
+            "{name:<12} {:>8.2} µs   {p50:>8.1} / {p99:>8.1} ms {:>7.1} MB   {:>7.1} KB",
+            self.cpu_us_per_delta, self.memory_mb, self.kb_per_stream
+        )
+    }
+}
+
+/// Runs the load.
+pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
+    let client = reqwest::Client::builder().pool_max_idle_per_host(load.at_once).build()?;
+    let url = format!("{}/api/agent/bench/{}", server.origin, load.model);
+    let (next, firsts) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(Vec::new())));
+    let (cpu, memory) = (server.cpu_s()?, server.memory_mb()?);
+    let workers = (0..load.at_once).map(|_| {
+        let (client, url, next, firsts, load) = (client.clone(), url.clone(), next.clone(), firsts.clone(), *load);
+        tokio::spawn(async move {
+            while next.fetch_add(1, Relaxed) < load.turns {
+                let first = turn(&client, &url, load.deltas).await?;
+                firsts.lock().unwrap_or_else(PoisonError::into_inner).push(first.as_secs_f64() * 1e3);
+            }
+            anyhow::Ok(())
+        })
+    });
+    let workers: Vec<_> = workers.collect();
+    let all = futures::future::try_join_all(workers);
+    tokio::pin!(all);
+    let mut peak = memory;
+    let results = loop {
+        tokio::select! {
+            results = &mut all => break results?,
+            () = tokio::time::sleep(Duration::from_millis(50)) => peak = peak.max(server.memory_mb()?),
+        }
+    };
+    results.into_iter().collect::<Result<()>>()?;
+    let mut firsts = std::mem::take(&mut *firsts.lock().unwrap_or_else(PoisonError::into_inner));
+    firsts.sort_by(f64::total_cmp);
+    let at = |share: f64| firsts[((firsts.len() - 1) as f64 * share) as usize];
+    Ok(Measured {
+        cpu_us_per_delta: (server.cpu_s()? - cpu) * 1e6 / (load.turns * load.deltas) as f64,
+        first_text_ms: (at(0.5), at(0.99)),
+        memory_mb: peak,
+        kb_per_stream: (peak - memory) * 1024.0 / load.at_once as f64,
+    })
+}
+
+/// One turn; answers the time to the first text.
+async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Duration> {
+    static TURN: AtomicUsize = AtomicUsize::new(0);
+    let turn = TURN.fetch_add(1, Relaxed);
+    let message = serde_json::json!({ "id": format!("m{turn}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
+    let body = serde_json::json!({ "id": format!("c{turn}"), "trigger": "submit-message", "messages": [message] });
+    let began = Instant::now();
+    let response = client.post(url).json(&body).send().await?;
+    ensure!(response.status().is_success(), "{}: {}", response.status(), response.text().await?);
+    let (mut first, mut told, mut finished) = (None, 0, false);
+    let mut decoder = sse::Decoder::new(sse::Limits::default());
+    let mut bytes = response.bytes_stream();
+    while let Some(piece) = bytes.next().await {
+        ensure!(decoder.push(&piece?).is_ok(), "an event is too large");
+        while let Some(event) = decoder.next() {
+            let data: &str = event.data.as_ref();
+            if data.starts_with(r#"{"type":"text-delta""#) {
+                first.get_or_insert_with(|| began.elapsed());
+                told += 1;
+            }
+            finished |= data.starts_with(r#"{"type":"finish""#) && !data.contains("finish-step");
+        }
+    }
+    ensure!(told == deltas && finished, "a stream was not whole: {told} of {deltas} deltas, finished: {finished}");
+    Ok(first.unwrap_or_default())
+}

@@ -1,0 +1,79 @@
+//! Servers as child processes, so that their CPU time and memory are their own.
+
+use anyhow::{Context, Result};
+use std::path::Path;
+use std::process::Stdio;
+use tokio::io::{AsyncBufReadExt, BufReader};
+use tokio::process::{Child, Command};
+
+/// Clock ticks a second in `/proc`, on every Linux that is in use.
+const TICKS: f64 = 100.0;
+
+/// A running server; ends when dropped.
+pub(crate) struct Measurable {
+    /// Its origin.
+    pub(crate) origin: String,
+    child: Child,
+}
+
+/// The product with one agent for each model name, on a fresh database.
+pub(crate) async fn product(binary: &Path, folder: &Path, upstream: &str) -> Result<Measurable> {
+    let config = folder.join("chatwright.yaml");
+    std::fs::write(&config, config_text(upstream))?;
+    let database = format!("sqlite://{}", folder.join("bench.db").display());
+    let mut command = Command::new(binary);
+    command.arg("serve").arg("--config").arg(config).args(["--addr", "127.0.0.1:0", "--database", &database]);
+    start(command).await
+}
+
+/// The floor, served by this same program.
+pub(crate) async fn floor(upstream: &str) -> Result<Measurable> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args(["floor", upstream]);
+    start(command).await
+}
+
+fn config_text(upstream: &str) -> String {
+    let agents: String = ["bench-200x0", "bench-100x100"]
+        .iter()
+        .map(|model| format!("  - id: {model}\n    type: ClaudeAgent\n    connectionId: upstream\n    properties: {{ model: {model} }}\n"))
+        .collect();
+    format!(
+        "connections:\n  - id: upstream\n    type: Anthropic\n    properties: {{ apiKey: none, baseURL: \"{upstream}\" }}\n\
+         agents:\n{agents}pages:\n  - id: bench\n    blocks: []\n"
+    )
+}
+
+async fn start(mut command: Command) -> Result<Measurable> {
+    let mut child = command.stdout(Stdio::piped()).kill_on_drop(true).spawn()?;
+    let output = child.stdout.take().context("no output")?;
+    let mut lines = BufReader::new(output).lines();
+    while let Some(line) = lines.next_line().await? {
+        if let Some(origin) = line.strip_prefix("listening on ") {
+            return Ok(Measurable { origin: origin.to_owned(), child });
+        }
+    }
+    anyhow::bail!("{:?} ended before it listened", command.as_std().get_program())
+}
+
+impl Measurable {
+    fn proc(&self, file: &str) -> Result<String> {
+        let id = self.child.id().context("the server has ended")?;
+        Ok(std::fs::read_to_string(format!("/proc/{id}/{file}"))?)
+    }
+
+    /// CPU time so far, in seconds.
+    pub(crate) fn cpu_s(&self) -> Result<f64> {
+        let stat = self.proc("stat")?;
+        let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect::<Vec<_>>();
+        let ticks: u64 = fields.get(11..13).context("short stat")?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+        Ok(ticks as f64 / TICKS)
+    }
+
+    /// Resident memory, in MB.
+    pub(crate) fn memory_mb(&self) -> Result<f64> {
+        let status = self.proc("status")?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;
+        Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
+    }
+}

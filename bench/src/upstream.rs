@@ -1,0 +1,80 @@
+//! A scripted provider that speaks Anthropic Messages: `bench-COUNTxMS` streams COUNT text deltas, MS milliseconds apart.
+
+use anyhow::Result;
+use axum::body::Body;
+use axum::response::Response;
+use axum::routing::post;
+use axum::{Json, Router};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// Markdown as models write it, told in pieces of this many bytes.
+const PIECE: usize = 16;
+const TEXT: &str = "### How it is measured\n\nEach stream is *checked* to its end, with [links](https://example.org), **bold** \
+words and `code` in it.\n\n1. first\n2. second, which is longer\n\n```rust\nlet answer = 42;\n```\n\n| key | value |\n|-----|-------|\n\
+| one | 1     |\n\n";
+
+/// Starts the provider on a free port; answers its base URL.
+pub(crate) async fn start() -> Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    let app = Router::new().route("/v1/messages", post(messages));
+    tokio::spawn(async move { axum::serve(listener, app).await });
+    Ok(format!("http://{address}/v1"))
+}
+
+async fn messages(Json(request): Json<Value>) -> Response {
+    let model = request["model"].as_str().unwrap_or_default();
+    let (count, pause) = plan(model).unwrap_or((200, 0));
+    let body = async_stream::stream! {
+        for event in opening(model) {
+            yield event;
+        }
+        for at in 0..count {
+            if pause > 0 {
+                tokio::time::sleep(Duration::from_millis(pause)).await;
+            }
+            let from = at * PIECE % (TEXT.len() - PIECE);
+            let delta = json!({ "type": "text_delta", "text": &TEXT[from..from + PIECE] });
+            yield event(json!({ "type": "content_block_delta", "index": 0, "delta": delta }));
+        }
+        for event in closing(count) {
+            yield event;
+        }
+    };
+    let body = Body::from_stream(body);
+    Response::builder().header("content-type", "text/event-stream").body(body).unwrap_or_default()
+}
+
+fn plan(model: &str) -> Option<(usize, u64)> {
+    let (count, pause) = model.strip_prefix("bench-")?.split_once('x')?;
+    Some((count.parse().ok()?, pause.parse().ok()?))
+}
+
+fn opening(model: &str) -> [Result<Bytes, Infallible>; 2] {
+    let usage = json!({ "input_tokens": 20, "output_tokens": 1 });
+    let message = json!({ "id": "msg_1", "type": "message", "role": "assistant", "model": model, "content": [],
+        "stop_reason": null, "stop_sequence": null, "usage": usage });
+    let block = json!({ "type": "text", "text": "" });
+    [
+        event(json!({ "type": "message_start", "message": message })),
+        event(json!({ "type": "content_block_start", "index": 0, "content_block": block })),
+    ]
+}
+
+fn closing(count: usize) -> [Result<Bytes, Infallible>; 3] {
+    let delta = json!({ "stop_reason": "end_turn", "stop_sequence": null });
+    [
+        event(json!({ "type": "content_block_stop", "index": 0 })),
+        event(json!({ "type": "message_delta", "delta": delta, "usage": { "output_tokens": count } })),
+        event(json!({ "type": "message_stop" })),
+    ]
+}
+
+fn event(data: Value) -> Result<Bytes, Infallible> {
+    let name = data["type"].as_str().unwrap_or_default();
+    Ok(Bytes::from(format!("event: {name}\ndata: {data}\n\n")))
+}

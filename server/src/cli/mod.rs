@@ -1,0 +1,54 @@
+//! The command line.
+
+mod check;
+mod schema;
+mod serve;
+
+use clap::{Parser, Subcommand};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tracing_subscriber::EnvFilter;
+
+/// AI agents for web pages, from config.
+#[derive(Parser)]
+#[command(name = "chatwright", version, about)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the server; without a config, the embedded demo.
+    Serve(serve::Arguments),
+    /// Check a config; every problem as file:line:column.
+    Check(check::Arguments),
+    /// Print the JSON Schema of the config, for editors.
+    Schema,
+}
+
+/// The config, wherever a command takes one.
+#[derive(clap::Args)]
+pub(crate) struct ConfigArgument {
+    /// A YAML file, or a folder with `chatwright.yaml`.
+    #[arg(long = "config", env = "CHATWRIGHT_CONFIG", value_name = "PATH")]
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Reads the command line and does what it says.
+pub(crate) async fn run() -> ExitCode {
+    let arguments = Arguments::parse();
+    let filter = EnvFilter::try_from_env("CHATWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,chatwright=info,chat=info"));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    match arguments.command {
+        Command::Serve(arguments) => serve::run(arguments).await,
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Schema => schema::run(),
+    }
+}
+
+/// Says what went wrong, in one line, and fails.
+pub(crate) fn fail(message: &str) -> ExitCode {
+    eprintln!("chatwright: {message}");
+    ExitCode::FAILURE
+}

@@ -1,0 +1,68 @@
+//! `chatwright serve`
+
+use super::{ConfigArgument, fail};
+use crate::compose::{self, Composition};
+use crate::router::{AppState, router};
+use crate::{listen, shutdown};
+use metrics_exporter_prometheus::PrometheusBuilder;
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+
+/// How long running answers may take to end after SIGTERM.
+const DRAIN: Duration = Duration::from_secs(25);
+
+/// How to serve.
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    config: ConfigArgument,
+    /// Where to listen; loopback only, since everyone who reaches it is the owner.
+    #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
+    addr: SocketAddr,
+    /// Where conversations are kept.
+    #[arg(long, env = "DATABASE_URL", value_name = "URL", default_value = "sqlite://data/chatwright.db")]
+    database: String,
+}
+
+/// Serves until told to stop.
+pub(crate) async fn run(arguments: Arguments) -> ExitCode {
+    match serve(arguments).await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => fail(&message),
+    }
+}
+
+async fn serve(arguments: Arguments) -> Result<(), String> {
+    if !arguments.addr.ip().is_loopback() {
+        return Err(format!(
+            "auth mode `local` makes everyone who reaches the server its owner, so it listens on loopback only, not on {}",
+            arguments.addr
+        ));
+    }
+    let (config, warnings) = compose::load(arguments.config.path.as_deref()).map_err(|problems| {
+        problems.iter().for_each(|problem| eprintln!("{problem}"));
+        format!("the config has {} error(s); nothing was started", problems.len())
+    })?;
+    warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
+    let composition = Composition::new(config, &arguments.database).await.map_err(|error| error.to_string())?;
+    let listener = TcpListener::bind(arguments.addr).await;
+    let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let state = AppState { composition: Arc::new(composition), metrics };
+    let stop = shutdown::on_signal();
+    println!("listening on http://{address}");
+    let chat = state.composition.chat.clone();
+    let drained = tokio::spawn({
+        let stop = stop.clone();
+        async move {
+            stop.cancelled().await;
+            chat.shutdown(DRAIN).await;
+        }
+    });
+    listen::serve(listener, router(state), stop).await;
+    drained.await.map_err(|error| error.to_string())
+}

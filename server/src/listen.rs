@@ -1,0 +1,141 @@
+//! The accept loop. `axum::serve` gives hyper no timer, so its time limits are inert, and it takes any number of
+//! connections (D2); this one does both.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::ConnectInfo;
+use axum::http::Request;
+use hyper::body::Incoming;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use hyper_util::server::graceful::GracefulShutdown;
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
+
+/// Request headers must be complete by then.
+const HEADER_READ: Duration = Duration::from_secs(10);
+/// Silence on an HTTP/2 connection before it is probed, and how long the probe may take.
+const H2_PROBE: Duration = Duration::from_secs(20);
+/// Requests of one HTTP/2 connection at once.
+const H2_STREAMS: u32 = 100;
+/// Open connections, all together.
+const CONNECTIONS: usize = 8_000;
+/// Open connections of one address; loopback is not counted, it is a reverse proxy or the owner.
+const CONNECTIONS_PER_IP: usize = 200;
+/// A pause after `accept` failed, for example because no file descriptor is left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// How long open connections may take to end when the server stops.
+const CLOSE: Duration = Duration::from_secs(2);
+
+/// Serves until `stop`, then lets open requests end.
+pub(crate) async fn serve(listener: TcpListener, app: Router, stop: CancellationToken) {
+    let graceful = GracefulShutdown::new();
+    let slots = Arc::new(Semaphore::new(CONNECTIONS));
+    let by_address = Arc::new(ByAddress::default());
+    let builder = builder();
+    loop {
+        let Some((stream, peer, slot)) = accept(&listener, &slots, &stop).await else { break };
+        let Some(counted) = ByAddress::enter(&by_address, peer.ip()) else { continue };
+        let app = app.clone();
+        let service = hyper::service::service_fn(move |request: Request<Incoming>| {
+            let mut request = request.map(Body::new);
+            request.extensions_mut().insert(ConnectInfo(peer));
+            app.clone().oneshot(request)
+        });
+        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+        let connection = graceful.watch(connection);
+        tokio::spawn(async move {
+            if let Err(error) = connection.await {
+                tracing::debug!(%error, "a connection ended early");
+            }
+            drop((slot, counted));
+        });
+    }
+    if tokio::time::timeout(CLOSE, graceful.shutdown()).await.is_err() {
+        tracing::debug!("some connections were cut");
+    }
+}
+
+fn builder() -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_READ);
+    builder
+        .http2()
+        .timer(TokioTimer::new())
+        .max_concurrent_streams(H2_STREAMS)
+        .keep_alive_interval(H2_PROBE)
+        .keep_alive_timeout(H2_PROBE);
+    builder
+}
+
+/// The next connection, once there is room for it; none when the server stops.
+async fn accept(
+    listener: &TcpListener,
+    slots: &Arc<Semaphore>,
+    stop: &CancellationToken,
+) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    loop {
+        let slot = tokio::select! {
+            () = stop.cancelled() => return None,
+            slot = slots.clone().acquire_owned() => slot.ok()?,
+        };
+        tokio::select! {
+            () = stop.cancelled() => return None,
+            accepted = listener.accept() => match accepted {
+                Ok((stream, peer)) => {
+                    // Deltas are small and must not wait for each other.
+                    let _ = stream.set_nodelay(true);
+                    return Some((stream, peer, slot));
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            },
+        }
+    }
+}
+
+/// Open connections by address.
+#[derive(Default)]
+struct ByAddress {
+    open: Mutex<HashMap<IpAddr, usize>>,
+}
+
+/// One connection; leaves the count when dropped.
+struct Counted {
+    of: Arc<ByAddress>,
+    address: IpAddr,
+}
+
+impl ByAddress {
+    fn enter(this: &Arc<Self>, address: IpAddr) -> Option<Counted> {
+        if !address.is_loopback() {
+            let mut open = this.open.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = open.entry(address).or_default();
+            if *count >= CONNECTIONS_PER_IP {
+                return None;
+            }
+            *count += 1;
+        }
+        Some(Counted { of: this.clone(), address })
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        let mut open = self.of.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = open.get_mut(&self.address) {
+            *count -= 1;
+            if *count == 0 {
+                open.remove(&self.address);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! The table of contents: every address, grouped by who calls it.
+
+use crate::auth;
+use crate::compose::Composition;
+use crate::routes::{agent, conversations, endpoints, health, pages, site};
+use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{HeaderName, HeaderValue, header};
+use axum::middleware::from_fn;
+use axum::routing::{any, get, post};
+use metrics_exporter_prometheus::PrometheusHandle;
+use std::sync::Arc;
+use std::time::Duration;
+use tower_http::catch_panic::CatchPanicLayer;
+use tower_http::limit::RequestBodyLimitLayer;
+use tower_http::set_header::SetResponseHeaderLayer;
+use tower_http::timeout::RequestBodyTimeoutLayer;
+
+/// A request's body, in bytes: clients of the AI SDK send the whole conversation along.
+const BODY_BYTES: usize = 10 * 1024 * 1024;
+/// A request's body must be complete by then.
+const BODY_READ: Duration = Duration::from_secs(30);
+
+/// What the routes share.
+#[derive(Clone)]
+pub(crate) struct AppState {
+    pub(crate) composition: Arc<Composition>,
+    pub(crate) metrics: PrometheusHandle,
+}
+
+/// All routes behind all gates.
+pub(crate) fn router(state: AppState) -> Router {
+    let agents = Router::new()
+        .route("/api/agent/{page}/{agent}", post(agent::send))
+        .route("/api/agent/{page}/{agent}/{conversation}/stream", get(agent::stream))
+        .route("/api/agent/{page}/{agent}/{conversation}/stop", post(agent::stop))
+        .route("/api/endpoints/{page}/{endpoint}", post(endpoints::call))
+        .route("/api/conversations", get(conversations::list))
+        .route(
+            "/api/conversations/{id}",
+            get(conversations::show).patch(conversations::rename).delete(conversations::delete),
+        );
+    let browser = Router::new()
+        .route("/ui/{*function}", any(pages::server_function))
+        .route("/pkg/{*file}", get(site::package))
+        .fallback(pages::page);
+    let operators = Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics));
+    let gated = agents.merge(browser).layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
+    gated
+        .merge(operators)
+        .layer(from_fn(auth::check_host))
+        .layer(DefaultBodyLimit::disable())
+        .layer(RequestBodyTimeoutLayer::new(BODY_READ))
+        .layer(RequestBodyLimitLayer::new(BODY_BYTES))
+        .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
+        .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
+        .layer(CatchPanicLayer::new())
+        .with_state(state)
+}
+
+fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {
+    SetResponseHeaderLayer::if_not_present(name, HeaderValue::from_static(value))
+}

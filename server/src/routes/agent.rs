@@ -1,0 +1,172 @@
+//! The AI SDK's door to `chat.send`, `chat.watch` and `chat.stop`.
+//!
+//! The client sends its whole transcript; what counts of it is the newest user message, and decisions or outputs for
+//! calls that are pending in the server's own record.
+
+use super::stream;
+use crate::error::HttpError;
+use crate::router::AppState;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use chat::{Caller, Chat};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use wire::api::{Answer, SendRequest, Submission};
+use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
+
+/// The body of the AI SDK's `DefaultChatTransport`; unknown keys are the application's own.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Body {
+    id: Option<String>,
+    messages: Vec<Value>,
+    trigger: Option<String>,
+    message_id: Option<String>,
+    #[serde(default)]
+    url_query: Map<String, Value>,
+    #[serde(default)]
+    shared_state: Map<String, Value>,
+}
+
+/// Which conversation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Which {
+    conversation_id: Option<String>,
+}
+
+/// `POST /api/agent/{page}/{agent}?conversationId=ID`
+pub(crate) async fn send(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path((page_id, agent_id)): Path<(String, String)>,
+    Query(which): Query<Which>,
+    body: Result<Json<Body>, JsonRejection>,
+) -> Result<Response, HttpError> {
+    let Json(body) = body.map_err(|rejection| unreadable(&rejection))?;
+    let chat = &state.composition.chat;
+    let conversation_id =
+        which.conversation_id.or(body.id).unwrap_or_else(|| uuid::Uuid::now_v7().simple().to_string());
+    let submission = match newest(&body.messages)? {
+        newest if body.trigger.as_deref() == Some("regenerate-message") => regenerate(&newest, body.message_id),
+        newest if newest.role == Role::User => message(newest, &body.messages, body.message_id),
+        newest => match answers(chat, &caller, &conversation_id, &newest).await? {
+            answers if answers.is_empty() => return Ok(nothing_to_do(&newest)),
+            answers => Submission::Answers { answers },
+        },
+    };
+    let request = SendRequest {
+        page_id,
+        agent_id,
+        conversation_id,
+        submission,
+        shared_state: body.shared_state,
+        url_query: body.url_query,
+    };
+    Ok(stream::response(chat.send(&caller, request).await?.frames))
+}
+
+/// `GET /api/agent/{page}/{agent}/{conversation}/stream`
+pub(crate) async fn stream(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path((_, _, conversation_id)): Path<(String, String, String)>,
+    headers: HeaderMap,
+) -> Result<Response, HttpError> {
+    let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
+    let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
+    Ok(frames.map_or_else(|| StatusCode::NO_CONTENT.into_response(), stream::response))
+}
+
+/// `POST /api/agent/{page}/{agent}/{conversation}/stop`
+pub(crate) async fn stop(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path((_, _, conversation_id)): Path<(String, String, String)>,
+) -> Result<StatusCode, HttpError> {
+    state.composition.chat.stop(&caller, &conversation_id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// A body that cannot be read, without the parser's inside.
+pub(crate) fn unreadable(rejection: &JsonRejection) -> HttpError {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => UserError::new(ErrorCode::TooLarge, "The request is too large.").into(),
+        StatusCode::UNPROCESSABLE_ENTITY => UserError::invalid("/", rejection.body_text()).into(),
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => HttpError::malformed("The request must be `application/json`."),
+        _ => HttpError::malformed("The request is not valid JSON."),
+    }
+}
+
+fn newest(messages: &[Value]) -> Result<UiMessage, HttpError> {
+    let at = messages.len().checked_sub(1).ok_or_else(|| UserError::invalid("/messages", "There is no message in it."))?;
+    serde_json::from_value(messages[at].clone())
+        .map_err(|error| UserError::invalid(format!("/messages/{at}"), format!("This is not a message: {error}.")).into())
+}
+
+/// `regenerate()` drops the answer before it sends: the newest message that is left is the user's, and `messageId` names
+/// the dropped one.
+fn regenerate(newest: &UiMessage, message_id: Option<String>) -> Submission {
+    Submission::Regenerate { message_id: message_id.or_else(|| Some(newest.id.clone())) }
+}
+
+/// A new message. With `messageId` it is an edit: the client keeps the id, the tree needs a new one.
+fn message(newest: UiMessage, messages: &[Value], message_id: Option<String>) -> Submission {
+    let replaces = message_id.filter(|id| *id == newest.id);
+    let id = if replaces.is_some() { uuid::Uuid::now_v7().simple().to_string() } else { newest.id.clone() };
+    let earlier = &messages[..messages.len() - 1];
+    let history = earlier.iter().filter_map(|message| serde_json::from_value(message.clone()).ok()).collect();
+    Submission::Message { message: UiMessage { id, ..newest }, replaces, history }
+}
+
+/// The client's decisions and outputs for calls that are pending in the server's record; everything else is ignored (A21).
+async fn answers(chat: &Chat, caller: &Caller, conversation_id: &str, sent: &UiMessage) -> Result<Vec<Answer>, HttpError> {
+    let conversation = chat.conversation(caller, conversation_id).await?;
+    let pending = |tool: &&ToolPart| matches!(tool.state, ToolState::InputAvailable | ToolState::ApprovalRequested);
+    let Some(record) = conversation.messages.last().filter(|last| last.role == Role::Assistant) else {
+        return Ok(Vec::new());
+    };
+    let of_client = |call_id: &str| sent.tools().rfind(|tool| tool.tool_call_id == call_id);
+    let answered = record.tools().filter(pending);
+    Ok(answered.filter_map(|tool| answer(tool, of_client(&tool.tool_call_id)?)).collect())
+}
+
+fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
+    let tool_call_id = pending.tool_call_id.clone();
+    match (pending.state, sent.state) {
+        (ToolState::ApprovalRequested, _) => {
+            let approval = sent.approval.as_ref()?;
+            let known = pending.approval.as_ref()?;
+            if approval.id != known.id {
+                return None;
+            }
+            Some(Answer::Approval { tool_call_id, approved: approval.approved?, reason: approval.reason.clone() })
+        }
+        (_, ToolState::OutputAvailable) => Some(Answer::Output { tool_call_id, output: sent.output.clone()? }),
+        (_, ToolState::OutputError) => {
+            Some(Answer::Error { tool_call_id, error_text: sent.error_text.clone().unwrap_or_default() })
+        }
+        _ => None,
+    }
+}
+
+/// The client sent again though nothing waits for it, as the AI SDK's helpers do after a stop by a limit. An empty step
+/// makes them stop.
+fn nothing_to_do(message: &UiMessage) -> Response {
+    use std::fmt::Write;
+    let chunks = [
+        wire::Chunk::Start { message_id: Some(message.id.clone()), message_metadata: None },
+        wire::Chunk::StartStep,
+        wire::Chunk::FinishStep,
+        wire::Chunk::Finish { finish_reason: Some(wire::FinishReason::Stop), message_metadata: None },
+    ];
+    let mut told = String::new();
+    for chunk in chunks {
+        let _ = write!(told, "data: {}\n\n", serde_json::to_string(&chunk).unwrap_or_default());
+    }
+    told.push_str("data: [DONE]\n\n");
+    stream::response(Box::pin(futures::stream::once(async { told.into() })))
+}

@@ -1,0 +1,9 @@
+//! One file for each group of addresses.
+
+pub(crate) mod agent;
+pub(crate) mod conversations;
+pub(crate) mod endpoints;
+pub(crate) mod health;
+pub(crate) mod pages;
+pub(crate) mod site;
+mod stream;

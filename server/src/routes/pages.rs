@@ -1,0 +1,51 @@
+//! Pages, rendered on the server, and the server functions that they call.
+
+use super::site;
+use crate::router::AppState;
+use app::context::AppContext;
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chat::Caller;
+use leptos::config::LeptosOptions;
+use leptos::prelude::provide_context;
+
+/// `/ui/{function}`
+pub(crate) async fn server_function(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Response {
+    let context = contexts(&state, caller);
+    leptos_axum::handle_server_fns_with_context(context, request).await.into_response()
+}
+
+/// A file of the public folder, or else a page: whole, so that it can be read before any script has run.
+pub(crate) async fn page(State(state): State<AppState>, Extension(caller): Extension<Caller>, request: Request) -> Response {
+    if !matches!(*request.method(), Method::GET | Method::HEAD) {
+        return StatusCode::METHOD_NOT_ALLOWED.into_response();
+    }
+    if let Some(file) = site::file(request.uri().path(), request.headers()) {
+        return file;
+    }
+    let options = options();
+    let render = leptos_axum::render_app_async_with_context(contexts(&state, caller), move || app::shell(options.clone()));
+    let mut response = render(request).await.into_response();
+    // A page shows its owner's data: no shared cache may keep it (A37).
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
+    let context = AppContext { chat: state.composition.chat.clone(), pages: state.composition.pages.clone() };
+    move || {
+        provide_context(context.clone());
+        provide_context(caller.clone());
+    }
+}
+
+/// Built in code, so that the binary needs no LEPTOS_* variable.
+fn options() -> LeptosOptions {
+    LeptosOptions::builder().output_name("chatwright").site_root("target/site").site_pkg_dir("pkg").build()
+}

@@ -1,0 +1,66 @@
+//! The built site: WASM, JavaScript, styles, the public folder. In a release it is inside the binary, precompressed.
+
+use axum::extract::Request;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use rust_embed::{EmbeddedFile, RustEmbed};
+use std::fmt::Write;
+
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../target/site"]
+#[allow_missing = true]
+struct Site;
+
+/// `GET /pkg/{*file}`
+pub(crate) async fn package(request: Request) -> Response {
+    file(request.uri().path(), request.headers()).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
+}
+
+/// The site's file at this path, in the best encoding that the client takes.
+pub(crate) fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
+    let path = path.trim_start_matches('/');
+    if path.is_empty() || path.split('/').any(|part| part == "..") {
+        return None;
+    }
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let accepts = |coding: &str| accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == coding));
+    let encoded = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(coding, ending)| {
+        let file = accepts(coding).then(|| Site::get(&format!("{path}.{ending}")))??;
+        Some((file, Some(coding)))
+    });
+    let (file, coding) = encoded.or_else(|| Some((Site::get(path)?, None)))?;
+    Some(response(path, file, coding, headers))
+}
+
+fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, headers: &HeaderMap) -> Response {
+    let etag = etag(&file);
+    let unchanged = headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == etag.as_bytes());
+    let mut response = match unchanged {
+        true => StatusCode::NOT_MODIFIED.into_response(),
+        false => file.data.into_owned().into_response(),
+    };
+    let own = response.headers_mut();
+    let media_type = mime_guess::from_path(path).first_or_octet_stream();
+    if let Ok(value) = HeaderValue::from_str(media_type.as_ref()) {
+        own.insert(header::CONTENT_TYPE, value);
+    }
+    if let Ok(value) = HeaderValue::from_str(&etag) {
+        own.insert(header::ETAG, value);
+    }
+    // Names stay the same over versions, so the browser asks each time and mostly gets 304.
+    own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    own.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if let Some(coding) = coding {
+        own.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
+    }
+    response
+}
+
+fn etag(file: &EmbeddedFile) -> String {
+    let mut etag = String::from("\"");
+    for byte in &file.metadata.sha256_hash()[..16] {
+        let _ = write!(etag, "{byte:02x}");
+    }
+    etag.push('"');
+    etag
+}
