@@ -59,7 +59,8 @@ impl ChatContext {
 
     /// Says that conversations changed on the server: a message was sent, an answer ended, a title came.
     pub fn bump(&self) {
-        self.changed.update(|count| *count += 1);
+        // `try_`: said by a task that outlived its page, it means nothing.
+        self.changed.try_update(|count| *count += 1);
     }
 }
 

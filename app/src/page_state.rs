@@ -113,6 +113,23 @@ impl PageState {
         }
     }
 
+    /// Brings back all that the agent wrote over.
+    pub fn undo_all(&self) {
+        let written = untrack(|| self.agent_writes());
+        let count = written.len();
+        written.iter().for_each(|key| self.undo(key));
+        if count > 1 {
+            self.announcement.set(format!("{count} fields are as they were."));
+        }
+    }
+
+    /// Accepts all that the agent wrote: nothing is left to undo.
+    pub fn keep_all(&self) {
+        for key in untrack(|| self.agent_writes()) {
+            self.field(&key).agent_write.set(None);
+        }
+    }
+
     /// What a screen reader should say about the last change. Tracked.
     pub fn announcement(&self) -> String {
         self.announcement.get()
@@ -250,6 +267,21 @@ mod tests {
             state.write_by_agent(vec![("seats".into(), json!(4))]);
             state.write_by_agent(vec![("seats".into(), json!(5))]);
             assert_eq!(state.agent_write("seats"), Some(AgentWrite { previous: json!(4), number: 2 }));
+        });
+    }
+
+    #[test]
+    fn all_writes_can_be_undone_or_kept_at_once() {
+        let writes = || vec![("seats".into(), json!(4)), ("urgent".into(), json!(true))];
+        with_state(|state| {
+            state.write_by_agent(writes());
+            state.undo_all();
+            assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
+            assert_eq!(state.announcement(), "2 fields are as they were.");
+            state.write_by_agent(writes());
+            state.keep_all();
+            assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 4, "urgent": true}));
+            assert!(state.agent_writes().is_empty());
         });
     }
 

@@ -10,6 +10,8 @@ use leptos_router::{SsrMode, path};
 #[component]
 pub fn App() -> impl IntoView {
     provide_meta_context();
+    #[cfg(feature = "ssr")]
+    crate::shell::protect();
     view! {
         <Title text="Chatwright" />
         <Router>

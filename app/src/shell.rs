@@ -15,9 +15,9 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
-                <script src="/theme.js"></script>
+                <script src="/assets/theme.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
-                <link rel="icon" href="/favicon.svg" type="image/svg+xml" />
+                <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
                 <HydrationScripts options />
                 <MetaTags />
             </head>
@@ -25,5 +25,22 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <App />
             </body>
         </html>
+    }
+}
+
+/// Forbids what the page does not need: no script but ours, nothing from other hosts. The one inline script, which loads the WASM,
+/// carries the response's nonce. Images may be data and blobs for files that are attached.
+#[cfg(feature = "ssr")]
+pub(crate) fn protect() {
+    let (Some(nonce), Some(response)) = (leptos::nonce::use_nonce(), use_context::<leptos_axum::ResponseOptions>())
+    else {
+        return;
+    };
+    let policy = format!(
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob:; \
+         object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    );
+    if let Ok(policy) = http::HeaderValue::from_str(&policy) {
+        response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);
     }
 }

@@ -1,4 +1,4 @@
-//! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/theme.js` applies it before the
+//! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
 //! first paint.
 
 use crate::icons::{Icon, Shape};

@@ -3,6 +3,7 @@
 use super::merge::merge;
 use super::when::use_now;
 use crate::api::{ApiError, delete_conversation, list_conversations, rename_conversation};
+use crate::blocks::control::focus;
 use crate::chat_context::{ChatContext, use_chat_context};
 use leptos::ev;
 use leptos::leptos_dom::helpers::IntervalHandle;
@@ -29,6 +30,8 @@ pub struct Conversations {
     pub renaming: RwSignal<Option<String>>,
     /// The time that the lines count from.
     pub now: ReadSignal<Option<i64>>,
+    /// The id of the link that takes the focus when the row that had it is gone.
+    pub fallback_focus: StoredValue<String>,
     chat: ChatContext,
 }
 
@@ -43,7 +46,7 @@ pub struct Entry {
 
 impl Conversations {
     /// A list with its first page, or with the error that came instead.
-    pub fn new(first: Result<ConversationList, ApiError>) -> Self {
+    pub fn new(first: Result<ConversationList, ApiError>, fallback_focus: String) -> Self {
         let (first, error) = match first {
             Ok(first) => (first, None),
             Err(error) => (ConversationList { items: Vec::new(), next: None }, Some(error)),
@@ -56,6 +59,7 @@ impl Conversations {
             subject: RwSignal::new(None),
             renaming: RwSignal::new(None),
             now: use_now(),
+            fallback_focus: StoredValue::new(fallback_focus),
             chat: use_chat_context(),
         }
     }
@@ -165,6 +169,7 @@ impl Conversations {
             match delete_conversation(id.clone()).await {
                 Ok(()) => {
                     self.items.try_update(|items| items.retain(|item| item.id != id));
+                    self.fallback_focus.try_with_value(|link| focus(link));
                     if self.chat.conversation.try_get_untracked().flatten().as_deref() == Some(id.as_str()) {
                         self.chat.select(None, true);
                     }

@@ -31,10 +31,11 @@ pub fn AgentConversations(
     let chat = use_chat_context();
     let first = Resource::new(|| (), |()| list_conversations(None));
     let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
+    let new_id = format!("list-{id}-new");
     let id = StoredValue::new(id);
     view! {
         <div class="cw-conversations">
-            <a class="cw-button cw-new" href=move || chat.href(None) on:click=|_| close_drawers()>
+            <a id=new_id class="cw-button cw-new" href=move || chat.href(None) on:click=|_| close_drawers()>
                 <Icon of=Shape::Plus />
                 {new_label}
             </a>
@@ -51,7 +52,7 @@ pub fn AgentConversations(
 /// The list, once its first page is there.
 #[component]
 fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView {
-    let list = Conversations::new(first);
+    let list = Conversations::new(first, format!("list-{id}-new"));
     list.keep_fresh();
     provide_context(list);
     let menu = StoredValue::new(format!("list-{id}-menu"));

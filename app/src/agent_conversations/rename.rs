@@ -1,10 +1,12 @@
 //! Renaming in place.
 
 use super::item::actions_button;
-use super::list::{Entry, use_conversations};
+use super::list::{Conversations, Entry, use_conversations};
 use crate::blocks::control::focus;
+use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
+use std::sync::Arc;
 
 /// The longest title that can be typed.
 const TITLE_LENGTH: &str = "120";
@@ -24,29 +26,21 @@ pub fn Rename(
             input.select();
         }
     });
-    let id = StoredValue::new(item.id.clone());
-    // Removing a focused input makes it lose the focus, which would end the renaming a second time.
-    let end = move |keep: bool| {
-        if list.renaming.try_get_untracked().flatten() != Some(id.get_value()) {
-            return false;
-        }
-        if let (true, Some(input)) = (keep, input.get_untracked()) {
-            list.rename(id.get_value(), input.value());
-        }
-        list.renaming.set(None);
-        true
-    };
-    let by_key = move |event: leptos::ev::KeyboardEvent| {
-        let keep = match event.key().as_str() {
-            "Enter" if !event.is_composing() => true,
-            "Escape" => false,
-            _ => return,
-        };
-        // Escape would close the drawer as well.
-        event.prevent_default();
-        event.stop_propagation();
-        if end(keep) {
-            request_animation_frame(move || focus(&actions_button(&id.get_value())));
+    let id: Arc<str> = item.id.as_str().into();
+    let by_key = {
+        let id = id.clone();
+        move |event: KeyboardEvent| {
+            let title = match event.key().as_str() {
+                "Enter" if !event.is_composing() => Some(event_target_value(&event)),
+                "Escape" => None,
+                _ => return,
+            };
+            // Escape would close the drawer as well.
+            event.prevent_default();
+            event.stop_propagation();
+            end(list, &id, title);
+            let button = actions_button(&id);
+            request_animation_frame(move || focus(&button));
         }
     };
     view! {
@@ -59,10 +53,19 @@ pub fn Rename(
             node_ref=input
             value=item.summary.with_untracked(|summary| summary.title.clone())
             on:keydown=by_key
-            on:blur=move |_| {
-                end(true);
-            }
+            on:blur=move |event| end(list, &id, Some(event_target_value(&event)))
         />
     }
     .into_any()
+}
+
+/// Ends the renaming, with a title to keep it. Once: the removal of the focused input is a blur too.
+fn end(list: Conversations, id: &str, title: Option<String>) {
+    if list.renaming.with_untracked(|renaming| renaming.as_deref() != Some(id)) {
+        return;
+    }
+    if let Some(title) = title {
+        list.rename(id.to_owned(), title);
+    }
+    list.renaming.set(None);
 }

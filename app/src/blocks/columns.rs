@@ -27,7 +27,7 @@ pub fn Columns(
 }
 
 /// Each column's part of the width in twelfths, at least one. Classes, because a content security policy forbids inline styles.
-fn shares(widths: &[f64], columns: usize) -> Vec<u8> {
+pub(crate) fn shares(widths: &[f64], columns: usize) -> Vec<u8> {
     let width = |column: usize| {
         let width = widths.get(column).copied().unwrap_or(1.0);
         if width.is_finite() && width > 0.0 { width } else { 1.0 }

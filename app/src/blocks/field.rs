@@ -47,7 +47,8 @@ pub fn Field(
                         .get()
                         .map(|_| {
                             view! {
-                                "Changed by the agent · "
+                                <span>"Changed by the agent"</span>
+                                <span aria-hidden="true">"·"</span>
                                 <button type="button" class="cw-link" aria-label=undo_label.clone() on:click=move |_| undo.with_value(|undo| undo())>
                                     "Undo"
                                 </button>

@@ -28,7 +28,7 @@ use switch::Switch;
 use text_area::TextArea;
 use text_input::TextInput;
 use title::Title;
-use wire::page::{Block, BlockKind};
+use wire::page::{Block, BlockKind, shared_fields};
 
 /// Blocks, one after the other.
 #[component]
@@ -57,7 +57,7 @@ pub(crate) fn block(block: Block) -> AnyView {
         BlockKind::AgentConversations(properties) => view! { <AgentConversations id properties /> }.into_any(),
         BlockKind::AgentChat(properties) => {
             let CurrentPage(page) = expect_context();
-            let (page_id, fields) = page.with_value(|page| (page.id.clone(), Vec::new()));
+            let (page_id, fields) = page.with_value(|page| (page.id.clone(), shared_fields(page, &properties)));
             view! { <AgentChat page_id properties fields /> }.into_any()
         }
     }

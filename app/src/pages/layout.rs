@@ -1,43 +1,72 @@
 //! Which of a page's blocks go where.
 
+use crate::blocks::columns::shares;
 use wire::page::{Block, BlockKind};
 
 /// A page's blocks by the region that they stand in.
 #[derive(Debug, Default, PartialEq)]
 pub struct Layout {
     /// Lists of conversations.
-    pub conversations: Vec<Block>,
+    pub conversations: Region,
     /// Everything else: forms, texts.
-    pub content: Vec<Block>,
+    pub content: Region,
     /// Chats.
-    pub chat: Vec<Block>,
+    pub chat: Region,
+}
+
+/// One region of a page.
+#[derive(Debug, Default, PartialEq)]
+pub struct Region {
+    /// What stands in it, in the page's order.
+    pub blocks: Vec<Block>,
+    /// Its part of the width in twelfths, where the page's columns say so.
+    pub share: Option<u8>,
 }
 
 impl Layout {
     /// Sorts a page's blocks. A `Box` or `Columns` around a chat or a list is the author's way to put them beside the rest, which
-    /// the regions do: what stands in it is sorted by itself.
+    /// the regions do: what stands in it is sorted by itself, and a column's width goes to its region.
     pub fn new(blocks: Vec<Block>) -> Self {
         let mut layout = Self::default();
-        layout.sort(blocks);
+        for block in blocks {
+            layout.sort(block, None);
+        }
         layout
     }
 
     /// The first heading of the content, to name its region by.
     pub fn content_title(&self) -> Option<&str> {
-        self.content.iter().find_map(first_title)
+        self.content.blocks.iter().find_map(first_title)
     }
 
-    fn sort(&mut self, blocks: Vec<Block>) {
-        for block in blocks {
-            let chat = holds(&block, |kind| matches!(kind, BlockKind::AgentChat(_)));
-            let list = holds(&block, |kind| matches!(kind, BlockKind::AgentConversations(_)));
-            match block.kind {
-                BlockKind::Box(_) | BlockKind::Columns(_) if chat || list => self.sort(block.blocks),
-                _ if chat => self.chat.push(block),
-                _ if list => self.conversations.push(block),
-                _ => self.content.push(block),
+    fn sort(&mut self, block: Block, share: Option<u8>) {
+        let chat = holds(&block, |kind| matches!(kind, BlockKind::AgentChat(_)));
+        let list = holds(&block, |kind| matches!(kind, BlockKind::AgentConversations(_)));
+        match &block.kind {
+            BlockKind::Columns(columns) if chat || list => {
+                let shares = shares(&columns.widths, block.blocks.len());
+                let given = !columns.widths.is_empty();
+                for (block, share) in block.blocks.into_iter().zip(shares) {
+                    self.sort(block, given.then_some(share));
+                }
             }
+            BlockKind::Box(_) if chat || list => block.blocks.into_iter().for_each(|block| self.sort(block, share)),
+            _ if chat => self.chat.push(block, share),
+            _ if list => self.conversations.push(block, share),
+            _ => self.content.push(block, share),
         }
+    }
+}
+
+impl Region {
+    /// Whether the page has nothing for it.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    fn push(&mut self, block: Block, share: Option<u8>) {
+        self.blocks.push(block);
+        self.share = self.share.or(share);
     }
 }
 
@@ -61,9 +90,9 @@ mod tests {
     fn check(blocks: Value, conversations: &[&str], content: &[&str], chat: &[&str]) {
         let layout = Layout::new(serde_json::from_value(blocks).unwrap());
         let ids = |blocks: &[Block]| blocks.iter().map(|block| block.id.clone()).collect::<Vec<_>>();
-        assert_eq!(ids(&layout.conversations), conversations);
-        assert_eq!(ids(&layout.content), content);
-        assert_eq!(ids(&layout.chat), chat);
+        assert_eq!(ids(&layout.conversations.blocks), conversations);
+        assert_eq!(ids(&layout.content.blocks), content);
+        assert_eq!(ids(&layout.chat.blocks), chat);
     }
 
     fn chat() -> Value {
@@ -86,6 +115,18 @@ mod tests {
         check(json!([columns]), &["list"], &["middle"], &["chat"]);
         let framed = json!({"id": "framed", "type": "Card", "properties": {"title": "Ask"}, "blocks": [chat()]});
         check(json!([framed]), &[], &[], &["framed"]);
+    }
+
+    #[test]
+    fn a_columns_width_goes_to_its_region() {
+        let note = json!({"id": "note", "type": "Title", "properties": {"title": "Hello"}});
+        let columns = |widths: Value| {
+            let blocks = json!([{"id": "columns", "type": "Columns", "properties": {"widths": widths}, "blocks": [list(), note, chat()]}]);
+            let layout = Layout::new(serde_json::from_value(blocks).unwrap());
+            (layout.conversations.share, layout.content.share, layout.chat.share)
+        };
+        assert_eq!(columns(json!([1, 2, 3])), (Some(2), Some(4), Some(6)));
+        assert_eq!(columns(json!([])), (None, None, None));
     }
 
     #[test]

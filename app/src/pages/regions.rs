@@ -1,5 +1,6 @@
 //! The regions of a page.
 
+use super::agent_changes::AgentChanges;
 use super::drawer::{CONTENT, CONVERSATIONS, DrawerHead, close_drawers};
 use super::layout::Layout;
 use crate::blocks::Blocks;
@@ -45,49 +46,52 @@ pub fn Regions(
         on_cleanup(move || resized.remove());
     });
     let Layout { conversations, content, chat } = layout;
-    let chat_only = content.is_empty();
+    let main_class = class("cw-main", content.share.zip(chat.share).map(|(content, chat)| content + chat));
+    let no_content = content.is_empty();
+    let has_chat = !chat.is_empty();
     view! {
         <div class="cw-regions">
             {names
                 .conversations
                 .map(|name| {
                     view! {
-                        <nav id=CONVERSATIONS class="cw-region cw-region-conversations" popover="auto" aria-label=name>
+                        <nav id=CONVERSATIONS class=class("cw-region cw-region-conversations", conversations.share) popover="auto" aria-label=name>
                             <DrawerHead drawer=CONVERSATIONS name=name.clone() />
-                            <Blocks blocks=conversations />
+                            <Blocks blocks=conversations.blocks />
                         </nav>
                     }
                 })}
-            <main id="cw-main" class="cw-main" tabindex="-1">
+            <main id="cw-main" class=main_class tabindex="-1">
                 {match names.content {
                     Some(name) => {
                         view! {
-                            <section id=CONTENT class="cw-region cw-region-content" popover="auto" aria-label=name>
+                            <section id=CONTENT class=class("cw-region cw-region-content", content.share) popover="auto" tabindex="-1" aria-label=name>
                                 <DrawerHead drawer=CONTENT name=name.clone() />
                                 <div class="cw-content">
-                                    <Blocks blocks=content />
+                                    <Blocks blocks=content.blocks />
                                 </div>
+                                <AgentChanges />
                             </section>
                         }
                             .into_any()
                     }
-                    None if chat_only => ().into_any(),
+                    None if no_content => ().into_any(),
                     None => {
                         view! {
                             <div class="cw-region cw-region-document">
                                 <div class="cw-content">
-                                    <Blocks blocks=content />
+                                    <Blocks blocks=content.blocks />
                                 </div>
                             </div>
                         }
                             .into_any()
                     }
                 }}
-                {(!chat.is_empty())
+                {has_chat
                     .then(|| {
                         view! {
-                            <section class="cw-region cw-region-chat" aria-label="Chat">
-                                <Blocks blocks=chat />
+                            <section class=class("cw-region cw-region-chat", chat.share) aria-label="Chat">
+                                <Blocks blocks=chat.blocks />
                             </section>
                         }
                     })}
@@ -95,4 +99,12 @@ pub fn Regions(
         </div>
     }
     .into_any()
+}
+
+/// The classes of a region; its share of the width is a class too, because a content security policy forbids inline styles.
+fn class(classes: &str, share: Option<u8>) -> String {
+    match share {
+        Some(share) => format!("{classes} cw-share-{}", share.min(12)),
+        None => classes.to_owned(),
+    }
 }

@@ -1,0 +1,41 @@
+//! What an agent changed in the form, to be kept or undone at once.
+
+use super::drawer::CONTENT;
+use crate::blocks::control::focus;
+use crate::page_state::use_page_state;
+use leptos::prelude::*;
+
+/// Below this many changes the line at the field is enough.
+const WORTH_A_BAR: usize = 2;
+
+/// A bar at the lower edge of the form, over what is there, so that nothing moves.
+#[component]
+pub fn AgentChanges() -> impl IntoView {
+    let state = use_page_state();
+    let count = Memo::new(move |_| state.agent_writes().len());
+    // The button that had the focus vanishes with the bar.
+    let end = move |change: fn(&crate::page_state::PageState)| {
+        change(&state);
+        focus(CONTENT);
+    };
+    view! {
+        <div class="cw-agent-changes">
+            {move || {
+                (count.get() >= WORTH_A_BAR)
+                    .then(|| {
+                        view! {
+                            <div class="cw-agent-changes-bar" role="group" aria-label="Changes by the agent">
+                                <span>{count} " changes by the agent"</span>
+                                <button type="button" class="cw-link" on:click=move |_| end(|state| state.undo_all())>
+                                    "Undo all"
+                                </button>
+                                <button type="button" class="cw-link" on:click=move |_| end(|state| state.keep_all())>
+                                    "Keep"
+                                </button>
+                            </div>
+                        }
+                    })
+            }}
+        </div>
+    }
+}
