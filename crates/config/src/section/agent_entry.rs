@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// A model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-not-yet" = ["mcp", "agents", "hooks", "auth"]))]
+#[schemars(extend("x-keys-not-yet" = ["mcp", "agents", "hooks", "auth"]))]
 pub(crate) struct AgentEntry {
     /// The name by which pages refer to it.
     pub(super) id: Id,
@@ -21,8 +21,9 @@ pub(crate) struct AgentEntry {
     /// Model, instructions and settings.
     pub(super) properties: AgentProperties,
     /// Endpoints that it may call.
-    #[serde(default)]
-    pub(super) tools: Vec<ToolEntry>,
+    #[serde(rename = "tools", default)]
+    #[schemars(with = "Vec<ToolEntry>", extend("x-checked-apart" = true))]
+    _tools: Value,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -40,6 +41,13 @@ pub(crate) enum AgentTypeEntry {
     Agent,
     /// The same as `Agent`.
     AISDKAgent,
+}
+
+impl AgentTypeEntry {
+    /// The type with this name.
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        serde_json::from_value(name.into()).ok()
+    }
 }
 
 /// An endpoint as a tool.
@@ -67,7 +75,7 @@ pub(crate) struct ToolProperties {
 /// Model, instructions and settings.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-not-yet" = ["prepareStep", "prune", "pageContext", "fileSystem", "repairToolCall", "generateTitle"]))]
+#[schemars(extend("x-keys-not-yet" = ["prepareStep", "prune", "pageContext", "fileSystem", "repairToolCall", "generateTitle"]))]
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(super) model: Text,

@@ -33,7 +33,8 @@ pub(super) fn check_type(properties: &Node, agent_type: AgentTypeEntry, context:
     for entry in properties.entries() {
         let Some((key, owner)) = KEYS.iter().find(|(key, _)| *key == entry.key) else { continue };
         if *owner != agent_type {
-            let message = format!("`{key}` is a property of a {owner:?}; this is an agent of the type {agent_type:?}");
+            let message =
+                format!("`{key}` is for agents of the type {owner:?}; this one is of the type {agent_type:?}");
             let help = (agent_type == AgentTypeEntry::Agent || agent_type == AgentTypeEntry::AISDKAgent)
                 .then(|| "write it under `providerOptions`, in the provider's own words".to_owned());
             context.report.error(entry.key_at, message, help);

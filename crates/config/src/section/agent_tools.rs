@@ -4,7 +4,7 @@ use super::agent_entry::{ToolEntry, ToolProperties};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
 use crate::config::ToolRef;
-use crate::shape::{pattern, suggest};
+use crate::shape::{Shape, decode, list_items, pattern, suggest};
 use crate::source::{Kind, Node, Span, Step};
 use std::collections::HashMap;
 
@@ -15,22 +15,23 @@ pub(super) const PAGE_STATE_TOOL: &str = "update-page-state";
 const RESERVED: [&str; 5] = [PAGE_STATE_TOOL, "read-file", "list-files", "search-files", "stat-file"];
 
 /// Reads the list.
-pub(super) fn read(entries: Vec<ToolEntry>, agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> {
+pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> {
+    let Some(list) = agent.get("tools") else { return Vec::new() };
     let mut taken: HashMap<String, Span> = HashMap::new();
-    let mut tools = Vec::with_capacity(entries.len());
-    for (index, entry) in entries.into_iter().enumerate() {
-        let place = [Step::Key("tools"), Step::Index(index)];
-        let at = agent.at(&place);
+    let mut tools = Vec::new();
+    for node in list_items(&list.value, context.report) {
+        let Some(entry) = Shape::of::<ToolEntry>().and_then(|shape| decode(node, shape, context.report)) else {
+            continue;
+        };
         let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, name } = match entry {
             ToolEntry::Long(properties) => properties,
             ToolEntry::Short(endpoint_id) => ToolProperties { endpoint_id, confirm: false, name: None },
         };
-        let endpoint_at = agent.at(&[place[0], place[1], Step::Key("endpointId")]);
+        let (endpoint_at, name_at) = (node.at(&[Step::Key("endpointId")]), node.at(&[Step::Key("name")]));
         check_endpoint(&endpoint_id, endpoint_at, confirm, context);
-        let name_at = agent.at(&[place[0], place[1], Step::Key("name")]);
         let name = name.map_or_else(|| endpoint_id.replace('/', "__"), |ToolName(name)| name);
         check_name(&name, name_at, context);
-        if let Some(first) = taken.insert(name.clone(), at) {
+        if let Some(first) = taken.insert(name.clone(), node.at) {
             let help = format!("the first one is in line {}; give one of them another `name`", first.line);
             context.report.error(name_at, format!("this agent has two tools with the name `{name}`"), Some(help));
         }
@@ -69,11 +70,7 @@ fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     if RESERVED.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
-    } else if let Some(rule) = pattern::broken_rule(name, pattern::TOOL_NAME) {
-        context.report.error(
-            at,
-            format!("`{name}` cannot be the name of a tool"),
-            Some(format!("{rule}; give it a `name`")),
-        );
+    } else if let Some((problem, rule)) = pattern::problem(name, pattern::TOOL_NAME) {
+        context.report.error(at, problem, Some(format!("give it a `name`: {rule}")));
     }
 }

@@ -5,28 +5,33 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_tools, shape_of, type_of};
+use super::{Context, agent_provider, agent_tools, type_of};
 use crate::config::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
-use crate::shape::{Item, decode_list, suggest};
-use crate::source::{Node, Step};
+use crate::shape::{Shape, decode, list_items, suggest};
+use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
 use std::time::Duration;
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Agent> {
-    let Some(shape) = shape_of("agents") else { return IndexMap::new() };
-    let items: Vec<Item<'_, AgentEntry>> = decode_list(section, shape, context.report);
-    items.into_iter().map(|item| agent(item, context)).map(|agent| (agent.id.clone(), agent)).collect()
+    let items = list_items(section, context.report);
+    items.iter().filter_map(|node| agent(node, context)).map(|agent| (agent.id.clone(), agent)).collect()
 }
 
-fn agent(item: Item<'_, AgentEntry>, context: &mut Context<'_, '_>) -> Agent {
-    let Item { entry, node } = item;
-    check_connection(&entry, node, context);
+fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
     let place = node.get("properties").map_or(node, |entry| &entry.value);
-    agent_provider::check_type(place, entry.agent_type, context);
-    let tools = agent_tools::read(entry.tools, node, context);
+    if let Some(agent_type) = type_of(node).and_then(AgentTypeEntry::parse) {
+        check_connection(node, agent_type, context);
+        agent_provider::check_type(place, agent_type, context);
+    }
+    let tools = agent_tools::read(node, context);
+    let entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
+    check_tool_names(&entry.properties, place, &tools, context);
+    Some(typed(entry, tools, context.report.location(node.at)))
+}
+
+fn typed(entry: AgentEntry, tools: Vec<ToolRef>, at: Location) -> Agent {
     let properties = entry.properties;
-    check_tool_names(&properties, place, &tools, context);
     let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
     let chat = properties.api == Some(ApiEntry::Chat);
     Agent {
@@ -59,13 +64,15 @@ fn agent(item: Item<'_, AgentEntry>, context: &mut Context<'_, '_>) -> Agent {
         ),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
-        at: context.report.location(node.at),
+        at,
     }
 }
 
 /// Whether the connection is there and fits the agent's type.
-fn check_connection(entry: &AgentEntry, node: &Node, context: &mut Context<'_, '_>) {
-    let (id, at) = (entry.connection_id.0.as_str(), node.at(&[Step::Key("connectionId")]));
+fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
+    let Some((id, at)) = node.get("connectionId").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
+        return;
+    };
     let Some(connection) = context.connections.get(id) else {
         let help = suggest::help(id, context.connections.keys().copied());
         let help = help.or_else(|| Some("declare it in the section `connections`".to_owned()));
@@ -73,7 +80,7 @@ fn check_connection(entry: &AgentEntry, node: &Node, context: &mut Context<'_, '
         return;
     };
     let Some(found) = type_of(connection) else { return };
-    let expected = match entry.agent_type {
+    let expected = match agent_type {
         AgentTypeEntry::ClaudeAgent => "Anthropic",
         AgentTypeEntry::OpenAIAgent => "OpenAI",
         AgentTypeEntry::GeminiAgent => "Google",
@@ -91,8 +98,7 @@ fn check_connection(entry: &AgentEntry, node: &Node, context: &mut Context<'_, '
     };
     if found != expected {
         let message = format!(
-            "a {:?} needs a connection of the type {expected}; `{id}` is of the type {found}",
-            entry.agent_type
+            "an agent of the type {agent_type:?} needs a connection of the type {expected}; `{id}` is of the type {found}"
         );
         let help = match found {
             "Anthropic" => "ClaudeAgent",

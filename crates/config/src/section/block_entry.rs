@@ -8,15 +8,16 @@ use serde_json::Value;
 
 /// A part of a page.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["events", "visible", "layout", "style", "required", "validate", "loading", "skeleton", "slots", "areas"]))]
+#[schemars(extend("x-keys-not-yet" = ["events", "visible", "layout", "style", "required", "validate", "loading", "skeleton", "slots", "areas"]))]
 pub(crate) struct BlockEntry {
     /// Unique on the page. The value of an input lives in page state under it.
     pub(super) id: Id,
     #[serde(flatten)]
     pub(super) kind: BlockTypeEntry,
     /// The blocks in it, if it is one that holds others.
-    #[serde(default)]
-    pub(super) blocks: Vec<BlockEntry>,
+    #[serde(rename = "blocks", default)]
+    #[schemars(with = "Vec<BlockEntry>", extend("x-checked-apart" = true))]
+    _blocks: Value,
 }
 
 /// What a block is, with its properties.
@@ -86,7 +87,7 @@ pub(crate) struct MarkdownProperties {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["required", "pattern", "minLength", "maxLength", "disabled", "rows"]))]
+#[schemars(extend("x-keys-not-yet" = ["required", "pattern", "minLength", "maxLength", "disabled", "rows"]))]
 pub(crate) struct TextInputProperties {
     /// The label; without it the id in words.
     pub(super) label: Option<Text>,
@@ -97,7 +98,7 @@ pub(crate) struct TextInputProperties {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["required", "min", "max", "step", "disabled"]))]
+#[schemars(extend("x-keys-not-yet" = ["required", "min", "max", "step", "disabled"]))]
 pub(crate) struct NumberInputProperties {
     /// The label; without it the id in words.
     pub(super) label: Option<Text>,
@@ -108,7 +109,7 @@ pub(crate) struct NumberInputProperties {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["required", "disabled"]))]
+#[schemars(extend("x-keys-not-yet" = ["required", "disabled"]))]
 pub(crate) struct SelectProperties {
     /// The label; without it the id in words.
     pub(super) label: Option<Text>,
@@ -140,7 +141,7 @@ pub(crate) struct ChoiceProperties {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["disabled"]))]
+#[schemars(extend("x-keys-not-yet" = ["disabled"]))]
 pub(crate) struct SwitchProperties {
     /// The label; without it the id in words.
     pub(super) label: Option<Text>,
@@ -149,7 +150,7 @@ pub(crate) struct SwitchProperties {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["required", "min", "max", "disabled"]))]
+#[schemars(extend("x-keys-not-yet" = ["required", "min", "max", "disabled"]))]
 pub(crate) struct DatePickerProperties {
     /// The label; without it the id in words.
     pub(super) label: Option<Text>,
@@ -159,7 +160,7 @@ pub(crate) struct DatePickerProperties {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-not-yet" = [
+#[schemars(extend("x-keys-not-yet" = [
     "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "display", "drawer", "suggestions",
     "messageDisplay", "sender", "feedbackValues"
 ]))]
@@ -178,7 +179,7 @@ pub(crate) struct AgentChatEntry {
 
 /// What an empty chat says.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["icon", "variant", "tracks"]))]
+#[schemars(extend("x-keys-not-yet" = ["icon", "variant", "tracks"]))]
 pub(crate) struct WelcomeEntry {
     /// Its heading.
     #[serde(default)]
@@ -202,7 +203,7 @@ pub(crate) enum PromptEntry {
 }
 
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["description", "icon"]))]
+#[schemars(extend("x-keys-not-yet" = ["description", "icon"]))]
 pub(crate) struct PromptProperties {
     /// What is shown and sent.
     pub(super) label: Text,
@@ -210,7 +211,7 @@ pub(crate) struct PromptProperties {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-not-yet" = ["items", "activeKey", "menu", "creation", "groupable", "width"]))]
+#[schemars(extend("x-keys-not-yet" = ["items", "activeKey", "menu", "creation", "groupable", "width"]))]
 pub(crate) struct AgentConversationsEntry {
     /// The label of the button for a new conversation.
     pub(super) new_label: Option<Text>,

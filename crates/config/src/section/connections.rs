@@ -1,9 +1,9 @@
 //! The section `connections`.
 
+use super::Context;
 use super::value::{Id, Setting, Text};
-use super::{Context, shape_of};
 use crate::config::{Connection, ConnectionKind, DemoConnection, ModelConnection, SqlConnection};
-use crate::shape::{Item, decode_list};
+use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -77,12 +77,11 @@ struct SqlProperties {
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Connection> {
-    let Some(shape) = shape_of("connections") else { return IndexMap::new() };
-    let items: Vec<Item<'_, ConnectionEntry>> = decode_list(section, shape, context.report);
-    let connections = items.into_iter().filter_map(|item| {
-        let at = context.report.location(item.node.at);
-        let id = item.entry.id.0;
-        let kind = kind(&id, item.entry.kind, item.node, context)?;
+    let items = list_items(section, context.report);
+    let connections = items.iter().filter_map(|node| {
+        let entry: ConnectionEntry = decode(node, Shape::of::<ConnectionEntry>()?, context.report)?;
+        let (id, at) = (entry.id.0, context.report.location(node.at));
+        let kind = kind(&id, entry.kind, node, context)?;
         Some((id.clone(), Connection { id, kind, at }))
     });
     connections.collect()

@@ -8,7 +8,9 @@ mod agents;
 mod api;
 mod block_entry;
 mod connections;
+mod operator;
 mod pages;
+mod payload_schema;
 mod routine;
 mod settings;
 mod shared_state;
@@ -17,12 +19,11 @@ mod value;
 
 use crate::config::Config;
 use crate::env::Env;
-use crate::shape::{self, Shape};
+use crate::shape;
 use crate::source::{Node, Report, Span};
+use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
-use std::collections::HashMap;
 
 /// A Chatwright config.
 // The sections are read one by one, so that one mistake does not hide the others; this is their common schema.
@@ -56,7 +57,7 @@ pub(crate) struct Context<'n, 'r> {
 }
 
 /// Declared ids with what their entries look like.
-pub(crate) type Ids<'n> = HashMap<&'n str, &'n Node>;
+pub(crate) type Ids<'n> = IndexMap<&'n str, &'n Node>;
 
 /// Reads all sections. The result is only whole if the report has no errors.
 pub(crate) fn read(root: &Node, report: &mut Report, env: &dyn Env) -> Config {
@@ -85,7 +86,7 @@ pub(crate) fn read(root: &Node, report: &mut Report, env: &dyn Env) -> Config {
 
 /// The ids of a section; one that is there twice is reported.
 fn declared<'n>(section: &'n Node, what: &str, report: &mut Report) -> Ids<'n> {
-    let mut ids: Ids<'n> = HashMap::new();
+    let mut ids: Ids<'n> = IndexMap::new();
     for item in section.items() {
         let Some((id, entry)) = item.get("id").and_then(|entry| Some((entry.value.text()?, entry))) else { continue };
         refuse_prototype_key(id, entry.value.at, report);
@@ -102,25 +103,12 @@ fn declared<'n>(section: &'n Node, what: &str, report: &mut Report) -> Ids<'n> {
 
 /// Names that mean something to every JavaScript object must not be used as names by a config (L-22).
 fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
-    if matches!(name, "__proto__" | "constructor" | "prototype") {
+    if operators::is_prototype_key(name) {
         report.error(at, format!("the name `{name}` is refused: in a browser it can change every object"), None);
     }
-}
-
-/// The shape of a section.
-fn shape_of(section: &str) -> Option<Shape> {
-    Shape::root().property(section)
 }
 
 /// The declared `type` of an entry, if it has one.
 fn type_of(node: &Node) -> Option<&str> {
     node.get("type")?.value.text()
-}
-
-/// A JSON Schema that is not valid, in words.
-fn schema_problem(schema: &Value) -> Option<(String, String)> {
-    match jsonschema::validator_for(schema) {
-        Ok(_) => None,
-        Err(error) => Some((error.instance_path().to_string(), error.to_string())),
-    }
 }

@@ -4,11 +4,12 @@ use super::block_entry::{
     AgentChatEntry, BlockEntry, BlockTypeEntry, ChoiceEntry, InputParts, PromptEntry, Share, WelcomeEntry,
 };
 use super::value::{Id, Text};
-use super::{Context, refuse_prototype_key, shape_of, shared_state, type_of};
-use crate::shape::{Item, decode_list, suggest};
+use super::{Context, refuse_prototype_key, shared_state, type_of};
+use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Node, Span, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::Value;
 use std::collections::HashMap;
 use wire::page::{
     AgentChatProperties, AgentConversationsProperties, Block, BlockKind, Choice, Columns, Empty, Input, MarkdownText,
@@ -17,15 +18,16 @@ use wire::page::{
 
 /// A page.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-not-yet" = ["auth", "events", "requests", "type"]))]
+#[schemars(extend("x-keys-not-yet" = ["auth", "events", "requests", "type"]))]
 pub(crate) struct PageEntry {
     /// Its address: `/ID`.
     id: Id,
     /// The browser's title.
     title: Option<Text>,
     /// What stands on it, in order.
-    #[serde(default)]
-    blocks: Vec<BlockEntry>,
+    #[serde(rename = "blocks", default)]
+    #[schemars(with = "Vec<BlockEntry>", extend("x-checked-apart" = true))]
+    _blocks: Value,
 }
 
 /// First parts of addresses that belong to the server.
@@ -39,21 +41,21 @@ const CONTAINERS: [&str; 3] = ["Box", "Columns", "Card"];
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Vec<Page> {
-    let Some(shape) = shape_of("pages") else { return Vec::new() };
-    let items: Vec<Item<'_, PageEntry>> = decode_list(section, shape, context.report);
-    items.into_iter().map(|item| page(item, context)).collect()
+    list_items(section, context.report).iter().filter_map(|node| page(node, context)).collect()
 }
 
-fn page(item: Item<'_, PageEntry>, context: &mut Context<'_, '_>) -> Page {
-    let Item { entry, node } = item;
-    if OWN_ADDRESSES.contains(&entry.id.0.as_str()) {
-        let message = format!("the address `/{}` belongs to the server", entry.id.0);
-        context.report.error(node.at(&[Step::Key("id")]), message, Some("give the page another id".to_owned()));
-    }
+fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<Page> {
     let mut survey = Survey::default();
     survey.blocks(node, context);
-    let blocks = blocks(entry.blocks, node, &survey, context);
-    Page { id: entry.id.0, title: entry.title.map(|Text(text)| text), blocks }
+    let blocks = blocks(node, &survey, context);
+    let entry: PageEntry = decode(node, Shape::of::<PageEntry>()?, context.report)?;
+    let id = entry.id.0;
+    if OWN_ADDRESSES.contains(&id.as_str()) {
+        let help = "give the page another id".to_owned();
+        let at = node.at(&[Step::Key("id")]);
+        context.report.error(at, format!("the address `/{id}` belongs to the server"), Some(help));
+    }
+    Some(Page { id, title: entry.title.map(|Text(text)| text), blocks })
 }
 
 /// What a page consists of, before its blocks are read: a chat may share an input that comes after it.
@@ -88,23 +90,35 @@ impl<'n> Survey<'n> {
     }
 }
 
-fn blocks(entries: Vec<BlockEntry>, parent: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Vec<Block> {
-    let nodes = parent.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();
-    entries.into_iter().zip(nodes).map(|(entry, node)| block(entry, node, survey, context)).collect()
+/// The blocks in a page or in another block; those that are wrong are reported and left out.
+fn blocks(parent: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Vec<Block> {
+    let Some(list) = parent.get("blocks") else { return Vec::new() };
+    list_items(&list.value, context.report).iter().filter_map(|node| block(node, survey, context)).collect()
 }
 
-fn block(entry: BlockEntry, node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Block {
-    let block_type = type_of(node).unwrap_or_default();
-    if let Some(children) = node.get("blocks").filter(|_| !entry.blocks.is_empty() && !CONTAINERS.contains(&block_type))
-    {
+fn block(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Option<Block> {
+    let blocks = blocks(node, survey, context);
+    check_container(node, context);
+    let entry: BlockEntry = decode(node, Shape::of::<BlockEntry>()?, context.report)?;
+    let kind = kind(entry.kind, node, survey, context);
+    Some(Block { id: entry.id.0, kind, blocks })
+}
+
+/// Only some blocks hold others.
+fn check_container(node: &Node, context: &mut Context<'_, '_>) {
+    let (Some(block_type), Some(children)) = (type_of(node), node.get("blocks")) else { return };
+    if !children.value.items().is_empty() && !CONTAINERS.contains(&block_type) {
         let help = suggest::one_of(&CONTAINERS).map(|types| format!("use {types}"));
         context.report.error(children.key_at, format!("a block of the type {block_type} cannot hold others"), help);
     }
+}
+
+fn kind(entry: BlockTypeEntry, node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> BlockKind {
     let titled = |title: Option<String>| Titled { title: title.unwrap_or_default() };
-    let kind = match entry.kind {
+    match entry {
         BlockTypeEntry::Box(_) => BlockKind::Box(Empty {}),
         BlockTypeEntry::Columns(own) => {
-            check_widths(own.widths.len(), entry.blocks.len(), node, context);
+            check_widths(own.widths.len(), node, context);
             BlockKind::Columns(Columns { widths: own.widths.into_iter().map(|Share(share)| share).collect() })
         }
         BlockTypeEntry::Card(own) => BlockKind::Card(titled(own.title)),
@@ -120,11 +134,11 @@ fn block(entry: BlockEntry, node: &Node, survey: &Survey<'_>, context: &mut Cont
         BlockTypeEntry::AgentConversations(own) => BlockKind::AgentConversations(AgentConversationsProperties {
             new_label: own.new_label.map(|Text(text)| text),
         }),
-    };
-    Block { id: entry.id.0, kind, blocks: blocks(entry.blocks, node, survey, context) }
+    }
 }
 
-fn check_widths(widths: usize, blocks: usize, node: &Node, context: &mut Context<'_, '_>) {
+fn check_widths(widths: usize, node: &Node, context: &mut Context<'_, '_>) {
+    let blocks = node.get("blocks").map_or(0, |entry| entry.value.items().len());
     if widths != 0 && widths != blocks {
         let at = node.at(&[Step::Key("properties"), Step::Key("widths")]);
         context.report.error(at, format!("there are {widths} widths for {blocks} blocks"), None);

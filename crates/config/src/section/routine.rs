@@ -1,16 +1,15 @@
 //! What a routine may consist of: requests, which go to a connection, and controls, which start with `:`.
 
 use super::sql_request::{self, SqlRequest};
-use super::{Context, refuse_prototype_key, type_of};
+use super::{Context, operator, refuse_prototype_key, type_of};
 use crate::shape::suggest;
-use crate::source::{Entry, Kind, Node};
+use crate::source::{Entry, Kind, Node, Report};
+use indexmap::IndexSet;
 use schemars::JsonSchema;
-use std::collections::HashSet;
 
-/// A step. For editors; here each step is checked by its own rules, which give better messages.
+/// A step of a routine.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[schemars(extend("x-checked-apart" = true))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum StepEntry {
     /// A statement for a SQL database.
@@ -36,25 +35,8 @@ const CONTROLS_NOT_YET: [&str; 10] =
 const REQUESTS: [&str; 2] = ["SqlQuery", "SqlExecute"];
 /// Requests of the language that it cannot make yet.
 const REQUESTS_NOT_YET: [&str; 4] = ["Http", "GenerateText", "GenerateObject", "CallEndpoint"];
-/// Operators that this version evaluates in a routine.
-const OPERATORS: [&str; 3] = ["_payload", "_step", "_user"];
-/// Operators of the language that it cannot evaluate there yet.
-const OPERATORS_NOT_YET: [&str; 14] = [
-    "_secret",
-    "_state",
-    "_url_query",
-    "_shared_state",
-    "_item",
-    "_if",
-    "_eq",
-    "_ne",
-    "_and",
-    "_or",
-    "_not",
-    "_expr",
-    "_template",
-    "_get",
-];
+/// Operators that mean something in a routine.
+const OPERATORS: [&str; 5] = ["_payload", "_step", "_user", "_if", "_eq"];
 
 /// Whether an endpoint changes data.
 pub(super) fn writes(endpoint: &Node) -> bool {
@@ -65,7 +47,11 @@ pub(super) fn writes(endpoint: &Node) -> bool {
 /// Checks the routine of an endpoint whose shape is right.
 pub(super) fn check(endpoint: &Node, context: &mut Context<'_, '_>) {
     let Some(Entry { value: routine, .. }) = endpoint.get("routine") else { return };
-    let mut check = Check { endpoint, context, done: HashSet::new() };
+    if !matches!(&routine.kind, Kind::Broken) && routine.items().is_empty() {
+        let message = format!("expected a list of steps, found {}", routine.describe());
+        context.report.error(routine.at, message, None);
+    }
+    let mut check = Check { endpoint, context, done: IndexSet::new() };
     for step in routine.items() {
         check.step(step);
     }
@@ -75,12 +61,15 @@ struct Check<'n, 'a, 'c, 'r> {
     endpoint: &'n Node,
     context: &'a mut Context<'c, 'r>,
     /// The ids of the steps before this one.
-    done: HashSet<&'n str>,
+    done: IndexSet<&'n str>,
 }
 
 impl<'n> Check<'n, '_, '_, '_> {
     fn step(&mut self, step: &'n Node) {
         let Some(first) = step.entries().first() else {
+            if matches!(step.kind, Kind::Broken) {
+                return;
+            }
             return self.context.report.error(step.at, format!("expected a step, found {}", step.describe()), None);
         };
         match step.entries().iter().find(|entry| entry.key.starts_with(':')) {
@@ -142,52 +131,33 @@ impl<'n> Check<'n, '_, '_, '_> {
         }
     }
 
-    /// Finds the operators in a value: mappings with one key that starts with `_`.
+    /// Whether references lead to a step before this one and to a key of the payload.
     fn operators(&mut self, value: &'n Node) {
-        match &value.kind {
-            Kind::List(items) => items.iter().for_each(|item| self.operators(item)),
-            Kind::Map(entries) => match entries.as_slice() {
-                [operator] if operator.key.starts_with('_') => self.operator(operator),
-                _ => entries.iter().for_each(|entry| self.operators(&entry.value)),
-            },
-            _ => {}
-        }
-    }
-
-    fn operator(&mut self, operator: &'n Entry) {
-        let (name, at) = (operator.key.as_str(), operator.key_at);
-        if OPERATORS_NOT_YET.contains(&name) {
-            self.context.report.error(at, format!("the operator `{name}` is not available here in this version"), None);
-        } else if !OPERATORS.contains(&name) {
-            self.context.report.error(at, format!("there is no operator `{name}`"), suggest::help(name, OPERATORS));
-        }
-        let Some(path) = operator.value.text() else { return self.operators(&operator.value) };
-        let first = path.split('.').next().unwrap_or(path);
-        match name {
-            "_step" if !self.done.contains(first) => {
-                let help = suggest::help(first, self.done.iter().copied());
-                let help = help.or_else(|| Some("a step sees the results of the steps before it".to_owned()));
-                self.context.report.error(
-                    operator.value.at,
-                    format!("no step before this one has the id `{first}`"),
-                    help,
-                );
+        let (endpoint, done) = (self.endpoint, &self.done);
+        operator::each(value, &OPERATORS, self.context.report, &mut |operator, report| {
+            let Some(path) = operator.value.text() else { return };
+            let first = path.split('.').next().unwrap_or(path);
+            match operator.key.as_str() {
+                "_step" if !done.contains(first) => {
+                    let help = suggest::help(first, done.iter().copied());
+                    let help = help.or_else(|| Some("a step sees the results of the steps before it".to_owned()));
+                    report.error(operator.value.at, format!("no step before this one has the id `{first}`"), help);
+                }
+                "_payload" => check_payload_key(first, operator, endpoint, report),
+                _ => {}
             }
-            "_payload" => self.payload(first, operator),
-            _ => {}
-        }
+        });
     }
+}
 
-    /// A key that the payload's schema does not name is probably a slip.
-    fn payload(&mut self, key: &str, operator: &Entry) {
-        let Some(schema) = self.endpoint.get("payloadSchema").map(|entry| &entry.value) else { return };
-        let Some(properties) = schema.get("properties").map(|entry| entry.value.entries()) else { return };
-        let open =
-            schema.get("additionalProperties").is_some_and(|entry| !matches!(entry.value.kind, Kind::Bool(false)));
-        if open || properties.iter().any(|entry| entry.key == key) {
-            return;
-        }
-        let help = suggest::help(key, properties.iter().map(|entry| entry.key.as_str()));
-        self.context.report.warning(operator.value.at, format!("the payload schema has no `{key}`"), help);
+/// A key that the payload's schema does not name is probably a slip.
+fn check_payload_key(key: &str, operator: &Entry, endpoint: &Node, report: &mut Report) {
+    let Some(schema) = endpoint.get("payloadSchema").map(|entry| &entry.value) else { return };
+    let Some(properties) = schema.get("properties").map(|entry| entry.value.entries()) else { return };
+    let open = schema.get("additionalProperties").is_some_and(|entry| !matches!(entry.value.kind, Kind::Bool(false)));
+    if open || properties.iter().any(|entry| entry.key == key) {
+        return;
     }
+    let help = suggest::help(key, properties.iter().map(|entry| entry.key.as_str()));
+    report.warning(operator.value.at, format!("the payload schema has no `{key}`"), help);
 }

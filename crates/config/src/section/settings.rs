@@ -1,9 +1,9 @@
 //! The sections `auth`, `limits` and `store`.
 
 use super::value::Setting;
-use super::{Context, connections, shape_of};
+use super::{Context, connections};
 use crate::config::{Auth, Limits};
-use crate::shape::decode;
+use crate::shape::{Shape, decode};
 use crate::source::{Kind, Node, Step};
 use schemars::JsonSchema;
 use secrecy::SecretString;
@@ -123,29 +123,29 @@ impl Default for Limits {
     }
 }
 
-fn section<T: DeserializeOwned>(node: &Node, name: &str, context: &mut Context<'_, '_>) -> Option<T> {
+fn section<T: DeserializeOwned + JsonSchema>(node: &Node, context: &mut Context<'_, '_>) -> Option<T> {
     match node.kind {
         Kind::Null => None,
-        _ => decode(node, shape_of(name)?, context.report),
+        _ => decode(node, Shape::of::<T>()?, context.report),
     }
 }
 
 /// Reads `auth`.
 pub(super) fn auth(node: &Node, context: &mut Context<'_, '_>) -> Auth {
     // Every other mode is refused by the shape.
-    section::<AuthEntry>(node, "auth", context);
+    section::<AuthEntry>(node, context);
     Auth::Local
 }
 
 /// Reads `limits`.
 pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> Limits {
-    section::<LimitsEntry>(node, "limits", context).unwrap_or_default().into()
+    section::<LimitsEntry>(node, context).unwrap_or_default().into()
 }
 
 /// Reads `store`.
 pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
     let at = node.at(&[Step::Key("url")]);
-    let url = section::<StoreEntry>(node, "store", context)?.url.resolve(at, "`url` of the store", context)?;
+    let url = section::<StoreEntry>(node, context)?.url.resolve(at, "`url` of the store", context)?;
     connections::database(&url, at, context)?;
     Some(url)
 }

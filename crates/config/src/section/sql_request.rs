@@ -47,7 +47,7 @@ pub(crate) struct SqlRequestProperties {
 impl SqlRequest {
     /// Reads a step.
     pub(super) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
-        decode(step, Shape::of_definition("SqlRequest")?, context.report)
+        decode(step, Shape::of::<Self>()?, context.report)
     }
 }
 

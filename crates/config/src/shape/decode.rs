@@ -6,12 +6,6 @@ use crate::source::{Entry, Kind, Node, Report, Span};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A list's item that has the right shape, with the tree it came from.
-pub(crate) struct Item<'n, T> {
-    pub(crate) entry: T,
-    pub(crate) node: &'n Node,
-}
-
 /// Checks a value and reads it. `None` when something in it was wrong, which has been reported then.
 pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
     let value = Decoder { report }.value(node, shape, node.at)?;
@@ -25,30 +19,19 @@ pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mu
     }
 }
 
-/// The items of a list that have the right shape; the others are reported.
-pub(crate) fn decode_list<'n, T: DeserializeOwned>(
-    node: &'n Node,
-    shape: Shape,
-    report: &mut Report,
-) -> Vec<Item<'n, T>> {
-    match &node.kind {
-        Kind::Null | Kind::Broken => Vec::new(),
-        Kind::List(items) => {
-            let Some(shape) = shape.items() else { return Vec::new() };
-            items.iter().filter_map(|node| Some(Item { entry: decode(node, shape, report)?, node })).collect()
-        }
-        _ => {
-            report.error(node.at, format!("expected a list, found {}", node.describe()), None);
-            Vec::new()
-        }
+/// The items of a list; none, with a report, if it is something else.
+pub(crate) fn list_items<'n>(node: &'n Node, report: &mut Report) -> &'n [Node] {
+    if !matches!(node.kind, Kind::Null | Kind::Broken | Kind::List(_)) {
+        report.error(node.at, format!("expected a list, found {}", node.describe()), None);
     }
+    node.items()
 }
 
 /// The keys of the root, checked against the known sections; the sections themselves are not looked into.
 pub(crate) fn root_section<'n>(root: &'n Node, report: &mut Report) -> &'n [Entry] {
     let sections: Vec<&str> = Shape::root().properties().map(|(name, _)| name).collect();
     if !matches!(root.kind, Kind::Map(_)) {
-        let help = suggest::one_of(&sections).map(|names| format!("a config is a mapping of sections, {names}"));
+        let help = suggest::list(&sections).map(|names| format!("a config is a mapping of sections: {names}"));
         report.error(root.at, format!("expected a mapping, found {}", root.describe()), help);
     }
     for entry in root.entries() {
@@ -64,8 +47,29 @@ struct Decoder<'a> {
     report: &'a mut Report,
 }
 
-/// A property of a mapping: its schema as written, for annotations, and its shape.
-type Property = (&'static str, &'static Value, Shape);
+/// A property of a mapping.
+struct Property {
+    name: &'static str,
+    /// As written, with annotations.
+    schema: &'static Value,
+    shape: Shape,
+    required: bool,
+}
+
+impl Property {
+    /// Whether leaving it out is the same as an empty mapping or as its default.
+    fn may_be_absent(&self) -> bool {
+        !self.required || self.shape.types() == ["object"] && self.shape.may_be_empty()
+    }
+
+    /// What it is for: its description, or what it must hold.
+    fn purpose(&self) -> Option<String> {
+        let name = self.name;
+        let inside =
+            || suggest::list(&self.shape.required().collect::<Vec<_>>()).map(|keys| format!("`{name}` holds {keys}"));
+        description(self.schema).map(|text| format!("`{name}`: {text}")).or_else(inside)
+    }
+}
 
 impl Decoder<'_> {
     /// Checks one value and gives it as JSON, without the keys that are empty and optional. `owner` is the key that it
@@ -142,7 +146,7 @@ impl Decoder<'_> {
     /// A name that is none of those that are allowed.
     fn unknown_name(&mut self, at: Span, text: &str, names: &[&str], shape: Shape) {
         let what = shape.names();
-        if shape.is_not_yet(text) {
+        if shape.is_choice_not_yet(text) {
             self.report.error(at, format!("the {what} `{text}` is not available in this version"), None);
         } else {
             self.report.error(at, format!("there is no {what} `{text}`"), suggest::help(text, names.iter().copied()));
@@ -163,7 +167,7 @@ impl Decoder<'_> {
 
     fn items(&mut self, node: &Node, items: &[Node], shape: Shape) -> Option<Value> {
         if let Some(least) = shape.number("minItems").filter(|least| (items.len() as f64) < *least) {
-            return self.error(node.at, format!("expected at least {least} items, found {}", items.len()), None);
+            return self.error(node.at, format!("expected a list of at least {least}, found {}", items.len()), None);
         }
         let Some(shape) = shape.items() else { return Some(node.to_value()) };
         let values: Vec<Option<Value>> = items.iter().map(|item| self.value(item, shape, item.at)).collect();
@@ -207,8 +211,8 @@ impl Decoder<'_> {
         if shape.number("minLength").is_some() && text.trim().is_empty() {
             return self.error(node.at, "this text is empty".to_owned(), None);
         }
-        if let Some(rule) = shape.text("pattern").and_then(|rule| pattern::broken_rule(text, rule)) {
-            return self.error(node.at, format!("`{text}` is no good name here"), Some(rule.to_owned()));
+        if let Some((problem, rule)) = shape.text("pattern").and_then(|rule| pattern::problem(text, rule)) {
+            return self.error(node.at, problem, Some(rule.to_owned()));
         }
         Some(node.to_value())
     }
@@ -217,43 +221,39 @@ impl Decoder<'_> {
     fn mapping(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
         let Kind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
         let mut properties = known(shape);
-        let mut required: Vec<&str> = shape.required().collect();
         if let Some(tag) = shape.tag() {
             let branch = self.branch(node, shape, tag)?;
             properties.extend(known(branch));
-            required.extend(branch.required());
         }
         let mut whole = true;
         let mut map = Map::new();
+        // Keys that were misspelt are not reported as missing as well.
+        let mut meant = Vec::new();
         for Entry { key, key_at, value } in entries {
-            let Some((name, _, property)) = properties.iter().copied().find(|(name, ..)| name == key) else {
-                self.unknown_key(key, *key_at, &properties, shape);
+            let Some(property) = properties.iter().find(|property| property.name == key) else {
+                meant.extend(self.unknown_key(key, *key_at, &properties, shape));
                 whole = false;
                 continue;
             };
-            let optional = !required.contains(&name) || property.may_be_empty();
-            if optional && matches!(value.kind, Kind::Null) {
+            if property.may_be_absent() && matches!(value.kind, Kind::Null) {
                 continue;
             }
-            match self.value(value, property, *key_at) {
+            match self.value(value, property.shape, *key_at) {
                 Some(value) => drop(map.insert(key.clone(), value)),
                 None => whole = false,
             }
         }
-        for (name, schema, property) in properties {
-            if !required.contains(&name) || node.get(name).is_some_and(|entry| !matches!(entry.value.kind, Kind::Null))
-            {
+        for property in properties.iter().filter(|property| property.required) {
+            if map.contains_key(property.name) {
                 continue;
             }
-            if property.types() == ["object"] && property.may_be_empty() {
-                map.insert(name.to_owned(), Value::Object(Map::new()));
-            } else if node.get(name).is_none() {
-                self.error(
-                    owner,
-                    format!("`{name}` is missing here"),
-                    description(schema).map(|text| format!("`{name}`: {text}")),
-                );
+            if property.may_be_absent() {
+                map.insert(property.name.to_owned(), Value::Object(Map::new()));
+            } else if node.get(property.name).is_none() {
                 whole = false;
+                if !meant.contains(&property.name) {
+                    self.error(owner, format!("`{}` is missing here", property.name), property.purpose());
+                }
             }
         }
         whole.then_some(Value::Object(map))
@@ -261,17 +261,20 @@ impl Decoder<'_> {
 
     fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {
         let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
-        let help = suggest::one_of(&keys).map(|keys| format!("its keys: {keys}"));
+        let help = suggest::list(&keys).map(|keys| format!("its keys are {keys}"));
         self.error(node.at, format!("expected a mapping, found {}", node.describe()), help)
     }
 
-    fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) {
-        if shape.is_not_yet(key) {
+    /// Reports a key that is not known here; gives the one that was meant.
+    fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) -> Option<&'static str> {
+        if shape.is_key_not_yet(key) {
             self.report.error(at, format!("`{key}` is not available in this version"), None);
-        } else {
-            let help = suggest::help(key, properties.iter().map(|(name, ..)| *name));
-            self.report.error(at, format!("there is no key `{key}` here"), help);
+            return None;
         }
+        let names = properties.iter().map(|property| property.name);
+        let help = suggest::help(key, names.clone());
+        self.report.error(at, format!("there is no key `{key}` here"), help);
+        suggest::nearest(key, names)
     }
 
     /// The alternative that a mapping's tag chooses.
@@ -297,7 +300,11 @@ impl Decoder<'_> {
 }
 
 fn known(shape: Shape) -> Vec<Property> {
-    shape.properties().filter_map(|(name, schema)| Some((name, schema, shape.property(name)?))).collect()
+    let property = |(name, schema)| {
+        let required = shape.required().any(|required| required == name);
+        Some(Property { name, schema, shape: shape.property(name)?, required })
+    };
+    shape.properties().filter_map(property).collect()
 }
 
 /// Whether a value has one of the types that a shape allows.

@@ -6,5 +6,5 @@ pub(crate) mod pattern;
 mod schema;
 pub(crate) mod suggest;
 
-pub(crate) use decode::{Item, decode, decode_list, root_section};
+pub(crate) use decode::{decode, list_items, root_section};
 pub(crate) use schema::{Shape, published};

@@ -12,6 +12,8 @@ pub(crate) const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
 /// A pattern with the test that it stands for and the rule in words.
 struct Pattern {
     pattern: &'static str,
+    /// What such a text is.
+    noun: &'static str,
     holds: fn(&str) -> bool,
     rule: &'static str,
 }
@@ -19,23 +21,27 @@ struct Pattern {
 const PATTERNS: [Pattern; 4] = [
     Pattern {
         pattern: ID,
+        noun: "an id",
         holds: |text| is_name(text, 128, b"_-") && !text.starts_with('-'),
-        rule: "an id has up to 128 letters, digits, `_` and `-`, and does not start with `-`",
+        rule: "use up to 128 letters, digits, `_` and `-`, and do not start with `-`",
     },
     Pattern {
         pattern: ENDPOINT_ID,
+        noun: "an endpoint's id",
         holds: |text| is_name(text, 128, b"_-/") && !text.starts_with(['-', '/']),
-        rule: "an endpoint's id has up to 128 letters, digits, `_`, `-` and `/`, and starts with a letter, a digit or `_`",
+        rule: "use up to 128 letters, digits, `_`, `-` and `/`, and start with a letter, a digit or `_`",
     },
     Pattern {
         pattern: TOOL_NAME,
+        noun: "the name of a tool",
         holds: |text| is_name(text, 64, b"_-"),
-        rule: "a tool's name has up to 64 letters, digits, `_` and `-`",
+        rule: "use up to 64 letters, digits, `_` and `-`",
     },
     Pattern {
         pattern: VARIABLE,
+        noun: "the name of an environment variable",
         holds: |text| is_name(text, 128, b"_") && !text.starts_with(|c: char| c.is_ascii_digit()),
-        rule: "an environment variable's name has letters, digits and `_`, and does not start with a digit",
+        rule: "use letters, digits and `_`, and do not start with a digit",
     },
 ];
 
@@ -44,10 +50,10 @@ fn is_name(text: &str, longest: usize, others: &[u8]) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte))
 }
 
-/// The rule of a pattern, if the text breaks it. A pattern that is not in the table allows nothing.
-pub(crate) fn broken_rule(text: &str, pattern: &str) -> Option<&'static str> {
-    match PATTERNS.iter().find(|known| known.pattern == pattern) {
-        Some(known) => (!(known.holds)(text)).then_some(known.rule),
-        None => Some("this version does not know the rule for this name"),
-    }
+/// What is wrong with a text that breaks a pattern, and the rule. A pattern that is not in the table allows nothing.
+pub(crate) fn problem(text: &str, pattern: &str) -> Option<(String, &'static str)> {
+    let Some(known) = PATTERNS.iter().find(|known| known.pattern == pattern) else {
+        return Some((format!("`{text}` cannot stand here"), "this version does not know the rule for this name"));
+    };
+    (!(known.holds)(text)).then(|| (format!("`{text}` cannot be {}", known.noun), known.rule))
 }

@@ -1,9 +1,11 @@
 //! The schema and the questions that decoding asks of it.
 //!
-//! Three keywords are our own. `x-checked-apart` marks what has rules of its own instead. `x-not-yet` lists keys and types that are part of the language but cannot be run by this
-//! version. `x-names` says what a choice is between, for messages ("connection type").
+//! Some keywords are our own. `x-not-yet` and `x-keys-not-yet` list choices and keys that are part of the language but
+//! cannot be run by this version. `x-names` says what a choice is between, for messages ("connection type").
+//! `x-checked-apart` marks a value that is decoded by itself, so that a mistake in it does not hide others.
 
 use crate::section::RootEntry;
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value};
 use std::sync::LazyLock;
@@ -27,9 +29,9 @@ impl Shape {
         Self::new(&SCHEMA)
     }
 
-    /// One of the entry types by its name.
-    pub(crate) fn of_definition(name: &str) -> Option<Self> {
-        SCHEMA.get("$defs")?.get(name).map(Self::new)
+    /// The shape of an entry type; `None` if no config can hold one.
+    pub(crate) fn of<T: JsonSchema>() -> Option<Self> {
+        SCHEMA.get("$defs")?.get(&*T::schema_name()).map(Self::new)
     }
 
     fn new(schema: &'static Value) -> Self {
@@ -106,10 +108,15 @@ impl Shape {
         (!choices.is_empty()).then_some(choices)
     }
 
-    /// Whether a key or a type is part of the language, but not of this version.
-    pub(super) fn is_not_yet(self, name: &str) -> bool {
-        let inside = || self.alternatives().any(|alternative| alternative.is_not_yet(name));
-        self.list("x-not-yet").any(|known| known == name) || self.tag().is_none() && inside()
+    /// Whether a key is part of the language, but not of this version.
+    pub(super) fn is_key_not_yet(self, key: &str) -> bool {
+        self.list("x-keys-not-yet").any(|known| known == key)
+    }
+
+    /// Whether a choice is part of the language, but not of this version.
+    pub(super) fn is_choice_not_yet(self, name: &str) -> bool {
+        self.list("x-not-yet").any(|known| known == name)
+            || self.alternatives().any(|alternative| alternative.is_choice_not_yet(name))
     }
 
     /// What a choice is between.

@@ -9,6 +9,7 @@ pub(crate) fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>)
     let folded = fold(wrong);
     names
         .into_iter()
+        .filter(|name| *name != wrong)
         .filter_map(|name| {
             let distance = strsim::damerau_levenshtein(&folded, &fold(name));
             // One slip in three letters; two names that only share their length are not near.
@@ -39,11 +40,19 @@ pub(crate) fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) ->
 
 /// "one of `a`, `b` and `c`", for a list that can be read at a glance.
 pub(crate) fn one_of(names: &[&str]) -> Option<String> {
+    match names {
+        [only] => Some(format!("the only one is `{only}`")),
+        _ => list(names).map(|list| format!("one of {list}")),
+    }
+}
+
+/// "`a`, `b` and `c`", for a list that can be read at a glance.
+pub(crate) fn list(names: &[&str]) -> Option<String> {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
         [] => None,
-        [only] => Some(format!("the only one is {only}")),
-        [first @ .., last] if names.len() <= 24 => Some(format!("one of {} and {last}", first.join(", "))),
+        [only] => Some(only.clone()),
+        [first @ .., last] if names.len() <= 24 => Some(format!("{} and {last}", first.join(", "))),
         _ => None,
     }
 }

@@ -21,6 +21,9 @@ pub(crate) const MAX_DEPTH: usize = 64;
 /// Values in the whole tree, with aliases and includes expanded.
 pub(crate) const MAX_VALUES: usize = 500_000;
 
+/// Problems that are shown; who has more of them starts with these.
+const MAX_DIAGNOSTICS: usize = 100;
+
 /// A place in a file: where something starts and how many characters of that line it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
@@ -64,6 +67,9 @@ struct SourceFile {
 pub(crate) struct Report {
     files: Vec<SourceFile>,
     diagnostics: Vec<Diagnostic>,
+    /// All of them, with those that are not shown.
+    errors: usize,
+    warnings: usize,
 }
 
 impl Report {
@@ -81,19 +87,24 @@ impl Report {
 
     /// An error at a place.
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+        self.errors += 1;
         self.add(Severity::Error, span, message.into(), help);
     }
 
     /// A warning at a place.
     pub(crate) fn warning(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
+        self.warnings += 1;
         self.add(Severity::Warning, span, message.into(), help);
     }
 
     fn add(&mut self, severity: Severity, span: Span, message: String, help: Option<String>) {
+        if self.diagnostics.len() == MAX_DIAGNOSTICS {
+            return;
+        }
         let file = self.files.get(span.file as usize);
-        let line = file
-            .and_then(|file| file.text.as_deref())
-            .and_then(|text| text.lines().nth((span.line as usize).checked_sub(1)?));
+        // What ends too early is shown at the end of the last line.
+        let text = file.and_then(|file| file.text.as_deref()).filter(|_| span.line > 0);
+        let line = text.and_then(|text| text.lines().nth(span.line as usize - 1).or_else(|| text.lines().last()));
         self.diagnostics.push(Diagnostic {
             severity,
             file: file.map(|file| file.name.to_string()).unwrap_or_default(),
@@ -105,15 +116,32 @@ impl Report {
         });
     }
 
+    /// How many errors there are so far.
+    pub(crate) fn error_count(&self) -> usize {
+        self.errors
+    }
+
     /// Whether anything so far is an error.
     pub(crate) fn has_errors(&self) -> bool {
-        self.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
+        self.errors > 0
     }
 
     /// All of them in the order of the text: files as they were first included, then lines.
     pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let order = |name: &str| self.files.iter().position(|file| &*file.name == name);
         self.diagnostics.sort_by_key(|diagnostic| (order(&diagnostic.file), diagnostic.line, diagnostic.column));
+        let hidden = self.errors + self.warnings - self.diagnostics.len();
+        if let Some(last) = self.diagnostics.last().filter(|_| hidden > 0) {
+            self.diagnostics.push(Diagnostic {
+                severity: if self.errors > 0 { Severity::Error } else { Severity::Warning },
+                file: last.file.clone(),
+                line: 0,
+                column: 0,
+                message: format!("there are {hidden} more problems, which are not shown"),
+                help: None,
+                excerpt: None,
+            });
+        }
         self.diagnostics
     }
 }

@@ -122,9 +122,10 @@ impl Loader<'_> {
         match document.parser.next_event() {
             Some(Ok((event, span))) => {
                 let block = matches!(event, Event::Scalar(_, ScalarStyle::Literal | ScalarStyle::Folded, ..));
+                let start = matches!(event, Event::MappingStart(..) | Event::SequenceStart(..));
                 let width = match span.end.line() == span.start.line() {
+                    _ if start || block => 1,
                     true => span.end.col().saturating_sub(span.start.col()).max(1),
-                    false if block => 1,
                     // To the end of the line; the excerpt cuts it off there.
                     false => usize::MAX,
                 };
@@ -134,7 +135,7 @@ impl Loader<'_> {
             Some(Err(error)) => {
                 let (line, column) = (small(error.marker().line()), small(error.marker().col() + 1));
                 let at = Span { file: document.file, line, column, width: 1 };
-                self.report.error(at, format!("this is not valid YAML: {}", error.info()), None);
+                self.report.error(at, format!("this is not valid YAML: {}", error.info()), yaml_help(error.info()));
                 Err(Stop)
             }
             None => Err(Stop),
@@ -327,4 +328,19 @@ fn is_tree(name: &str) -> bool {
 
 fn small(number: usize) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// What to look for when the parser gives up, for the slips that happen most.
+fn yaml_help(problem: &str) -> Option<String> {
+    let help = [
+        ("tab", "indent with spaces; YAML does not allow tabs there"),
+        ("quoted scalar", "close the quote that is opened here"),
+        ("mapping values are not allowed", "text that holds `: ` needs quotes"),
+        ("block collection", "check the indentation of this line and of the one before it"),
+        ("block mapping", "check the indentation of this line and of the one before it"),
+        ("simple key", "is there a `:` and a space after the key?"),
+        ("expected node content", "a value is missing here, or a bracket is not closed"),
+        ("flow", "close the bracket or brace that is open here, and put `,` between two values"),
+    ];
+    help.iter().find(|(part, _)| problem.contains(part)).map(|(_, help)| (*help).to_owned())
 }

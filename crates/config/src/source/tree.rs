@@ -119,7 +119,9 @@ impl Node {
             Kind::Number(number) => format!("the number {number}"),
             Kind::Text(text) if text.chars().count() <= 40 && !text.contains('\n') => format!("the text `{text}`"),
             Kind::Text(_) => "text".to_owned(),
+            Kind::List(items) if items.is_empty() => "an empty list".to_owned(),
             Kind::List(_) => "a list".to_owned(),
+            Kind::Map(entries) if entries.is_empty() => "an empty mapping".to_owned(),
             Kind::Map(_) => "a mapping".to_owned(),
             Kind::Broken => "something wrong".to_owned(),
         }

@@ -1,0 +1,49 @@
+//! Operators in values that are evaluated later.
+
+use crate::shape::suggest;
+use crate::source::{Entry, Kind, Node, Report};
+
+/// Operators of the language that this version cannot evaluate yet.
+const NOT_YET: [&str; 2] = ["_expr", "_template"];
+
+/// Goes through all operators in a value, outer ones first: those that mean something here are given to `check`, the
+/// others are reported.
+pub(super) fn each<'n>(
+    value: &'n Node,
+    allowed: &[&str],
+    report: &mut Report,
+    check: &mut dyn FnMut(&'n Entry, &mut Report),
+) {
+    match &value.kind {
+        Kind::List(items) => items.iter().for_each(|item| each(item, allowed, report, check)),
+        Kind::Map(entries) => {
+            // The same rule as in `operators::operator`: a mapping with this one key.
+            if let [operator] = entries.as_slice()
+                && operator.key.starts_with('_')
+                && !operators::is_prototype_key(&operator.key)
+            {
+                match allowed.contains(&operator.key.as_str()) {
+                    true => check(operator, report),
+                    false => refuse(operator, allowed, report),
+                }
+            }
+            entries.iter().for_each(|entry| each(&entry.value, allowed, report, check));
+        }
+        _ => {}
+    }
+}
+
+fn refuse(operator: &Entry, allowed: &[&str], report: &mut Report) {
+    let (name, at) = (operator.key.as_str(), operator.key_at);
+    if name == "_secret" {
+        let help = "secrets are read in `connections` only, which never leave the server".to_owned();
+        report.error(at, "a secret has no place here", Some(help));
+    } else if NOT_YET.contains(&name) {
+        report.error(at, format!("the operator `{name}` is not available in this version"), None);
+    } else if operators::names().contains(&name) {
+        let help = suggest::list(allowed).map(|names| format!("what can stand here: {names}"));
+        report.error(at, format!("the operator `{name}` has no meaning here"), help);
+    } else {
+        report.error(at, format!("there is no operator `{name}`"), suggest::help(name, allowed.iter().copied()));
+    }
+}

@@ -1,0 +1,58 @@
+//! The JSON Schema of a payload.
+
+use crate::shape::suggest;
+use crate::source::{Kind, Node, Report, Step};
+
+/// The types of JSON Schema.
+const TYPES: [&str; 7] = ["object", "string", "number", "integer", "boolean", "array", "null"];
+
+/// Whether it is valid, describes an object, and needs no other document.
+pub(super) fn check(schema: &Node, report: &mut Report) {
+    if schema.get("type").and_then(|entry| entry.value.text()) != Some("object") {
+        let help = "add `type: object`; a payload is always a mapping".to_owned();
+        report.error(schema.at, "this payload schema is not the schema of an object", Some(help));
+    }
+    let before = report.error_count();
+    references(schema, report);
+    if report.error_count() > before || schema.is_broken() {
+        return;
+    }
+    if let Err(error) = jsonschema::validator_for(&schema.to_value()) {
+        let path: Vec<String> = error.instance_path().to_string().split('/').skip(1).map(unescape).collect();
+        let steps: Vec<Step<'_>> =
+            path.iter().map(|part| part.parse().map_or(Step::Key(part.as_str()), Step::Index)).collect();
+        let wrong = error.instance().as_str().filter(|_| path.last().is_some_and(|last| last == "type"));
+        match wrong {
+            Some(wrong) => {
+                report.error(
+                    schema.at(&steps),
+                    format!("JSON Schema has no type `{wrong}`"),
+                    suggest::help(wrong, TYPES),
+                );
+            }
+            None => report.error(schema.at(&steps), format!("this is not valid JSON Schema: {error}"), None),
+        }
+    }
+}
+
+/// Reports references to other documents: nothing is fetched for a schema.
+fn references(node: &Node, report: &mut Report) {
+    match &node.kind {
+        Kind::List(items) => items.iter().for_each(|item| references(item, report)),
+        Kind::Map(entries) => {
+            for entry in entries {
+                if entry.key == "$ref" && entry.value.text().is_some_and(|target| !target.starts_with('#')) {
+                    let help = "write the definition under `$defs` and refer to it as `#/$defs/NAME`".to_owned();
+                    report.error(entry.value.at, "a schema cannot refer to another document", Some(help));
+                }
+                references(&entry.value, report);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// A part of a JSON pointer.
+fn unescape(part: &str) -> String {
+    part.replace("~1", "/").replace("~0", "~")
+}

@@ -1,0 +1,274 @@
+use crate::{SEARCH, check, with_basics};
+use insta::assert_snapshot;
+
+/// An agent over `demo` with these properties and tools, after an endpoint `search`.
+fn agent(properties: &str, tools: &str) -> String {
+    with_basics(&format!(
+        "{SEARCH}agents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m{properties} }}\n    tools: {tools}\n"
+    ))
+}
+
+#[test]
+fn identity() {
+    assert_snapshot!(check(&with_basics("agents:
+  - { id: a, type: ClaudAgent, connectionId: demo, properties: { model: m } }
+  - { id: b, type: Agent, connectionId: demo }
+  - { id: c, type: Agent, connectionId: demo, properties: { instructions: hi } }
+  - { id: d, type: Agent, properties: { model: m } }
+  - { id: d, type: Agent, connectionId: kb, properties: { model: m } }
+  - { id: e, type: ClaudeAgent, connectionId: demo, properties: { model: m } }
+")), @"
+    refused
+    chatwright.yaml:3:20: error: there is no agent type `ClaudAgent`
+       |
+     3 |   - { id: a, type: ClaudAgent, connectionId: demo, properties: { model: m } }
+       |                    ^^^^^^^^^^
+       = help: did you mean `ClaudeAgent`?
+
+    chatwright.yaml:4:5: error: `properties` is missing here
+       |
+     4 |   - { id: b, type: Agent, connectionId: demo }
+       |     ^
+       = help: `properties`: Model, instructions and settings.
+
+    chatwright.yaml:5:47: error: `model` is missing here
+       |
+     5 |   - { id: c, type: Agent, connectionId: demo, properties: { instructions: hi } }
+       |                                               ^^^^^^^^^^
+       = help: `model`: The provider's name for the model.
+
+    chatwright.yaml:6:5: error: `connectionId` is missing here
+       |
+     6 |   - { id: d, type: Agent, properties: { model: m } }
+       |     ^
+       = help: `connectionId`: The connection to the model's provider.
+
+    chatwright.yaml:7:11: error: there are two agents with the id `d`
+       |
+     7 |   - { id: d, type: Agent, connectionId: kb, properties: { model: m } }
+       |           ^
+       = help: the first one is at chatwright.yaml:6:11
+
+    chatwright.yaml:7:41: error: the connection `kb` is of the type Sql, which has no model
+       |
+     7 |   - { id: d, type: Agent, connectionId: kb, properties: { model: m } }
+       |                                         ^^
+
+    chatwright.yaml:8:47: error: an agent of the type ClaudeAgent needs a connection of the type Anthropic; `demo` is of the type Demo
+       |
+     8 |   - { id: e, type: ClaudeAgent, connectionId: demo, properties: { model: m } }
+       |                                               ^^^^
+       = help: the agent's type for it is `Agent`
+    ");
+}
+
+#[test]
+fn tools() {
+    assert_snapshot!(check(&agent("", "[serch]")), @"
+    refused
+    chatwright.yaml:12:13: error: there is no endpoint `serch`
+        |
+     12 |     tools: [serch]
+        |             ^^^^^
+        = help: did you mean `search`?
+    ");
+    assert_snapshot!(check(&agent("", "[search, search]")), @"
+    refused
+    chatwright.yaml:12:21: error: this agent has two tools with the name `search`
+        |
+     12 |     tools: [search, search]
+        |                     ^^^^^^
+        = help: the first one is in line 12; give one of them another `name`
+    ");
+    assert_snapshot!(check(&agent("", "[{ endpointId: search, name: read-file }]")), @"
+    refused
+    chatwright.yaml:12:41: error: the tool name `read-file` belongs to the platform
+        |
+     12 |     tools: [{ endpointId: search, name: read-file }]
+        |                                         ^^^^^^^^^
+        = help: give it another `name`
+    ");
+    assert_snapshot!(check(&agent("", "[{ endpointId: search, name: prototype }]")), @"
+    refused
+    chatwright.yaml:12:41: error: the name `prototype` is refused: in a browser it can change every object
+        |
+     12 |     tools: [{ endpointId: search, name: prototype }]
+        |                                         ^^^^^^^^^
+    ");
+    assert_snapshot!(check(&agent("", "[{ endpoint: search }]")), @"
+    refused
+    chatwright.yaml:12:15: error: there is no key `endpoint` here
+        |
+     12 |     tools: [{ endpoint: search }]
+        |               ^^^^^^^^
+        = help: did you mean `endpointId`?
+    ");
+    assert_snapshot!(check(&agent("", "[{ endpointId: search, confirm: maybe }]")), @"
+    refused
+    chatwright.yaml:12:44: error: expected true or false, found the text `maybe`
+        |
+     12 |     tools: [{ endpointId: search, confirm: maybe }]
+        |                                            ^^^^^
+    ");
+    assert_snapshot!(check(&agent("", "[[search]]")), @"
+    refused
+    chatwright.yaml:12:13: error: expected text or a mapping, found a list
+        |
+     12 |     tools: [[search]]
+        |             ^
+    ");
+    assert_snapshot!(check(&agent(", activeTools: [search, find], stopOnToolCall: serch, toolChoice: { type: tool, toolName: update-page-state }", "[search]")), @"
+    refused
+    chatwright.yaml:11:51: error: this agent has no tool `find`
+        |
+     11 | …: { model: m, activeTools: [search, find], stopOnToolCall: serch, toolChoice: { type: tool, toolName: update-p…
+        |                                      ^^^^
+        = help: one of `search` and `update-page-state`
+
+    chatwright.yaml:11:74: error: this agent has no tool `serch`
+        |
+     11 | …ls: [search, find], stopOnToolCall: serch, toolChoice: { type: tool, toolName: update-page-state } }
+        |                                      ^^^^^
+        = help: did you mean `search`?
+    ");
+}
+
+#[test]
+fn endpoints_that_cannot_be_tools() {
+    let long = "a".repeat(70);
+    assert_snapshot!(check(&with_basics(&format!("api:
+  - {{ id: bare, routine: [{{ ':return': 1 }}] }}
+  - {{ id: {long}, description: Long, payloadSchema: {{ type: object }}, routine: [{{ ':return': 1 }}] }}
+  - {{ id: stat-file, description: Stat, payloadSchema: {{ type: object }}, routine: [{{ ':return': 1 }}] }}
+agents:
+  - {{ id: a, type: Agent, connectionId: demo, properties: {{ model: m }}, tools: [bare, {long}, stat-file] }}
+"))), @"
+    refused
+    chatwright.yaml:7:81: error: the endpoint `bare` has no `description`, so it cannot be a tool
+       |
+     7 | …, properties: { model: m }, tools: [bare, aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…
+       |                                      ^^^^
+       = help: add it to the endpoint, at chatwright.yaml:3:5: the model chooses tools by it
+
+    chatwright.yaml:7:81: error: the endpoint `bare` has no `payloadSchema`, so it cannot be a tool
+       |
+     7 | …, properties: { model: m }, tools: [bare, aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…
+       |                                      ^^^^
+       = help: add it to the endpoint, at chatwright.yaml:3:5: the model fills it in
+
+    chatwright.yaml:7:87: error: `aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` cannot be the name of a tool
+       |
+     7 | …erties: { model: m }, tools: [bare, aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, st…
+       |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: give it a `name`: use up to 64 letters, digits, `_` and `-`
+
+    chatwright.yaml:7:159: error: the tool name `stat-file` belongs to the platform
+       |
+     7 | …aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, stat-file] }
+       |                                      ^^^^^^^^^
+       = help: give it another `name`
+    ");
+}
+
+#[test]
+fn a_tool_that_writes_without_asking() {
+    assert_snapshot!(check(&with_basics("api:
+  - id: kb/clear
+    description: Clear
+    payloadSchema: { type: object }
+    routine: [{ id: s, type: SqlExecute, connectionId: kb, properties: { query: delete from a } }]
+agents:
+  - { id: a, type: Agent, connectionId: demo, properties: { model: m }, tools: [kb/clear] }
+")), @"
+    accepted
+    chatwright.yaml:8:81: warning: the agent may call `kb/clear`, which changes data, without asking
+       |
+     8 |   - { id: a, type: Agent, connectionId: demo, properties: { model: m }, tools: [kb/clear] }
+       |                                                                                 ^^^^^^^^
+       = help: write `{ endpointId: kb/clear, confirm: true }` to ask the user before each call
+    ");
+}
+
+#[test]
+fn settings_of_other_types() {
+    assert_snapshot!(check(&agent(", thinking: { type: enabled, budgetTokens: 2000 }", "[]")), @"
+    refused
+    chatwright.yaml:11:29: error: `thinking` is for agents of the type ClaudeAgent; this one is of the type Agent
+        |
+     11 |     properties: { model: m, thinking: { type: enabled, budgetTokens: 2000 } }
+        |                             ^^^^^^^^
+        = help: write it under `providerOptions`, in the provider's own words
+    ");
+    assert_snapshot!(check("connections: [{ id: c, type: Anthropic, properties: { apiKey: { _secret: KEY } } }]
+agents:
+  - { id: a, type: ClaudeAgent, connectionId: c, properties: { model: m, effort: highest, thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+  - { id: b, type: ClaudeAgent, connectionId: c, properties: { model: m, reasoningEffort: low } }
+"), @"
+    refused
+    chatwright.yaml:3:82: error: there is no value `highest`
+       |
+     3 | … c, properties: { model: m, effort: highest, thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^^^^^^^
+       = help: one of `low`, `medium`, `high` and `max`
+
+    chatwright.yaml:3:109: error: there is no value `on`
+       |
+     3 | … effort: highest, thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^^
+       = help: one of `enabled`, `disabled` and `adaptive`
+
+    chatwright.yaml:3:127: error: expected a number of at least 1024, found the number 5
+       |
+     3 | …thinking: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^
+
+    chatwright.yaml:3:132: error: `reasoningEffort` is for agents of the type OpenAIAgent; this one is of the type ClaudeAgent
+       |
+     3 | …ing: { type: on, budgetTokens: 5 }, reasoningEffort: low } }
+       |                                      ^^^^^^^^^^^^^^^
+
+    chatwright.yaml:4:74: error: `reasoningEffort` is for agents of the type OpenAIAgent; this one is of the type ClaudeAgent
+       |
+     4 |   - { id: b, type: ClaudeAgent, connectionId: c, properties: { model: m, reasoningEffort: low } }
+       |                                                                          ^^^^^^^^^^^^^^^
+    ");
+}
+
+#[test]
+fn what_this_version_cannot_run() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: m, pageContext: true, prune: { reasoning: all } }
+    mcp: [files]
+    agents: [b]
+    hooks: { onFinish: [title] }
+")), @"
+    refused
+    chatwright.yaml:6:29: error: `pageContext` is not available in this version
+       |
+     6 |     properties: { model: m, pageContext: true, prune: { reasoning: all } }
+       |                             ^^^^^^^^^^^
+
+    chatwright.yaml:6:48: error: `prune` is not available in this version
+       |
+     6 |     properties: { model: m, pageContext: true, prune: { reasoning: all } }
+       |                                                ^^^^^
+
+    chatwright.yaml:7:5: error: `mcp` is not available in this version
+       |
+     7 |     mcp: [files]
+       |     ^^^
+
+    chatwright.yaml:8:5: error: `agents` is not available in this version
+       |
+     8 |     agents: [b]
+       |     ^^^^^^
+
+    chatwright.yaml:9:5: error: `hooks` is not available in this version
+       |
+     9 |     hooks: { onFinish: [title] }
+       |     ^^^^^
+    ");
+}

@@ -1,0 +1,264 @@
+use crate::{check, with_basics};
+use insta::assert_snapshot;
+
+/// An endpoint `e` with a payload of `title` and this routine.
+fn routine(steps: &str) -> String {
+    with_basics(&format!(
+        "api:\n  - id: e\n    payloadSchema: {{ type: object, properties: {{ title: {{ type: string }} }} }}\n    routine:\n{steps}"
+    ))
+}
+
+#[test]
+fn endpoints() {
+    assert_snapshot!(check("api:
+  - { id: a, type: Apo, routine: [{ ':return': 1 }] }
+  - { id: b, type: InternalApi, routine: [{ ':return': 1 }] }
+  - { id: c }
+  - { id: d, routine: [] }
+  - { id: /e, routine: [{ ':return': 1 }] }
+  - { id: f, routine: [{ ':return': 1 }], auth: { roles: [admin] } }
+  - { id: g, routine: [go] }
+  - { id: g, routine: [{ ':return': 1 }] }
+"), @"
+    refused
+    chatwright.yaml:2:20: error: there is no endpoint type `Apo`
+       |
+     2 |   - { id: a, type: Apo, routine: [{ ':return': 1 }] }
+       |                    ^^^
+       = help: did you mean `Api`?
+
+    chatwright.yaml:3:20: error: the endpoint type `InternalApi` is not available in this version
+       |
+     3 |   - { id: b, type: InternalApi, routine: [{ ':return': 1 }] }
+       |                    ^^^^^^^^^^^
+
+    chatwright.yaml:4:5: error: `routine` is missing here
+       |
+     4 |   - { id: c }
+       |     ^
+       = help: `routine`: What it does, step by step: requests, and controls such as `:return`.
+
+    chatwright.yaml:5:23: error: expected a list of steps, found an empty list
+       |
+     5 |   - { id: d, routine: [] }
+       |                       ^
+
+    chatwright.yaml:6:11: error: `/e` cannot be an endpoint's id
+       |
+     6 |   - { id: /e, routine: [{ ':return': 1 }] }
+       |           ^^
+       = help: use up to 128 letters, digits, `_`, `-` and `/`, and start with a letter, a digit or `_`
+
+    chatwright.yaml:7:43: error: `auth` is not available in this version
+       |
+     7 |   - { id: f, routine: [{ ':return': 1 }], auth: { roles: [admin] } }
+       |                                           ^^^^
+
+    chatwright.yaml:8:24: error: expected a step, found the text `go`
+       |
+     8 |   - { id: g, routine: [go] }
+       |                        ^^
+
+    chatwright.yaml:9:11: error: there are two endpoints with the id `g`
+       |
+     9 |   - { id: g, routine: [{ ':return': 1 }] }
+       |           ^
+       = help: the first one is at chatwright.yaml:8:11
+    ");
+}
+
+#[test]
+fn payload_schemas() {
+    assert_snapshot!(check("api:
+  - { id: a, payloadSchema: { properties: {} }, routine: [{ ':return': 1 }] }
+  - { id: b, payloadSchema: { type: object, properties: { q: { type: strin } } }, routine: [{ ':return': 1 }] }
+  - { id: c, payloadSchema: { type: object, properties: { q: { $ref: 'http://example.com/a.json' } } }, routine: [{ ':return': 1 }] }
+  - { id: d, payloadSchema: [q], routine: [{ ':return': 1 }] }
+"), @"
+    refused
+    chatwright.yaml:2:29: error: this payload schema is not the schema of an object
+       |
+     2 |   - { id: a, payloadSchema: { properties: {} }, routine: [{ ':return': 1 }] }
+       |                             ^
+       = help: add `type: object`; a payload is always a mapping
+
+    chatwright.yaml:3:70: error: JSON Schema has no type `strin`
+       |
+     3 | …e: object, properties: { q: { type: strin } } }, routine: [{ ':return': 1 }] }
+       |                                      ^^^^^
+       = help: did you mean `string`?
+
+    chatwright.yaml:4:70: error: a schema cannot refer to another document
+       |
+     4 | …e: object, properties: { q: { $ref: 'http://example.com/a.json' } } }, routine: [{ ':return': 1 }] }
+       |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: write the definition under `$defs` and refer to it as `#/$defs/NAME`
+
+    chatwright.yaml:5:29: error: expected a mapping, found a list
+       |
+     5 |   - { id: d, payloadSchema: [q], routine: [{ ':return': 1 }] }
+       |                             ^
+    ");
+}
+
+#[test]
+fn steps() {
+    assert_snapshot!(check(&routine("      - {}
+      - { id: a }
+      - { id: b, type: SqlQery }
+      - { id: c, type: Http }
+      - { ':if': true, ':then': [] }
+      - { ':retrun': 1 }
+      - { ':return': 1, id: x }
+")), @"
+    refused
+    chatwright.yaml:6:9: error: expected a step, found an empty mapping
+       |
+     6 |       - {}
+       |         ^
+
+    chatwright.yaml:7:11: error: this step has no `type`
+       |
+     7 |       - { id: a }
+       |           ^^
+       = help: a request has a type, one of `SqlQuery` and `SqlExecute`; a control starts with `:`
+
+    chatwright.yaml:8:24: error: there is no request type `SqlQery`
+       |
+     8 |       - { id: b, type: SqlQery }
+       |                        ^^^^^^^
+       = help: did you mean `SqlQuery`?
+
+    chatwright.yaml:9:24: error: the request type `Http` is not available in this version
+       |
+     9 |       - { id: c, type: Http }
+       |                        ^^^^
+
+    chatwright.yaml:10:11: error: the control `:if` is not available in this version
+        |
+     10 |       - { ':if': true, ':then': [] }
+        |           ^^^^^
+
+    chatwright.yaml:11:11: error: there is no control `:retrun`
+        |
+     11 |       - { ':retrun': 1 }
+        |           ^^^^^^^^^
+        = help: did you mean `:return`?
+
+    chatwright.yaml:12:25: error: there is no key `id` beside `:return`
+        |
+     12 |       - { ':return': 1, id: x }
+        |                         ^^
+        = help: `:return` is a step of its own
+    ");
+}
+
+#[test]
+fn sql() {
+    assert_snapshot!(check(&routine("      - { id: a, type: SqlQuery, connectionId: demo, properties: { query: select 1 } }
+      - { id: b, type: SqlQuery, connectionId: k, properties: { query: select 1 } }
+      - { id: c, type: SqlQuery, connectionId: kb, properties: { query: 'select :title', parameters: { titel: { _payload: titel } } } }
+      - { id: c, type: SqlQuery, connectionId: kb, properties: { sql: select 1 } }
+      - { id: c, type: SqlQuery, connectionId: kb, properties: { query: select 1, parameters: [1] } }
+      - { id: c, type: SqlQuery, connectionId: kb, properties: { query: select 1 } }
+      - { type: SqlQuery, connectionId: kb, properties: { query: select 1 } }
+")), @"
+    refused
+    chatwright.yaml:6:48: error: SqlQuery needs a connection of the type Sql; `demo` is of the type Demo
+       |
+     6 |       - { id: a, type: SqlQuery, connectionId: demo, properties: { query: select 1 } }
+       |                                                ^^^^
+
+    chatwright.yaml:7:48: error: there is no connection `k`
+       |
+     7 |       - { id: b, type: SqlQuery, connectionId: k, properties: { query: select 1 } }
+       |                                                ^
+       = help: one of `demo` and `kb`
+
+    chatwright.yaml:8:73: error: the parameter `:title` has no value
+       |
+     8 | …nectionId: kb, properties: { query: 'select :title', parameters: { titel: { _payload: titel } } } }
+       |                                      ^^^^^^^^^^^^^^^
+       = help: did you mean `titel`?
+
+    chatwright.yaml:8:104: error: the statement does not use the parameter `titel`
+       |
+     8 | …ery: 'select :title', parameters: { titel: { _payload: titel } } } }
+       |                                      ^^^^^
+       = help: did you mean `title`?
+
+    chatwright.yaml:8:123: warning: the payload schema has no `titel`
+       |
+     8 | …', parameters: { titel: { _payload: titel } } } }
+       |                                      ^^^^^
+       = help: did you mean `title`?
+
+    chatwright.yaml:9:52: error: `query` is missing here
+       |
+     9 |       - { id: c, type: SqlQuery, connectionId: kb, properties: { sql: select 1 } }
+       |                                                    ^^^^^^^^^^
+       = help: `query`: The statement, with `:name` where a parameter goes.
+
+    chatwright.yaml:9:66: error: there is no key `sql` here
+       |
+     9 |       - { id: c, type: SqlQuery, connectionId: kb, properties: { sql: select 1 } }
+       |                                                                  ^^^
+       = help: one of `query` and `parameters`
+
+    chatwright.yaml:10:95: error: expected a mapping, found a list
+        |
+     10 |       - { id: c, type: SqlQuery, connectionId: kb, properties: { query: select 1, parameters: [1] } }
+        |                                                                                               ^
+
+    chatwright.yaml:11:15: error: there are two steps with the id `c` in this routine
+        |
+     11 |       - { id: c, type: SqlQuery, connectionId: kb, properties: { query: select 1 } }
+        |               ^
+
+    chatwright.yaml:12:9: error: `id` is missing here
+        |
+     12 |       - { type: SqlQuery, connectionId: kb, properties: { query: select 1 } }
+        |         ^
+        = help: `id`: The name under which later steps find the result.
+    ");
+    assert_snapshot!(check("connections: [{ id: kb, type: Sql, properties: { url: 'sqlite:kb.db', readOnly: true } }]
+api:
+  - { id: e, routine: [{ id: a, type: SqlExecute, connectionId: kb, properties: { query: delete from a } }] }
+"), @"
+    refused
+    chatwright.yaml:3:65: error: the connection `kb` is read-only
+       |
+     3 |   - { id: e, routine: [{ id: a, type: SqlExecute, connectionId: kb, properties: { query: delete from a } }] }
+       |                                                                 ^^
+    ");
+}
+
+#[test]
+fn operators() {
+    assert_snapshot!(check(&routine("      - { id: a, type: SqlQuery, connectionId: kb, properties: { query: 'select :x', parameters: { x: { _paylod: title } } } }
+      - ':return':
+          one: { _step: b }
+          two: [{ _secret: KEY }]
+          three: { _step: a.0.title }
+          four: { _if: { test: true } }
+")), @"
+    refused
+    chatwright.yaml:6:105: error: there is no operator `_paylod`
+       |
+     6 | …ry: 'select :x', parameters: { x: { _paylod: title } } } }
+       |                                      ^^^^^^^
+       = help: did you mean `_payload`?
+
+    chatwright.yaml:8:25: error: no step before this one has the id `b`
+       |
+     8 |           one: { _step: b }
+       |                         ^
+       = help: the only one is `a`
+
+    chatwright.yaml:9:19: error: a secret has no place here
+       |
+     9 |           two: [{ _secret: KEY }]
+       |                   ^^^^^^^
+       = help: secrets are read in `connections` only, which never leave the server
+    ");
+}

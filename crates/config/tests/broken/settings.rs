@@ -1,0 +1,64 @@
+use crate::check;
+use insta::assert_snapshot;
+
+#[test]
+fn settings() {
+    assert_snapshot!(check("auth: { mode: password }\nlimits: { toolMs: 0, turn: 3 }\nstore: { url: { _secret: DATABASE } }\n"), @"
+    refused
+    chatwright.yaml:1:15: error: the mode `password` is not available in this version
+       |
+     1 | auth: { mode: password }
+       |               ^^^^^^^^
+
+    chatwright.yaml:2:19: error: expected a number between 1 and 3600000, found the number 0
+       |
+     2 | limits: { toolMs: 0, turn: 3 }
+       |                   ^
+
+    chatwright.yaml:2:22: error: there is no key `turn` here
+       |
+     2 | limits: { toolMs: 0, turn: 3 }
+       |                      ^^^^
+       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs` and `parallelTools`
+
+    chatwright.yaml:3:15: error: the environment variable `DATABASE` is not set
+       |
+     3 | store: { url: { _secret: DATABASE } }
+       |               ^
+       = help: set it before the server starts: it is the `url` of the store
+    ");
+    assert_snapshot!(check("auth: local\nlimits: []\nstore: {}\n"), @"
+    refused
+    chatwright.yaml:1:7: error: expected a mapping, found the text `local`
+       |
+     1 | auth: local
+       |       ^^^^^
+       = help: its keys are `mode`
+
+    chatwright.yaml:2:9: error: expected a mapping, found an empty list
+       |
+     2 | limits: []
+       |         ^
+       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs` and `parallelTools`
+
+    chatwright.yaml:3:8: error: `url` is missing here
+       |
+     3 | store: {}
+       |        ^
+       = help: `url`: `sqlite://PATH` or `sqlite::memory:`. The command line's `--database` goes before it.
+    ");
+    assert_snapshot!(check("auth: { mode: locale }\nstore: { url: mysql://host }\n"), @"
+    refused
+    chatwright.yaml:1:15: error: there is no mode `locale`
+       |
+     1 | auth: { mode: locale }
+       |               ^^^^^^
+       = help: did you mean `local`?
+
+    chatwright.yaml:2:15: error: this is not the address of a database
+       |
+     2 | store: { url: mysql://host }
+       |               ^^^^^^^^^^^^
+       = help: write `sqlite://PATH` or `sqlite::memory:`
+    ");
+}
