@@ -32,8 +32,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
 /// carries the response's nonce. Images may be data and blobs for files that are attached.
 #[cfg(feature = "ssr")]
 pub(crate) fn protect() {
-    let (Some(nonce), Some(response)) = (leptos::nonce::use_nonce(), use_context::<leptos_axum::ResponseOptions>())
-    else {
+    let (Some(nonce), Some(response)) = (use_nonce(), use_context::<leptos_axum::ResponseOptions>()) else {
         return;
     };
     let policy = format!(

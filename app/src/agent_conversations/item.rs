@@ -5,6 +5,7 @@ use super::rename::Rename;
 use super::when::When;
 use crate::chat_context::use_chat_context;
 use crate::icons::{Icon, Shape};
+use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
 use leptos::either::Either;
 use leptos::prelude::*;
@@ -43,9 +44,15 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     let chat = use_chat_context();
     let list = use_conversations();
     let Entry { id, summary } = item;
+    // A conversation that was begun on another page goes on there.
+    let CurrentPage(page) = expect_context();
+    let elsewhere = summary.with_untracked(|summary| {
+        page.with_value(|page| page.id != summary.page_id)
+            .then(|| format!("/{}?conversation={}", summary.page_id, summary.id))
+    });
     let href = {
         let id = id.clone();
-        move || chat.href(Some(&id))
+        move || elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))
     };
     let current = {
         let id = id.clone();

@@ -33,6 +33,8 @@ pub struct Conversations {
     /// The id of the link that takes the focus when the row that had it is gone.
     pub fallback_focus: StoredValue<String>,
     chat: ChatContext,
+    /// Counts what makes an answer that is still on its way out of date.
+    generation: StoredValue<u64>,
 }
 
 /// One conversation. Its summary is a signal of its own, so that a change redraws its text and nothing else.
@@ -61,6 +63,7 @@ impl Conversations {
             now: use_now(),
             fallback_focus: StoredValue::new(fallback_focus),
             chat: use_chat_context(),
+            generation: StoredValue::new(0),
         }
     }
 
@@ -111,14 +114,24 @@ impl Conversations {
         });
     }
 
-    /// Loads the first page again.
+    /// Loads the first page again. Of several that overlap, the last one counts.
     pub fn reload(self) {
+        let asked = self.outdate();
         spawn_local(async move {
-            match list_conversations(None).await {
+            let answer = list_conversations(None).await;
+            if self.generation.try_get_value() != Some(asked) {
+                return;
+            }
+            match answer {
                 Ok(fresh) => self.accept(fresh),
                 Err(error) => self.fail(error),
             }
         });
+    }
+
+    fn outdate(self) -> u64 {
+        self.generation.try_update_value(|count| *count += 1);
+        self.generation.try_get_value().unwrap_or_default()
     }
 
     /// Loads the next page.
@@ -168,6 +181,7 @@ impl Conversations {
         spawn_local(async move {
             match delete_conversation(id.clone()).await {
                 Ok(()) => {
+                    self.outdate();
                     self.items.try_update(|items| items.retain(|item| item.id != id));
                     self.fallback_focus.try_with_value(|link| focus(link));
                     if self.chat.conversation.try_get_untracked().flatten().as_deref() == Some(id.as_str()) {

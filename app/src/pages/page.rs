@@ -25,7 +25,7 @@ pub fn PageRoute() -> impl IntoView {
     let id = Memo::new(move |_| params.with(|params| params.get("page")));
     let page = Resource::new(move || id.get(), load_page);
     view! {
-        <Suspense>
+        <Transition>
             {move || Suspend::new(async move {
                 match page.await {
                     Ok(page) => view! { <PageView page /> }.into_any(),
@@ -33,7 +33,7 @@ pub fn PageRoute() -> impl IntoView {
                     Err(error) => view! { <FailedPage error /> }.into_any(),
                 }
             })}
-        </Suspense>
+        </Transition>
     }
 }
 
