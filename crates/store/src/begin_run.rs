@@ -1,7 +1,7 @@
 //! Accepting a submission: its messages and the run that answers it, in one transaction.
 
 use crate::messages::{self, set_body};
-use crate::{Store, StoreError, body};
+use crate::{Store, StoreError, body, run_events};
 use sqlx::{Row, SqliteConnection};
 use wire::UiMessage;
 
@@ -80,8 +80,9 @@ const ADVANCE_CONVERSATION: &str = "
     UPDATE conversations SET head = $2, epoch = $3, updated_at = max(updated_at, $4) WHERE id = $1";
 
 const INSERT_RUN: &str = "
-    INSERT INTO runs (id, conversation_id, submission_key, message_id, epoch, status, started_at, lease_until)
-    VALUES ($1, $2, $3, $4, $5, 'running', $6, $7)";
+    INSERT INTO runs
+        (id, conversation_id, submission_key, message_id, epoch, status, started_at, lease_until, events_after)
+    VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8)";
 
 impl Store {
     /// Stores a submission and opens its run, or says why not.
@@ -195,6 +196,7 @@ impl Prepared {
 
     async fn insert_run(&self, db: &mut SqliteConnection, epoch: i64) -> Result<(), StoreError> {
         let begin = &self.begin;
+        let events_after: i64 = sqlx::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
         sqlx::query(INSERT_RUN)
             .bind(&begin.run_id)
             .bind(&begin.conversation_id)
@@ -203,6 +205,7 @@ impl Prepared {
             .bind(epoch)
             .bind(begin.now)
             .bind(begin.lease_until)
+            .bind(events_after)
             .execute(db)
             .await?;
         Ok(())

@@ -34,7 +34,11 @@ pub(crate) fn decode(conversation_id: &str, id: &str, role: &str, body: &[u8]) -
     {
         return message;
     }
-    tracing::warn!(conversation = conversation_id, message = id, "a stored message is damaged; showing what can be read");
+    tracing::warn!(
+        conversation = conversation_id,
+        message = id,
+        "a stored message is damaged; showing what can be read"
+    );
     salvage(id, role_of(role), body)
 }
 
@@ -77,7 +81,8 @@ mod tests {
         assert_snapshot!(show("{\"id\":\"m1\",\"ro"), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
         assert_snapshot!(show(""), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
         assert_snapshot!(show("[1]"), @r#"{"id":"m1","role":"user","parts":[{"type":"unreadable"}]}"#);
-        let part = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"},{"type":"text"},{"type":"later","x":1}]}"#;
+        let part =
+            r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"},{"type":"text"},{"type":"later","x":1}]}"#;
         assert_snapshot!(show(part), @r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"hi"},{"type":"unreadable"},{"type":"later","x":1}]}"#);
         let role = r#"{"id":"m1","role":"robot","metadata":{"createdAt":5},"parts":[{"type":"step-start"}]}"#;
         assert_snapshot!(show(role), @r#"{"id":"m1","role":"user","metadata":{"createdAt":5},"parts":[{"type":"step-start"}]}"#);

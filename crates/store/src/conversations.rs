@@ -1,6 +1,6 @@
 //! Table `conversations`: the list, one of them, rename, delete.
 
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, run_events};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::api::ConversationSummary;
 
@@ -65,7 +65,7 @@ const ONE: &str = "
 
 const RENAME: &str = "UPDATE conversations SET title = $3 WHERE owner = $1 AND id = $2";
 
-/// Messages, runs, events and ledger rows go with it (ON DELETE CASCADE).
+/// Messages, runs and ledger rows go with it (ON DELETE CASCADE).
 const DELETE: &str = "DELETE FROM conversations WHERE owner = $1 AND id = $2";
 
 impl Store {
@@ -116,6 +116,7 @@ impl Store {
         let (owner, id) = (owner.to_owned(), id.to_owned());
         self.write(move |db| {
             Box::pin(async move {
+                run_events::delete_of(db, &owner, &id).await?;
                 let done = sqlx::query(DELETE).bind(owner).bind(id).execute(db).await?;
                 Ok(done.rows_affected() > 0)
             })

@@ -23,20 +23,18 @@ const TREE: &str = "
     WHERE c.owner = $1 AND c.id = $2
     ORDER BY m.no";
 
-/// The walk carries row numbers only. Its bound ends it even if a damaged file held a cycle.
+/// The walk from the head carries row numbers only; a parent is older than its children, so they are the order, too.
+/// UNION drops rows that it has seen, so the walk ends even if a damaged file held a cycle.
 const BRANCH: &str = "
-    WITH RECURSIVE branch (no, parent_id, depth) AS (
-        SELECT m.no, m.parent_id, 0
+    WITH RECURSIVE branch (no, parent_id) AS (
+        SELECT m.no, m.parent_id
         FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
         WHERE c.owner = $1 AND c.id = $2
-        UNION ALL
-        SELECT m.no, m.parent_id, b.depth + 1
+        UNION
+        SELECT m.no, m.parent_id
         FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
-        WHERE b.depth < 100000
     )
-    SELECT m.id, m.parent_id, m.role, m.created_at, m.body
-    FROM branch b JOIN messages m ON m.no = b.no
-    ORDER BY b.depth DESC";
+    SELECT id, parent_id, role, created_at, body FROM messages WHERE no IN (SELECT no FROM branch) ORDER BY no";
 
 pub(crate) const INSERT: &str = "
     INSERT INTO messages (conversation_id, id, parent_id, role, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)";

@@ -46,8 +46,7 @@ static INSERTS: LazyLock<Vec<Arc<str>>> = LazyLock::new(|| {
     sizes.map(|rows| insert(rows).into()).collect()
 });
 
-/// The join is the fence: rows of a run that is over, or of another epoch, are left out. The upsert makes a batch that
-/// is sent again, perhaps longer than before, harmless.
+/// The join is the fence: rows of a run that is over, or of another epoch, are left out.
 fn insert(rows: usize) -> String {
     let mut sql = String::from(
         "INSERT INTO run_events (run, first_seq, last_seq, frames)
@@ -58,39 +57,52 @@ fn insert(rows: usize) -> String {
         // Writing to a string cannot fail.
         let _ = write!(sql, "{comma}(?,?,?,?,?)");
     }
-    sql.push_str(
-        ") v CROSS JOIN runs r ON r.id = v.column1 AND r.epoch = v.column2 AND r.status = 'running'
-         WHERE true
-         ON CONFLICT (run, first_seq) DO UPDATE SET last_seq = excluded.last_seq, frames = excluded.frames",
-    );
+    sql.push_str(") v CROSS JOIN runs r ON r.id = v.column1 AND r.epoch = v.column2 AND r.status = 'running'");
     sql
 }
 
 const ACTIVE: &str = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND epoch = $2 AND status = 'running')";
 
-/// Starts at the row that holds event `after + 1`, which may have begun earlier.
+/// Walks the stripes of the journal in which the run has events (see the migration).
 const EVENTS: &str = "
-    WITH run (no) AS (
-        SELECT r.no FROM runs r JOIN conversations c ON c.id = r.conversation_id
-        WHERE r.id = $2 AND c.owner = $1
+    WITH RECURSIVE stripes (run, stripe, last) AS (
+        SELECT r.no, r.events_after / 4096, coalesce(r.events_until, (SELECT max(no) FROM run_events)) / 4096
+        FROM runs r JOIN conversations c ON c.id = r.conversation_id
+        WHERE c.owner = $1 AND r.id = $2
+        UNION ALL
+        SELECT run, stripe + 1, last FROM stripes WHERE stripe < last
     )
     SELECT e.first_seq, e.last_seq, e.frames
-    FROM run CROSS JOIN run_events e ON e.run = run.no
-    WHERE e.first_seq >= coalesce(
-            (SELECT max(p.first_seq) FROM run_events p WHERE p.run = run.no AND p.first_seq <= $3 + 1), 0)
-      AND e.last_seq > $3
-    ORDER BY e.first_seq LIMIT $4";
+    FROM stripes s CROSS JOIN run_events e ON e.no / 4096 = s.stripe AND e.run = s.run AND e.last_seq > $3
+    ORDER BY e.no LIMIT $4";
 
-/// Runs whose events are deleted in one transaction; in between, other writes get their turn.
-const PRUNE_RUNS: u32 = 50;
+/// The same walk for all runs of a conversation.
+const DELETE_OF_CONVERSATION: &str = "
+    DELETE FROM run_events WHERE no IN (
+        WITH RECURSIVE stripes (run, stripe, last) AS (
+            SELECT r.no, r.events_after / 4096, coalesce(r.events_until, (SELECT max(no) FROM run_events)) / 4096
+            FROM runs r JOIN conversations c ON c.id = r.conversation_id
+            WHERE c.owner = $1 AND c.id = $2
+            UNION ALL
+            SELECT run, stripe + 1, last FROM stripes WHERE stripe < last
+        )
+        SELECT e.no FROM stripes s CROSS JOIN run_events e ON e.no / 4096 = s.stripe AND e.run = s.run
+    )";
 
-const PRUNE_EVENTS: &str = "
-    DELETE FROM run_events WHERE run IN (
-        SELECT no FROM runs WHERE pruned = 0 AND ended_at < $1 ORDER BY ended_at, no LIMIT $2)";
+/// Rows deleted in one transaction; in between, other writes get their turn.
+const PRUNE_ROWS: u32 = 2000;
 
-const MARK_PRUNED: &str = "
-    UPDATE runs SET pruned = 1 WHERE no IN (
-        SELECT no FROM runs WHERE pruned = 0 AND ended_at < $1 ORDER BY ended_at, no LIMIT $2)";
+/// Everything before the first event of the oldest run that is active or ended later.
+const PRUNE: &str = "
+    DELETE FROM run_events WHERE no IN (
+        SELECT no FROM run_events
+        WHERE no <= coalesce(
+            (SELECT min(events_after) FROM runs WHERE ended_at >= $1 OR ended_at IS NULL),
+            (SELECT max(no) FROM run_events))
+        ORDER BY no LIMIT $2)";
+
+/// The number of the newest row ever appended.
+pub(crate) const LAST_NO: &str = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'run_events'), 0)";
 
 impl Store {
     /// Appends to the journals of many runs in one transaction. Answers with the runs whose batches were refused because
@@ -106,7 +118,7 @@ impl Store {
     }
 
     /// The events of a run after number `after_seq`, in order, at most `limit` (and [`MAX_EVENTS`]) rows. The first row
-    /// may begin before it. Empty when the run is unknown or someone else's.
+    /// may begin before it. Empty when the run is unknown or someone else's, or its journal was pruned.
     ///
     /// # Errors
     /// The database failed.
@@ -129,8 +141,8 @@ impl Store {
         .await
     }
 
-    /// Deletes the events of runs that ended before a time (Unix, milliseconds); their messages hold the content.
-    /// Answers with the number of runs.
+    /// Deletes the journal up to the first event of a run that is active or ended at `ended_before` (Unix time,
+    /// milliseconds) or later; the messages hold the content. Answers with the number of rows.
     ///
     /// # Errors
     /// The database failed; what was deleted by then stays so.
@@ -139,7 +151,7 @@ impl Store {
         loop {
             let pruned = self.write(move |db| Box::pin(prune(db, ended_before))).await?;
             total += pruned;
-            if pruned < u64::from(PRUNE_RUNS) {
+            if pruned < u64::from(PRUNE_ROWS) {
                 return Ok(total);
             }
         }
@@ -188,9 +200,13 @@ async fn find_fenced(
 }
 
 async fn prune(db: &mut SqliteConnection, ended_before: i64) -> Result<u64, StoreError> {
-    sqlx::query(PRUNE_EVENTS).bind(ended_before).bind(PRUNE_RUNS).execute(&mut *db).await?;
-    let marked = sqlx::query(MARK_PRUNED).bind(ended_before).bind(PRUNE_RUNS).execute(db).await?;
-    Ok(marked.rows_affected())
+    Ok(sqlx::query(PRUNE).bind(ended_before).bind(PRUNE_ROWS).execute(db).await?.rows_affected())
+}
+
+/// Deletes the events of all runs of a conversation.
+pub(crate) async fn delete_of(db: &mut SqliteConnection, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
+    sqlx::query(DELETE_OF_CONVERSATION).bind(owner).bind(conversation_id).execute(db).await?;
+    Ok(())
 }
 
 fn journal_row(row: &SqliteRow) -> Result<JournalRow, StoreError> {

@@ -1,7 +1,7 @@
 //! Table `runs`: leases, the end, what a dead process left open. `begin_run` opens them.
 
 use crate::messages::set_body;
-use crate::{Store, StoreError, body};
+use crate::{Store, StoreError, body, run_events};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 use wire::api::Usage;
@@ -76,7 +76,8 @@ pub struct OpenRun {
 
 const FIND: &str = "SELECT conversation_id, message_id, status FROM runs WHERE id = $1 AND epoch = $2";
 
-const CLOSE: &str = "UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5 WHERE id = $1";
+const CLOSE: &str = "
+    UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6 WHERE id = $1";
 
 const TOUCH: &str = "
     UPDATE conversations SET title = coalesce($2, title), updated_at = max(updated_at, $3) WHERE id = $1";
@@ -87,7 +88,7 @@ const RENEW: &str = "
 const OPEN: &str = "
     SELECT c.owner, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
-    WHERE r.status = 'running' ORDER BY r.no";
+    WHERE r.status = 'running'";
 
 impl Store {
     /// Closes a run and stores its message. The same end reported again, after an answer that was lost, is fine.
@@ -114,7 +115,7 @@ impl Store {
         .await
     }
 
-    /// All active runs of all owners, oldest first: for recovery, never for a request.
+    /// All active runs of all owners, in no order: for recovery, never for a request.
     ///
     /// # Errors
     /// The database failed.
@@ -137,17 +138,18 @@ async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Re
         status if status == finish.status.name() => return Ok(()),
         _ => return Err(StoreError::Fenced),
     }
-    let (conversation_id, message_id): (String, String) =
-        (row.try_get("conversation_id")?, row.try_get("message_id")?);
+    let (conversation_id, message_id): (String, String) = (row.try_get("conversation_id")?, row.try_get("message_id")?);
     if message_id != finish.message.id {
         return Err(StoreError::Invalid("the message is not the one that the run writes"));
     }
+    let events_until: i64 = sqlx::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
     sqlx::query(CLOSE)
         .bind(finish.run_id)
         .bind(finish.status.name())
         .bind(finish.now)
         .bind(finish.usage.and_then(|usage| serde_json::to_string(&usage).ok()))
         .bind(finish.error)
+        .bind(events_until)
         .execute(&mut *db)
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;

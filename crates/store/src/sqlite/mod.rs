@@ -2,6 +2,8 @@
 
 mod file;
 mod open;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 pub(crate) use open::{Database, open};

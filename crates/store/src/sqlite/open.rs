@@ -73,7 +73,9 @@ async fn readers(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Erro
         .acquire_timeout(BUSY_TIMEOUT)
         .test_before_acquire(false)
         .after_connect(|connection, _| {
-            Box::pin(async move { assert_settings(connection, true).await.map_err(|error| sqlx::Error::Protocol(error.to_string())) })
+            Box::pin(async move {
+                assert_settings(connection, true).await.map_err(|error| sqlx::Error::Protocol(error.to_string()))
+            })
         })
         .connect_with(options.pragma("query_only", "ON"))
         .await
@@ -134,9 +136,9 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
         MigrateError::VersionMissing(version) => {
             StoreError::Open(format!("a newer version of Chatwright wrote it (schema {version}); start that version"))
         }
-        MigrateError::VersionMismatch(version) => {
-            StoreError::Open(format!("its schema {version} is not the one of this version; start the version that wrote it"))
-        }
+        MigrateError::VersionMismatch(version) => StoreError::Open(format!(
+            "its schema {version} is not the one of this version; start the version that wrote it"
+        )),
         MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
         error => StoreError::Failed(error.to_string()),
     })?;

@@ -1,0 +1,113 @@
+//! Faults of the writer that no public call can bring about: a full disk at every point, a panic, a slow group.
+
+use super::{Database, open};
+use crate::StoreError;
+use futures::future::{BoxFuture, join_all};
+use sqlx::{AssertSqlSafe, SqliteConnection};
+use tempfile::TempDir;
+
+async fn database() -> (Database, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let database = open(&format!("sqlite://{}", folder.path().join("chat.db").display())).await.unwrap();
+    (database, folder)
+}
+
+/// Inserts a conversation of `size` bytes; fails after that when `fail` says so.
+fn insert(
+    id: String,
+    size: usize,
+    fail: bool,
+) -> impl for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>> + Send + 'static {
+    move |db| {
+        Box::pin(async move {
+            let sql = "INSERT INTO conversations VALUES ($1, 'ada', '', '', $2, '', 0, 0, 0)";
+            sqlx::query(sql).bind(id).bind("x".repeat(size)).execute(db).await?;
+            if fail { Err(StoreError::Busy) } else { Ok(()) }
+        })
+    }
+}
+
+async fn scalar(database: &Database, sql: String) -> String {
+    let read = database.writer.run(move |db| {
+        Box::pin(async move {
+            let value = sqlx::query_scalar::<_, String>(AssertSqlSafe(sql)).fetch_one(db).await?;
+            Ok(value)
+        })
+    });
+    read.await.unwrap()
+}
+
+async fn ids(database: &Database) -> String {
+    let sql = "SELECT coalesce(group_concat(id, ' '), '') FROM (SELECT id FROM conversations ORDER BY id)";
+    scalar(database, sql.to_owned()).await
+}
+
+/// A job that fails takes only its own changes along, alone or in a group.
+#[tokio::test]
+async fn a_failed_job_is_undone_alone() {
+    let (database, _folder) = database().await;
+    let alone = database.writer.run(insert("alone".to_owned(), 1, true)).await;
+    assert_eq!(alone, Err(StoreError::Busy));
+    // Queued before the task runs, so they form one group (the test's runtime has one thread).
+    let group = (0..9).map(|number| database.writer.run(insert(format!("g{number}"), 1, number % 3 == 0)));
+    let results = join_all(group).await;
+    for (number, result) in results.into_iter().enumerate() {
+        assert_eq!(result.is_err(), number % 3 == 0, "{number}");
+    }
+    assert_eq!(ids(&database).await, "g1 g2 g4 g5 g7 g8");
+}
+
+#[tokio::test]
+async fn a_panic_fails_its_write_and_nothing_else() {
+    let (database, _folder) = database().await;
+    let panicking = database.writer.run::<(), _>(|_| Box::pin(async { panic!("on purpose") }));
+    let (panicked, fine) = tokio::join!(panicking, database.writer.run(insert("fine".to_owned(), 1, false)));
+    assert_eq!(panicked, Err(StoreError::Failed("a write panicked".to_owned())));
+    assert_eq!(fine, Ok(()));
+    assert_eq!(ids(&database).await, "fine");
+}
+
+/// F23: wherever the disk becomes full, nothing is acknowledged that is not there, reading works, the file is whole, and
+/// with room again writing goes on.
+#[tokio::test]
+async fn a_full_disk() {
+    for spare in 0..12 {
+        let (database, _folder) = database().await;
+        let pages: u32 = scalar(&database, "SELECT CAST(page_count AS TEXT) FROM pragma_page_count".to_owned())
+            .await
+            .parse()
+            .unwrap();
+        set_max_pages(&database, pages + spare).await;
+        let mut stored = Vec::new();
+        for round in 0..6 {
+            let group = (0..4).map(|number| database.writer.run(insert(format!("c{round}{number}"), 1500, false)));
+            for (number, result) in join_all(group).await.into_iter().enumerate() {
+                match result {
+                    Ok(()) => stored.push(format!("c{round}{number}")),
+                    Err(error) => assert_eq!(error, StoreError::Full, "{spare} pages"),
+                }
+            }
+        }
+        assert!(stored.len() < 24, "{spare} pages: the disk was full");
+        assert_eq!(ids(&database).await, stored.join(" "), "{spare} pages");
+        assert_eq!(scalar(&database, "SELECT integrity_check FROM pragma_integrity_check".to_owned()).await, "ok");
+        let readers = database.readers.as_ref().unwrap();
+        let read: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations").fetch_one(readers).await.unwrap();
+        assert_eq!(read, stored.len() as i64);
+
+        set_max_pages(&database, 10_000).await;
+        database.writer.run(insert("after".to_owned(), 1500, false)).await.unwrap();
+        assert_eq!(ids(&database).await, [&["after".to_owned()], &stored[..]].concat().join(" "));
+    }
+}
+
+async fn set_max_pages(database: &Database, pages: u32) {
+    let set = database.writer.run(move |db| {
+        Box::pin(async move {
+            let set: i64 =
+                sqlx::query_scalar(AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"))).fetch_one(db).await?;
+            Ok(set)
+        })
+    });
+    assert_eq!(set.await.unwrap(), i64::from(pages));
+}

@@ -1,0 +1,70 @@
+//! F1 at the store: a process is killed while it writes; whatever it had been told is stored is there afterwards.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use store::{BeginRun, Begun, JournalBatch, NewMessage, Store};
+use wire::{Role, UiMessage};
+
+const URL: &str = "STORE_KILL_URL";
+
+/// The victim: this test again, in a process of its own. It prints what was acknowledged until it is killed.
+#[tokio::test]
+#[ignore = "run by the test below"]
+async fn victim() {
+    let store = Store::open(&std::env::var(URL).unwrap()).await.unwrap();
+    for number in 0.. {
+        let begin = BeginRun {
+            conversation_id: format!("c{number}"),
+            page_id: "page".to_owned(),
+            agent_id: "agent".to_owned(),
+            title: String::new(),
+            submission_key: "key".to_owned(),
+            insert: vec![NewMessage { parent_id: None, message: UiMessage::new("answer", Role::Assistant) }],
+            update: Vec::new(),
+            message_id: "answer".to_owned(),
+            run_id: format!("r{number}"),
+            now: number,
+            lease_until: number,
+        };
+        assert_eq!(store.begin_run("ada", begin).await.unwrap(), Begun::Started { epoch: 1 });
+        println!("\nbegun {number}");
+        let frames = vec![b'x'; 3000].into();
+        let batch = JournalBatch { run_id: format!("r{number}"), epoch: 1, first_seq: 1, last_seq: 7, frames };
+        assert!(store.append_events(vec![batch]).await.unwrap().is_empty());
+        println!("\njournaled {number}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_acknowledged_is_lost_by_a_kill() {
+    for round in 0_usize..8 {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite://{}", folder.path().join("chat.db").display());
+        let mut victim = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
+            .env(URL, &url)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let is_news = |line: &String| line.starts_with("begun") || line.starts_with("journaled");
+        let mut told: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();
+        victim.kill().unwrap();
+        told.extend(lines.filter(is_news));
+        victim.wait().unwrap();
+
+        let store = Store::open(&url).await.unwrap();
+        for line in &told {
+            let (what, number) = line.split_once(' ').unwrap();
+            let found = match what {
+                "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
+                _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
+            };
+            assert!(found, "round {round}: `{line}` was told and is not there");
+        }
+        let stored = store.open_runs().await.unwrap().len();
+        let begun = told.iter().filter(|line| line.starts_with("begun")).count();
+        assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} told");
+    }
+}

@@ -1,0 +1,130 @@
+//! The list, its order and its pages; rename and delete.
+
+use crate::support::{batch, begin, each, end, journal, submission, turn};
+use store::{Begun, Cursor, MAX_CONVERSATIONS, RunRow, Store, StoreError};
+use wire::api::ConversationSummary;
+
+async fn page(store: &Store, limit: u32, before: Option<Cursor>) -> (String, Option<Cursor>) {
+    let rows = store.conversations("ada", limit, before).await.unwrap();
+    let cursor = rows.last().map(|row| Cursor { updated_at: row.summary.updated_at, id: row.summary.id.clone() });
+    (rows.iter().map(|row| row.summary.id.as_str()).collect::<Vec<_>>().join(" "), cursor)
+}
+
+#[tokio::test]
+async fn the_list_is_newest_first_and_pages_through_equal_times() {
+    each(async |store| {
+        for (id, now) in [("a", 10), ("b", 20), ("c", 20), ("d", 20), ("e", 30)] {
+            turn(store, id, &format!("m{id}"), None, now).await;
+        }
+        assert_eq!(page(store, 100, None).await.0, "e d c b a");
+        for (limit, expected) in [(1, "e/d/c/b/a"), (2, "e d/c b/a"), (3, "e d c/b a")] {
+            let (mut pages, mut cursor) = (Vec::new(), None);
+            loop {
+                let (ids, next) = page(store, limit, cursor).await;
+                if ids.is_empty() {
+                    break;
+                }
+                pages.push(ids);
+                cursor = next;
+            }
+            assert_eq!(pages.join("/"), expected, "pages of {limit}");
+        }
+        // A new turn moves a conversation to the top.
+        turn(store, "a", "ma2", Some("a-ma"), 40).await;
+        assert_eq!(page(store, 2, None).await.0, "a e");
+        // A clock that went back moves nothing.
+        turn(store, "a", "ma3", Some("a-ma2"), 5).await;
+        assert_eq!(page(store, 2, None).await.0, "a e");
+        assert_eq!(page(store, 0, None).await.0, "");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_page_is_bounded() {
+    each(async |store| {
+        for number in 0..MAX_CONVERSATIONS + 5 {
+            begin(store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
+        }
+        assert_eq!(store.conversations("ada", u32::MAX, None).await.unwrap().len(), MAX_CONVERSATIONS as usize);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_conversation() {
+    each(async |store| {
+        let epoch = begin(store, "c", "m", None, 10).await;
+        let summary = ConversationSummary {
+            id: "c".to_owned(),
+            title: "title of m".to_owned(),
+            page_id: "page".to_owned(),
+            agent_id: "agent".to_owned(),
+            created_at: 10,
+            updated_at: 10,
+            running: true,
+        };
+        let found = store.conversation("ada", "c").await.unwrap().unwrap();
+        assert_eq!(found.summary, summary);
+        assert_eq!(found.head.as_deref(), Some("a-m"));
+        assert_eq!(found.active_run, Some(RunRow { id: "r-m".to_owned(), epoch, message_id: "a-m".to_owned() }));
+        assert_eq!(store.conversations("ada", 1, None).await.unwrap()[0].summary, summary);
+
+        store.finish_run(end("m", epoch, 20)).await.unwrap();
+        let found = store.conversation("ada", "c").await.unwrap().unwrap();
+        assert_eq!(found.active_run, None);
+        assert_eq!(found.summary, ConversationSummary { updated_at: 20, running: false, ..summary });
+        assert_eq!(store.conversation("ada", "d").await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn rename_keeps_the_place() {
+    each(async |store| {
+        turn(store, "old", "m1", None, 1).await;
+        turn(store, "new", "m2", None, 2).await;
+        assert!(store.rename("ada", "old", "Ünïcode; DROP TABLE \"x\"'").await.unwrap());
+        let rows = store.conversations("ada", 10, None).await.unwrap();
+        assert_eq!(rows[1].summary.title, "Ünïcode; DROP TABLE \"x\"'");
+        assert!(!store.rename("ada", "nothing", "x").await.unwrap());
+        // A run's end brings a better title, or leaves the one that is there.
+        let epoch = begin(store, "old", "m3", Some("a-m1"), 3).await;
+        let mut finish = end("m3", epoch, 3);
+        finish.title = Some("better".to_owned());
+        store.finish_run(finish).await.unwrap();
+        turn(store, "old", "m4", Some("a-m3"), 4).await;
+        assert_eq!(store.conversation("ada", "old").await.unwrap().unwrap().summary.title, "better");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn delete_takes_everything_along() {
+    each(async |store| {
+        let epoch = begin(store, "c", "m", None, 1).await;
+        begin(store, "other", "n", None, 1).await;
+        let events = vec![batch("m", epoch, 1, 3), batch("n", 1, 1, 2)];
+        assert!(store.append_events(events).await.unwrap().is_empty());
+        let input = serde_json::json!({});
+        store.tool_started("ada", "r-m", "call", "tool", &input, 1).await.unwrap();
+
+        assert!(store.delete("ada", "c").await.unwrap());
+        assert!(!store.delete("ada", "c").await.unwrap());
+        assert_eq!(store.conversation("ada", "c").await.unwrap(), None);
+        assert_eq!(store.messages("ada", "c").await.unwrap(), []);
+        assert_eq!(store.events("ada", "r-m", 0, 10).await.unwrap(), []);
+        assert_eq!(store.tool_call_state("ada", "c", "call").await.unwrap(), None);
+        assert_eq!(journal(store, "n", 0, 10).await, "1-2", "another conversation's events stay");
+        // The run that was writing is fenced.
+        assert_eq!(store.append_events(vec![batch("m", epoch, 4, 4)]).await.unwrap(), ["r-m"]);
+        assert_eq!(store.finish_run(end("m", epoch, 2)).await, Err(StoreError::Fenced));
+        assert_eq!(store.open_runs().await.unwrap().len(), 1);
+        // The id is free again, for whoever comes first, and nothing of old comes back.
+        let again = store.begin_run("bob", submission("c", "m", None, 3)).await.unwrap();
+        assert_eq!(again, Begun::Started { epoch: 1 });
+        assert_eq!(store.messages("bob", "c").await.unwrap().len(), 2);
+        assert_eq!(store.events("bob", "r-m", 0, 10).await.unwrap(), []);
+    })
+    .await;
+}

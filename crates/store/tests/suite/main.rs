@@ -1,0 +1,11 @@
+//! What every database behind the store must do. Each test runs over a SQLite file and over SQLite in memory; the next
+//! database joins in `support::each`.
+
+mod conversations;
+mod faults;
+mod journal;
+mod ledger;
+mod owners;
+mod runs;
+mod support;
+mod tree;

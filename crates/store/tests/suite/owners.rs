@@ -1,0 +1,62 @@
+//! A1 to A3: whatever another user's id is handed to, it is as good as an unknown one, and nothing changes.
+
+use crate::support::{batch, begin, branch, each, end, journal, submission};
+use serde_json::json;
+use store::{Begun, StoreError, ToolCallState, ToolOutcome};
+use wire::UiMessage;
+
+#[tokio::test]
+async fn another_users_ids_open_nothing() {
+    each(async |store| {
+        let epoch = begin(store, "c", "m", None, 1).await;
+        store.append_events(vec![batch("m", epoch, 1, 2)]).await.unwrap();
+        store.tool_started("ada", "r-m", "call", "tool", &json!({}), 1).await.unwrap();
+
+        // "" and wildcards stand for owners that a careless query would match.
+        for owner in ["bob", "", "%", "ADA", "ada ", "' OR 1=1 --"] {
+            assert_eq!(store.conversations(owner, 100, None).await.unwrap(), [], "{owner}");
+            assert_eq!(store.conversation(owner, "c").await.unwrap(), None, "{owner}");
+            assert!(!store.rename(owner, "c", "mine").await.unwrap(), "{owner}");
+            assert!(!store.delete(owner, "c").await.unwrap(), "{owner}");
+            assert_eq!(store.messages(owner, "c").await.unwrap(), [], "{owner}");
+            assert_eq!(store.branch(owner, "c").await.unwrap(), [], "{owner}");
+            assert_eq!(store.events(owner, "r-m", 0, 10).await.unwrap(), [], "{owner}");
+            let update = store.update_message(owner, "c", UiMessage::user("m", "mine")).await;
+            assert_eq!(update, Err(StoreError::NotFound), "{owner}: not even whether a run is active");
+            for key in ["m", "other"] {
+                let begun = store.begin_run(owner, submission("c", key, None, 2)).await;
+                assert_eq!(begun, Err(StoreError::NotFound), "{owner}");
+            }
+            let started = store.tool_started(owner, "r-m", "call2", "tool", &json!({}), 2).await;
+            assert_eq!(started, Err(StoreError::NotFound), "{owner}");
+            let finished = store.tool_finished(owner, "r-m", "call", ToolOutcome::Error, 2).await;
+            assert_eq!(finished, Err(StoreError::NotFound), "{owner}");
+            assert_eq!(store.tool_call_state(owner, "c", "call").await.unwrap(), None, "{owner}");
+        }
+
+        let found = store.conversation("ada", "c").await.unwrap().unwrap();
+        assert_eq!((found.summary.title.as_str(), found.summary.updated_at), ("title of m", 1));
+        assert_eq!(branch(store, "c").await, "m=text of m | a-m");
+        assert_eq!(journal(store, "m", 0, 10).await, "1-2");
+        assert_eq!(store.tool_call_state("ada", "c", "call").await.unwrap(), Some(ToolCallState::Started));
+        store.finish_run(end("m", epoch, 2)).await.unwrap();
+        let update = store.update_message("bob", "c", UiMessage::user("m", "mine")).await;
+        assert_eq!(update, Err(StoreError::NotFound));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn message_ids_and_keys_are_each_conversations_own() {
+    each(async |store| {
+        begin(store, "c", "m", None, 1).await;
+        let mut bobs = submission("d", "m", None, 1);
+        bobs.run_id = "bobs-run".to_owned();
+        assert_eq!(store.begin_run("bob", bobs).await.unwrap(), Begun::Started { epoch: 1 });
+        assert_eq!(store.conversations("ada", 10, None).await.unwrap().len(), 1);
+        assert_eq!(store.conversations("bob", 10, None).await.unwrap().len(), 1);
+        assert!(store.delete("bob", "d").await.unwrap());
+        assert_eq!(branch(store, "c").await, "m=text of m | a-m");
+    })
+    .await;
+}

@@ -1,0 +1,91 @@
+//! A fresh store for each test, and short words for what most of them do.
+
+use store::{BeginRun, Begun, FinishRun, JournalBatch, NewMessage, RunStatus, Store};
+use tempfile::TempDir;
+use wire::{Role, UiMessage};
+
+/// Runs a test over every kind of database.
+pub(crate) async fn each(test: impl AsyncFn(&Store)) {
+    let folder = tempfile::tempdir().unwrap();
+    for url in [url_in(&folder), "sqlite::memory:".to_owned()] {
+        test(&Store::open(&url).await.unwrap()).await;
+    }
+}
+
+/// The URL of a database file in a folder.
+pub(crate) fn url_in(folder: &TempDir) -> String {
+    format!("sqlite://{}", folder.path().join("data/chat.db").display())
+}
+
+/// A submission of one user message with id `key`, answered by message `a-KEY` in run `r-KEY` at time `now`.
+pub(crate) fn submission(conversation_id: &str, key: &str, parent: Option<&str>, now: i64) -> BeginRun {
+    let user = UiMessage::user(key, format!("text of {key}"));
+    let answer = UiMessage::new(format!("a-{key}"), Role::Assistant);
+    BeginRun {
+        conversation_id: conversation_id.to_owned(),
+        page_id: "page".to_owned(),
+        agent_id: "agent".to_owned(),
+        title: format!("title of {key}"),
+        submission_key: key.to_owned(),
+        message_id: answer.id.clone(),
+        insert: vec![
+            NewMessage { parent_id: parent.map(str::to_owned), message: user },
+            NewMessage { parent_id: Some(key.to_owned()), message: answer },
+        ],
+        update: Vec::new(),
+        run_id: format!("r-{key}"),
+        now,
+        lease_until: now + 15_000,
+    }
+}
+
+/// Stores a submission of Ada's that must start a run; answers with its epoch.
+pub(crate) async fn begin(store: &Store, conversation_id: &str, key: &str, parent: Option<&str>, now: i64) -> u64 {
+    match store.begin_run("ada", submission(conversation_id, key, parent, now)).await.unwrap() {
+        Begun::Started { epoch } => epoch,
+        begun => panic!("{begun:?}"),
+    }
+}
+
+/// The end of run `r-KEY` with the text `done KEY`.
+pub(crate) fn end(key: &str, epoch: u64, now: i64) -> FinishRun {
+    let message = UiMessage { role: Role::Assistant, ..UiMessage::user(format!("a-{key}"), format!("done {key}")) };
+    FinishRun {
+        run_id: format!("r-{key}"),
+        epoch,
+        status: RunStatus::Done,
+        message,
+        usage: None,
+        error: None,
+        now,
+        title: None,
+    }
+}
+
+/// Begins a run of Ada's and ends it at once.
+pub(crate) async fn turn(store: &Store, conversation_id: &str, key: &str, parent: Option<&str>, now: i64) {
+    let epoch = begin(store, conversation_id, key, parent, now).await;
+    store.finish_run(end(key, epoch, now)).await.unwrap();
+}
+
+/// Events `first..=last` of run `r-KEY`.
+pub(crate) fn batch(key: &str, epoch: u64, first_seq: u64, last_seq: u64) -> JournalBatch {
+    let frames: String = (first_seq..=last_seq).map(|seq| format!("id: {epoch}.{seq}\ndata: {key}\n\n")).collect();
+    JournalBatch { run_id: format!("r-{key}"), epoch, first_seq, last_seq, frames: frames.into() }
+}
+
+/// The journal's rows of Ada's run `r-KEY` after a number, as `first-last`.
+pub(crate) async fn journal(store: &Store, key: &str, after: u64, limit: u32) -> String {
+    let rows = store.events("ada", &format!("r-{key}"), after, limit).await.unwrap();
+    rows.iter().map(|row| format!("{}-{}", row.first_seq, row.last_seq)).collect::<Vec<_>>().join(" ")
+}
+
+/// Message ids and texts of Ada's active branch.
+pub(crate) async fn branch(store: &Store, conversation_id: &str) -> String {
+    let messages = store.branch("ada", conversation_id).await.unwrap();
+    let show = |stored: &store::StoredMessage| match stored.message.text() {
+        text if text.is_empty() => stored.id.clone(),
+        text => format!("{}={text}", stored.id),
+    };
+    messages.iter().map(show).collect::<Vec<_>>().join(" | ")
+}

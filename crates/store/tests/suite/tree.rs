@@ -1,0 +1,51 @@
+//! Messages form a tree: an edit or a regeneration adds a branch, nothing is overwritten.
+
+use crate::support::{branch, each, turn};
+use store::Store;
+
+async fn tree(store: &Store) -> String {
+    let messages = store.messages("ada", "c").await.unwrap();
+    let show = |stored: &store::StoredMessage| format!("{}<{}", stored.id, stored.parent_id.as_deref().unwrap_or("-"));
+    messages.iter().map(show).collect::<Vec<_>>().join(" ")
+}
+
+#[tokio::test]
+async fn edits_and_regenerations_add_branches() {
+    each(async |store| {
+        turn(store, "c", "m1", None, 1).await;
+        turn(store, "c", "m2", Some("a-m1"), 2).await;
+        assert_eq!(branch(store, "c").await, "m1=text of m1 | a-m1=done m1 | m2=text of m2 | a-m2=done m2");
+        // An edit of m2 is a second child of the answer before it.
+        turn(store, "c", "m3", Some("a-m1"), 3).await;
+        assert_eq!(branch(store, "c").await, "m1=text of m1 | a-m1=done m1 | m3=text of m3 | a-m3=done m3");
+        // An edit of the first message is a second root.
+        turn(store, "c", "m4", None, 4).await;
+        assert_eq!(branch(store, "c").await, "m4=text of m4 | a-m4=done m4");
+        // Going on from an old branch makes it the active one.
+        turn(store, "c", "m5", Some("a-m2"), 5).await;
+        let expected = "m1=text of m1 | a-m1=done m1 | m2=text of m2 | a-m2=done m2 | m5=text of m5 | a-m5=done m5";
+        assert_eq!(branch(store, "c").await, expected);
+        let expected = "m1<- a-m1<m1 m2<a-m1 a-m2<m2 m3<a-m1 a-m3<m3 m4<- a-m4<m4 m5<a-m2 a-m5<m5";
+        assert_eq!(tree(store).await, expected);
+    })
+    .await;
+}
+
+/// L7: a long conversation is read in one go, in order.
+#[tokio::test]
+async fn a_long_branch_is_read_in_order() {
+    each(async |store| {
+        let mut parent: Option<String> = None;
+        for number in 0..300 {
+            let key = format!("m{number}");
+            turn(store, "c", &key, parent.as_deref(), number).await;
+            parent = Some(format!("a-{key}"));
+        }
+        let messages = store.branch("ada", "c").await.unwrap();
+        let expected: Vec<_> = (0..300).flat_map(|number| [format!("m{number}"), format!("a-m{number}")]).collect();
+        assert_eq!(messages.iter().map(|stored| stored.id.clone()).collect::<Vec<_>>(), expected);
+        assert_eq!(messages, store.messages("ada", "c").await.unwrap());
+        assert_eq!(messages[10].created_at, 5);
+    })
+    .await;
+}
