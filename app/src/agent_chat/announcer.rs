@@ -110,8 +110,8 @@ mod tests {
         check(&["Hello wor"], 2_000.0, false, None);
         check(&["Hello world. It is 3.5 **de"], 2_100.0, false, Some("Hello world."));
         check(&["Hello world. It is 3.5 **degrees**. And"], 2_200.0, false, None);
-        check(&["Hello world. It is 3.5 **degrees**. And"], 4_000.0, false, Some(" It is 3.5 degrees."));
-        check(&["Hello world. It is 3.5 **degrees**. And so", "Next"], 4_100.0, true, Some(" And so Next"));
+        check(&["Hello world. It is 3.5 **degrees**. And"], 4_000.0, false, Some("It is 3.5 degrees."));
+        check(&["Hello world. It is 3.5 **degrees**. And so", "Next"], 4_100.0, true, Some("And so Next"));
         check(&["Hello world. It is 3.5 **degrees**. And so", "Next"], 9_000.0, true, None);
     }
 

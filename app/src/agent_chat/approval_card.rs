@@ -63,6 +63,7 @@ pub(super) fn ApprovalCard(
             </div>
         </form>
     }
+    .into_any()
 }
 
 fn is_blank(input: &Value) -> bool {

@@ -53,6 +53,7 @@ pub fn AgentChat(
             </Transition>
         </section>
     }
+    .into_any()
 }
 
 /// The conversation could not be loaded.
@@ -81,4 +82,5 @@ fn LoadFailed(error: ApiError, #[prop(into)] retry: Callback<()>) -> impl IntoVi
             </div>
         </div>
     }
+    .into_any()
 }

@@ -49,6 +49,7 @@ pub(super) fn Composer(
             <SendOrStop />
         </form>
     }
+    .into_any()
 }
 
 #[component]

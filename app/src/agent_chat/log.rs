@@ -76,6 +76,7 @@ pub(super) fn Log() -> impl IntoView {
             </button>
         </div>
     }
+    .into_any()
 }
 
 /// Says that an answer is on its way until there is something of it to see.

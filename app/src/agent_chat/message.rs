@@ -35,6 +35,7 @@ pub(super) fn Message(
             {(role == Role::Assistant).then(|| view! { <Actions message /> })}
         </article>
     }
+    .into_any()
 }
 
 /// What can be done with an answer. The row has its place from the start, so that nothing moves when the answer is complete.
@@ -82,4 +83,5 @@ fn Actions(message: MessageState) -> impl IntoView {
             {regenerate}
         </div>
     }
+    .into_any()
 }

@@ -47,4 +47,5 @@ pub(super) fn Pane(
         {content}
         <Composer placeholder />
     }
+    .into_any()
 }

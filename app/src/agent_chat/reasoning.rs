@@ -25,4 +25,5 @@ pub(super) fn Reasoning(
             <div class="cw-reasoning-text"><DocumentView document /></div>
         </details>
     }
+    .into_any()
 }

@@ -61,6 +61,7 @@ fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
             <div class="cw-tool-body">{move || tool.with(body)}</div>
         </details>
     }
+    .into_any()
 }
 
 /// For the style: how loud the card is.

@@ -32,4 +32,5 @@ pub(super) fn Welcome(
                 })}
         </div>
     }
+    .into_any()
 }

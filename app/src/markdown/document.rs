@@ -125,15 +125,15 @@ mod tests {
     fn only_the_last_block_changes_while_it_grows() {
         let document = Document::new("one\n\ntw", false);
         let before = document.blocks.get_untracked();
-        document.grow("one\n\ntwo\n\nthree", false);
+        document.grow("one\n\ntwo\n\nthree\n", false);
         let after = document.blocks.get_untracked();
         assert_eq!(
             sources(&document),
-            [("one\n\n".into(), false), ("two\n\n".into(), false), ("three".into(), true)] as [(String, bool); 3]
+            [("one\n\n".into(), false), ("two\n\n".into(), false), ("three\n".into(), true)] as [(String, bool); 3]
         );
         assert_eq!(before.len(), 1, "a line that is not complete decides nothing");
         assert_eq!(after[0].number, 0);
-        document.grow("one\n\ntwo\n\nthree", true);
+        document.grow("one\n\ntwo\n\nthree\n", true);
         assert!(sources(&document).iter().all(|(_, open)| !open));
     }
 

@@ -80,12 +80,13 @@ fn last_inline_run(source: &str) -> usize {
             break;
         }
         start -= line.len();
-        if line.trim_start().starts_with(['-', '*', '+', '#', '>', '|'])
+        if line.trim_start().starts_with('|') {
+            return start + line.rfind('|').map_or(0, |cell| cell + 1);
+        }
+        if line.trim_start().starts_with(['-', '*', '+', '#', '>'])
             || line.starts_with(|sign: char| sign.is_ascii_digit())
         {
-            let marker = line.len() - line.trim_start_matches(['-', '*', '+', '#', '>', '|', ' ']).len();
-            let is_marker = line[..marker].ends_with(' ') || line.starts_with('|');
-            return if is_marker { start + marker } else { start };
+            break;
         }
     }
     start

@@ -48,4 +48,5 @@ pub fn DocumentView(
             <For each=move || blocks.get() key=|block| block.number children=block />
         </div>
     }
+    .into_any()
 }
