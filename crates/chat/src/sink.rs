@@ -4,7 +4,7 @@ use crate::journal::Journal;
 use crate::live::LiveRun;
 use crate::to_wire::{ToWire, is_acknowledgement, is_private};
 use agent::{Event, EventSink, SinkClosed};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::{Store, ToolOutcome};
 use wire::Chunk;
@@ -20,6 +20,8 @@ pub(crate) struct RunSink {
     to_wire: ToWire,
     chunks: Vec<Chunk>,
     inputs: HashMap<String, serde_json::Value>,
+    /// Calls that are in the ledger and have not ended; one that could not be run never gets there.
+    started: HashSet<String>,
     bytes: usize,
     /// Whether a step is open, so that a failure knows how to end the stream.
     pub(crate) in_step: bool,
@@ -36,6 +38,7 @@ impl RunSink {
             to_wire: ToWire::default(),
             chunks: Vec::new(),
             inputs: HashMap::new(),
+            started: HashSet::new(),
             bytes: 0,
             in_step: false,
             closed: None,
@@ -45,6 +48,12 @@ impl RunSink {
     /// Remembers a call's arguments for the ledger; for calls that were made in an earlier run.
     pub(crate) fn expect_call(&mut self, call: &contract::ToolCall) {
         self.inputs.insert(call.id.clone(), call.input.clone());
+    }
+
+    /// The call's name in the ledger. Providers repeat their ids in another branch of the same conversation; within one
+    /// message, over all its runs, an id is one call.
+    fn entry(&self, call_id: &str) -> String {
+        format!("{}:{call_id}", self.run.identity.message_id)
     }
 
     fn close(&mut self, why: &'static str) -> SinkClosed {
@@ -58,13 +67,19 @@ impl RunSink {
         let identity = &run.identity;
         let entered = match event {
             Event::ToolStarted { call_id, name } => {
+                self.started.insert(call_id.clone());
                 let input = self.inputs.get(call_id).cloned().unwrap_or_default();
+                let call_id = &self.entry(call_id);
                 let started =
                     self.store.tool_started(&identity.owner, &identity.run_id, call_id, name, &input, crate::now());
                 started.await
             }
             Event::ToolFinished { call_id, result, .. } => {
+                if !self.started.remove(call_id) {
+                    return Ok(());
+                }
                 let outcome = if result.is_ok() { ToolOutcome::Ok } else { ToolOutcome::Error };
+                let call_id = &self.entry(call_id);
                 self.store.tool_finished(&identity.owner, &identity.run_id, call_id, outcome, crate::now()).await
             }
             Event::ToolCall { call, .. } => {

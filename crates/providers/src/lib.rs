@@ -1,1 +1,21 @@
-//! Room `providers`.
+#![doc = include_str!("../README.md")]
+
+pub mod anthropic;
+pub mod demo;
+mod http;
+pub mod openai_chat;
+
+use secrecy::SecretString;
+
+/// How to reach a provider, and which of its models.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The key, where one is needed.
+    pub api_key: Option<SecretString>,
+    /// Instead of the provider's own address.
+    pub base_url: Option<String>,
+    /// Sent with each request.
+    pub headers: Vec<(String, SecretString)>,
+    /// The provider's name for the model.
+    pub model: String,
+}

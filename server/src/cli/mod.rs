@@ -38,7 +38,8 @@ pub(crate) struct ConfigArgument {
 /// Reads the command line and does what it says.
 pub(crate) async fn run() -> ExitCode {
     let arguments = Arguments::parse();
-    let filter = EnvFilter::try_from_env("CHATWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,chatwright=info,chat=info"));
+    let filter =
+        EnvFilter::try_from_env("CHATWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,chatwright=info,chat=info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments).await,

@@ -102,9 +102,11 @@ pub(crate) fn unreadable(rejection: &JsonRejection) -> HttpError {
 }
 
 fn newest(messages: &[Value]) -> Result<UiMessage, HttpError> {
-    let at = messages.len().checked_sub(1).ok_or_else(|| UserError::invalid("/messages", "There is no message in it."))?;
-    serde_json::from_value(messages[at].clone())
-        .map_err(|error| UserError::invalid(format!("/messages/{at}"), format!("This is not a message: {error}.")).into())
+    let at =
+        messages.len().checked_sub(1).ok_or_else(|| UserError::invalid("/messages", "There is no message in it."))?;
+    serde_json::from_value(messages[at].clone()).map_err(|error| {
+        UserError::invalid(format!("/messages/{at}"), format!("This is not a message: {error}.")).into()
+    })
 }
 
 /// `regenerate()` drops the answer before it sends: the newest message that is left is the user's, and `messageId` names
@@ -123,7 +125,12 @@ fn message(newest: UiMessage, messages: &[Value], message_id: Option<String>) ->
 }
 
 /// The client's decisions and outputs for calls that are pending in the server's record; everything else is ignored (A21).
-async fn answers(chat: &Chat, caller: &Caller, conversation_id: &str, sent: &UiMessage) -> Result<Vec<Answer>, HttpError> {
+async fn answers(
+    chat: &Chat,
+    caller: &Caller,
+    conversation_id: &str,
+    sent: &UiMessage,
+) -> Result<Vec<Answer>, HttpError> {
     let conversation = chat.conversation(caller, conversation_id).await?;
     let pending = |tool: &&ToolPart| matches!(tool.state, ToolState::InputAvailable | ToolState::ApprovalRequested);
     let Some(record) = conversation.messages.last().filter(|last| last.role == Role::Assistant) else {

@@ -22,7 +22,11 @@ pub(crate) async fn server_function(
 }
 
 /// A file of the public folder, or else a page: whole, so that it can be read before any script has run.
-pub(crate) async fn page(State(state): State<AppState>, Extension(caller): Extension<Caller>, request: Request) -> Response {
+pub(crate) async fn page(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    request: Request,
+) -> Response {
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
@@ -30,7 +34,8 @@ pub(crate) async fn page(State(state): State<AppState>, Extension(caller): Exten
         return file;
     }
     let options = options();
-    let render = leptos_axum::render_app_async_with_context(contexts(&state, caller), move || app::shell(options.clone()));
+    let render =
+        leptos_axum::render_app_async_with_context(contexts(&state, caller), move || app::shell(options.clone()));
     let mut response = render(request).await.into_response();
     // A page shows its owner's data: no shared cache may keep it (A37).
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

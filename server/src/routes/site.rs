@@ -23,7 +23,8 @@ pub(crate) fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
         return None;
     }
     let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let accepts = |coding: &str| accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == coding));
+    let accepts =
+        |coding: &str| accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == coding));
     let encoded = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(coding, ending)| {
         let file = accepts(coding).then(|| Site::get(&format!("{path}.{ending}")))??;
         Some((file, Some(coding)))

@@ -1,0 +1,83 @@
+//! Endpoints by id, and calling one.
+
+use crate::{EndpointError, EndpointTool, Sql, routine};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A routine must be done by then.
+const TIME: Duration = Duration::from_secs(60);
+
+/// An endpoint as the config declares it.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    /// Its id.
+    pub id: String,
+    /// What it does, for a model.
+    pub description: Option<String>,
+    /// JSON Schema of its payload.
+    pub payload_schema: Option<Value>,
+    /// Its steps, operators not evaluated.
+    pub routine: Vec<Value>,
+}
+
+/// Who calls.
+#[derive(Clone, Debug)]
+pub struct CallContext {
+    /// The caller; `_user` reads `{id}`.
+    pub user_id: String,
+    /// Ends the call.
+    pub cancel: CancellationToken,
+}
+
+/// All endpoints with their connections.
+pub struct Endpoints {
+    endpoints: HashMap<String, (Endpoint, Option<Validator>)>,
+    connections: HashMap<String, Sql>,
+}
+
+impl Endpoints {
+    /// Endpoints over these connections, both by id.
+    ///
+    /// # Errors
+    /// A payload schema that is no JSON Schema, with the endpoint's id.
+    pub fn new(endpoints: Vec<Endpoint>, connections: HashMap<String, Sql>) -> Result<Self, String> {
+        let compile = |endpoint: Endpoint| {
+            let schema = endpoint.payload_schema.as_ref().map(jsonschema::validator_for).transpose();
+            let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
+            Ok((endpoint.id.clone(), (endpoint, schema)))
+        };
+        Ok(Self { endpoints: endpoints.into_iter().map(compile).collect::<Result<_, String>>()?, connections })
+    }
+
+    /// Runs an endpoint.
+    ///
+    /// # Errors
+    /// See [`EndpointError`].
+    pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
+        let (endpoint, schema) = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
+        if let Some(error) = schema.as_ref().and_then(|schema| schema.iter_errors(&payload).next()) {
+            let path = error.instance_path().to_string();
+            return Err(EndpointError::Payload {
+                path: if path.is_empty() { "/".to_owned() } else { path },
+                message: error.to_string(),
+            });
+        }
+        let user = json!({ "id": context.user_id });
+        let routine = routine::run(&endpoint.routine, &payload, &user, &self.connections);
+        tokio::select! {
+            () = context.cancel.cancelled() => Err(EndpointError::Cancelled),
+            ended = tokio::time::timeout(TIME, routine) => ended.unwrap_or(Err(EndpointError::Limit("60 s"))),
+        }
+    }
+
+    /// The endpoint as a tool under this name; none unless it has a description and a payload schema (L-8).
+    pub fn tool(self: &Arc<Self>, id: &str, name: &str, confirm: bool) -> Option<EndpointTool> {
+        let (endpoint, _) = self.endpoints.get(id)?;
+        let (description, schema) = (endpoint.description.clone()?, endpoint.payload_schema.clone()?);
+        Some(EndpointTool::new(self.clone(), id, name, description, schema, confirm))
+    }
+}

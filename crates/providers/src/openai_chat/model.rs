@@ -1,0 +1,39 @@
+//! The two halves joined over HTTP.
+
+use super::{PROVIDER, request, stream};
+use crate::{Settings, http};
+use contract::{Model, ModelError, ModelId, PartStream, Request};
+use futures::future::BoxFuture;
+use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
+
+const BASE_URL: &str = "https://api.openai.com/v1";
+
+/// A model behind a gateway that speaks Chat Completions.
+pub struct OpenAiChat {
+    id: ModelId,
+    settings: Settings,
+}
+
+impl OpenAiChat {
+    /// A model behind these settings; without a base URL, OpenAI's own.
+    pub fn new(settings: Settings) -> Self {
+        Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
+    }
+}
+
+impl Model for OpenAiChat {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
+        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
+        let mut ask = http::client().post(format!("{base}/chat/completions"));
+        if let Some(key) = &self.settings.api_key {
+            ask = ask.bearer_auth(key.expose_secret());
+        }
+        let ask = http::with_headers(ask, &self.settings.headers).json(&request::body(&self.id.model, &request));
+        Box::pin(http::stream(ask, stream::Reader::default(), cancel))
+    }
+}

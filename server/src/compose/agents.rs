@@ -1,0 +1,151 @@
+//! The config's agents. What does not depend on the request is built once; a turn with shared state gets the page's fields on
+//! top.
+
+use super::models;
+use super::pages::Pages;
+use agent::{Agent, Settings, Timeouts};
+use anyhow::anyhow;
+use chat::{AgentRequest, Agents};
+use config::Config;
+use contract::{Sampling, Tool, ToolChoice};
+use endpoints::Endpoints;
+use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tools::{Field, FieldKind, PageStateTool};
+use wire::page::{FieldType, SharedField};
+use wire::{ErrorCode, UserError};
+
+/// Fields that a page may share; more are left out.
+const MAX_FIELDS: usize = 200;
+
+/// All agents by id; one without a model is known and cannot be asked.
+pub(crate) struct ConfiguredAgents {
+    agents: HashMap<String, Option<Arc<Agent>>>,
+    pages: Arc<Pages>,
+}
+
+impl ConfiguredAgents {
+    pub(super) fn build(config: &Config, endpoints: &Arc<Endpoints>, pages: Arc<Pages>) -> anyhow::Result<Self> {
+        let mut agents = HashMap::new();
+        for agent in config.agents.values() {
+            agents.insert(agent.id.clone(), build(config, agent, endpoints)?);
+        }
+        Ok(Self { agents, pages })
+    }
+}
+
+impl Agents for ConfiguredAgents {
+    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+        use app::context::PageSource;
+        if self.pages.page(request.page_id).is_none() {
+            return Err(UserError::not_found());
+        }
+        let agent = self.agents.get(request.agent_id).ok_or_else(UserError::not_found)?;
+        let agent = agent.as_ref().ok_or_else(|| {
+            UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
+        })?;
+        let fields = match self.pages.shared_fields(request.page_id, request.agent_id) {
+            Some(declared) => {
+                declared.iter().filter(|field| request.shared_state.contains_key(&field.key)).map(field).collect()
+            }
+            // Another client's page: what it sends is what it shares.
+            None => request.shared_state.iter().map(undeclared).collect::<Vec<_>>(),
+        };
+        Ok(with_shared_state(agent, fields, request.shared_state))
+    }
+}
+
+fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Option<Arc<Agent>>> {
+    let connection = &config.connections[&agent.connection_id];
+    let Some(model) = models::build(connection, agent) else {
+        tracing::warn!(
+            agent = agent.id,
+            connection = connection.kind.name(),
+            "this version has no codec for the agent's model"
+        );
+        return Ok(None);
+    };
+    let tools = agent.tools.iter().map(|tool| {
+        let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
+        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
+        Ok(Arc::new(built) as Arc<dyn Tool>)
+    });
+    Ok(Some(Arc::new(Agent {
+        id: agent.id.clone(),
+        model,
+        instructions: agent.instructions.clone(),
+        tools: tools.collect::<anyhow::Result<_>>()?,
+        settings: settings(config, agent),
+    })))
+}
+
+fn settings(config: &Config, agent: &config::Agent) -> Settings {
+    let (limits, own, sampling) = (&config.limits, &agent.timeouts, &agent.sampling);
+    Settings {
+        max_steps: agent.max_steps,
+        tool_choice: match &agent.tool_choice {
+            config::ToolChoice::Auto => ToolChoice::Auto,
+            config::ToolChoice::Required => ToolChoice::Required,
+            config::ToolChoice::None => ToolChoice::None,
+            config::ToolChoice::Tool(name) => ToolChoice::Tool(name.clone()),
+        },
+        active_tools: agent.active_tools.clone(),
+        stop_on_tool_call: agent.stop_on_tool_call.clone(),
+        sampling: Sampling {
+            max_output_tokens: sampling.max_output_tokens,
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            top_k: sampling.top_k,
+            frequency_penalty: sampling.frequency_penalty,
+            presence_penalty: sampling.presence_penalty,
+            seed: sampling.seed,
+            stop_sequences: sampling.stop_sequences.clone(),
+        },
+        provider_options: agent.provider_options.clone(),
+        max_retries: agent.max_retries,
+        timeouts: Timeouts {
+            total: own.total.unwrap_or(limits.turn),
+            step: own.step,
+            first_byte: limits.first_byte,
+            chunk: own.chunk.unwrap_or(limits.idle),
+        },
+        max_parallel_tools: limits.parallel_tools,
+    }
+}
+
+/// The agent with the page's fields: what they hold in its instructions, and the tool that writes them.
+fn with_shared_state(agent: &Arc<Agent>, mut fields: Vec<Field>, values: &Map<String, Value>) -> Arc<Agent> {
+    fields.truncate(MAX_FIELDS);
+    let Some(block) = tools::context::shared_state(&fields, values) else { return agent.clone() };
+    let mut agent = Agent::clone(agent);
+    agent.instructions = Some(match agent.instructions {
+        Some(instructions) => format!("{block}\n\n{instructions}"),
+        None => block,
+    });
+    agent.tools.extend(PageStateTool::new(&fields).map(|tool| Arc::new(tool) as Arc<dyn Tool>));
+    Arc::new(agent)
+}
+
+fn field(field: &SharedField) -> Field {
+    let kind = match &field.field_type {
+        FieldType::Text => FieldKind::Text,
+        FieldType::Number => FieldKind::Number,
+        FieldType::Boolean => FieldKind::Boolean,
+        FieldType::Choice { options } => FieldKind::Choice(options.clone()),
+        FieldType::Date => FieldKind::Date,
+        FieldType::Any => FieldKind::Any,
+    };
+    Field { key: field.key.clone(), kind, writable: field.target.is_some() }
+}
+
+/// The type of what a field holds now (L-66).
+fn undeclared((key, value): (&String, &Value)) -> Field {
+    let kind = match value {
+        Value::String(_) => FieldKind::Text,
+        Value::Number(_) => FieldKind::Number,
+        Value::Bool(_) => FieldKind::Boolean,
+        Value::Null | Value::Array(_) | Value::Object(_) => FieldKind::Any,
+    };
+    Field { key: key.clone(), kind, writable: true }
+}

@@ -1,0 +1,47 @@
+//! Endpoints and their connections.
+
+use anyhow::anyhow;
+use chat::Caller;
+use config::{Config, ConnectionKind};
+use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use std::collections::HashMap;
+use tokio_util::sync::CancellationToken;
+use wire::{ErrorCode, UserError};
+
+/// Opens the databases and reads the routines.
+pub(super) async fn build(config: &Config) -> anyhow::Result<Endpoints> {
+    let mut databases = HashMap::new();
+    for (id, connection) in &config.connections {
+        let ConnectionKind::Sql(sql) = &connection.kind else { continue };
+        let url = sql.url.expose_secret().to_owned();
+        let settings = SqlSettings { url, read_only: sql.read_only, init: sql.init.clone() };
+        let opened =
+            Sql::open(&settings).await.map_err(|error| anyhow!("{}: the connection `{id}`: {error}", connection.at))?;
+        databases.insert(id.clone(), opened);
+    }
+    let endpoints = config.endpoints.values().map(|endpoint| Endpoint {
+        id: endpoint.id.clone(),
+        description: endpoint.description.clone(),
+        payload_schema: endpoint.payload_schema.clone(),
+        routine: endpoint.routine.clone(),
+    });
+    Endpoints::new(endpoints.collect(), databases).map_err(|error| anyhow!(error))
+}
+
+/// Runs an endpoint for a caller who waits; when the caller goes, the routine ends.
+pub(super) async fn call(endpoints: &Endpoints, caller: &Caller, id: &str, payload: Value) -> Result<Value, UserError> {
+    let cancel = CancellationToken::new();
+    let _gone = cancel.clone().drop_guard();
+    let context = CallContext { user_id: caller.user_id.clone(), cancel };
+    endpoints.call(id, payload, &context).await.map_err(|error| match error {
+        EndpointError::NotFound => UserError::not_found(),
+        EndpointError::Payload { path, message } => UserError::invalid(path, message),
+        EndpointError::Rejected(message) => UserError::invalid("/", message),
+        error => {
+            tracing::warn!(endpoint = id, %error, "an endpoint failed");
+            UserError::new(ErrorCode::Internal, "This could not be done just now. Try again.")
+        }
+    })
+}
