@@ -31,6 +31,10 @@ impl Layout {
         for block in blocks {
             layout.sort(block, None);
         }
+        if layout.chat.is_empty() && layout.content.is_empty() {
+            // A page that is nothing but the list.
+            std::mem::swap(&mut layout.content, &mut layout.conversations);
+        }
         layout
     }
 
@@ -108,6 +112,7 @@ mod tests {
         let name = json!({"id": "name", "type": "TextInput", "properties": {}});
         let form = json!({"id": "form", "type": "Card", "properties": {"title": "Intake"}, "blocks": [name]});
         check(json!([chat()]), &[], &[], &["chat"]);
+        check(json!([list()]), &[], &["list"], &[]);
         check(json!([form, chat(), list()]), &["list"], &["form"], &["chat"]);
         let columns = json!({"id": "columns", "type": "Columns", "properties": {}, "blocks": [
             list(), {"id": "middle", "type": "Box", "properties": {}, "blocks": [form]}, chat(),
