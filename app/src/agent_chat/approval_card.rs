@@ -57,7 +57,7 @@ pub(super) fn ApprovalCard(
                 <button type="button" class="cw-button" disabled=busy on:click=move |_| decide(false)>
                     "Deny"
                 </button>
-                <button type="button" class="cw-button cw-button-primary" disabled=busy on:click=move |_| decide(true)>
+                <button type="button" class="cw-button cw-primary" disabled=busy on:click=move |_| decide(true)>
                     "Approve"
                 </button>
             </div>
