@@ -25,7 +25,7 @@ pub(crate) struct EndpointEntry {
     /// JSON Schema of the payload; a call whose payload does not fit it is refused.
     payload_schema: Option<Map<String, Value>>,
     /// What it does, step by step: requests, and controls such as `:return`.
-    #[schemars(with = "Vec<routine::StepEntry>", extend("x-checked-apart" = true))]
+    #[schemars(with = "Vec<super::step_entry::StepEntry>", extend("x-checked-apart" = true))]
     routine: Vec<Value>,
 }
 

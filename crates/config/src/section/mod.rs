@@ -15,6 +15,7 @@ mod routine;
 mod settings;
 mod shared_state;
 mod sql_request;
+mod step_entry;
 mod value;
 
 use crate::config::Config;

@@ -5,56 +5,52 @@ use super::{Context, operator, refuse_prototype_key, type_of};
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
 use indexmap::IndexSet;
-use schemars::JsonSchema;
 
-/// A step of a routine.
-#[derive(JsonSchema)]
-#[serde(untagged)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) enum StepEntry {
-    /// A statement for a SQL database.
-    Sql(SqlRequest),
-    /// Ends the routine.
-    Return(ReturnEntry),
-}
-
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct ReturnEntry {
-    /// The endpoint's result; operators are allowed.
-    #[serde(rename = ":return")]
-    result: serde_json::Value,
-}
-
-/// Controls that this version runs.
-const CONTROLS: [&str; 1] = [":return"];
+/// Controls that this version runs, each with the keys that may stand beside it.
+const CONTROLS: [(&str, &[&str]); 6] = [
+    (":return", &[]),
+    (":if", &[":then", ":else"]),
+    (":reject", &[]),
+    (":throw", &[]),
+    (":set_state", &[]),
+    (":log", &[]),
+];
 /// Controls of the language that it cannot run yet.
-const CONTROLS_NOT_YET: [&str; 10] =
-    [":if", ":switch", ":for", ":parallel", ":try", ":set_state", ":log", ":reject", ":throw", ":call"];
+const CONTROLS_NOT_YET: [&str; 4] = [":switch", ":for", ":parallel", ":try"];
 /// Requests that this version makes.
 const REQUESTS: [&str; 2] = ["SqlQuery", "SqlExecute"];
 /// Requests of the language that it cannot make yet.
 const REQUESTS_NOT_YET: [&str; 4] = ["Http", "GenerateText", "GenerateObject", "CallEndpoint"];
 /// Operators that mean something in a routine.
-const OPERATORS: [&str; 5] = ["_payload", "_step", "_user", "_if", "_eq"];
+const OPERATORS: [&str; 6] = ["_payload", "_step", "_state", "_user", "_if", "_eq"];
 
 /// Whether an endpoint changes data.
 pub(super) fn writes(endpoint: &Node) -> bool {
-    let steps = endpoint.get("routine").map(|entry| entry.value.items()).unwrap_or_default();
-    steps.iter().any(|step| type_of(step) == Some("SqlExecute"))
+    endpoint.get("routine").is_some_and(|entry| steps(&entry.value).iter().any(step_writes))
 }
 
-/// Checks the routine of an endpoint whose shape is right.
+fn step_writes(step: &Node) -> bool {
+    let inside = |key| step.get(key).is_some_and(|entry| steps(&entry.value).iter().any(step_writes));
+    type_of(step) == Some("SqlExecute") || inside(":then") || inside(":else")
+}
+
+/// A list of steps, or one step without a list.
+fn steps(node: &Node) -> &[Node] {
+    match node.kind {
+        Kind::Map(_) => std::slice::from_ref(node),
+        _ => node.items(),
+    }
+}
+
+/// Checks the routine of an endpoint.
 pub(super) fn check(endpoint: &Node, context: &mut Context<'_, '_>) {
     let Some(Entry { value: routine, .. }) = endpoint.get("routine") else { return };
-    if !matches!(&routine.kind, Kind::Broken) && routine.items().is_empty() {
+    if !matches!(routine.kind, Kind::Broken) && routine.items().is_empty() {
         let message = format!("expected a list of steps, found {}", routine.describe());
         context.report.error(routine.at, message, None);
     }
     let mut check = Check { endpoint, context, done: IndexSet::new() };
-    for step in routine.items() {
-        check.step(step);
-    }
+    routine.items().iter().for_each(|step| check.step(step));
 }
 
 struct Check<'n, 'a, 'c, 'r> {
@@ -66,13 +62,15 @@ struct Check<'n, 'a, 'c, 'r> {
 
 impl<'n> Check<'n, '_, '_, '_> {
     fn step(&mut self, step: &'n Node) {
+        if matches!(step.kind, Kind::Broken) {
+            return;
+        }
         let Some(first) = step.entries().first() else {
-            if matches!(step.kind, Kind::Broken) {
-                return;
-            }
             return self.context.report.error(step.at, format!("expected a step, found {}", step.describe()), None);
         };
-        match step.entries().iter().find(|entry| entry.key.starts_with(':')) {
+        let is_main = |entry: &&Entry| CONTROLS.iter().any(|(name, _)| *name == entry.key);
+        let control = step.entries().iter().find(is_main);
+        match control.or_else(|| step.entries().iter().find(|entry| entry.key.starts_with(':'))) {
             Some(control) => self.control(control, step),
             None => self.request(step, first),
         }
@@ -80,16 +78,45 @@ impl<'n> Check<'n, '_, '_, '_> {
 
     fn control(&mut self, control: &'n Entry, step: &'n Node) {
         let (key, at) = (control.key.as_str(), control.key_at);
-        if CONTROLS_NOT_YET.contains(&key) {
-            self.context.report.error(at, format!("the control `{key}` is not available in this version"), None);
-        } else if !CONTROLS.contains(&key) {
-            let help = suggest::help(key, CONTROLS);
-            self.context.report.error(at, format!("there is no control `{key}`"), help);
-        } else if let Some(other) = step.entries().iter().find(|entry| entry.key != key) {
-            let help = Some(format!("`{key}` is a step of its own"));
-            self.context.report.error(other.key_at, format!("there is no key `{}` beside `{key}`", other.key), help);
+        let Some((_, beside)) = CONTROLS.iter().find(|(name, _)| *name == key) else {
+            return match CONTROLS_NOT_YET.contains(&key) {
+                true => {
+                    self.context.report.error(
+                        at,
+                        format!("the control `{key}` is not available in this version"),
+                        None,
+                    );
+                }
+                false => {
+                    let help = suggest::help(key, CONTROLS.iter().map(|(name, _)| *name));
+                    self.context.report.error(at, format!("there is no control `{key}`"), help);
+                }
+            };
+        };
+        if key == ":set_state" && !matches!(control.value.kind, Kind::Map(_) | Kind::Broken) {
+            let message = format!("expected a mapping of values, found {}", control.value.describe());
+            self.context.report.error(control.value.at, message, None);
         }
         self.operators(&control.value);
+        for other in step.entries().iter().filter(|entry| entry.key != key) {
+            if beside.contains(&other.key.as_str()) {
+                self.branch(&other.value);
+            } else {
+                let help = suggest::help(&other.key, beside.iter().copied());
+                let help = help.or_else(|| Some(format!("`{key}` is a step of its own")));
+                let message = format!("there is no key `{}` beside `{key}`", other.key);
+                self.context.report.error(other.key_at, message, help);
+            }
+        }
+    }
+
+    /// The steps under `:then` or `:else`.
+    fn branch(&mut self, branch: &'n Node) {
+        if !matches!(branch.kind, Kind::List(_) | Kind::Map(_) | Kind::Broken) {
+            let message = format!("expected a list of steps, found {}", branch.describe());
+            self.context.report.error(branch.at, message, None);
+        }
+        steps(branch).iter().for_each(|step| self.step(step));
     }
 
     fn request(&mut self, step: &'n Node, first: &Entry) {

@@ -96,7 +96,7 @@ fn check_connection(id: &str, request_type: &str, step: &Node, context: &mut Con
     }
 }
 
-/// The names after `:` in a statement, outside of texts, quoted names and comments.
+/// The names after `:` in a statement, outside of texts, quoted names and comments: those that the server will bind.
 fn parameter_names(query: &str) -> Vec<&str> {
     let bytes = query.as_bytes();
     let mut names = Vec::new();
@@ -105,7 +105,6 @@ fn parameter_names(query: &str) -> Vec<&str> {
         let rest = &query[at..];
         let end = match bytes[at] {
             quote @ (b'\'' | b'"' | b'`') => rest[1..].find(quote as char).map(|end| end + 2),
-            b'[' => rest.find(']').map(|end| end + 1),
             b'-' if rest.starts_with("--") => rest.find('\n'),
             b'/' if rest.starts_with("/*") => rest.find("*/").map(|end| end + 2),
             // `::` is a cast in PostgreSQL.
@@ -134,7 +133,7 @@ mod tests {
         let check = |query: &str, expected: &[&str]| assert_eq!(parameter_names(query), expected, "{query}");
         check("select 1", &[]);
         check("select * from a where b = :b and c like :c_1 or b = :b", &["b", "c_1"]);
-        check("select ':x', \":y\", [:z], 'it''s :w' where a = :a", &["a"]);
+        check("select ':x', \":y\", 'it''s :w' where a = :a", &["a"]);
         check("select 1 -- :x\n where a = :a /* :y */ and b = :b", &["a", "b"]);
         check("select a::text, 'unfinished :x", &[]);
         check("select 'ü' || :ü || :a", &["a"]);

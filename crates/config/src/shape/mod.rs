@@ -3,8 +3,10 @@
 
 mod decode;
 pub(crate) mod pattern;
+mod publish;
 mod schema;
 pub(crate) mod suggest;
 
 pub(crate) use decode::{decode, list_items, root_section};
-pub(crate) use schema::{Shape, published};
+pub(crate) use publish::published;
+pub(crate) use schema::Shape;

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use std::sync::LazyLock;
 
 /// The schema as decoding uses it.
-static SCHEMA: LazyLock<Value> =
+pub(super) static SCHEMA: LazyLock<Value> =
     LazyLock::new(|| SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<RootEntry>().to_value());
 
 /// A sub-schema with its references followed.
@@ -34,7 +34,7 @@ impl Shape {
         SCHEMA.get("$defs")?.get(&*T::schema_name()).map(Self::new)
     }
 
-    fn new(schema: &'static Value) -> Self {
+    pub(super) fn new(schema: &'static Value) -> Self {
         let keywords = schema.as_object().unwrap_or(&ANYTHING);
         let target =
             keywords.get("$ref").and_then(Value::as_str).and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
@@ -149,35 +149,4 @@ impl Shape {
 pub(super) fn description(schema: &Value) -> Option<String> {
     let text = schema.get("description")?.as_str()?;
     Some(text.split("\n\n").next()?.split_whitespace().collect::<Vec<_>>().join(" "))
-}
-
-/// The schema for editors: without our own keywords, and closed against unknown keys.
-pub(crate) fn published() -> Value {
-    let mut schema = SCHEMA.clone();
-    publish(&mut schema, true);
-    schema["title"] = "Chatwright config".into();
-    schema
-}
-
-/// `whole`: the schema describes a mapping with all its keys, not one alternative for some of them.
-fn publish(schema: &mut Value, whole: bool) {
-    let Value::Object(keywords) = schema else { return };
-    keywords.retain(|keyword, _| !keyword.starts_with("x-"));
-    for group in ["properties", "$defs"] {
-        let named = keywords.get_mut(group).and_then(Value::as_object_mut).into_iter().flatten();
-        named.for_each(|(_, schema)| publish(schema, true));
-    }
-    for single in ["items", "additionalProperties"] {
-        keywords.get_mut(single).into_iter().for_each(|schema| publish(schema, true));
-    }
-    let described = keywords.contains_key("properties");
-    for group in ["oneOf", "anyOf"] {
-        let alternatives = keywords.get_mut(group).and_then(Value::as_array_mut).into_iter().flatten();
-        alternatives.for_each(|schema| publish(schema, !described));
-    }
-    if described && whole {
-        let divided = keywords.contains_key("oneOf");
-        keywords
-            .insert(if divided { "unevaluatedProperties" } else { "additionalProperties" }.to_owned(), false.into());
-    }
 }

@@ -102,9 +102,16 @@ impl Report {
             return;
         }
         let file = self.files.get(span.file as usize);
-        // What ends too early is shown at the end of the last line.
-        let text = file.and_then(|file| file.text.as_deref()).filter(|_| span.line > 0);
-        let line = text.and_then(|text| text.lines().nth(span.line as usize - 1).or_else(|| text.lines().last()));
+        let mut span = span;
+        let text = file.and_then(|file| file.text.as_deref()).filter(|text| span.line > 0 && !text.is_empty());
+        let mut line = text.and_then(|text| text.lines().nth(span.line as usize - 1));
+        if let (None, Some(text)) = (line, text) {
+            // What ends too early is shown at the end of the last line.
+            let (number, last) = text.lines().enumerate().last().unwrap_or_default();
+            let column = last.chars().count() + 1;
+            span = Span { line: small(number + 1), column: small(column), ..span };
+            line = Some(last);
+        }
         self.diagnostics.push(Diagnostic {
             severity,
             file: file.map(|file| file.name.to_string()).unwrap_or_default(),
@@ -144,4 +151,8 @@ impl Report {
         }
         self.diagnostics
     }
+}
+
+fn small(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,9 @@
 //! Text → tree: YAML events with bounds, includes resolved.
 
 use super::files::normalize;
-use super::{Entry, Files, Kind, MAX_DEPTH, MAX_FILE_BYTES, MAX_TOTAL_BYTES, MAX_VALUES, Node, Report, Span, scalar};
+use super::{
+    Entry, Files, Kind, MAX_DEPTH, MAX_FILE_BYTES, MAX_TOTAL_BYTES, MAX_VALUES, Node, Report, Span, scalar, small,
+};
 use crate::shape::suggest;
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 use std::borrow::Cow;
@@ -324,10 +326,6 @@ impl Loader<'_> {
 fn is_tree(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))
-}
-
-fn small(number: usize) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// What to look for when the parser gives up, for the slips that happen most.

@@ -107,7 +107,10 @@ fn steps() {
       - { id: a }
       - { id: b, type: SqlQery }
       - { id: c, type: Http }
-      - { ':if': true, ':then': [] }
+      - { ':for': x, ':do': [] }
+      - { ':if': { _payload: titel }, ':then': [{ id: t, type: SqlQuery }], ':els': [] }
+      - { ':if': { _payload: title }, ':then': 3, ':else': { ':throw': { _step: t } } }
+      - { ':set_state': [1] }
       - { ':retrun': 1 }
       - { ':return': 1, id: x }
 ")), @"
@@ -134,20 +137,60 @@ fn steps() {
      9 |       - { id: c, type: Http }
        |                        ^^^^
 
-    chatwright.yaml:10:11: error: the control `:if` is not available in this version
+    chatwright.yaml:10:11: error: the control `:for` is not available in this version
         |
-     10 |       - { ':if': true, ':then': [] }
-        |           ^^^^^
+     10 |       - { ':for': x, ':do': [] }
+        |           ^^^^^^
 
-    chatwright.yaml:11:11: error: there is no control `:retrun`
+    chatwright.yaml:11:30: warning: the payload schema has no `titel`
         |
-     11 |       - { ':retrun': 1 }
+     11 |       - { ':if': { _payload: titel }, ':then': [{ id: t, type: SqlQuery }], ':els': [] }
+        |                              ^^^^^
+        = help: did you mean `title`?
+
+    chatwright.yaml:11:49: error: `connectionId` is missing here
+        |
+     11 |       - { ':if': { _payload: titel }, ':then': [{ id: t, type: SqlQuery }], ':els': [] }
+        |                                                 ^
+        = help: `connectionId`: A connection of the type `Sql`.
+
+    chatwright.yaml:11:49: error: `properties` is missing here
+        |
+     11 |       - { ':if': { _payload: titel }, ':then': [{ id: t, type: SqlQuery }], ':els': [] }
+        |                                                 ^
+        = help: `properties`: Statement and parameters.
+
+    chatwright.yaml:11:77: error: there is no key `:els` beside `:if`
+        |
+     11 |       - { ':if': { _payload: titel }, ':then': [{ id: t, type: SqlQuery }], ':els': [] }
+        |                                                                             ^^^^^^
+        = help: did you mean `:else`?
+
+    chatwright.yaml:12:48: error: expected a list of steps, found the number 3
+        |
+     12 |       - { ':if': { _payload: title }, ':then': 3, ':else': { ':throw': { _step: t } } }
+        |                                                ^
+
+    chatwright.yaml:12:81: error: no step before this one has the id `t`
+        |
+     12 |       - { ':if': { _payload: title }, ':then': 3, ':else': { ':throw': { _step: t } } }
+        |                                                                                 ^
+        = help: a step sees the results of the steps before it
+
+    chatwright.yaml:13:25: error: expected a mapping of values, found a list
+        |
+     13 |       - { ':set_state': [1] }
+        |                         ^
+
+    chatwright.yaml:14:11: error: there is no control `:retrun`
+        |
+     14 |       - { ':retrun': 1 }
         |           ^^^^^^^^^
         = help: did you mean `:return`?
 
-    chatwright.yaml:12:25: error: there is no key `id` beside `:return`
+    chatwright.yaml:15:25: error: there is no key `id` beside `:return`
         |
-     12 |       - { ':return': 1, id: x }
+     15 |       - { ':return': 1, id: x }
         |                         ^^
         = help: `:return` is a step of its own
     ");
@@ -240,7 +283,7 @@ fn operators() {
           one: { _step: b }
           two: [{ _secret: KEY }]
           three: { _step: a.0.title }
-          four: { _if: { test: true } }
+          four: { _if: { test: { _item: x }, then: { _expr: 1 } } }
 ")), @"
     refused
     chatwright.yaml:6:105: error: there is no operator `_paylod`
@@ -260,5 +303,16 @@ fn operators() {
      9 |           two: [{ _secret: KEY }]
        |                   ^^^^^^^
        = help: secrets are read in `connections` only, which never leave the server
+
+    chatwright.yaml:11:34: error: the operator `_item` has no meaning here
+        |
+     11 |           four: { _if: { test: { _item: x }, then: { _expr: 1 } } }
+        |                                  ^^^^^
+        = help: what can stand here: `_payload`, `_step`, `_state`, `_user`, `_if` and `_eq`
+
+    chatwright.yaml:11:54: error: the operator `_expr` is not available in this version
+        |
+     11 |           four: { _if: { test: { _item: x }, then: { _expr: 1 } } }
+        |                                                      ^^^^^
     ");
 }

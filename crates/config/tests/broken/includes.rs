@@ -95,10 +95,10 @@ fn problems_in_included_files_are_shown_there() {
        |                                                                      ^^^^^^^^
        = help: did you mean `model`?
 
-    broken.yaml:2:1: error: this is not valid YAML: while parsing a node, did not find expected node content
+    broken.yaml:1:8: error: this is not valid YAML: while parsing a node, did not find expected node content
        |
-     2 | - id: [
-       | ^
+     1 | - id: [
+       |        ^
        = help: a value is missing here, or a bracket is not closed
     "#);
 }

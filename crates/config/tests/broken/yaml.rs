@@ -5,10 +5,10 @@ use insta::assert_snapshot;
 fn text_that_is_not_yaml() {
     assert_snapshot!(check("agents: [\n"), @"
     refused
-    chatwright.yaml:2:1: error: this is not valid YAML: while parsing a node, did not find expected node content
+    chatwright.yaml:1:10: error: this is not valid YAML: while parsing a node, did not find expected node content
        |
-     2 | agents: [
-       | ^
+     1 | agents: [
+       |          ^
        = help: a value is missing here, or a bracket is not closed
     ");
     assert_snapshot!(check("agents:\n  - id: a\n   type: b\n"), @"
@@ -138,7 +138,10 @@ fn the_root() {
     assert_snapshot!(check(""), @"
     refused
     chatwright.yaml:1:1: error: expected a mapping, found nothing
-      = help: a config is a mapping of sections: `connections`, `agents`, `api`, `pages`, `auth`, `limits` and `store`
+       |
+     1 | 
+       | ^
+       = help: a config is a mapping of sections: `connections`, `agents`, `api`, `pages`, `auth`, `limits` and `store`
     ");
     assert_snapshot!(check("# nothing yet\n"), @"
     refused

@@ -1,0 +1,81 @@
+//! How a step of a routine is written, for editors. `routine` checks each step by its own rules, which give better
+//! messages than a choice between shapes.
+
+use super::sql_request::SqlRequest;
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+
+/// A step of a routine.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum StepEntry {
+    /// A statement for a SQL database.
+    Sql(SqlRequest),
+    /// Goes one way or the other.
+    If(IfEntry),
+    /// Ends the routine with a result.
+    Return(ReturnEntry),
+    /// Ends the routine: the caller did something wrong.
+    Reject(RejectEntry),
+    /// Ends the routine: something went wrong here.
+    Throw(ThrowEntry),
+    /// Remembers values for later steps.
+    SetState(SetStateEntry),
+    /// Writes to the server's log.
+    Log(LogEntry),
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct IfEntry {
+    /// What decides; `null`, `false`, `0` and empty text mean no.
+    #[serde(rename = ":if")]
+    test: Value,
+    /// The steps for yes.
+    #[serde(rename = ":then")]
+    then: Option<Vec<StepEntry>>,
+    /// The steps for no.
+    #[serde(rename = ":else")]
+    otherwise: Option<Vec<StepEntry>>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ReturnEntry {
+    /// The result; operators are allowed.
+    #[serde(rename = ":return")]
+    result: Value,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct RejectEntry {
+    /// What the caller is told; operators are allowed.
+    #[serde(rename = ":reject")]
+    message: Value,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ThrowEntry {
+    /// What the caller is told; operators are allowed.
+    #[serde(rename = ":throw")]
+    message: Value,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SetStateEntry {
+    /// The values by name; later steps read them with `_state`.
+    #[serde(rename = ":set_state")]
+    values: Map<String, Value>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct LogEntry {
+    /// What is written; operators are allowed.
+    #[serde(rename = ":log")]
+    message: Value,
+}

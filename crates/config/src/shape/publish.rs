@@ -1,0 +1,70 @@
+//! The schema as editors get it.
+
+use super::schema::{SCHEMA, Shape};
+use serde_json::{Value, json};
+
+/// The schema without our own keywords, closed against unknown keys, and with `{_ref: PATH}` allowed in every place.
+pub(crate) fn published() -> Value {
+    let mut schema = SCHEMA.clone();
+    publish(&mut schema, true);
+    schema["title"] = "Chatwright config".into();
+    schema["$defs"]["_ref"] = json!({
+        "type": "object",
+        "description": "What stands in another file, by its path from the config's folder: a tree from YAML or JSON, else its text.",
+        "properties": { "_ref": { "type": "string" } },
+        "required": ["_ref"],
+        "additionalProperties": false,
+    });
+    schema
+}
+
+/// `whole`: the schema describes a mapping with all its keys, not one alternative for some of them.
+fn publish(schema: &mut Value, whole: bool) {
+    let Value::Object(keywords) = schema else { return };
+    keywords.retain(|keyword, _| !keyword.starts_with("x-"));
+    let named = keywords.get_mut("properties").and_then(Value::as_object_mut).into_iter().flatten();
+    named.for_each(|(_, schema)| publish_value(schema));
+    let definitions = keywords.get_mut("$defs").and_then(Value::as_object_mut).into_iter().flatten();
+    definitions.for_each(|(_, schema)| publish(schema, true));
+    for single in ["items", "additionalProperties"] {
+        keywords.get_mut(single).into_iter().for_each(publish_value);
+    }
+    let described = keywords.contains_key("properties");
+    for group in ["oneOf", "anyOf"] {
+        let alternatives = keywords.get_mut(group).and_then(Value::as_array_mut).into_iter().flatten();
+        alternatives.for_each(|schema| publish(schema, !described));
+    }
+    if described {
+        let optional = |key: &Value| key == "properties" && properties_may_be_absent(&keywords["properties"]);
+        let absent = keywords.get("required").and_then(Value::as_array).is_some_and(|keys| keys.iter().any(optional));
+        if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut).filter(|_| absent) {
+            required.retain(|key| key != "properties");
+        }
+    }
+    if described && whole {
+        let divided = keywords.contains_key("oneOf");
+        keywords
+            .insert(if divided { "unevaluatedProperties" } else { "additionalProperties" }.to_owned(), false.into());
+    }
+}
+
+/// The schema of a value that may be included from another file instead. What tells alternatives apart may not.
+fn publish_value(schema: &mut Value) {
+    publish(schema, true);
+    let Value::Object(keywords) = schema else { return };
+    if keywords.is_empty() || keywords.contains_key("const") {
+        return;
+    }
+    let annotations: Vec<(String, Value)> =
+        ["description", "default"].iter().filter_map(|keyword| keywords.shift_remove_entry(*keyword)).collect();
+    let own = std::mem::take(keywords);
+    keywords.extend(annotations);
+    keywords.insert("anyOf".to_owned(), json!([own, { "$ref": "#/$defs/_ref" }]));
+}
+
+/// Whether the mapping under the key `properties` needs no key, so that it can be left out.
+fn properties_may_be_absent(properties: &Value) -> bool {
+    let schema = &properties["properties"]["anyOf"][0];
+    let definition = schema["$ref"].as_str().and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
+    definition.is_some_and(|definition| Shape::new(definition).may_be_empty())
+}

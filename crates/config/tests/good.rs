@@ -1,0 +1,200 @@
+//! Good configs and what they become.
+
+use config::{AgentType, Config, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render};
+use insta::assert_debug_snapshot;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// The environment of these tests.
+fn env() -> HashMap<String, String> {
+    HashMap::from([("ANTHROPIC_API_KEY".to_owned(), "sk-canary".to_owned())])
+}
+
+fn load(text: &str) -> (Config, String) {
+    load_files(&[("chatwright.yaml", text)], &env())
+}
+
+fn load_files(files: &[(&str, &str)], env: &dyn Env) -> (Config, String) {
+    let (config, warnings) = load_embedded(files, env).unwrap_or_else(|errors| panic!("{}", render(&errors)));
+    (config, render(&warnings))
+}
+
+/// The minimal agent and the shared state of the agent system's own description.
+const SUPPORT: &str = "
+connections:
+  - id: anthropic
+    type: Anthropic
+    properties:
+      apiKey: { _secret: ANTHROPIC_API_KEY }
+agents:
+  - id: support_agent
+    type: ClaudeAgent
+    connectionId: anthropic
+    properties:
+      model: claude-sonnet-4-20250514
+      instructions: You are a helpful support agent.
+    tools:
+      - search_knowledge_base
+api:
+  - id: search_knowledge_base
+    type: Api
+    description: Search the knowledge base
+    payloadSchema: { type: object, properties: { query: { type: string } }, required: [query] }
+    routine:
+      - :return: { results: [] }
+pages:
+  - id: support
+    blocks:
+      - { id: legal_name, type: TextInput }
+      - { id: company, type: TextInput }
+      - { id: notes, type: TextArea }
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: support_agent
+          sharedState:
+            legal_name: { _state: legal_name }
+            company: { _state: company }
+            notes: { _state: notes }
+";
+
+#[test]
+fn a_minimal_agent_with_shared_state() {
+    let (config, warnings) = load(SUPPORT);
+    assert_eq!(warnings, "");
+    let agent = &config.agents["support_agent"];
+    assert_eq!((agent.agent_type, agent.max_steps, agent.max_retries), (AgentType::Claude, 10, 2));
+    assert_eq!((agent.tools[0].endpoint_id.as_str(), agent.tools[0].confirm), ("search_knowledge_base", false));
+    assert_eq!(agent.at.to_string(), "chatwright.yaml:8:5");
+    let page = serde_json::to_value(&config.pages[0]).unwrap();
+    assert_eq!(page["blocks"][3]["properties"]["sharedState"]["company"], json!({ "_state": "company" }));
+}
+
+#[test]
+fn secrets_do_not_show() {
+    let (config, _) = load(SUPPORT);
+    assert!(!format!("{config:?}").contains("sk-canary"));
+    let ConnectionKind::Anthropic(connection) = &config.connections["anthropic"].kind else { panic!("not Anthropic") };
+    assert_eq!(secrecy::ExposeSecret::expose_secret(connection.api_key.as_ref().unwrap()), "sk-canary");
+}
+
+#[test]
+fn json_is_yaml() {
+    let tabbed = "{\n\t\"connections\": [\n\t\t{ \"id\": \"a\", \"type\": \"Demo\", \"properties\": { \"delayMs\": 5 } }\n\t]\n}\n";
+    let (config, _) = load(tabbed);
+    let ConnectionKind::Demo(demo) = &config.connections["a"].kind else { panic!("not Demo") };
+    assert_eq!(demo.delay, Some(Duration::from_millis(5)));
+}
+
+#[test]
+fn settings_of_an_agent() {
+    let (config, warnings) = load("
+connections:
+  - { id: local, type: OpenAICompatible, properties: { baseURL: 'http://127.0.0.1:8080/v1/', headers: { X-Team: blue } } }
+  - { id: claude, type: Anthropic, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+  - { id: openai, type: OpenAI, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+agents:
+  - id: a
+    type: AISDKAgent
+    connectionId: local
+    properties:
+      model: llama
+      instructions:
+      temperature: 1
+      timeout: { stepMs: 500 }
+      toolChoice: none
+      providerOptions: { openai: { logit_bias: {} } }
+    tools:
+  - id: b
+    type: ClaudeAgent
+    connectionId: claude
+    properties:
+      model: claude
+      effort: high
+      thinking: { type: enabled, budgetTokens: 2000 }
+      timeout: 9000
+      stopOnToolCall: update-page-state
+      toolChoice: { type: tool, toolName: update-page-state }
+      providerOptions: { anthropic: { thinking: { type: disabled }, service_tier: auto } }
+  - id: c
+    type: OpenAIAgent
+    connectionId: openai
+    properties: { model: o3-mini, api: chat, reasoningEffort: medium }
+");
+    assert_eq!(warnings, "");
+    let [a, b, c] = ["a", "b", "c"].map(|id| &config.agents[id]);
+    let ConnectionKind::OpenAiCompatible(local) = &config.connections["local"].kind else { panic!("not local") };
+    assert_eq!(local.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
+    assert_eq!(local.headers[0].0, "X-Team");
+    assert_eq!((a.agent_type, a.instructions.as_deref(), a.sampling.temperature), (AgentType::Any, None, Some(1.0)));
+    assert_eq!(a.timeouts.step, Some(Duration::from_millis(500)));
+    assert_eq!(a.tool_choice, ToolChoice::None);
+    assert_eq!(Value::from(a.provider_options.clone()), json!({ "openai": { "logit_bias": {} } }));
+    assert_eq!(b.tool_choice, ToolChoice::Tool("update-page-state".to_owned()));
+    assert_eq!(b.timeouts.total, Some(Duration::from_secs(9)));
+    assert_eq!(
+        Value::from(b.provider_options.clone()),
+        json!({ "anthropic": {
+            "thinking": { "type": "enabled", "budget_tokens": 2000 },
+            "service_tier": "auto",
+            "output_config": { "effort": "high" },
+        } })
+    );
+    assert_eq!(c.openai_api, OpenAiApi::Chat);
+    assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
+}
+
+#[test]
+fn limits_have_defaults() {
+    let (config, _) = load("limits: { turnMs: 1000, parallelTools: 2 }\n");
+    assert_debug_snapshot!(config.limits, @"");
+}
+
+#[test]
+fn aliases_and_includes() {
+    let files = [
+        (
+            "chatwright.yaml",
+            "connections: { _ref: parts/connections.yaml }\nagents:\n  - { _ref: parts/agent.json }\n  - id: b\n    type: Agent\n    connectionId: d\n    properties: &p { model: m, instructions: { _ref: parts/prompt.md } }\n  - { id: c, type: Agent, connectionId: d, properties: *p }\n",
+        ),
+        ("parts/connections.yaml", "\u{feff}- { id: d, type: Demo }\r\n"),
+        (
+            "parts/agent.json",
+            "{\"id\": \"a\", \"type\": \"Agent\", \"connectionId\": \"d\", \"properties\": {\"model\": \"\\u00fc\"}}",
+        ),
+        ("parts/prompt.md", "Be *kind*.\n- always: yes\n"),
+    ];
+    let (config, _) = load_files(&files, &env());
+    assert_eq!(config.agents["a"].model, "ü");
+    assert_eq!(config.agents["a"].at.to_string(), "parts/agent.json:1:1");
+    assert_eq!(config.agents["c"].instructions.as_deref(), Some("Be *kind*.\n- always: yes\n"));
+}
+
+#[test]
+fn files_on_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("outside.yaml", "[]");
+    std::fs::create_dir(folder.path().join("site")).unwrap();
+    write("site/chatwright.yaml", "agents: { _ref: agents.yaml }\n");
+    write("site/agents.yaml", "[]");
+    let said = |path: &str| match load_path(&folder.path().join(path), &env()) {
+        Ok(_) => "accepted".to_owned(),
+        Err(errors) => errors[0].message.clone(),
+    };
+    assert_eq!(said("site"), "accepted");
+    assert_eq!(said("site/chatwright.yaml"), "accepted");
+    assert_eq!(said("site/missing.yaml"), "cannot read this file: there is no such file");
+    assert_eq!(said("."), "cannot read this file: there is no such file");
+    write("site/agents.yaml", "- \u{0}");
+    assert_ne!(said("site"), "accepted");
+    std::fs::write(folder.path().join("site/agents.yaml"), b"a\n\xff").unwrap();
+    assert_eq!(said("site"), "cannot read `agents.yaml`: line 2 is not UTF-8");
+    #[cfg(unix)]
+    {
+        std::fs::remove_file(folder.path().join("site/agents.yaml")).unwrap();
+        std::os::unix::fs::symlink("../outside.yaml", folder.path().join("site/agents.yaml")).unwrap();
+        assert_eq!(said("site"), "cannot read `agents.yaml`: it is outside the config's folder");
+    }
+}

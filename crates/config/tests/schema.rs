@@ -1,0 +1,139 @@
+//! The JSON Schema for editors says the same as the server.
+
+use serde_json::{Value, json};
+
+/// A config that uses something of everything.
+fn good() -> Value {
+    json!({
+        "connections": [
+            { "id": "demo", "type": "Demo" },
+            { "id": "kb", "type": "Sql", "properties": { "url": "sqlite::memory:", "init": { "_ref": "tables.sql" } } },
+            { "id": "claude", "type": "Anthropic", "properties": { "apiKey": { "_secret": "KEY" } } },
+        ],
+        "agents": [{
+            "id": "a", "type": "Agent", "connectionId": "demo",
+            "properties": { "model": "m", "maxSteps": 3, "toolChoice": "auto", "timeout": 5000, "stopOnToolCall": ["find"] },
+            "tools": ["e/f", { "endpointId": "e/f", "name": "find", "confirm": true }],
+        }],
+        "api": [{
+            "id": "e/f", "description": "Find", "payloadSchema": { "type": "object" },
+            "routine": [
+                { "id": "s", "type": "SqlQuery", "connectionId": "kb", "properties": { "query": "select 1" } },
+                { ":if": { "_step": "s" }, ":then": [{ ":return": 1 }] },
+            ],
+        }],
+        "pages": [{ "id": "p", "blocks": [
+            { "id": "c", "type": "Columns", "properties": { "widths": [1] }, "blocks": [{ "id": "n", "type": "TextInput" }] },
+            { "id": "chat", "type": "AgentChat", "properties": { "agentId": "a", "sharedState": { "n": { "_state": "n" } } } },
+        ] }],
+        "limits": { "turnMs": 1000 },
+        "auth": { "mode": "local" },
+    })
+}
+
+/// Both verdicts about the good config with one value changed.
+fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
+    let mut config = good();
+    match pointer.rsplit_once('/') {
+        Some((parent, key)) if config.pointer(pointer).is_none() => config.pointer_mut(parent).unwrap()[key] = value,
+        _ => *config.pointer_mut(pointer).unwrap() = value,
+    }
+    let schema = jsonschema::validator_for(&config::schema()).unwrap();
+    let env = std::collections::HashMap::from([("KEY".to_owned(), "key".to_owned())]);
+    let text = config.to_string();
+    let files = [("chatwright.yaml", text.as_str()), ("tables.sql", "create table a (b)")];
+    (schema.is_valid(&config), config::load_embedded(&files, &env).is_ok())
+}
+
+#[test]
+fn schema_and_server_agree() {
+    let check = |pointer: &str, value: Value, expected: bool| {
+        assert_eq!(verdicts(pointer, value.clone()), (expected, expected), "{pointer} = {value}");
+    };
+    check("/auth/mode", json!("local"), true);
+    check("/agents/0/properties/temperature", json!(1.5), true);
+    check("/agents/0/properties/temperature", json!(2.5), false);
+    check("/agents/0/properties/model", json!(""), false);
+    check("/agents/0/properties/colour", json!("red"), false);
+    check("/agents/0/properties/toolChoice", json!("maybe"), false);
+    check("/agents/0/properties/instructions", json!({ "_ref": "tables.sql" }), true);
+    check("/agents/0/colour", json!("red"), false);
+    check("/agents/0/type", json!("RedAgent"), false);
+    check("/agents/0/id", json!("a b"), false);
+    check("/agents/0/mcp", json!([]), false);
+    check("/connections/0/type", json!("Demi"), false);
+    check("/connections/0/type", json!("Mcp"), false);
+    check("/connections/0/properties", json!({ "delayMs": 20 }), true);
+    check("/connections/0/properties", json!({ "delay": 20 }), false);
+    check("/connections/1/colour", json!("red"), false);
+    check("/connections/2/properties/apiKey", json!({ "_secret": "K E Y" }), false);
+    check("/pages/0/blocks/0/blocks/0/type", json!("TextInpt"), false);
+    check("/pages/0/blocks/0/blocks/0/colour", json!("red"), false);
+    check("/pages/0/blocks/1/properties/agentId", json!(null), false);
+    check("/api/0/routine/0/properties/query", json!(7), false);
+    check("/limits/turnMs", json!("long"), false);
+    check("/colours", json!([]), false);
+}
+
+/// Each keyword of the schema is one that the decoder obeys or one that only explains.
+#[test]
+fn the_decoder_knows_every_keyword() {
+    const KNOWN: [&str; 20] = [
+        "$defs",
+        "$ref",
+        "$schema",
+        "additionalProperties",
+        "anyOf",
+        "const",
+        "default",
+        "description",
+        "enum",
+        "format",
+        "items",
+        "maximum",
+        "minItems",
+        "minLength",
+        "minimum",
+        "oneOf",
+        "pattern",
+        "properties",
+        "required",
+        "type",
+    ];
+    fn check(schema: &Value, path: &str) {
+        for (keyword, value) in schema.as_object().into_iter().flatten() {
+            let known =
+                KNOWN.contains(&keyword.as_str()) || matches!(keyword.as_str(), "title" | "unevaluatedProperties");
+            assert!(known, "{path}/{keyword}");
+            match (keyword.as_str(), value) {
+                ("properties" | "$defs", Value::Object(named)) => {
+                    named.iter().for_each(|(name, schema)| check(schema, &format!("{path}/{keyword}/{name}")));
+                }
+                ("default" | "const", _) => {}
+                (_, Value::Array(schemas)) => {
+                    schemas.iter().for_each(|schema| check(schema, &format!("{path}/{keyword}")))
+                }
+                (_, schema) => check(schema, &format!("{path}/{keyword}")),
+            }
+        }
+    }
+    check(&config::schema(), "");
+}
+
+/// Every key that can be written says what it is for.
+#[test]
+fn every_key_is_explained() {
+    fn check(schema: &Value, path: &str) {
+        for (key, property) in schema["properties"].as_object().into_iter().flatten() {
+            let tag =
+                property.get("const").is_some() || key == "properties" && schema["properties"].get("type").is_some();
+            assert!(tag || property["description"].is_string(), "{path}.{key} has no description");
+        }
+        for (name, part) in schema["$defs"].as_object().into_iter().flatten() {
+            check(part, name);
+        }
+    }
+    let mut schema = config::schema();
+    schema["$defs"]["_ref"]["properties"]["_ref"]["description"] = "A path.".into();
+    check(&schema, "");
+}
