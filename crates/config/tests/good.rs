@@ -148,7 +148,22 @@ agents:
 #[test]
 fn limits_have_defaults() {
     let (config, _) = load("limits: { turnMs: 1000, parallelTools: 2 }\n");
-    assert_debug_snapshot!(config.limits, @"");
+    assert_debug_snapshot!(config.limits, @"
+    Limits {
+        header_read: 10s,
+        body_read: 30s,
+        body_bytes: 1048576,
+        connections: 8000,
+        connections_per_address: 200,
+        heartbeat: 15s,
+        drain: 25s,
+        turn: 1s,
+        first_byte: 60s,
+        idle: 60s,
+        tool: 60s,
+        parallel_tools: 2,
+    }
+    ");
 }
 
 #[test]

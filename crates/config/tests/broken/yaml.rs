@@ -138,10 +138,7 @@ fn the_root() {
     assert_snapshot!(check(""), @"
     refused
     chatwright.yaml:1:1: error: expected a mapping, found nothing
-       |
-     1 | 
-       | ^
-       = help: a config is a mapping of sections: `connections`, `agents`, `api`, `pages`, `auth`, `limits` and `store`
+      = help: a config is a mapping of sections: `connections`, `agents`, `api`, `pages`, `auth`, `limits` and `store`
     ");
     assert_snapshot!(check("# nothing yet\n"), @"
     refused
