@@ -22,7 +22,7 @@ pub(crate) fn make(shell: &Shell, wasm: &Path, profile: Profile) -> Result<()> {
     add_folder(&root.join("public"), Path::new(""), &mut files)?;
     let mut changed = write_all(&site, &files)?;
     changed |= bind(&root.join(wasm), &site.join("pkg"), profile)?;
-    if profile == Profile::Release && (changed || !site.join("pkg/chatwright_bg.wasm.br").exists()) {
+    if profile == Profile::Release && (changed || !site.join("pkg/chatwright.wasm.br").exists()) {
         compress(&site)?;
     }
     if profile == Profile::Debug {
@@ -86,17 +86,19 @@ fn bind(wasm: &Path, package: &Path, profile: Profile) -> Result<bool> {
     let input = std::fs::read(wasm).with_context(|| format!("{}", wasm.display()))?;
     let stamp = package.with_file_name(".bound");
     let mark = format!("{profile:?} {} {:x}", input.len(), fingerprint(&input));
-    if std::fs::read_to_string(&stamp).is_ok_and(|known| known == mark) && package.join("chatwright_bg.wasm").exists() {
+    if std::fs::read_to_string(&stamp).is_ok_and(|known| known == mark) && package.join("chatwright.wasm").exists() {
         return Ok(false);
     }
     let mut bindgen = Bindgen::new();
-    bindgen.input_bytes("chatwright", input).web(true)?.typescript(false).omit_default_module_path(false);
+    bindgen.input_bytes("chatwright", input).web(true)?.typescript(false).omit_default_module_path(true);
     if profile == Profile::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }
     if let Err(error) = bindgen.generate(package) {
         bail!("wasm-bindgen: {error}");
     }
+    // The page asks for this name, because LEPTOS_OUTPUT_NAME is set when the server is compiled.
+    std::fs::rename(package.join("chatwright_bg.wasm"), package.join("chatwright.wasm"))?;
     std::fs::write(stamp, mark)?;
     Ok(true)
 }

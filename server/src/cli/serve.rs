@@ -47,6 +47,8 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
         format!("the config has {} error(s); nothing was started", problems.len())
     })?;
     warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    // Pages are rendered on this runtime. An error only says that this was said before.
+    let _ = any_spawner::Executor::init_tokio();
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
     let composition = Composition::new(config, &arguments.database).await.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;

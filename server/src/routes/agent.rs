@@ -48,8 +48,11 @@ pub(crate) async fn send(
 ) -> Result<Response, HttpError> {
     let Json(body) = body.map_err(|rejection| unreadable(&rejection))?;
     let chat = &state.composition.chat;
-    let conversation_id =
-        which.conversation_id.or(body.id).unwrap_or_else(|| uuid::Uuid::now_v7().simple().to_string());
+    let conversation_id = match (which.conversation_id, &body.id) {
+        (Some(id), _) => id,
+        (None, Some(chat_id)) => of_chat(&page_id, &agent_id, chat_id),
+        (None, None) => uuid::Uuid::now_v7().simple().to_string(),
+    };
     let submission = match newest(&body.messages)? {
         newest if body.trigger.as_deref() == Some("regenerate-message") => regenerate(&newest, body.message_id),
         newest if newest.role == Role::User => message(newest, &body.messages, body.message_id),
@@ -69,13 +72,29 @@ pub(crate) async fn send(
     Ok(stream::response(chat.send(&caller, request).await?.frames))
 }
 
+/// The conversation of a client that only has its own chat id. Applications choose such ids freely, so two agents that are
+/// asked under the same one must not meet in one conversation.
+fn of_chat(page_id: &str, agent_id: &str, chat_id: &str) -> String {
+    format!("{page_id}-{agent_id}-{chat_id}")
+}
+
+/// The conversation that an address names, by its id or by the client's chat id.
+async fn named(chat: &Chat, caller: &Caller, (page, agent, id): (String, String, String)) -> Result<String, HttpError> {
+    match chat.conversation(caller, &id).await {
+        Ok(_) => Ok(id),
+        Err(error) if error.code == ErrorCode::NotFound => Ok(of_chat(&page, &agent, &id)),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// `GET /api/agent/{page}/{agent}/{conversation}/stream`
 pub(crate) async fn stream(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Path((_, _, conversation_id)): Path<(String, String, String)>,
+    Path(names): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
+    let conversation_id = named(&state.composition.chat, &caller, names).await?;
     let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
     let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
     Ok(frames.map_or_else(|| StatusCode::NO_CONTENT.into_response(), stream::response))
@@ -85,8 +104,9 @@ pub(crate) async fn stream(
 pub(crate) async fn stop(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
-    Path((_, _, conversation_id)): Path<(String, String, String)>,
+    Path(names): Path<(String, String, String)>,
 ) -> Result<StatusCode, HttpError> {
+    let conversation_id = named(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
     Ok(StatusCode::NO_CONTENT)
 }
