@@ -1,9 +1,10 @@
 //! A checked config: what the server is built from.
 
+use crate::agent::Agent;
 use crate::source::Location;
 use indexmap::IndexMap;
 use secrecy::SecretString;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::time::Duration;
 
 /// A config in which every reference leads somewhere and every value is in range.
@@ -102,125 +103,6 @@ pub struct SqlConnection {
     pub read_only: bool,
     /// SQL that is run when the server connects.
     pub init: Option<String>,
-}
-
-/// A model with instructions and tools.
-#[derive(Clone, Debug)]
-pub struct Agent {
-    /// Its id.
-    pub id: String,
-    /// Its type.
-    pub agent_type: AgentType,
-    /// A connection of the config that has a model.
-    pub connection_id: String,
-    /// The provider's name for the model.
-    pub model: String,
-    /// Its instructions.
-    pub instructions: Option<String>,
-    /// Requests to the model in one turn.
-    pub max_steps: u32,
-    /// Retries of a failed request.
-    pub max_retries: u32,
-    /// Sampling settings.
-    pub sampling: Sampling,
-    /// Whether and which tool must be called.
-    pub tool_choice: ToolChoice,
-    /// The tools that are offered, by name; absent: all.
-    pub active_tools: Option<Vec<String>>,
-    /// A call of one of these ends the turn.
-    pub stop_on_tool_call: Vec<String>,
-    /// Bounds of time of its own.
-    pub timeouts: AgentTimeouts,
-    /// Keyed by provider, in the provider's own words: merged into each request as they are.
-    pub provider_options: Map<String, Value>,
-    /// Which of OpenAI's APIs an `OpenAIAgent` speaks.
-    pub openai_api: OpenAiApi,
-    /// Endpoints that it may call.
-    pub tools: Vec<ToolRef>,
-    /// Where it was declared.
-    pub at: Location,
-}
-
-/// An agent's type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AgentType {
-    /// Over Anthropic.
-    Claude,
-    /// Over OpenAI.
-    OpenAi,
-    /// Over Google.
-    Gemini,
-    /// Over the AI Gateway.
-    AiGateway,
-    /// Over any connection that has a model.
-    Any,
-}
-
-/// Which of OpenAI's APIs is spoken.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum OpenAiApi {
-    /// The Responses API.
-    #[default]
-    Responses,
-    /// Chat Completions.
-    Chat,
-}
-
-/// Sampling settings; absent: the provider's default.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sampling {
-    /// At least 1.
-    pub max_output_tokens: Option<u32>,
-    /// 0 to 2.
-    pub temperature: Option<f64>,
-    /// 0 to 1.
-    pub top_p: Option<f64>,
-    /// At least 1.
-    pub top_k: Option<u32>,
-    /// -1 to 1.
-    pub frequency_penalty: Option<f64>,
-    /// -1 to 1.
-    pub presence_penalty: Option<f64>,
-    /// For repeatable replies.
-    pub seed: Option<i64>,
-    /// Ends the reply where one of these would be written.
-    pub stop_sequences: Vec<String>,
-}
-
-/// Whether and which tool must be called.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum ToolChoice {
-    /// The model decides.
-    #[default]
-    Auto,
-    /// Some tool.
-    Required,
-    /// None.
-    None,
-    /// The one with this name.
-    Tool(String),
-}
-
-/// Bounds of time of one agent; absent: those of [`Limits`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct AgentTimeouts {
-    /// A whole turn.
-    pub total: Option<Duration>,
-    /// One request to the model with its answer.
-    pub step: Option<Duration>,
-    /// Between two pieces of an answer.
-    pub chunk: Option<Duration>,
-}
-
-/// An endpoint as an agent's tool.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolRef {
-    /// An endpoint of the config that has a description and a payload schema.
-    pub endpoint_id: String,
-    /// Ask the user before each call.
-    pub confirm: bool,
-    /// What the model calls it: up to 64 letters, digits, `_` and `-`; unique among the agent's tools.
-    pub name: String,
 }
 
 /// A routine that pages, agents and other clients can call.

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod agent;
 mod config;
 mod diagnostic;
 mod env;
@@ -7,7 +8,10 @@ mod section;
 mod shape;
 mod source;
 
-pub use config::*;
+pub use agent::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
+pub use config::{
+    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, Limits, ModelConnection, SqlConnection,
+};
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};
 pub use source::Location;

@@ -3,7 +3,7 @@
 use super::agent_entry::{ToolEntry, ToolProperties};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
-use crate::config::ToolRef;
+use crate::agent::ToolRef;
 use crate::shape::{Shape, decode, list_items, pattern, suggest};
 use crate::source::{Kind, Node, Span, Step};
 use std::collections::HashMap;

@@ -6,7 +6,7 @@ use super::agent_entry::{
 };
 use super::value::{Text, ToolName};
 use super::{Context, agent_provider, agent_tools, type_of};
-use crate::config::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
+use crate::agent::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;

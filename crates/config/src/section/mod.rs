@@ -8,6 +8,7 @@ mod agents;
 mod api;
 mod block_entry;
 mod connections;
+mod input_parts;
 mod operator;
 mod pages;
 mod payload_schema;

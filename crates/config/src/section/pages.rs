@@ -1,8 +1,7 @@
 //! The section `pages`.
 
-use super::block_entry::{
-    AgentChatEntry, BlockEntry, BlockTypeEntry, ChoiceEntry, InputParts, PromptEntry, Share, WelcomeEntry,
-};
+use super::block_entry::{AgentChatEntry, BlockEntry, BlockTypeEntry, ChoiceEntry, PromptEntry, Share, WelcomeEntry};
+use super::input_parts::InputParts;
 use super::value::{Id, Text};
 use super::{Context, refuse_prototype_key, shared_state, type_of};
 use crate::shape::{Shape, decode, list_items, suggest};

@@ -2,6 +2,7 @@
 //! checked and which editors use.
 
 mod decode;
+mod mapping;
 pub(crate) mod pattern;
 mod publish;
 mod schema;

@@ -1,6 +1,7 @@
 //! Files → a tree in which every key and value knows where it was written.
 
 mod files;
+mod include;
 mod parse;
 mod scalar;
 mod tree;

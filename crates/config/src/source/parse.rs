@@ -1,10 +1,6 @@
 //! Text → tree: YAML events with bounds, includes resolved.
 
-use super::files::normalize;
-use super::{
-    Entry, Files, Kind, MAX_DEPTH, MAX_FILE_BYTES, MAX_TOTAL_BYTES, MAX_VALUES, Node, Report, Span, scalar, small,
-};
-use crate::shape::suggest;
+use super::{Entry, Files, Kind, MAX_DEPTH, MAX_VALUES, Node, Report, Span, scalar, small};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,19 +17,19 @@ pub(crate) fn load(files: &Files<'_>, main: &str, report: &mut Report) -> Option
 }
 
 /// The rest of a file cannot be read; why has been reported.
-struct Stop;
+pub(super) struct Stop;
 
-struct Loader<'a> {
-    files: &'a Files<'a>,
-    report: &'a mut Report,
+pub(super) struct Loader<'a> {
+    pub(super) files: &'a Files<'a>,
+    pub(super) report: &'a mut Report,
     /// What was read already, by name.
-    known: HashMap<String, Option<(u32, Arc<str>)>>,
+    pub(super) known: HashMap<String, Option<(u32, Arc<str>)>>,
     /// Counted against [`MAX_TOTAL_BYTES`].
-    bytes: usize,
+    pub(super) bytes: usize,
     /// Counted against [`MAX_VALUES`].
     values: usize,
     /// The files that are being read, each included by the one before it.
-    open: Vec<String>,
+    pub(super) open: Vec<String>,
     /// A bound was hit: stop everywhere.
     full: bool,
 }
@@ -53,52 +49,15 @@ struct Anchored {
 }
 
 impl Loader<'_> {
-    /// The text of a file, read once and remembered; what is wrong is reported where it was asked for.
-    fn open(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
-        if !self.known.contains_key(name) {
-            let read = self.files.read(name).and_then(|text| match text.len() {
-                0..=MAX_FILE_BYTES => Ok(text),
-                _ => Err("it is larger than 1 MiB".to_owned()),
-            });
-            let shown = self.files.shown(name);
-            let known = match read {
-                Ok(text) => {
-                    let text: Arc<str> = text.strip_prefix('\u{feff}').unwrap_or(&text).into();
-                    Some((self.report.add_file(&shown, Some(Arc::clone(&text))), text))
-                }
-                Err(problem) => {
-                    let at = asked_at
-                        .unwrap_or_else(|| Span { file: self.report.add_file(&shown, None), ..Span::default() });
-                    let beside = self.files.beside(name);
-                    let near = suggest::nearest(name, beside.iter().map(String::as_str));
-                    let message = match asked_at {
-                        Some(_) => format!("cannot read `{name}`: {problem}"),
-                        None => format!("cannot read this file: {problem}"),
-                    };
-                    self.report.error(at, message, near.map(suggest::did_you_mean));
-                    None
-                }
-            };
-            self.known.insert(name.to_owned(), known);
-        }
-        let (file, text) = self.known.get(name)?.clone()?;
-        self.bytes += text.len();
-        if self.bytes > MAX_TOTAL_BYTES {
-            self.overflow(asked_at.unwrap_or_default(), "the config with all that it includes is larger than 10 MiB");
-            return None;
-        }
-        Some((file, text))
-    }
-
     /// Reports a bound that was hit, once.
-    fn overflow(&mut self, at: Span, message: &str) {
+    pub(super) fn overflow(&mut self, at: Span, message: &str) {
         if !std::mem::replace(&mut self.full, true) {
             self.report.error(at, message, None);
         }
     }
 
     /// The tree of one file.
-    fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
+    pub(super) fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
         let mut document = Document { parser: Parser::new_from_str(text), file, anchors: HashMap::new() };
         let start = Span { file, line: 1, column: 1, width: 1 };
         self.only_document(&mut document, depth, start).unwrap_or(Node { at: start, kind: Kind::Broken })
@@ -169,7 +128,7 @@ impl Loader<'_> {
     }
 
     /// Counts values before they are made, so that aliases cannot grow without bound.
-    fn count(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Stop> {
+    pub(super) fn count(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Stop> {
         self.values += values;
         if self.values > MAX_VALUES {
             self.overflow(at, "the config holds more than 500000 values, with aliases and includes expanded");
@@ -283,49 +242,6 @@ impl Loader<'_> {
         self.report.error(at, problem, help.map(str::to_owned));
         Ok(None)
     }
-
-    /// What stands in the place of `{_ref: path}`.
-    fn include(&mut self, entries: &[Entry], at: Span, depth: usize) -> Node {
-        self.included(entries, at, depth).unwrap_or(Node { at, kind: Kind::Broken })
-    }
-
-    fn included(&mut self, entries: &[Entry], at: Span, depth: usize) -> Option<Node> {
-        let [Entry { value, .. }] = entries else {
-            self.report.error(at, "`_ref` stands for the whole value; it cannot have keys beside it", None);
-            return None;
-        };
-        let at = value.at;
-        let Some(path) = value.text() else {
-            self.report.error(at, format!("`_ref` takes the path of a file, found {}", value.describe()), None);
-            return None;
-        };
-        let Some(name) = normalize(path) else {
-            let help = "paths start at the folder of the config".to_owned();
-            self.report.error(at, format!("`{path}` leaves the config's folder"), Some(help));
-            return None;
-        };
-        if let Some(first) = self.open.iter().position(|open| *open == name) {
-            let way = self.open[first..].iter().map(|name| format!("`{name}` → ")).collect::<String>();
-            self.report.error(at, format!("`{name}` includes itself"), Some(format!("{way}`{name}`")));
-            return None;
-        }
-        let (file, text) = self.open(&name, Some(at))?;
-        if !is_tree(&name) {
-            return Some(Node { at, kind: Kind::Text(text.to_string()) });
-        }
-        // One deeper, so that a chain of files that only include each other ends.
-        self.count(1, depth + 1, at).ok()?;
-        self.open.push(name);
-        let node = self.document(file, &text, depth + 1);
-        self.open.pop();
-        Some(node)
-    }
-}
-
-/// Whether a file holds a tree; any other file is text.
-fn is_tree(name: &str) -> bool {
-    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
-    matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))
 }
 
 /// What to look for when the parser gives up, for the slips that happen most.

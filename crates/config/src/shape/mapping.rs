@@ -1,0 +1,122 @@
+//! Mappings: known keys, missing keys, and the key that decides about others.
+
+use super::decode::Decoder;
+use super::schema::{Shape, description};
+use super::suggest;
+use crate::source::{Entry, Kind, Node, Span};
+use serde_json::{Map, Value};
+
+/// A property of a mapping.
+struct Property {
+    name: &'static str,
+    /// As written, with annotations.
+    schema: &'static Value,
+    shape: Shape,
+    required: bool,
+}
+
+impl Property {
+    /// Whether leaving it out is the same as an empty mapping or as its default.
+    fn may_be_absent(&self) -> bool {
+        !self.required || self.shape.types() == ["object"] && self.shape.may_be_empty()
+    }
+
+    /// What it is for: its description, or what it must hold.
+    fn purpose(&self) -> Option<String> {
+        let name = self.name;
+        let inside =
+            || suggest::list(&self.shape.required().collect::<Vec<_>>()).map(|keys| format!("`{name}` holds {keys}"));
+        description(self.schema).map(|text| format!("`{name}`: {text}")).or_else(inside)
+    }
+}
+
+impl Decoder<'_> {
+    /// A mapping with known keys, perhaps with one (`type`) that decides about others.
+    pub(super) fn mapping(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
+        let Kind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
+        let mut properties = known(shape);
+        if let Some(tag) = shape.tag() {
+            let branch = self.branch(node, shape, tag)?;
+            properties.extend(known(branch));
+        }
+        let mut whole = true;
+        let mut map = Map::new();
+        // Keys that were misspelt are not reported as missing as well.
+        let mut meant = Vec::new();
+        for Entry { key, key_at, value } in entries {
+            let Some(property) = properties.iter().find(|property| property.name == key) else {
+                meant.extend(self.unknown_key(key, *key_at, &properties, shape));
+                whole = false;
+                continue;
+            };
+            if property.may_be_absent() && matches!(value.kind, Kind::Null) {
+                continue;
+            }
+            match self.value(value, property.shape, *key_at) {
+                Some(value) => drop(map.insert(key.clone(), value)),
+                None => whole = false,
+            }
+        }
+        for property in properties.iter().filter(|property| property.required) {
+            if map.contains_key(property.name) {
+                continue;
+            }
+            if property.may_be_absent() {
+                map.insert(property.name.to_owned(), Value::Object(Map::new()));
+            } else if node.get(property.name).is_none() {
+                whole = false;
+                if !meant.contains(&property.name) {
+                    self.error(owner, format!("`{}` is missing here", property.name), property.purpose());
+                }
+            }
+        }
+        whole.then_some(Value::Object(map))
+    }
+
+    fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {
+        let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
+        let help = suggest::list(&keys).map(|keys| format!("its keys are {keys}"));
+        self.error(node.at, format!("expected a mapping, found {}", node.describe()), help)
+    }
+
+    /// Reports a key that is not known here; gives the one that was meant.
+    fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) -> Option<&'static str> {
+        if shape.is_key_not_yet(key) {
+            self.report.error(at, format!("`{key}` is not available in this version"), None);
+            return None;
+        }
+        let names = properties.iter().map(|property| property.name);
+        let help = suggest::help(key, names.clone());
+        self.report.error(at, format!("there is no key `{key}` here"), help);
+        suggest::nearest(key, names)
+    }
+
+    /// The alternative that a mapping's tag chooses.
+    fn branch(&mut self, node: &Node, shape: Shape, tag: &str) -> Option<Shape> {
+        let named = |branch: Shape| Some((branch.property(tag)?.text("const")?, branch));
+        let branches: Vec<(&str, Shape)> = shape.alternatives().filter_map(named).collect();
+        let names: Vec<&str> = branches.iter().map(|(name, _)| *name).collect();
+        let Some(entry) = node.get(tag) else {
+            self.error(node.at, format!("`{tag}` is missing here"), suggest::one_of(&names));
+            return None;
+        };
+        let Some(text) = entry.value.text() else {
+            let message = format!("expected a {}, found {}", shape.names(), entry.value.describe());
+            self.error(entry.value.at, message, suggest::one_of(&names));
+            return None;
+        };
+        let branch = branches.iter().find(|(name, _)| *name == text);
+        if branch.is_none() {
+            self.unknown_name(entry.value.at, text, &names, shape);
+        }
+        branch.map(|(_, branch)| *branch)
+    }
+}
+
+fn known(shape: Shape) -> Vec<Property> {
+    let property = |(name, schema)| {
+        let required = shape.required().any(|required| required == name);
+        Some(Property { name, schema, shape: shape.property(name)?, required })
+    };
+    shape.properties().filter_map(property).collect()
+}
