@@ -1,0 +1,32 @@
+import { expect, open, test } from "../fixtures/test.ts";
+
+test("the page is readable before any script runs", async ({ browser, server }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false, baseURL: server.url });
+  const page = await context.newPage();
+  await page.goto("/");
+  await expect(page).toHaveTitle(/Chatwright/);
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+  await expect(page.getByLabel("Legal name")).toBeVisible();
+  await context.close();
+});
+
+test("the page comes to life", async ({ page }) => {
+  await open(page);
+  await expect(page).toHaveTitle(/Chatwright/);
+  await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
+});
+
+test("an answer outlives the server that gave it", async ({ page, server }) => {
+  await open(page);
+  await page.getByRole("textbox", { name: "Message" }).fill("What can you do?");
+  await page.keyboard.press("Enter");
+  await expect(page).toHaveURL(/conversation=/);
+  await expect(page.getByRole("button", { name: "Send" })).toBeVisible({ timeout: 30_000 });
+  const answer = page.getByRole("log").getByRole("article").last();
+  const said = (await answer.innerText()).trim();
+  expect(said).not.toBe("");
+  await server.stop();
+  await server.launch();
+  await page.reload();
+  await expect(answer).toHaveText(said, { useInnerText: true });
+});

@@ -1,0 +1,17 @@
+import { defineConfig } from "@playwright/test";
+import { browser } from "./browser.ts";
+
+export default defineConfig({
+  testDir: "journeys",
+  outputDir: "test-results",
+  timeout: 60_000,
+  expect: { timeout: 10_000 },
+  // Each journey has a server and a database of its own, so they do not disturb each other.
+  fullyParallel: true,
+  workers: 2,
+  forbidOnly: Boolean(process.env.CI),
+  // A journey that passes only sometimes is a failure to be understood.
+  retries: 0,
+  reporter: [["list"]],
+  use: { ...browser, trace: "retain-on-failure", screenshot: "only-on-failure" },
+});
