@@ -21,16 +21,18 @@ pub fn AgentChat(
     let draft = RwSignal::new(String::new());
     // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
     let own_id = RwSignal::new(chat.conversation.get_untracked());
-    let wanted = Memo::new(move |before: Option<&Option<String>>| {
+    // Counted, because from a new conversation that got its id to the next new one the id to load stays `None`.
+    let wanted = Memo::new(move |before: Option<&(u32, Option<String>)>| {
         let selected = chat.conversation.get();
         match before {
             Some(before) if selected.is_some() && selected == own_id.get_untracked() => before.clone(),
-            _ => selected,
+            Some((count, _)) => (count + 1, selected),
+            None => (0, selected),
         }
     });
     let loaded = Resource::new_blocking(
         move || wanted.get(),
-        |id| async move {
+        |(_, id)| async move {
             match id {
                 Some(id) => load_conversation(id).await.map(Some),
                 None => Ok(None),
@@ -47,7 +49,11 @@ pub fn AgentChat(
                             let (page_id, properties, fields) = place.get_value();
                             view! { <Pane view page_id properties fields draft own_id /> }.into_any()
                         }
-                        Err(error) => view! { <LoadFailed error retry=move || loaded.refetch() /> }.into_any(),
+                        Err(error) => {
+                            // Nothing is open: the conversation from before has to be loaded again.
+                            own_id.set(None);
+                            view! { <LoadFailed error retry=move || loaded.refetch() /> }.into_any()
+                        }
                     }
                 })}
             </Transition>
