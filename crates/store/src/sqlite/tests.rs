@@ -67,6 +67,26 @@ async fn a_panic_fails_its_write_and_nothing_else() {
     assert_eq!(ids(&database).await, "fine");
 }
 
+/// Nothing is acknowledged when the commit fails, not even work that went well. A foreign key that is checked only at the
+/// commit makes one fail.
+#[tokio::test]
+async fn a_failed_commit_fails_the_group() {
+    let (database, _folder) = database().await;
+    let broken = database.writer.run(|db| {
+        Box::pin(async move {
+            let sql = "PRAGMA defer_foreign_keys = ON;
+                INSERT INTO messages (conversation_id, id, role, created_at, body) VALUES ('no', 'm', 'user', 0, '{}')";
+            sqlx::raw_sql(sql).execute(db).await?;
+            Ok(())
+        })
+    });
+    let (broken, beside) = tokio::join!(broken, database.writer.run(insert("beside".to_owned(), 1, false)));
+    let refused = StoreError::Invalid("a message refers to one that is not in this conversation");
+    assert_eq!((broken, beside), (Err(refused.clone()), Err(refused)));
+    database.writer.run(insert("after".to_owned(), 1, false)).await.unwrap();
+    assert_eq!(ids(&database).await, "after");
+}
+
 /// F23: wherever the disk becomes full, nothing is acknowledged that is not there, reading works, the file is whole, and
 /// with room again writing goes on.
 #[tokio::test]

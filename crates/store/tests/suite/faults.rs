@@ -54,6 +54,25 @@ async fn a_closed_store_says_so() {
     .await;
 }
 
+/// Not only out of sight: no table keeps a row of a deleted conversation.
+#[tokio::test]
+async fn a_deleted_conversation_is_gone_from_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&url_in(&folder)).await.unwrap();
+    let epoch = begin(&store, "c", "m", None, 1).await;
+    store.append_events(vec![batch("m", epoch, 1, 3), batch("m", epoch, 4, 4)]).await.unwrap();
+    store.tool_started("ada", "r-m", "call", "tool", &serde_json::json!({}), 1).await.unwrap();
+    let count = async || {
+        let sql = "SELECT (SELECT count(*) FROM conversations) || ' ' || (SELECT count(*) FROM messages) || ' ' ||
+            (SELECT count(*) FROM runs) || ' ' || (SELECT count(*) FROM run_events) || ' ' ||
+            (SELECT count(*) FROM tool_calls)";
+        sqlx::query_scalar::<_, String>(sql).fetch_one(&mut outsider(&folder).await).await.unwrap()
+    };
+    assert_eq!(count().await, "1 2 1 2 1");
+    assert!(store.delete("ada", "c").await.unwrap());
+    assert_eq!(count().await, "0 0 0 0 0");
+}
+
 /// D3: a caller that goes away after its write was queued, at whatever moment, changes nothing about the write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dropped_caller_cancels_no_write() {
