@@ -1,1 +1,159 @@
-//! A scripted model and a recording tool.
+//! A scripted model and a tool made of a closure: real implementations of the contract, for the tests of every room.
+
+use crate::{FinishReason, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, Usage};
+use crate::{Tool, ToolContext, ToolError, ToolSpec};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// One step of a scripted reply.
+#[derive(Debug)]
+pub enum Cue {
+    /// This part comes.
+    Part(Part),
+    /// Nothing comes for this long.
+    Pause(Duration),
+    /// Nothing comes any more, and the stream stays open.
+    Silence,
+    /// The stream fails.
+    Fail(ModelError),
+}
+
+/// A model that plays its replies one after the other and remembers what it was asked.
+pub struct ScriptedModel {
+    id: ModelId,
+    replies: Mutex<VecDeque<Vec<Cue>>>,
+    requests: Mutex<Vec<Request>>,
+}
+
+impl ScriptedModel {
+    /// A model that gives these replies, and fails when it is asked once more. A reply that begins with
+    /// [`Cue::Fail`] fails before its first part.
+    pub fn new(replies: Vec<Vec<Cue>>) -> Self {
+        let id = ModelId { provider: "scripted".to_owned(), model: "test".to_owned() };
+        Self { id, replies: Mutex::new(replies.into()), requests: Mutex::default() }
+    }
+
+    /// What it was asked so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Model for ScriptedModel {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request);
+        let reply = self.replies.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut cues = VecDeque::from(reply.unwrap_or_else(|| vec![Cue::Fail(failure(ModelErrorKind::Refused))]));
+        Box::pin(async move {
+            if let Some(Cue::Fail(_)) = cues.front()
+                && let Some(Cue::Fail(error)) = cues.pop_front()
+            {
+                return Err(error);
+            }
+            Ok(futures::stream::unfold((cues, cancel), play).boxed())
+        })
+    }
+}
+
+type Playing = (VecDeque<Cue>, CancellationToken);
+
+async fn play((mut cues, cancel): Playing) -> Option<(Result<Part, ModelError>, Playing)> {
+    loop {
+        let next = match cues.pop_front()? {
+            Cue::Part(part) => Ok(part),
+            Cue::Fail(error) => Err(error),
+            Cue::Pause(time) => {
+                tokio::select! {
+                    () = tokio::time::sleep(time) => continue,
+                    () = cancel.cancelled() => Err(failure(ModelErrorKind::Cancelled)),
+                }
+            }
+            Cue::Silence => {
+                cancel.cancelled().await;
+                Err(failure(ModelErrorKind::Cancelled))
+            }
+        };
+        return Some((next, (cues, cancel)));
+    }
+}
+
+/// A failure of this kind.
+pub fn failure(kind: ModelErrorKind) -> ModelError {
+    ModelError::new(kind, "scripted")
+}
+
+/// A reply of one text.
+pub fn says(text: &str) -> Vec<Cue> {
+    let id = "t".to_owned();
+    let mut cues = vec![Cue::Part(Part::TextStart { id: id.clone() })];
+    cues.extend(
+        text.split_inclusive(' ').map(|word| Cue::Part(Part::TextDelta { id: id.clone(), delta: word.to_owned() })),
+    );
+    cues.push(Cue::Part(Part::TextEnd { id, metadata: None }));
+    cues.push(finish(FinishReason::Stop));
+    cues
+}
+
+/// A reply of calls: id, tool, JSON text of the arguments.
+pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Cue> {
+    let mut cues = Vec::new();
+    for (id, name, input) in calls {
+        let (id, name) = ((*id).to_owned(), (*name).to_owned());
+        cues.push(Cue::Part(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false }));
+        cues.push(Cue::Part(Part::ToolInputDelta { id: id.clone(), delta: (*input).to_owned() }));
+        let input = (*input).to_owned();
+        cues.push(Cue::Part(Part::ToolCall { id, name, input, provider_executed: false, metadata: None }));
+    }
+    cues.push(finish(FinishReason::ToolCalls));
+    cues
+}
+
+/// The end of a reply.
+pub fn finish(reason: FinishReason) -> Cue {
+    let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
+    Cue::Part(Part::Finish { reason, raw_reason: None, usage, metadata: None })
+}
+
+type Work = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync;
+
+/// A tool made of a closure, which remembers its inputs.
+pub struct RecordingTool {
+    spec: ToolSpec,
+    work: Box<Work>,
+    inputs: Arc<Mutex<Vec<Value>>>,
+}
+
+impl RecordingTool {
+    /// A tool that does `work`.
+    pub fn new<F>(spec: ToolSpec, work: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = Result<Value, ToolError>> + Send + 'static,
+    {
+        Self { spec, work: Box::new(move |input, context| Box::pin(work(input, context))), inputs: Arc::default() }
+    }
+
+    /// What it was called with so far; shared, so that it can be kept while the tool is given away.
+    pub fn inputs(&self) -> Arc<Mutex<Vec<Value>>> {
+        self.inputs.clone()
+    }
+}
+
+impl Tool for RecordingTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        self.inputs.lock().unwrap_or_else(PoisonError::into_inner).push(input.clone());
+        (self.work)(input, context)
+    }
+}

@@ -1,0 +1,357 @@
+//! Whole turns with a scripted model: what is told, in which order, and how they end.
+
+use agent::{Agent, Decision, Event, EventSink, PendingCall, Settings, SinkClosed, Timeouts, Turn};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
+use contract::{
+    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Tool, ToolCall, ToolError, ToolSpec,
+    UserPart,
+};
+use insta::assert_snapshot;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Writes down what happens, a line an event; stops the run at a given line.
+#[derive(Default)]
+struct Notes {
+    text: String,
+    stop_at: Option<(&'static str, CancellationToken)>,
+}
+
+impl EventSink for Notes {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        let line = note(&event);
+        if let Some((at, stop)) = &self.stop_at
+            && line.starts_with(at)
+        {
+            stop.cancel();
+        }
+        let _ = writeln!(self.text, "{line}");
+        Ok(())
+    }
+}
+
+fn note(event: &Event) -> String {
+    match event {
+        Event::StepStart { number } => format!("step {number}"),
+        Event::Part(Part::TextDelta { delta, .. }) => format!("  text {delta:?}"),
+        Event::Part(Part::ToolInputDelta { id, delta }) => format!("  input {id} {delta}"),
+        Event::Part(part) => format!("  {}", serde_json::to_value(part).unwrap()["type"].as_str().unwrap()),
+        Event::ToolCall { call, .. } => format!("  call {} {} {}", call.id, call.name, call.input),
+        Event::ToolCallInvalid { id, input, error, dynamic, .. } => {
+            format!("  invalid {id} {input} dynamic={dynamic} {error}")
+        }
+        Event::ApprovalRequest { call_id } => format!("  ask {call_id}"),
+        Event::ToolStarted { call_id, .. } => format!("  started {call_id}"),
+        Event::ToolFinished { call_id, result: Ok(value), .. } => format!("  finished {call_id} {value}"),
+        Event::ToolFinished { call_id, result: Err(error), .. } => format!("  failed {call_id} {error}"),
+        Event::ToolDenied { call_id, reason } => format!("  denied {call_id} {reason:?}"),
+        Event::StepFinish { number, finish_reason, .. } => format!("step {number} ends: {finish_reason:?}"),
+        Event::Retry { attempt, .. } => format!("retry {attempt}"),
+    }
+}
+
+fn tools() -> Vec<Arc<dyn Tool>> {
+    let number = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+    let spec = |name: &str| ToolSpec::new(name, "", number.clone());
+    let slow = |input: Value, _| async move {
+        // The larger the number, the sooner it is done.
+        tokio::time::sleep(Duration::from_millis(100 - input["n"].as_u64().unwrap())).await;
+        Ok(json!({ "n": input["n"] }))
+    };
+    let fails = |_, _| async { Err(ToolError::new("out of paper")) };
+    let panics = |_, _| async { panic!("a bug") };
+    let hangs = |_, _| async { std::future::pending().await };
+    vec![
+        Arc::new(RecordingTool::new(spec("slow"), slow)),
+        Arc::new(RecordingTool::new(spec("fails"), fails)),
+        Arc::new(RecordingTool::new(spec("panics"), panics)),
+        Arc::new(RecordingTool::new(ToolSpec { timeout: Duration::from_secs(5), ..spec("hangs") }, hangs)),
+        Arc::new(RecordingTool::new(ToolSpec { needs_approval: true, ..spec("asks") }, slow)),
+        Arc::new(RecordingTool::new(ToolSpec { execution: Execution::Client, ..spec("browser") }, slow)),
+    ]
+}
+
+struct Case {
+    replies: Vec<Vec<Cue>>,
+    settings: Settings,
+    messages: Vec<Message>,
+    pending: Vec<PendingCall>,
+    stop_at: Option<&'static str>,
+}
+
+impl Case {
+    fn of(replies: Vec<Vec<Cue>>) -> Self {
+        let messages = vec![Message::User(vec![UserPart::Text { text: "hi".to_owned() }])];
+        Self { replies, settings: Settings::default(), messages, pending: Vec::new(), stop_at: None }
+    }
+
+    async fn run(self) -> (String, Vec<contract::Request>) {
+        let model = Arc::new(ScriptedModel::new(self.replies));
+        let agent = Agent {
+            id: "a".to_owned(),
+            model: model.clone(),
+            instructions: None,
+            tools: tools(),
+            settings: self.settings,
+        };
+        let cancel = CancellationToken::new();
+        let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
+        let turn = Turn {
+            messages: self.messages.into_iter().map(Arc::new).collect(),
+            pending: self.pending,
+            user_id: "u".to_owned(),
+            conversation_id: "c".to_owned(),
+            cancel,
+        };
+        let outcome = agent::run(&agent, turn, &mut notes).await;
+        let _ = write!(notes.text, "{:?}", outcome.ending);
+        (notes.text, model.requests())
+    }
+}
+
+async fn check(case: Case) -> String {
+    case.run().await.0
+}
+
+#[tokio::test(start_paused = true)]
+async fn text_only() {
+    assert_snapshot!(check(Case::of(vec![says("Hello there")])).await, @r#"
+    step 1
+      text-start
+      text "Hello "
+      text "there"
+      text-end
+    step 1 ends: Stop
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn parallel_tools_finish_out_of_order_and_are_sent_in_order() {
+    let case = Case::of(vec![calls(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":9}"#)]), says("ok")]);
+    let (notes, requests) = case.run().await;
+    assert_snapshot!(notes, @r#"
+    step 1
+      tool-input-start
+      input a {"n":1}
+      call a slow {"n":1}
+      tool-input-start
+      input b {"n":9}
+      call b slow {"n":9}
+      started a
+      started b
+      finished b {"n":9}
+      finished a {"n":1}
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
+    Done
+    "#);
+    assert_snapshot!(serde_json::to_string(&requests[1].messages[2..].iter().map(|m| &**m).collect::<Vec<_>>()).unwrap(), @r#"[{"role":"tool","content":[{"callId":"a","name":"slow","output":{"type":"json","value":{"n":1}}},{"callId":"b","name":"slow","output":{"type":"json","value":{"n":9}}}]}]"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_run_is_told_to_the_model_and_the_loop_goes_on() {
+    let wrong = calls(&[
+        ("a", "nowhere", "{}"),
+        ("b", "slow", "{n:"),
+        ("c", "slow", r#"{"n":"one"}"#),
+        ("d", "fails", r#"{"n":1}"#),
+        ("e", "panics", r#"{"n":1}"#),
+        ("f", "hangs", r#"{"n":1}"#),
+        ("g", "slow", "[]"),
+    ]);
+    let notes = check(Case::of(vec![wrong, says("ok")])).await;
+    let told: Vec<_> = notes
+        .lines()
+        .filter(|line| line.contains("invalid") || line.contains("failed") || line.ends_with("Done"))
+        .collect();
+    assert_snapshot!(told.join("\n"), @r#"
+      invalid a {} dynamic=true There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, slow.
+      invalid b "{n:" dynamic=false The arguments are not valid JSON: key must be a string at line 1 column 2.
+      invalid c {"n":"one"} dynamic=false The arguments do not fit: /n: "one" is not of type "integer"
+      invalid g [] dynamic=false The arguments must be a JSON object.
+      failed a There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, slow.
+      failed b The arguments are not valid JSON: key must be a string at line 1 column 2.
+      failed c The arguments do not fit: /n: "one" is not of type "integer"
+      failed g The arguments must be a JSON object.
+      failed d out of paper
+      failed e The tool failed unexpectedly.
+      failed f The tool did not finish within 5 s and was stopped.
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_ends_the_run_after_the_other_tools() {
+    let case = Case::of(vec![calls(&[
+        ("a", "asks", r#"{"n":1}"#),
+        ("b", "slow", r#"{"n":2}"#),
+        ("c", "browser", r#"{"n":3}"#),
+    ])]);
+    let notes = check(case).await;
+    assert_snapshot!(notes.lines().skip(10).collect::<Vec<_>>().join("\n"), @r#"
+      ask a
+      started b
+      finished b {"n":2}
+    step 1 ends: ToolCalls
+    Waiting
+    "#);
+}
+
+fn decided(decision: Decision) -> Case {
+    let call = |id: &str, name: &str| ToolCall {
+        id: id.to_owned(),
+        name: name.to_owned(),
+        input: json!({ "n": 1 }),
+        provider_executed: false,
+        metadata: None,
+    };
+    let mut case = Case::of(vec![says("ok")]);
+    case.messages.push(Message::Assistant(vec![
+        AssistantPart::ToolCall(call("a", "asks")),
+        AssistantPart::ToolCall(call("b", "slow")),
+    ]));
+    let known = contract::ToolResult {
+        call_id: "b".to_owned(),
+        name: "slow".to_owned(),
+        output: contract::ToolOutput::Text("done".to_owned()),
+        metadata: None,
+    };
+    case.messages.push(Message::Tool(vec![known]));
+    case.pending.push(PendingCall { call: call("a", "asks"), decision });
+    case
+}
+
+#[tokio::test(start_paused = true)]
+async fn decisions_take_effect_before_the_first_step() {
+    let (notes, requests) = decided(Decision::Approved).run().await;
+    assert_snapshot!(notes.lines().take(3).collect::<Vec<_>>().join("\n"), @r#"
+      started a
+      finished a {"n":1}
+    step 1
+    "#);
+    assert_snapshot!(serde_json::to_string(&*requests[0].messages[2]).unwrap(), @r#"{"role":"tool","content":[{"callId":"a","name":"asks","output":{"type":"json","value":{"n":1}}},{"callId":"b","name":"slow","output":{"type":"text","value":"done"}}]}"#);
+    let (notes, requests) = decided(Decision::Denied(Some("no way".to_owned()))).run().await;
+    assert_snapshot!(notes.lines().take(2).collect::<Vec<_>>().join("\n"), @r#"
+      denied a Some("no way")
+    step 1
+    "#);
+    assert_snapshot!(serde_json::to_string(&*requests[0].messages[2]).unwrap(), @r#"{"role":"tool","content":[{"callId":"a","name":"asks","output":{"type":"denied","value":"no way"}},{"callId":"b","name":"slow","output":{"type":"text","value":"done"}}]}"#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits() {
+    let again = || calls(&[("a", "slow", r#"{"n":1}"#)]);
+    let ending = |notes: String| notes.lines().last().unwrap().to_owned();
+    let mut case = Case::of(vec![again(), again(), again()]);
+    case.settings.max_steps = 2;
+    assert_eq!(ending(check(case).await), "Limit(MaxSteps)");
+    let mut case = Case::of(vec![again(), again()]);
+    case.settings.stop_on_tool_call = vec!["slow".to_owned()];
+    assert_eq!(ending(check(case).await), "Limit(StopOnToolCall)");
+    let mut case = Case::of(vec![vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Silence]]);
+    case.settings.timeouts = Timeouts { total: Duration::from_secs(3), ..Timeouts::default() };
+    assert_eq!(ending(check(case).await), "Limit(Time)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reply_that_was_cut_off_runs_nothing() {
+    let mut cut = calls(&[("a", "slow", r#"{"n":1}"#)]);
+    cut.pop();
+    cut.push(finish(FinishReason::Length));
+    let notes = check(Case::of(vec![cut])).await;
+    assert!(!notes.contains("started") && notes.ends_with("step 1 ends: Length\nDone"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn failures_of_the_model() {
+    let fail = |kind| vec![Cue::Fail(failure(kind))];
+    let notes =
+        check(Case::of(vec![fail(ModelErrorKind::Unavailable), fail(ModelErrorKind::RateLimited), says("ok")])).await;
+    assert!(notes.starts_with("retry 1\nretry 2\nstep 1\n") && notes.ends_with("Done"), "{notes}");
+    let notes = check(Case::of(vec![fail(ModelErrorKind::Unauthorized), says("ok")])).await;
+    assert!(notes.starts_with("Failed(ModelError { kind: Unauthorized"), "{notes}");
+    let mut half = says("half of it");
+    half.truncate(2);
+    half.push(Cue::Fail(failure(ModelErrorKind::BrokenStream)));
+    let notes = check(Case::of(vec![half, says("ok")])).await;
+    assert!(
+        notes.contains("text \"half \"")
+            && notes.lines().last().unwrap().starts_with("Failed(ModelError { kind: BrokenStream"),
+        "{notes}"
+    );
+    let silent = vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Silence];
+    let notes = check(Case::of(vec![silent])).await;
+    assert!(notes.contains("kind: Timeout, cause: \"silence for 60s (chunk)\""), "{notes}");
+    let notes = check(Case::of(vec![vec![Cue::Silence], vec![Cue::Silence], vec![Cue::Silence]])).await;
+    assert!(notes.starts_with("retry 1\nretry 2\nFailed") && notes.contains("(first byte)"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_ends_it_and_keeps_what_came() {
+    let mut case = Case::of(vec![vec![
+        Cue::Part(Part::TextStart { id: "t".to_owned() }),
+        Cue::Part(Part::TextDelta { id: "t".to_owned(), delta: "begun".to_owned() }),
+        Cue::Silence,
+    ]]);
+    case.stop_at = Some("  text \"begun\"");
+    assert_eq!(check(case).await, "step 1\n  text-start\n  text \"begun\"\nStopped");
+    let mut case = Case::of(vec![calls(&[("a", "hangs", r#"{"n":1}"#)])]);
+    case.stop_at = Some("  started a");
+    let notes = check(case).await;
+    assert!(notes.contains("failed a Stopped before it finished.") && notes.ends_with("Stopped"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ids_of_calls_are_unique_in_the_conversation() {
+    let case = Case::of(vec![
+        calls(&[("call_0", "slow", r#"{"n":1}"#)]),
+        calls(&[("call_0", "slow", r#"{"n":2}"#), ("", "slow", r#"{"n":3}"#)]),
+        says("ok"),
+    ]);
+    let notes = check(case).await;
+    let seen: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix("  call ")).collect();
+    assert_eq!(seen, [r#"call_0 slow {"n":1}"#, r#"call_0-2 slow {"n":2}"#, r#"call-2 slow {"n":3}"#]);
+}
+
+/// Each call of an assistant message has exactly one result in the message behind it.
+fn is_valid(messages: &[Arc<Message>]) -> bool {
+    messages.iter().enumerate().all(|(at, message)| {
+        let Message::Assistant(parts) = &**message else { return true };
+        let called: Vec<_> = parts
+            .iter()
+            .filter_map(|part| if let AssistantPart::ToolCall(call) = part { Some(&call.id) } else { None })
+            .collect();
+        let answered: Vec<_> = match messages.get(at + 1).map(|next| &**next) {
+            Some(Message::Tool(results)) => results.iter().map(|result| &result.call_id).collect(),
+            _ => Vec::new(),
+        };
+        called == answered
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn every_history_that_is_sent_is_valid(script in prop::collection::vec(prop::collection::vec((0..3_usize, 0..5_usize, prop::bool::ANY), 0..4), 1..5)) {
+        let names = ["slow", "fails", "panics", "nowhere", "slow"];
+        let replies = script.iter().map(|reply| {
+            let made: Vec<_> = reply.iter().map(|(id, name, good)| (format!("c{id}"), names[*name], if *good { r#"{"n":1}"# } else { "{" })).collect();
+            calls(&made.iter().map(|(id, name, input)| (id.as_str(), *name, *input)).collect::<Vec<_>>())
+        });
+        let case = Case::of(replies.collect());
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
+        let (_, requests) = runtime.block_on(case.run());
+        for request in requests {
+            prop_assert!(is_valid(&request.messages), "{:?}", request.messages);
+        }
+    }
+}
