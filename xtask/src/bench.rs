@@ -1,6 +1,7 @@
 //! `cargo xtask bench`
 
 use crate::build::{self, Profile};
+use crate::cargo::cargo;
 use crate::step::step;
 use anyhow::Result;
 use xshell::{Shell, cmd};
@@ -8,6 +9,6 @@ use xshell::{Shell, cmd};
 /// Measures the release build.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;
-    step("build the load client", || Ok(cmd!(shell, "cargo build --package bench --release").run()?))?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
     step("measure", || Ok(cmd!(shell, "target/release/bench target/release/chatwright").run()?))
 }

@@ -1,10 +1,11 @@
 //! `cargo xtask build`: the browser's half, the site, the server.
 
+use crate::cargo::cargo;
 use crate::step::step;
 use crate::{site, tools};
 use anyhow::Result;
 use std::path::PathBuf;
-use xshell::{Shell, cmd};
+use xshell::Shell;
 
 /// How to build.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,8 +21,8 @@ impl Profile {
         if release { Self::Release } else { Self::Debug }
     }
 
-    /// The folder under `target` that cargo uses for the browser's half.
-    fn wasm_folder(self) -> &'static str {
+    /// Cargo's profile for the browser's half, and the folder that it builds into.
+    fn of_wasm(self) -> &'static str {
         match self {
             Self::Debug => "wasm-debug",
             Self::Release => "wasm-release",
@@ -34,42 +35,33 @@ pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
     tools::wasm_target(shell)?;
     step("build the browser's half (frontend, wasm32)", || wasm(shell, profile))?;
     step("make the site (bindings, styles, public files)", || {
-        let wasm = format!("target/wasm32-unknown-unknown/{}/frontend.wasm", profile.wasm_folder());
-        site::make(shell, &PathBuf::from(wasm), profile)
+        site::make(&shell.current_dir(), &wasm_file(profile), profile)
     })?;
     step("build the server", || server(shell, profile))
 }
 
 fn wasm(shell: &Shell, profile: Profile) -> Result<()> {
-    let folder = profile.wasm_folder();
-    let flags = [r#"--cfg getrandom_backend="wasm_js""#.to_owned()]
-        .into_iter()
-        .chain(remap(shell, profile))
-        .collect::<Vec<_>>();
-    let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", encode(&flags));
-    Ok(cmd!(shell, "cargo build --package frontend --lib --target wasm32-unknown-unknown --profile {folder}").run()?)
+    let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
+    let build = cargo(shell).args(["build", "--package", "frontend", "--lib"]);
+    Ok(build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.of_wasm()]).run()?)
 }
 
-fn server(shell: &Shell, profile: Profile) -> Result<()> {
-    match profile {
-        Profile::Debug => Ok(cmd!(shell, "cargo build --package server").run()?),
-        Profile::Release => Ok(cmd!(shell, "cargo build --package server --release --features embed").run()?),
+/// The same flags as in `.cargo/config.toml`, which these replace. What is downloaded names no folder of the machine that built it.
+fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
+    let mut flags = vec!["--cfg".to_owned(), r#"getrandom_backend="wasm_js""#.to_owned()];
+    if profile == Profile::Release {
+        let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
+        flags.push(format!("--remap-path-prefix={}=.", shell.current_dir().display()));
+        flags.extend(home.map(|home| format!("--remap-path-prefix={home}=cargo")));
     }
-}
-
-/// What is downloaded names no folder of the machine that built it.
-fn remap(shell: &Shell, profile: Profile) -> Vec<String> {
-    if profile == Profile::Debug {
-        return Vec::new();
-    }
-    let here = shell.current_dir();
-    let home = std::env::var("CARGO_HOME").or_else(|_| std::env::var("HOME").map(|home| format!("{home}/.cargo")));
-    let mut flags = vec![format!("--remap-path-prefix={}=.", here.display())];
-    flags.extend(home.map(|home| format!("--remap-path-prefix={home}=cargo")));
     flags
 }
 
-/// Cargo's encoding: arguments, separated by 0x1f, each split at its first space like a command line would be.
-fn encode(flags: &[String]) -> String {
-    flags.iter().map(|flag| flag.replacen(' ', "\u{1f}", 1)).collect::<Vec<_>>().join("\u{1f}")
+fn wasm_file(profile: Profile) -> PathBuf {
+    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/frontend.wasm", profile.of_wasm()))
+}
+
+fn server(shell: &Shell, profile: Profile) -> Result<()> {
+    let release: &[&str] = if profile == Profile::Release { &["--release", "--features", "embed"] } else { &[] };
+    Ok(cargo(shell).args(["build", "--package", "server"]).args(release).run()?)
 }

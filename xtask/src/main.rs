@@ -1,7 +1,9 @@
 #![doc = include_str!("../README.md")]
 
 mod bench;
+mod browser;
 mod build;
+mod cargo;
 mod serve;
 mod site;
 mod step;
@@ -10,6 +12,8 @@ mod tools;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use std::path::Path;
+use std::process::ExitCode;
 use xshell::Shell;
 
 #[derive(Parser)]
@@ -40,15 +44,26 @@ enum Command {
     Screenshots,
 }
 
-fn main() -> Result<()> {
+fn main() -> ExitCode {
+    match run(Arguments::parse().command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Without the trace that `RUST_BACKTRACE` would add: the causes say which step it was, and why.
+            eprintln!("\nerror: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(command: Command) -> Result<()> {
     let shell = Shell::new()?;
-    // Cargo runs this from anywhere in the workspace.
-    shell.change_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-    match Arguments::parse().command {
+    // Cargo runs this from anywhere in the workspace; the steps begin at its root.
+    shell.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?);
+    match command {
         Command::Build { release } => build::run(&shell, build::Profile::of(release)),
         Command::Serve { arguments } => serve::run(&shell, &arguments),
         Command::Test => test::run(&shell),
         Command::Bench => bench::run(&shell),
-        Command::Screenshots => test::screenshots(&shell),
+        Command::Screenshots => browser::screenshots(&shell),
     }
 }

@@ -1,78 +1,59 @@
 //! `cargo xtask test`: format, lints, every Rust test, the browser's journeys.
 //!
-//! `app` has two halves whose features exclude each other, so cargo must never see both at once: the rooms and the
-//! server's half are one run, the browser's half another.
+//! `app` has two halves whose features exclude each other, so cargo must never see both at once: everything that runs on the
+//! server is one group of packages, everything that runs in the browser another.
 
-use crate::build::{self, Profile};
-use crate::step::step;
-use crate::tools;
+use crate::cargo::cargo;
+use crate::step::{step, summary};
+use crate::{browser, tools};
 use anyhow::Result;
-use xshell::{Shell, cmd};
+use xshell::Shell;
 
-/// Everything that is built for this machine; `server` brings `app` with `ssr`.
-const HOST: &[&str] = &[
+/// What is built for this machine: all but the browser's entry, `app` as the server has it.
+const SERVER_HALF: &[&str] = &["--workspace", "--exclude", "frontend", "--features", "app/ssr"];
+
+/// What the browser runs, down to the rooms that it shares with the server.
+const BROWSER_HALF: &[&str] = &[
+    "--package",
+    "frontend",
+    "--package",
+    "app",
+    "--package",
     "wire",
+    "--package",
     "sse",
+    "--package",
     "operators",
-    "contract",
-    "agent",
-    "providers",
-    "tools",
-    "endpoints",
-    "store",
-    "chat",
-    "config",
-    "server",
-    "bench",
-    "xtask",
+    "--features",
+    "app/hydrate",
+    "--target",
+    "wasm32-unknown-unknown",
 ];
 
 /// Runs every check and test.
 pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::wasm_target(shell)?;
-    let browser = tools::chromium(shell)?;
+    tools::rust_components(shell)?;
+    tools::chromium(shell)?;
     tools::npm_packages(shell)?;
-    step("format", || Ok(cmd!(shell, "cargo fmt --all --check").run()?))?;
-    step("lints of the server's half", || lint_host(shell))?;
-    step("lints of the browser's half", || lint_browser(shell))?;
-    build::run(shell, Profile::Debug)?;
-    step("tests of the server's half", || test_host(shell))?;
-    let _browser = shell.push_env("CHROMIUM", browser);
-    step("journeys in the browser", || {
-        let _folder = shell.push_dir("end2end");
-        Ok(cmd!(shell, "npx playwright test").run()?)
-    })
+    step("format", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
+    step("lints of the server's half", || lint(shell, SERVER_HALF, &["--all-targets"]))?;
+    step("lints of the browser's half", || lint(shell, BROWSER_HALF, &["--lib"]))?;
+    test(shell)?;
+    browser::journeys(shell)?;
+    summary();
+    Ok(())
 }
 
-/// Takes the README's picture and those of the demo's states.
-pub(crate) fn screenshots(shell: &Shell) -> Result<()> {
-    let browser = tools::chromium(shell)?;
-    tools::npm_packages(shell)?;
-    build::run(shell, Profile::Debug)?;
-    let _browser = shell.push_env("CHROMIUM", browser);
-    step("take the pictures", || {
-        let _folder = shell.push_dir("end2end");
-        Ok(cmd!(shell, "npx playwright test --config screenshots.config.ts").run()?)
-    })
+fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
+    Ok(cargo(shell).arg("clippy").args(half).args(targets).args(["--", "-D", "warnings"]).run()?)
 }
 
-fn packages() -> Vec<&'static str> {
-    HOST.iter().flat_map(|name| ["--package", name]).collect()
-}
-
-fn lint_host(shell: &Shell) -> Result<()> {
-    let packages = packages();
-    cmd!(shell, "cargo clippy {packages...} --all-targets -- -D warnings").run()?;
-    Ok(cmd!(shell, "cargo clippy --package app --features ssr --all-targets -- -D warnings").run()?)
-}
-
-fn lint_browser(shell: &Shell) -> Result<()> {
-    Ok(cmd!(shell, "cargo clippy --package frontend --target wasm32-unknown-unknown -- -D warnings").run()?)
-}
-
-fn test_host(shell: &Shell) -> Result<()> {
-    let packages = packages();
-    let runner: &[&str] = if tools::has_nextest(shell) { &["nextest", "run"] } else { &["test"] };
-    cmd!(shell, "cargo {runner...} {packages...}").run()?;
-    Ok(cmd!(shell, "cargo {runner...} --package app --features ssr").run()?)
+/// Nextest where it is there, which leaves out the tests in documentation; `cargo test` runs those too.
+fn test(shell: &Shell) -> Result<()> {
+    if !tools::has_nextest(shell) {
+        return step("tests", || Ok(cargo(shell).arg("test").args(SERVER_HALF).run()?));
+    }
+    step("tests", || Ok(cargo(shell).args(["nextest", "run"]).args(SERVER_HALF).run()?))?;
+    step("tests in documentation", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_HALF).run()?))
 }

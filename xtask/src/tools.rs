@@ -1,12 +1,20 @@
 //! What the steps need from outside: there, installed, or named with the way to get it.
 
+use crate::cargo::cargo;
 use crate::step::step;
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 use xshell::{Shell, cmd};
 
-/// Where Chromium is found, in this order; `CHROMIUM` names another.
-const BROWSERS: &[&str] = &["chromium", "chromium-browser", "google-chrome"];
+/// Where Chromium is found, in this order; the variable `CHROMIUM` names another.
+const BROWSERS: &[&str] = &[
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "/Applications/Chromium.app/Contents/MacOS/Chromium",
+    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+];
 
 /// The target of the browser's half.
 pub(crate) fn wasm_target(shell: &Shell) -> Result<()> {
@@ -16,42 +24,50 @@ pub(crate) fn wasm_target(shell: &Shell) -> Result<()> {
     }
     step("add the wasm target", || {
         let added = cmd!(shell, "rustup target add wasm32-unknown-unknown").run();
-        added.context("rustup adds the target; get it from https://rustup.rs")
+        added.context("rustup adds the target wasm32-unknown-unknown; get it from https://rustup.rs")
+    })
+}
+
+/// Formatter and linter.
+pub(crate) fn rust_components(shell: &Shell) -> Result<()> {
+    let is_there =
+        |command: &str| cargo(shell).args([command, "--version"]).quiet().ignore_stdout().ignore_stderr().run();
+    if is_there("fmt").and_then(|()| is_there("clippy")).is_ok() {
+        return Ok(());
+    }
+    step("add rustfmt and clippy", || {
+        let added = cmd!(shell, "rustup component add rustfmt clippy").run();
+        added.context("rustup adds the components rustfmt and clippy; get it from https://rustup.rs")
     })
 }
 
 /// A Chromium to test with: the one that is there, or installed where we may.
 pub(crate) fn chromium(shell: &Shell) -> Result<PathBuf> {
-    if let Some(found) = find_chromium(shell) {
+    if let Some(named) = std::env::var_os("CHROMIUM") {
+        return Ok(named.into());
+    }
+    if let Some(found) = BROWSERS.iter().find_map(|name| find(name)) {
         return Ok(found);
     }
-    let is_root = cmd!(shell, "id -u").quiet().read().is_ok_and(|id| id == "0");
-    if !is_root || cmd!(shell, "apt-get --version").quiet().ignore_stdout().run().is_err() {
+    let is_root = cmd!(shell, "id -u").quiet().ignore_stderr().read().is_ok_and(|id| id == "0");
+    if !is_root || find("apt-get").is_none() {
         bail!(
-            "no Chromium was found; install one (Debian: `apt-get install chromium fonts-dejavu-core`) or name it in CHROMIUM"
+            "no Chromium was found; install one (Debian: `apt-get install chromium fonts-dejavu-core`), or set CHROMIUM to its path"
         );
     }
     step("install Chromium", || {
         let _front = shell.push_env("DEBIAN_FRONTEND", "noninteractive");
         cmd!(shell, "apt-get update -qq").run()?;
-        Ok(cmd!(shell, "apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core")
-            .ignore_stdout()
-            .run()?)
+        let install = cmd!(shell, "apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core");
+        Ok(install.ignore_stdout().run()?)
     })?;
-    find_chromium(shell).context("Chromium was installed and yet is not there")
-}
-
-fn find_chromium(shell: &Shell) -> Option<PathBuf> {
-    if let Some(named) = std::env::var_os("CHROMIUM") {
-        return Some(named.into());
-    }
-    BROWSERS.iter().find_map(|name| cmd!(shell, "which {name}").quiet().ignore_stderr().read().ok()).map(PathBuf::from)
+    find("chromium").context("Chromium was installed and yet is not there")
 }
 
 /// The packages of the browser tests.
 pub(crate) fn npm_packages(shell: &Shell) -> Result<()> {
-    if cmd!(shell, "npm --version").quiet().ignore_stdout().run().is_err() {
-        bail!("npm was not found; it comes with Node, from https://nodejs.org");
+    if find("npm").is_none() {
+        bail!("npm was not found; it comes with Node 20 or later, from https://nodejs.org");
     }
     let lock = shell.read_file("end2end/package-lock.json")?;
     let stamp = "end2end/node_modules/.installed";
@@ -60,14 +76,20 @@ pub(crate) fn npm_packages(shell: &Shell) -> Result<()> {
     }
     step("install the packages of the browser tests", || {
         let _folder = shell.push_dir("end2end");
+        // The browser is the system's.
         let _skip = shell.push_env("PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD", "1");
-        cmd!(shell, "npm ci --no-audit --no-fund").run()?;
-        Ok(())
+        Ok(cmd!(shell, "npm ci").run()?)
     })?;
     Ok(shell.write_file(stamp, lock)?)
 }
 
 /// Whether nextest is there; `cargo test` does as well, only slower.
 pub(crate) fn has_nextest(shell: &Shell) -> bool {
-    cmd!(shell, "cargo nextest --version").quiet().ignore_stdout().ignore_stderr().run().is_ok()
+    cargo(shell).args(["nextest", "--version"]).quiet().ignore_stdout().ignore_stderr().run().is_ok()
+}
+
+/// A program of this name in the folders of `PATH`, or at this path.
+fn find(name: &str) -> Option<PathBuf> {
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|path| path.is_file())
 }

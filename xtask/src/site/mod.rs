@@ -1,0 +1,25 @@
+//! The folder `target/site`: everything that the browser loads. What has not changed is not written again.
+
+mod bindings;
+mod compress;
+mod files;
+mod styles;
+
+use crate::build::Profile;
+use anyhow::Result;
+use files::Files;
+use std::path::Path;
+
+/// Makes the site from the browser's half, `style/` and `public/`.
+pub(crate) fn make(root: &Path, wasm: &Path, profile: Profile) -> Result<()> {
+    let site = root.join("target/site");
+    bindings::make(&root.join(wasm), &site.join("pkg"), profile)?;
+    let mut files = Files::under(&root.join("public"))?;
+    files.insert("pkg/chatwright.css", styles::concatenate(&root.join("style"))?);
+    files.write(&site)?;
+    match profile {
+        // Compressed copies are preferred by the server, so that none may be older than its file.
+        Profile::Debug => compress::remove(&site),
+        Profile::Release => compress::add(&site),
+    }
+}
