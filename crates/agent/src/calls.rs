@@ -14,7 +14,13 @@ const MAX_ERRORS: usize = 5;
 
 /// The tools of one run: those on offer by name, their schemas compiled once.
 pub(crate) struct Offer {
-    tools: HashMap<String, (Arc<dyn Tool>, Result<Validator, String>)>,
+    tools: HashMap<String, Offered>,
+}
+
+struct Offered {
+    tool: Arc<dyn Tool>,
+    /// The compiled schema, or why it cannot be compiled.
+    schema: Result<Validator, String>,
 }
 
 /// A call with what is known about it.
@@ -41,7 +47,7 @@ impl Offer {
         let offered = agent.tools.iter().filter(|tool| active(&tool.spec().name));
         let compiled = offered.map(|tool| {
             let schema = jsonschema::validator_for(&tool.spec().input_schema).map_err(|error| error.to_string());
-            (tool.spec().name.clone(), (tool.clone(), schema))
+            (tool.spec().name.clone(), Offered { tool: tool.clone(), schema })
         });
         Self { tools: compiled.collect() }
     }
@@ -66,7 +72,7 @@ impl Offer {
     /// The tool for these arguments.
     pub(crate) fn fitting(&self, name: &str, input: &Value) -> Result<Arc<dyn Tool>, Unusable> {
         let unusable = |error, dynamic| Unusable { input: input.clone(), error, dynamic };
-        let Some((tool, schema)) = self.tools.get(name) else {
+        let Some(Offered { tool, schema }) = self.tools.get(name) else {
             return Err(unusable(self.no_such_tool(name), true));
         };
         let schema = schema.as_ref().map_err(|error| {

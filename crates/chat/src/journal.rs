@@ -13,6 +13,11 @@ const INTERVAL: Duration = Duration::from_millis(80);
 /// How often leases are renewed; a third of [`crate::LEASE`].
 const RENEW: Duration = Duration::from_secs(5);
 
+/// How often the events of runs that are over are forgotten, and how long after their end: a client that was late for the end
+/// loads the message instead.
+const PRUNE: Duration = Duration::from_secs(600);
+const KEPT: Duration = Duration::from_secs(3600);
+
 /// A handle on the writing task.
 #[derive(Clone)]
 pub(crate) struct Journal {
@@ -38,6 +43,7 @@ async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<
     let mut tick = tokio::time::interval(INTERVAL);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut renew = tokio::time::interval(RENEW);
+    let mut prune = tokio::time::interval(PRUNE);
     let mut waiting = Vec::new();
     loop {
         tokio::select! {
@@ -47,6 +53,7 @@ async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<
             },
             _ = tick.tick() => {}
             _ = renew.tick() => renew_leases(&store, &registry).await,
+            _ = prune.tick() => forget_ended(&store).await,
         }
         while let Ok(done) = inbox.try_recv() {
             waiting.push(done);
@@ -97,5 +104,11 @@ async fn renew_leases(store: &Store, registry: &Registry) {
     }
     if let Err(error) = store.renew_leases(runs, crate::now() + crate::LEASE.as_millis() as i64).await {
         tracing::warn!(%error, "leases could not be renewed");
+    }
+}
+
+async fn forget_ended(store: &Store) {
+    if let Err(error) = store.prune_journal(crate::now() - KEPT.as_millis() as i64).await {
+        tracing::warn!(%error, "the journal could not be pruned");
     }
 }

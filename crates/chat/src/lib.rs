@@ -11,6 +11,7 @@ mod settle;
 mod sink;
 mod to_prompt;
 mod to_wire;
+mod turns;
 mod watch;
 
 use bytes::Bytes;
@@ -98,6 +99,7 @@ pub(crate) struct Inner {
     agents: Arc<dyn Agents>,
     registry: Arc<live::Registry>,
     journal: journal::Journal,
+    turns: turns::Turns,
     tasks: TaskTracker,
     stopping: CancellationToken,
     max_runs: usize,
@@ -114,7 +116,18 @@ impl Chat {
         let registry = Arc::new(live::Registry::default());
         let journal = journal::Journal::start(store.clone(), registry.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
-        Ok(Self { inner: Arc::new(Inner { store, agents, registry, journal, tasks, stopping, max_runs }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                store,
+                agents,
+                registry,
+                journal,
+                turns: turns::Turns::default(),
+                tasks,
+                stopping,
+                max_runs,
+            }),
+        })
     }
 
     /// Accepts a submission and starts the run that answers it. The stream holds what is new: all of a new message, only
@@ -222,6 +235,7 @@ impl Chat {
             // A stopped run ends within a second and then stores its message.
             let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
         }
+        self.inner.store.close().await;
     }
 }
 

@@ -41,6 +41,8 @@ impl Inner {
     pub(crate) async fn send(self: &Arc<Self>, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
         check(&request)?;
         let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
+        // What is read below must still hold when the run begins: of two decisions at once, one is entered.
+        let _turn = self.turns.take(&request.conversation_id).await;
         let conversation =
             self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
         let branch = match &conversation {
@@ -190,10 +192,11 @@ impl Inner {
             branch.truncate(branch.iter().position(|known| known.id == message.id).unwrap_or(branch.len()));
         }
         let mut update = Vec::new();
-        if let Some(last) = branch.last_mut() {
-            if last.message.role == Role::Assistant && settle::supersede(&mut last.message) {
-                update.push(last.message.clone());
-            }
+        if let Some(last) = branch.last_mut()
+            && last.message.role == Role::Assistant
+            && settle::supersede(&mut last.message)
+        {
+            update.push(last.message.clone());
         }
         let user = UiMessage { metadata: created_now(), ..accepted(message) };
         let parent_id = branch.last().map(|last| last.id.clone());

@@ -33,8 +33,11 @@ pub struct Scope<'a> {
     /// `_item`: the current item of a loop.
     pub item: Option<&'a Value>,
     /// `_secret`: the value of a variable; only ever given on the server.
-    pub secret: Option<&'a dyn Fn(&str) -> Option<String>>,
+    pub secret: Option<&'a Secrets>,
 }
+
+/// Reads a variable by its name.
+pub type Secrets = dyn Fn(&str) -> Option<String>;
 
 /// A config value could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
