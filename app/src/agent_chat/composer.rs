@@ -32,6 +32,7 @@ pub(super) fn Composer(
     };
     view! {
         <form class="cw-composer" on:submit=submit>
+            <div class="cw-composer-box">
             // The mirror has the text's height, and the field fills it.
             <div class="cw-composer-field" data-text=move || draft.get()>
                 <textarea
@@ -47,6 +48,7 @@ pub(super) fn Composer(
                 ></textarea>
             </div>
             <SendOrStop />
+            </div>
         </form>
     }
     .into_any()

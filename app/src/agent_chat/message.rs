@@ -8,6 +8,7 @@ use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use std::time::Duration;
 use wire::Role;
+use wire::api::Outcome;
 
 /// How long the button says that it has copied.
 const COPIED_FOR: Duration = Duration::from_millis(1600);
@@ -43,8 +44,11 @@ pub(super) fn Message(
 fn Actions(message: MessageState) -> impl IntoView {
     let session = expect_context::<Session>();
     let copied = RwSignal::new(false);
+    let metadata = message.metadata.clone();
     let id = message.id.clone();
     let is_newest = Memo::new(move |_| session.messages.with(|all| all.last().is_some_and(|last| last.id == id)));
+    let can_regenerate =
+        move || is_newest.get() && metadata.with(|metadata| metadata.outcome != Some(Outcome::Waiting));
     let is_shown = {
         let message = message.clone();
         move || !message.is_blank() && !(is_newest.get() && session.is_busy())
@@ -61,7 +65,7 @@ fn Actions(message: MessageState) -> impl IntoView {
     };
     let label = move || if copied.get() { "Copied" } else { "Copy answer" };
     let regenerate = move || {
-        is_newest.get().then(|| {
+        can_regenerate().then(|| {
             view! {
                 <button
                     type="button"

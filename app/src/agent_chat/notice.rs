@@ -52,7 +52,7 @@ pub(super) fn Trouble() -> impl IntoView {
     let session = expect_context::<Session>();
     move || {
         if session.phase.get() == Phase::Reconnecting {
-            let text = "Reconnecting… The answer is being written on.".to_owned();
+            let text = "Reconnecting…".to_owned();
             return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().into_any()));
         }
         let problem = session.problem.get()?;
@@ -74,7 +74,7 @@ pub(super) fn Trouble() -> impl IntoView {
 fn notice(class: &'static str, icon: Option<Shape>, text: String, action: AnyView) -> AnyView {
     view! {
         <div class=class>
-            {icon.map(|of| view! { <Icon of /> })}
+            {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::Spinner).then_some("")><Icon of /></span> })}
             <p dir="auto">{text}</p>
             {action}
         </div>

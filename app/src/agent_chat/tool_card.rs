@@ -85,10 +85,19 @@ fn icon(tool: &ToolPart) -> Shape {
     }
 }
 
-/// The result in a few words, where we know what it means.
+/// The call in a few words: of the page's fields how many were written, of other calls the first argument, if it is short.
 fn summary(tool: &ToolPart) -> String {
+    if tool.tool_name == PAGE_STATE_TOOL {
+        return fields_written(tool);
+    }
+    let first = tool.input.as_ref().and_then(|input| input.as_object()?.values().next());
+    let text = first.and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    if text.len() <= 80 && !text.contains('\n') { text.to_owned() } else { String::new() }
+}
+
+fn fields_written(tool: &ToolPart) -> String {
     let count = |list: &str| tool.output.as_ref().and_then(|output| output.get(list)?.as_array()).map_or(0, Vec::len);
-    if tool.tool_name != PAGE_STATE_TOOL || tool.state != ToolState::OutputAvailable {
+    if tool.state != ToolState::OutputAvailable {
         return String::new();
     }
     let refused = count("refused") + count("ignored");
