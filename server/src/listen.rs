@@ -5,6 +5,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
+use config::Limits;
 use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -18,27 +19,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
-/// Request headers must be complete by then.
-const HEADER_READ: Duration = Duration::from_secs(10);
 /// Silence on an HTTP/2 connection before it is probed, and how long the probe may take.
 const H2_PROBE: Duration = Duration::from_secs(20);
 /// Requests of one HTTP/2 connection at once.
 const H2_STREAMS: u32 = 100;
-/// Open connections, all together.
-const CONNECTIONS: usize = 8_000;
-/// Open connections of one address; loopback is not counted, it is a reverse proxy or the owner.
-const CONNECTIONS_PER_IP: usize = 200;
 /// A pause after `accept` failed, for example because no file descriptor is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long open connections may take to end when the server stops.
 const CLOSE: Duration = Duration::from_secs(2);
 
 /// Serves until `stop`, then lets open requests end.
-pub(crate) async fn serve(listener: TcpListener, app: Router, stop: CancellationToken) {
+pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, stop: CancellationToken) {
     let graceful = GracefulShutdown::new();
-    let slots = Arc::new(Semaphore::new(CONNECTIONS));
-    let by_address = Arc::new(ByAddress::default());
-    let builder = builder();
+    let slots = Arc::new(Semaphore::new(limits.connections));
+    let by_address = Arc::new(ByAddress { most: limits.connections_per_address, open: Mutex::default() });
+    let builder = builder(limits);
     loop {
         let Some((stream, peer, slot)) = accept(&listener, &slots, &stop).await else { break };
         let Some(counted) = ByAddress::enter(&by_address, peer.ip()) else { continue };
@@ -62,9 +57,9 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, stop: Cancellation
     }
 }
 
-fn builder() -> auto::Builder<TokioExecutor> {
+fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEADER_READ);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(limits.header_read);
     builder
         .http2()
         .timer(TokioTimer::new())
@@ -102,9 +97,9 @@ async fn accept(
     }
 }
 
-/// Open connections by address.
-#[derive(Default)]
+/// Open connections by address; loopback is not counted, it is a reverse proxy or the owner.
 struct ByAddress {
+    most: usize,
     open: Mutex<HashMap<IpAddr, usize>>,
 }
 
@@ -119,7 +114,7 @@ impl ByAddress {
         if !address.is_loopback() {
             let mut open = this.open.lock().unwrap_or_else(PoisonError::into_inner);
             let count = open.entry(address).or_default();
-            if *count >= CONNECTIONS_PER_IP {
+            if *count >= this.most {
                 return None;
             }
             *count += 1;

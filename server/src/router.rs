@@ -10,16 +10,10 @@ use axum::middleware::from_fn;
 use axum::routing::{any, get, post};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
-use std::time::Duration;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
 use tower_http::timeout::RequestBodyTimeoutLayer;
-
-/// A request's body, in bytes: clients of the AI SDK send the whole conversation along.
-const BODY_BYTES: usize = 10 * 1024 * 1024;
-/// A request's body must be complete by then.
-const BODY_READ: Duration = Duration::from_secs(30);
 
 /// What the routes share.
 #[derive(Clone)]
@@ -30,6 +24,7 @@ pub(crate) struct AppState {
 
 /// All routes behind all gates.
 pub(crate) fn router(state: AppState) -> Router {
+    let limits = &state.composition.limits;
     let agents = Router::new()
         .route("/api/agent/{page}/{agent}", post(agent::send))
         .route("/api/agent/{page}/{agent}/{conversation}/stream", get(agent::stream))
@@ -49,17 +44,17 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));
     let gated = agents.merge(browser).layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
-    gated
+    let routes = gated
         .merge(operators)
         .layer(from_fn(auth::check_host))
         .layer(DefaultBodyLimit::disable())
-        .layer(RequestBodyTimeoutLayer::new(BODY_READ))
-        .layer(RequestBodyLimitLayer::new(BODY_BYTES))
+        .layer(RequestBodyTimeoutLayer::new(limits.body_read))
+        .layer(RequestBodyLimitLayer::new(limits.body_bytes))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
-        .layer(CatchPanicLayer::new())
-        .with_state(state)
+        .layer(CatchPanicLayer::new());
+    routes.with_state(state)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

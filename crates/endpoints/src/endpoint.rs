@@ -1,15 +1,13 @@
 //! Endpoints by id, and calling one.
 
 use crate::{EndpointError, EndpointTool, Sql, routine};
+use contract::ToolSpec;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
-
-/// A routine must be done by then.
-const TIME: Duration = Duration::from_secs(60);
 
 /// An endpoint as the config declares it.
 #[derive(Clone, Debug)]
@@ -37,20 +35,21 @@ pub struct CallContext {
 pub struct Endpoints {
     endpoints: HashMap<String, (Endpoint, Option<Validator>)>,
     connections: HashMap<String, Sql>,
+    time: Duration,
 }
 
 impl Endpoints {
-    /// Endpoints over these connections, both by id.
+    /// Endpoints over these connections, both by id. A routine must be done within `time`.
     ///
     /// # Errors
     /// A payload schema that is no JSON Schema, with the endpoint's id.
-    pub fn new(endpoints: Vec<Endpoint>, connections: HashMap<String, Sql>) -> Result<Self, String> {
+    pub fn new(endpoints: Vec<Endpoint>, connections: HashMap<String, Sql>, time: Duration) -> Result<Self, String> {
         let compile = |endpoint: Endpoint| {
             let schema = endpoint.payload_schema.as_ref().map(jsonschema::validator_for).transpose();
             let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
             Ok((endpoint.id.clone(), (endpoint, schema)))
         };
-        Ok(Self { endpoints: endpoints.into_iter().map(compile).collect::<Result<_, String>>()?, connections })
+        Ok(Self { endpoints: endpoints.into_iter().map(compile).collect::<Result<_, String>>()?, connections, time })
     }
 
     /// Runs an endpoint.
@@ -70,7 +69,9 @@ impl Endpoints {
         let routine = routine::run(&endpoint.routine, &payload, &user, &self.connections);
         tokio::select! {
             () = context.cancel.cancelled() => Err(EndpointError::Cancelled),
-            ended = tokio::time::timeout(TIME, routine) => ended.unwrap_or(Err(EndpointError::Limit("60 s"))),
+            ended = tokio::time::timeout(self.time, routine) => {
+                ended.unwrap_or_else(|_| Err(EndpointError::Limit(format!("{} s", self.time.as_secs_f32()))))
+            }
         }
     }
 
@@ -78,6 +79,7 @@ impl Endpoints {
     pub fn tool(self: &Arc<Self>, id: &str, name: &str, confirm: bool) -> Option<EndpointTool> {
         let (endpoint, _) = self.endpoints.get(id)?;
         let (description, schema) = (endpoint.description.clone()?, endpoint.payload_schema.clone()?);
-        Some(EndpointTool::new(self.clone(), id, name, description, schema, confirm))
+        let spec = ToolSpec { needs_approval: confirm, timeout: self.time, ..ToolSpec::new(name, description, schema) };
+        Some(EndpointTool::new(self.clone(), id, spec))
     }
 }

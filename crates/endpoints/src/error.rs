@@ -29,7 +29,7 @@ pub enum EndpointError {
     },
     /// A limit of time or steps.
     #[error("The routine did not finish within its limit of {0}.")]
-    Limit(&'static str),
+    Limit(String),
     /// The caller has gone.
     #[error("The call was stopped.")]
     Cancelled,

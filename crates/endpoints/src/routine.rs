@@ -40,7 +40,7 @@ impl Routine<'_> {
             for step in steps {
                 self.steps += 1;
                 if self.steps > MAX_STEPS {
-                    return Err(EndpointError::Limit("1000 steps"));
+                    return Err(EndpointError::Limit(format!("{MAX_STEPS} steps")));
                 }
                 if let Some(returned) = self.step(step).await? {
                     return Ok(Some(returned));

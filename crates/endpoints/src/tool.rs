@@ -14,15 +14,7 @@ pub struct EndpointTool {
 }
 
 impl EndpointTool {
-    pub(crate) fn new(
-        endpoints: Arc<Endpoints>,
-        endpoint_id: &str,
-        name: &str,
-        description: String,
-        schema: Value,
-        confirm: bool,
-    ) -> Self {
-        let spec = ToolSpec { needs_approval: confirm, ..ToolSpec::new(name, description, schema) };
+    pub(crate) fn new(endpoints: Arc<Endpoints>, endpoint_id: &str, spec: ToolSpec) -> Self {
         Self { endpoints, endpoint_id: endpoint_id.to_owned(), spec }
     }
 }

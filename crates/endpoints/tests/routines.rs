@@ -3,6 +3,7 @@
 use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const INIT: &str = "CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT, price REAL, body BLOB);
@@ -19,7 +20,7 @@ async fn endpoints(read_only: bool, routine: Value) -> Endpoints {
         ),
         routine: serde_json::from_value(routine).unwrap(),
     };
-    Endpoints::new(vec![endpoint], HashMap::from([("kb".to_owned(), kb)])).unwrap()
+    Endpoints::new(vec![endpoint], HashMap::from([("kb".to_owned(), kb)]), Duration::from_secs(5)).unwrap()
 }
 
 async fn check(routine: Value, payload: Value, expected: &str) {

@@ -8,11 +8,7 @@ use metrics_exporter_prometheus::PrometheusBuilder;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::net::TcpListener;
-
-/// How long running answers may take to end after SIGTERM.
-const DRAIN: Duration = Duration::from_secs(25);
 
 /// How to serve.
 #[derive(clap::Args)]
@@ -57,14 +53,15 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
     let state = AppState { composition: Arc::new(composition), metrics };
     let stop = shutdown::on_signal();
     println!("listening on http://{address}");
-    let chat = state.composition.chat.clone();
+    let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
+    let drain = limits.drain;
     let drained = tokio::spawn({
         let stop = stop.clone();
         async move {
             stop.cancelled().await;
-            chat.shutdown(DRAIN).await;
+            chat.shutdown(drain).await;
         }
     });
-    listen::serve(listener, router(state), stop).await;
+    listen::serve(listener, router(state), &limits, stop).await;
     drained.await.map_err(|error| error.to_string())
 }

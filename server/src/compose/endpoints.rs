@@ -27,7 +27,7 @@ pub(super) async fn build(config: &Config) -> anyhow::Result<Endpoints> {
         payload_schema: endpoint.payload_schema.clone(),
         routine: endpoint.routine.clone(),
     });
-    Endpoints::new(endpoints.collect(), databases).map_err(|error| anyhow!(error))
+    Endpoints::new(endpoints.collect(), databases, config.limits.tool).map_err(|error| anyhow!(error))
 }
 
 /// Runs an endpoint for a caller who waits; when the caller goes, the routine ends.

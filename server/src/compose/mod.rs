@@ -8,7 +8,7 @@ mod pages;
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use chat::{Caller, Chat};
-use config::{Config, Diagnostic};
+use config::{Config, Diagnostic, Limits};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::path::Path;
@@ -29,6 +29,7 @@ const MAX_RUNS: usize = 2_000;
 pub(crate) struct Composition {
     pub(crate) chat: Chat,
     pub(crate) pages: Arc<dyn PageSource>,
+    pub(crate) limits: Limits,
     endpoints: Arc<Endpoints>,
 }
 
@@ -49,7 +50,7 @@ impl Composition {
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
         let store = Store::open(url).await?;
         let chat = Chat::open(store, Arc::new(agents), MAX_RUNS).await?;
-        Ok(Self { chat, pages, endpoints })
+        Ok(Self { chat, pages, limits: config.limits, endpoints })
     }
 
     /// Runs an endpoint for a page's button or another client.

@@ -14,6 +14,7 @@ use axum::{Extension, Json};
 use chat::{Caller, Chat};
 use serde::Deserialize;
 use serde_json::{Map, Value};
+use std::time::Duration;
 use wire::api::{Answer, SendRequest, Submission};
 use wire::{ErrorCode, Role, ToolPart, ToolState, UiMessage, UserError};
 
@@ -47,7 +48,7 @@ pub(crate) async fn send(
     body: Result<Json<Body>, JsonRejection>,
 ) -> Result<Response, HttpError> {
     let Json(body) = body.map_err(|rejection| unreadable(&rejection))?;
-    let chat = &state.composition.chat;
+    let (chat, heartbeat) = (&state.composition.chat, state.composition.limits.heartbeat);
     let conversation_id = match (which.conversation_id, &body.id) {
         (Some(id), _) => id,
         (None, Some(chat_id)) => of_chat(&page_id, &agent_id, chat_id),
@@ -57,7 +58,7 @@ pub(crate) async fn send(
         newest if body.trigger.as_deref() == Some("regenerate-message") => regenerate(&newest, body.message_id),
         newest if newest.role == Role::User => message(newest, &body.messages, body.message_id),
         newest => match answers(chat, &caller, &conversation_id, &newest).await? {
-            answers if answers.is_empty() => return Ok(nothing_to_do(&newest)),
+            answers if answers.is_empty() => return Ok(nothing_to_do(&newest, heartbeat)),
             answers => Submission::Answers { answers },
         },
     };
@@ -69,7 +70,7 @@ pub(crate) async fn send(
         shared_state: body.shared_state,
         url_query: body.url_query,
     };
-    Ok(stream::response(chat.send(&caller, request).await?.frames))
+    Ok(stream::response(chat.send(&caller, request).await?.frames, heartbeat))
 }
 
 /// The conversation of a client that only has its own chat id. Applications choose such ids freely, so two agents that are
@@ -97,7 +98,10 @@ pub(crate) async fn stream(
     let conversation_id = named(&state.composition.chat, &caller, names).await?;
     let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
     let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
-    Ok(frames.map_or_else(|| StatusCode::NO_CONTENT.into_response(), stream::response))
+    Ok(match frames {
+        Some(frames) => stream::response(frames, state.composition.limits.heartbeat),
+        None => StatusCode::NO_CONTENT.into_response(),
+    })
 }
 
 /// `POST /api/agent/{page}/{agent}/{conversation}/stop`
@@ -182,7 +186,7 @@ fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
 
 /// The client sent again though nothing waits for it, as the AI SDK's helpers do after a stop by a limit. An empty step
 /// makes them stop.
-fn nothing_to_do(message: &UiMessage) -> Response {
+fn nothing_to_do(message: &UiMessage, heartbeat: Duration) -> Response {
     use std::fmt::Write;
     let chunks = [
         wire::Chunk::Start { message_id: Some(message.id.clone()), message_metadata: None },
@@ -195,5 +199,5 @@ fn nothing_to_do(message: &UiMessage) -> Response {
         let _ = write!(told, "data: {}\n\n", serde_json::to_string(&chunk).unwrap_or_default());
     }
     told.push_str("data: [DONE]\n\n");
-    stream::response(Box::pin(futures::stream::once(async { told.into() })))
+    stream::response(Box::pin(futures::stream::once(async { told.into() })), heartbeat)
 }

@@ -9,12 +9,11 @@ use futures::StreamExt;
 use std::convert::Infallible;
 use std::time::Duration;
 
-/// Silence after which a comment shows that the connection lives.
-const KEEP_ALIVE: Duration = Duration::from_secs(15);
-
 /// The response that the AI SDK's clients expect (spec: UI message stream v1).
-pub(crate) fn response(frames: Frames) -> Response {
-    let mut response = Response::new(Body::from_stream(with_keep_alive(frames)));
+///
+/// After `heartbeat` of silence a comment shows that the connection lives.
+pub(crate) fn response(frames: Frames, heartbeat: Duration) -> Response {
+    let mut response = Response::new(Body::from_stream(with_keep_alive(frames, heartbeat)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
@@ -24,10 +23,10 @@ pub(crate) fn response(frames: Frames) -> Response {
     response
 }
 
-fn with_keep_alive(mut frames: Frames) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
+fn with_keep_alive(mut frames: Frames, heartbeat: Duration) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
     async_stream::stream! {
         loop {
-            match tokio::time::timeout(KEEP_ALIVE, frames.next()).await {
+            match tokio::time::timeout(heartbeat, frames.next()).await {
                 Ok(Some(frame)) => yield Ok(frame),
                 Ok(None) => break,
                 Err(_) => yield Ok(Bytes::from_static(b": keep-alive\n\n")),
