@@ -1,146 +1,108 @@
-//! Asking a provider over HTTP: the client, errors by status, and the driver that turns bytes into parts.
+//! Asking a provider over HTTP: one client, secrets that stay secret, and errors by status.
 
-use contract::{ModelError, ModelErrorKind, Part, PartStream};
-use futures::StreamExt;
-use reqwest::header::HeaderMap;
+use crate::Settings;
+use crate::driver::{self, Codec};
+use contract::{ModelError, ModelErrorKind, PartStream};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
 
 /// A connection must be there by then.
 const CONNECT: Duration = Duration::from_secs(10);
-/// What is read of an error's body, for the log.
-const ERROR_BODY: usize = 2_000;
+/// An error's body must be there by then; without it, the status has to do.
+const ERROR_BODY: Duration = Duration::from_secs(5);
+/// What is read of an error's body, in bytes.
+const MAX_ERROR_BODY: usize = 16 * 1024;
+/// What is kept of an error's body for the log, in bytes.
+const MAX_CAUSE: usize = 2_000;
 
-/// The client of all providers. Redirects are not followed: only `Authorization` and cookies would be taken off on the way
-/// to another host, `x-api-key` and its like would go along (D4).
-pub(crate) fn client() -> &'static Client {
-    static CLIENT: OnceLock<Client> = OnceLock::new();
-    CLIENT.get_or_init(|| {
+/// The client of all providers. Redirects are not followed: on the way to another host only `Authorization` and cookies
+/// would be taken off, `x-api-key` and its like would go along (D4). Answers are not asked for compressed: a compressor in
+/// between would hold back what should stream.
+///
+/// # Errors
+/// When the system's trusted certificates cannot be read.
+pub(crate) fn client() -> Result<&'static Client, ModelError> {
+    static CLIENT: OnceLock<Result<Client, String>> = OnceLock::new();
+    let client = CLIENT.get_or_init(|| {
         // An error only says that a provider of cryptography is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let builder = Client::builder().redirect(reqwest::redirect::Policy::none()).connect_timeout(CONNECT);
-        builder.build().unwrap_or_else(|error| {
-            // Without TLS roots no provider can be reached; each request will say so.
-            tracing::error!(%error, "the HTTP client could not be built");
-            Client::default()
-        })
-    })
+        Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .connect_timeout(CONNECT)
+            .no_gzip()
+            .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|error| chain(&error))
+    });
+    client.as_ref().map_err(|error| ModelError::new(ModelErrorKind::Unreachable, format!("no HTTP client: {error}")))
 }
 
-/// Adds the config's headers.
-pub(crate) fn with_headers(mut request: RequestBuilder, headers: &[(String, SecretString)]) -> RequestBuilder {
-    for (name, value) in headers {
-        request = request.header(name, value.expose_secret());
-    }
-    request
+/// A header that stays out of logs.
+///
+/// # Errors
+/// When it holds what no header may, such as a line feed at the end of a key.
+pub(crate) fn secret_header(value: &str) -> Result<HeaderValue, ModelError> {
+    let refused = |_| ModelError::new(ModelErrorKind::Refused, "a key or a header holds a character that HTTP forbids");
+    let mut value = HeaderValue::from_str(value).map_err(refused)?;
+    value.set_sensitive(true);
+    Ok(value)
 }
 
-/// Reads one provider's events.
-pub(crate) trait Codec: Send + 'static {
-    /// Appends the parts that an event brings.
-    fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError>;
-
-    /// The stream is over: appends what was still to come, or says that it broke off.
-    fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError>;
-
-    /// Whether the reply is complete, so that nothing after it counts.
-    fn is_complete(&self) -> bool;
-}
-
-/// Sends a request; resolves when the provider has begun to answer with events.
+/// Sends a request with the config's headers; resolves when the provider has begun to answer with events.
+///
+/// # Errors
+/// By status, or what kept the answer from coming. The causes hold none of the secrets in `settings`.
 pub(crate) async fn stream(
     request: RequestBuilder,
+    settings: &Settings,
     codec: impl Codec,
     cancel: CancellationToken,
 ) -> Result<PartStream, ModelError> {
     let response = tokio::select! {
-        () = cancel.cancelled() => return Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
-        response = request.send() => response.map_err(|error| unreachable(&error))?,
+        biased;
+        () = cancel.cancelled() => Err(driver::stopped()),
+        response = begin(request, settings) => response,
     };
-    if !response.status().is_success() {
-        return Err(refusal(response).await);
-    }
-    let media_type = response.headers().get("content-type").and_then(|value| value.to_str().ok());
-    let media_type = media_type.unwrap_or_default().to_owned();
-    if media_type.starts_with("text/html") || media_type.starts_with("application/json") {
-        let cause = format!("the answer is {media_type}, not a stream: {}", excerpt(response).await);
-        return Err(ModelError::new(ModelErrorKind::BrokenStream, cause));
-    }
-    Ok(parts(response, codec, cancel))
+    Ok(driver::parts(response?, codec, cancel))
 }
 
-/// Drops the connection when it is dropped or cancelled.
-fn parts(response: Response, mut codec: impl Codec, cancel: CancellationToken) -> PartStream {
-    async_stream::stream! {
-        let mut bytes = response.bytes_stream();
-        let mut decoder = sse::Decoder::new(sse::Limits::default());
-        let mut ready = Vec::new();
-        loop {
-            let next = tokio::select! {
-                biased;
-                () = cancel.cancelled() => Err(ModelError::new(ModelErrorKind::Cancelled, "stopped")),
-                next = bytes.next() => next.transpose().map_err(|error| broken(format!("the connection broke: {}", chain(&error)))),
-            };
-            let read = match next {
-                Ok(Some(piece)) => take(&mut decoder, &piece, &mut codec, &mut ready),
-                Ok(None) => codec.end(&mut ready),
-                Err(error) => Err(error),
-            };
-            for part in ready.drain(..) {
-                yield Ok(part);
-            }
-            if let Err(error) = read {
-                yield Err(error);
-                break;
-            }
-            if codec.is_complete() {
-                break;
-            }
-        }
+async fn begin(mut request: RequestBuilder, settings: &Settings) -> Result<Response, ModelError> {
+    for (name, value) in &settings.headers {
+        request = request.header(name, secret_header(value.expose_secret())?);
     }
-    .boxed()
-}
-
-fn take(
-    decoder: &mut sse::Decoder,
-    piece: &[u8],
-    codec: &mut impl Codec,
-    ready: &mut Vec<Part>,
-) -> Result<(), ModelError> {
-    let pushed = decoder.push(piece);
-    while let Some(event) = decoder.next() {
-        if codec.is_complete() {
-            break;
-        }
-        codec.event(&event.data, ready)?;
+    let response = request.send().await.map_err(|error| not_sent(&error))?;
+    let status = response.status();
+    if !status.is_success() {
+        let retry_after = retry_after(response.headers(), SystemTime::now());
+        let cause = format!("{status}: {}", excerpt(response, settings).await);
+        return Err(ModelError { retry_after, ..ModelError::new(kind_of(status), cause) });
     }
-    pushed.map_err(|error| broken(error.to_string()))
+    let media_type = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    if ["text/html", "application/json"].iter().any(|no_stream| media_type.starts_with(no_stream)) {
+        let media_type = media_type.to_owned();
+        let cause = format!("the answer is {media_type}, not a stream: {}", excerpt(response, settings).await);
+        return Err(driver::broken(cause));
+    }
+    Ok(response)
 }
 
-/// The stream cannot be read on.
-pub(crate) fn broken(cause: impl Into<String>) -> ModelError {
-    ModelError::new(ModelErrorKind::BrokenStream, cause)
-}
-
-fn unreachable(error: &reqwest::Error) -> ModelError {
-    let kind = if error.is_timeout() { ModelErrorKind::Timeout } else { ModelErrorKind::Unreachable };
+fn not_sent(error: &reqwest::Error) -> ModelError {
+    let kind = match error {
+        error if error.is_builder() => ModelErrorKind::Refused,
+        error if error.is_timeout() => ModelErrorKind::Timeout,
+        _ => ModelErrorKind::Unreachable,
+    };
     ModelError::new(kind, chain(error))
 }
 
 /// An error with its causes; reqwest's own text names only the outermost.
-fn chain(error: &dyn std::error::Error) -> String {
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |cause| cause.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}
-
-async fn refusal(response: Response) -> ModelError {
-    let status = response.status();
-    let retry_after = retry_after(response.headers());
-    let cause = format!("{status}: {}", excerpt(response).await);
-    ModelError { retry_after, ..ModelError::new(kind_of(status), cause) }
 }
 
 fn kind_of(status: StatusCode) -> ModelErrorKind {
@@ -148,28 +110,47 @@ fn kind_of(status: StatusCode) -> ModelErrorKind {
         401 | 403 => ModelErrorKind::Unauthorized,
         429 => ModelErrorKind::RateLimited,
         408 | 409 | 500.. => ModelErrorKind::Unavailable,
+        // 3xx as well: a redirect is not followed, and asking again would only bring it again.
         _ => ModelErrorKind::Refused,
     }
 }
 
-/// The beginning of a body, read no further.
-async fn excerpt(mut response: Response) -> String {
+/// The beginning of a body, for the log, without the secrets that a provider may echo.
+async fn excerpt(mut response: Response, settings: &Settings) -> String {
     let mut read = Vec::new();
-    while let Ok(Some(piece)) = response.chunk().await {
-        read.extend_from_slice(&piece[..piece.len().min(ERROR_BODY - read.len())]);
-        if read.len() >= ERROR_BODY {
-            break;
+    let reading = async {
+        while let Ok(Some(piece)) = response.chunk().await {
+            read.extend_from_slice(&piece[..piece.len().min(MAX_ERROR_BODY - read.len())]);
+            if read.len() == MAX_ERROR_BODY {
+                break;
+            }
         }
-    }
-    String::from_utf8_lossy(&read).into_owned()
+    };
+    // Too late is like empty: what had come until then is what there is.
+    let _ = tokio::time::timeout(ERROR_BODY, reading).await;
+    let mut text = without_secrets(String::from_utf8_lossy(&read).into_owned(), settings);
+    text.truncate(text.floor_char_boundary(MAX_CAUSE));
+    text
 }
 
-/// `retry-after-ms`, or `retry-after` in seconds. A date, a negative or an unreadable value counts as none: the usual wait
-/// applies.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
-    let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after"))?;
-    Duration::try_from_secs_f64(seconds).ok()
+fn without_secrets(text: String, settings: &Settings) -> String {
+    let secrets = settings.headers.iter().map(|(_, value)| value).chain(&settings.api_key);
+    let long_enough = secrets.map(SecretString::expose_secret).filter(|secret| secret.len() > 3);
+    long_enough.fold(text, |text, secret| text.replace(secret, "[secret]"))
+}
+
+/// The wait that a provider asks for: `retry-after-ms`, or `retry-after` in seconds or as a date. What cannot be read counts
+/// as none, so that the usual wait applies.
+fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    let text = |name: &str| Some(headers.get(name)?.to_str().ok()?.trim());
+    let number = |name: &str| text(name)?.parse::<f64>().ok();
+    if let Some(seconds) = number("retry-after-ms").map(|ms| ms / 1000.0).or_else(|| number("retry-after")) {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = jiff::fmt::rfc2822::parse(text("retry-after")?).ok()?;
+    let date = SystemTime::from(date.timestamp());
+    // A date that has passed means now.
+    Some(date.duration_since(now).unwrap_or_default())
 }
 
 #[cfg(test)]
@@ -178,17 +159,35 @@ mod tests {
 
     #[test]
     fn waits_that_providers_ask_for() {
+        // Fri, 20 Nov 2026 00:00:00 GMT
+        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_795_132_800);
         let check = |headers: &[(&'static str, &'static str)], expected: Option<u64>| {
             let map = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-            assert_eq!(retry_after(&map), expected.map(Duration::from_millis), "{headers:?}");
+            assert_eq!(retry_after(&map, now), expected.map(Duration::from_millis), "{headers:?}");
         };
         check(&[], None);
         check(&[("retry-after", "2")], Some(2000));
         check(&[("retry-after-ms", "150"), ("retry-after", "2")], Some(150));
+        check(&[("retry-after-ms", "soon"), ("retry-after", "2")], Some(2000));
         check(&[("retry-after", "9999")], Some(9_999_000));
         check(&[("retry-after", "-1")], None);
         check(&[("retry-after", "abc")], None);
         check(&[("retry-after", "1e400")], None);
-        check(&[("retry-after", "Fri, 20 Nov 2026 00:00:00 GMT")], None);
+        check(&[("retry-after", "Fri, 20 Nov 2026 00:00:07 GMT")], Some(7000));
+        check(&[("retry-after", "Thu, 19 Nov 2026 00:00:00 GMT")], Some(0));
+    }
+
+    #[test]
+    fn secrets_are_taken_out() {
+        let settings = Settings {
+            api_key: Some("sk-123456".into()),
+            base_url: None,
+            headers: vec![("x-tenant".to_owned(), "t-42".into()), ("x-short".to_owned(), "a".into())],
+            model: String::new(),
+        };
+        let text = without_secrets("a bad key sk-123456 of t-42".to_owned(), &settings);
+        assert_eq!(text, "a bad key [secret] of [secret]");
+        assert!(secret_header("key\n").is_err());
+        assert_eq!(format!("{:?}", secret_header("sk-1").unwrap()), "Sensitive");
     }
 }

@@ -2,8 +2,13 @@
 
 pub mod anthropic;
 pub mod demo;
+mod driver;
+mod file;
 mod http;
+mod lenient;
 pub mod openai_chat;
+#[cfg(test)]
+mod testing;
 
 use secrecy::SecretString;
 

@@ -1,6 +1,7 @@
 //! The events of a Messages stream, as far as they are understood. Everything is optional: what a later version leaves out or
-//! adds must not break a stream. Texts are borrowed from the event, so that a delta is copied once.
+//! adds must not break a stream.
 
+use crate::lenient::{Count, or_none};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 /// Any event; which fields are there follows from `kind`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Event<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type", borrow, default)]
     pub(crate) kind: Cow<'a, str>,
     #[serde(default)]
     pub(crate) index: u64,
@@ -18,67 +19,73 @@ pub(crate) struct Event<'a> {
     pub(crate) content_block: Option<&'a RawValue>,
     #[serde(borrow)]
     pub(crate) message: Option<Message<'a>>,
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) usage: Option<Usage>,
-    #[serde(borrow)]
-    pub(crate) error: Option<Failure<'a>>,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) error: Option<Failure>,
 }
 
 /// What a `content_block_delta` or `message_delta` brings.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Delta<'a> {
+    pub(crate) text: Option<String>,
+    pub(crate) thinking: Option<String>,
+    pub(crate) signature: Option<String>,
+    pub(crate) partial_json: Option<String>,
     #[serde(borrow)]
-    pub(crate) text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) thinking: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) signature: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) partial_json: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) stop_reason: Option<Cow<'a, str>>,
+    pub(crate) citation: Option<&'a RawValue>,
+    pub(crate) stop_reason: Option<String>,
 }
 
 /// Of `message_start`.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Message<'a> {
+    pub(crate) id: Option<String>,
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) usage: Option<Usage>,
+    pub(crate) stop_reason: Option<String>,
+    /// Blocks that are complete from the start: calls that a program of the provider's made.
     #[serde(borrow)]
-    pub(crate) stop_reason: Option<Cow<'a, str>>,
+    pub(crate) content: Option<Vec<&'a RawValue>>,
 }
 
 /// The start of a block that is understood.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Block<'a> {
-    #[serde(rename = "type", borrow)]
+    #[serde(rename = "type", borrow, default)]
     pub(crate) kind: Cow<'a, str>,
-    #[serde(borrow)]
-    pub(crate) text: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) thinking: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) data: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) name: Option<Cow<'a, str>>,
+    pub(crate) text: Option<String>,
+    pub(crate) thinking: Option<String>,
+    pub(crate) signature: Option<String>,
+    pub(crate) data: Option<String>,
+    pub(crate) id: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(borrow)]
     pub(crate) input: Option<&'a RawValue>,
 }
 
-/// Tokens; as floats, because nonsense (negative, huge) must not fail the stream.
+/// Tokens. `input_tokens` leaves out what went through the cache.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 pub(crate) struct Usage {
-    pub(crate) input_tokens: Option<f64>,
-    pub(crate) output_tokens: Option<f64>,
-    pub(crate) cache_read_input_tokens: Option<f64>,
-    pub(crate) cache_creation_input_tokens: Option<f64>,
+    pub(crate) input_tokens: Option<Count>,
+    pub(crate) output_tokens: Option<Count>,
+    pub(crate) cache_read_input_tokens: Option<Count>,
+    pub(crate) cache_creation_input_tokens: Option<Count>,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) output_tokens_details: Option<OutputDetails>,
+}
+
+/// Of the output.
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(crate) struct OutputDetails {
+    pub(crate) thinking_tokens: Option<Count>,
 }
 
 /// Of `error`.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Failure<'a> {
-    #[serde(rename = "type", borrow)]
-    pub(crate) kind: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    pub(crate) message: Option<Cow<'a, str>>,
+#[derive(Debug, Default, Deserialize)]
+pub(crate) struct Failure {
+    #[serde(rename = "type", default)]
+    pub(crate) kind: String,
+    #[serde(default)]
+    pub(crate) message: String,
 }

@@ -1,9 +1,13 @@
 //! Anthropic's Messages API.
 
 mod api;
+mod block;
+mod file;
 mod model;
 mod request;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use model::Anthropic;
 

@@ -12,6 +12,7 @@ const BASE_URL: &str = "https://api.anthropic.com/v1";
 const VERSION: &str = "2023-06-01";
 
 /// A Claude model.
+#[derive(Debug)]
 pub struct Anthropic {
     id: ModelId,
     settings: Settings,
@@ -22,6 +23,16 @@ impl Anthropic {
     pub fn new(settings: Settings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
+
+    async fn ask(&self, request: Request, cancel: CancellationToken) -> Result<PartStream, ModelError> {
+        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
+        let mut ask = http::client()?.post(format!("{base}/messages")).header("anthropic-version", VERSION);
+        if let Some(key) = &self.settings.api_key {
+            ask = ask.header("x-api-key", http::secret_header(key.expose_secret())?);
+        }
+        let ask = ask.json(&request::body(&self.id.model, &request));
+        http::stream(ask, &self.settings, stream::Reader::default(), cancel).await
+    }
 }
 
 impl Model for Anthropic {
@@ -30,12 +41,6 @@ impl Model for Anthropic {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
-        let mut ask = http::client().post(format!("{base}/messages")).header("anthropic-version", VERSION);
-        if let Some(key) = &self.settings.api_key {
-            ask = ask.header("x-api-key", key.expose_secret());
-        }
-        let ask = http::with_headers(ask, &self.settings.headers).json(&request::body(&self.id.model, &request));
-        Box::pin(http::stream(ask, stream::Reader::default(), cancel))
+        Box::pin(self.ask(request, cancel))
     }
 }

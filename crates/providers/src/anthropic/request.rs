@@ -1,10 +1,11 @@
 //! The contract's request → a Messages request.
 
 use super::PROVIDER;
-use contract::{
-    AssistantPart, FileData, Message, ProviderMetadata, Request, ToolChoice, ToolOutput, ToolResult, UserPart,
-};
+use super::file;
+use contract::{AssistantPart, Message, ProviderMetadata, Request, ToolChoice, ToolResult, UserPart};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The body of `POST /messages`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
@@ -18,7 +19,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("model", Some(model.into()));
     set("max_tokens", Some(sampling.max_output_tokens.unwrap_or_else(|| most_output(model)).into()));
     set("stream", Some(true.into()));
-    set("system", request.system.as_ref().map(|text| json!([{ "type": "text", "text": text }])));
+    set("system", system(request));
     set("messages", Some(messages(&request.messages).into()));
     set("temperature", sampling.temperature.map(Into::into));
     set("top_p", sampling.top_p.map(Into::into));
@@ -38,18 +39,29 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     Value::Object(body)
 }
 
-/// The API wants a limit; without one in the config it is the model's own.
+/// The API wants a limit; without one in the config it is what the model can do, or 4096 where that is not known.
 fn most_output(model: &str) -> u32 {
     let is = |names: &[&str]| names.iter().any(|name| model.contains(name));
-    if is(&["opus-4-0", "opus-4-1", "opus-4-2025"]) {
+    if is(&["opus-4-0", "opus-4-1", "opus-4-2025", "opus-4@"]) {
         32_000
-    } else if is(&["sonnet-4", "haiku-4", "opus-4", "3-7-sonnet"]) {
+    } else if is(&["sonnet-4", "haiku-4", "opus-4", "sonnet-5", "haiku-5", "opus-5", "3-7-sonnet"]) {
         64_000
-    } else if is(&["3-5"]) {
+    } else if is(&["3-5-"]) {
         8_192
     } else {
         4_096
     }
+}
+
+/// System messages stand apart from the others here, whichever their place was.
+fn system(request: &Request) -> Option<Value> {
+    let inside = request.messages.iter().filter_map(|message| match &**message {
+        Message::System(text) => Some(text),
+        _ => None,
+    });
+    let texts = request.system.iter().chain(inside).filter(|text| !is_blank(text));
+    let blocks: Vec<_> = texts.map(|text| json!({ "type": "text", "text": text })).collect();
+    (!blocks.is_empty()).then(|| blocks.into())
 }
 
 fn tool_choice(choice: &ToolChoice) -> Value {
@@ -62,12 +74,12 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 }
 
 /// Roles alternate and the user begins: neighbours of one role become one message.
-fn messages(messages: &[std::sync::Arc<Message>]) -> Vec<Value> {
+fn messages(messages: &[Arc<Message>]) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, blocks) = match &**message {
             Message::System(_) => continue,
-            Message::User(parts) => ("user", parts.iter().map(user_block).collect::<Vec<_>>()),
+            Message::User(parts) => ("user", parts.iter().filter_map(user_block).collect::<Vec<_>>()),
             Message::Tool(results) => ("user", results.iter().map(result_block).collect()),
             Message::Assistant(parts) => ("assistant", parts.iter().filter_map(assistant_block).collect()),
         };
@@ -76,15 +88,11 @@ fn messages(messages: &[std::sync::Arc<Message>]) -> Vec<Value> {
         }
         match turns.last_mut() {
             Some((last, known)) if *last == role => known.extend(blocks),
-            None if role == "assistant" => {
-                turns.push((
-                    "user",
-                    vec![json!({ "type": "text", "text": "(The conversation begins with your message.)" })],
-                ));
-                turns.push((role, blocks));
-            }
             _ => turns.push((role, blocks)),
         }
+    }
+    if turns.first().is_none_or(|(role, _)| *role == "assistant") {
+        turns.insert(0, ("user", vec![json!({ "type": "text", "text": "(no text)" })]));
     }
     trim_end(&mut turns);
     turns.into_iter().map(|(role, content)| json!({ "role": role, "content": content })).collect()
@@ -98,30 +106,26 @@ fn trim_end(turns: &mut [(&str, Vec<Value>)]) {
     }
 }
 
-fn user_block(part: &UserPart) -> Value {
+/// The API refuses a text without words.
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
+}
+
+fn user_block(part: &UserPart) -> Option<Value> {
     match part {
-        UserPart::Text { text } => json!({ "type": "text", "text": text }),
-        UserPart::File { media_type, data, filename } => {
-            let source = match data {
-                FileData::Base64(data) => json!({ "type": "base64", "media_type": media_type, "data": data }),
-                FileData::Url(url) => json!({ "type": "url", "url": url }),
-            };
-            if media_type.starts_with("image/") {
-                json!({ "type": "image", "source": source })
-            } else {
-                let mut block = json!({ "type": "document", "source": source });
-                if let Some(name) = filename {
-                    block["title"] = name.as_str().into();
-                }
-                block
-            }
-        }
+        UserPart::Text { text } if is_blank(text) => None,
+        UserPart::Text { text } => Some(json!({ "type": "text", "text": text })),
+        UserPart::File { media_type, data, filename } => Some(file::block(media_type, data, filename.as_deref())),
     }
 }
 
 fn result_block(result: &ToolResult) -> Value {
-    let mut block = json!({ "type": "tool_result", "tool_use_id": result.call_id, "content": result.output.to_text() });
-    if let ToolOutput::ErrorText(_) | ToolOutput::Denied(_) = result.output {
+    let mut block = json!({
+        "type": "tool_result",
+        "tool_use_id": call_id(&result.call_id),
+        "content": result.output.to_text(),
+    });
+    if result.output.is_error() {
         block["is_error"] = true.into();
     }
     block
@@ -129,20 +133,26 @@ fn result_block(result: &ToolResult) -> Value {
 
 fn assistant_block(part: &AssistantPart) -> Option<Value> {
     Some(match part {
-        AssistantPart::Text { text, .. } if text.is_empty() => return None,
-        AssistantPart::Text { text, .. } => json!({ "type": "text", "text": text }),
-        AssistantPart::Reasoning { text, metadata } => reasoning_block(text, metadata.as_ref()?)?,
-        AssistantPart::ToolCall(call) if call.provider_executed => return None,
-        AssistantPart::ToolCall(call) => {
-            json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": call.input })
+        AssistantPart::Text { text, .. } if is_blank(text) => return None,
+        AssistantPart::Text { text, metadata } => {
+            let mut block = json!({ "type": "text", "text": text });
+            if let Some(citations) = metadata.as_ref().and_then(|metadata| metadata.get(PROVIDER)?.get("citations")) {
+                block["citations"] = citations.clone();
+            }
+            block
         }
-        AssistantPart::ToolResult(_) => return None,
+        AssistantPart::Reasoning { text, metadata } => reasoning_block(text, metadata.as_ref()?)?,
+        AssistantPart::ToolCall(call) if !call.provider_executed => {
+            let input = if call.input.is_object() { call.input.clone() } else { json!({}) };
+            json!({ "type": "tool_use", "id": call_id(&call.id), "name": call.name, "input": input })
+        }
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
-        AssistantPart::ProviderItem { .. } => return None,
+        // What a provider ran itself goes back as its item, and only to that provider.
+        AssistantPart::ToolCall(_) | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
     })
 }
 
-/// Reasoning without a signature was not this provider's, and would be refused.
+/// Reasoning without a signature was not this provider's, or was cut off, and would be refused.
 fn reasoning_block(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     let own = metadata.get(PROVIDER)?;
     if let Some(data) = own.get("redactedData") {
@@ -150,4 +160,10 @@ fn reasoning_block(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     }
     let signature = own.get("signature")?;
     Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
+}
+
+/// Calls that another provider made earlier in the conversation may have ids that this API refuses.
+fn call_id(id: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if id.chars().all(fits) { id.into() } else { id.replace(|c| !fits(c), "_").into() }
 }

@@ -1,37 +1,36 @@
 //! Messages events → parts, without I/O.
 
 use super::PROVIDER;
-use super::api::{Block, Delta, Event, Failure, Usage as ApiUsage};
-use crate::http::{Codec, broken};
+use super::api::{Delta, Event, Failure, Message, Usage as ApiUsage};
+use super::block::Block;
+use crate::driver::{Codec, broken};
+use crate::lenient::{CallIds, Held};
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 
-/// Arguments of one call, in bytes.
-const MAX_INPUT: usize = 1024 * 1024;
+/// Blocks that may be open at once; more than one is rare.
+const MAX_OPEN: usize = 64;
 
 /// Reads one reply.
 #[derive(Default)]
 pub(crate) struct Reader {
-    open: Vec<(u64, Open)>,
+    /// By their place in the reply.
+    open: Vec<(u64, Block)>,
+    state: State,
+    message_id: Option<String>,
+    is_begun: bool,
     usage: ApiUsage,
     stop_reason: Option<String>,
-    complete: bool,
+    is_complete: bool,
 }
 
-/// A block that is arriving.
-enum Open {
-    Text,
-    Thinking,
-    Tool {
-        id: String,
-        name: String,
-        input: String,
-    },
-    /// Of a kind that has no part: kept as it came, with the arguments that stream in.
-    Item {
-        block: Value,
-        input: String,
-    },
+/// What all blocks of a reply share.
+#[derive(Default)]
+pub(crate) struct State {
+    pub(crate) calls: CallIds,
+    pub(crate) held: Held,
+    /// Texts and reasonings so far, which gives each its id.
+    pub(crate) named: u64,
 }
 
 impl Codec for Reader {
@@ -39,196 +38,164 @@ impl Codec for Reader {
         let event: Event<'_> =
             serde_json::from_str(data).map_err(|error| broken(format!("an event cannot be read: {error}")))?;
         match &*event.kind {
-            "content_block_delta" => {
-                if let Some(delta) = event.delta {
-                    return self.delta(event.index, delta, parts);
-                }
+            "content_block_delta" => match event.delta {
+                Some(delta) => self.delta(event.index, delta, data, parts),
+                None => Ok(()),
+            },
+            "content_block_start" => match event.content_block {
+                Some(block) => self.start(event.index, block.get(), parts),
+                None => Ok(()),
+            },
+            "content_block_stop" => {
+                self.stop(event.index, parts);
+                Ok(())
             }
-            "content_block_start" => {
-                if let Some(block) = event.content_block {
-                    return self.start(event.index, block.get(), parts);
-                }
-            }
-            "content_block_stop" => self.stop(event.index, parts),
-            "message_start" => {
-                if let Some(message) = event.message {
-                    self.count(message.usage);
-                    self.stop_reason = message.stop_reason.map(Into::into);
-                }
-            }
+            "message_start" => self.begin(event.message, parts),
             "message_delta" => {
                 self.count(event.usage);
-                if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
-                    self.stop_reason = Some(reason.into());
-                }
+                self.stop_reason = event.delta.and_then(|delta| delta.stop_reason).or(self.stop_reason.take());
+                Ok(())
             }
             "message_stop" => self.finish(parts),
-            "error" => return Err(failure(event.error)),
-            // `ping`, and whatever comes later.
-            _ => {}
+            "ping" => {
+                self.alive(parts);
+                Ok(())
+            }
+            _ => event.error.map_or(Ok(()), |error| Err(failure(&error))),
         }
-        Ok(())
     }
 
     fn end(&mut self, _: &mut Vec<Part>) -> Result<(), ModelError> {
-        if self.complete { Ok(()) } else { Err(broken("the stream ended before message_stop")) }
+        if self.is_complete { Ok(()) } else { Err(broken("the stream ended before message_stop")) }
     }
 
     fn is_complete(&self) -> bool {
-        self.complete
+        self.is_complete
     }
 }
 
 impl Reader {
-    fn start(&mut self, index: u64, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        let block: Block<'_> =
-            serde_json::from_str(raw).map_err(|error| broken(format!("a block cannot be read: {error}")))?;
-        let id = index.to_string();
-        let open = match &*block.kind {
-            "text" => {
-                parts.push(Part::TextStart { id: id.clone() });
-                if let Some(text) = block.text.filter(|text| !text.is_empty()) {
-                    parts.push(Part::TextDelta { id, delta: text.into() });
-                }
-                Open::Text
-            }
-            "thinking" => {
-                parts.push(Part::ReasoningStart { id: id.clone(), metadata: None });
-                if let Some(text) = block.thinking.filter(|text| !text.is_empty()) {
-                    parts.push(Part::ReasoningDelta { id, delta: text.into(), metadata: None });
-                }
-                Open::Thinking
-            }
-            "redacted_thinking" => {
-                let data = block.data.map(|data| metadata("redactedData", &data));
-                parts.push(Part::ReasoningStart { id, metadata: data });
-                Open::Thinking
-            }
-            "tool_use" => {
-                let (id, name) =
-                    (block.id.unwrap_or_default().into_owned(), block.name.unwrap_or_default().into_owned());
-                parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
-                // Some gateways send the whole input here and no deltas.
-                let whole = block.input.map(|input| input.get()).filter(|input| !matches!(*input, "{}" | "null"));
-                Open::Tool { id, name, input: whole.unwrap_or_default().to_owned() }
-            }
-            _ => {
-                let block =
-                    serde_json::from_str(raw).map_err(|error| broken(format!("a block cannot be read: {error}")))?;
-                Open::Item { block, input: String::new() }
-            }
-        };
-        self.open.retain(|(known, _)| *known != index);
-        self.open.push((index, open));
-        Ok(())
-    }
-
-    fn delta(&mut self, index: u64, delta: Delta<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        let Some((_, open)) = self.open.iter_mut().find(|(known, _)| *known == index) else { return Ok(()) };
-        let id = || index.to_string();
-        match open {
-            Open::Text => {
-                if let Some(text) = delta.text {
-                    parts.push(Part::TextDelta { id: id(), delta: text.into() });
-                }
-            }
-            Open::Thinking => {
-                if let Some(text) = delta.thinking {
-                    parts.push(Part::ReasoningDelta { id: id(), delta: text.into(), metadata: None });
-                }
-                if let Some(signature) = delta.signature {
-                    let metadata = Some(metadata("signature", &signature));
-                    parts.push(Part::ReasoningDelta { id: id(), delta: String::new(), metadata });
-                }
-            }
-            Open::Tool { id, input, .. } => {
-                if let Some(json) = delta.partial_json.filter(|json| !json.is_empty()) {
-                    grow(input, &json)?;
-                    parts.push(Part::ToolInputDelta { id: id.clone(), delta: json.into() });
-                }
-            }
-            Open::Item { input, .. } => {
-                if let Some(json) = delta.partial_json {
-                    grow(input, &json)?;
-                }
-            }
+    fn begin(&mut self, message: Option<Message<'_>>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let Some(message) = message else { return Ok(()) };
+        if self.is_begun {
+            // A gateway that asked twice and spliced the answers; the same one once more is harmless.
+            let is_same = message.id == self.message_id;
+            return if is_same { Ok(()) } else { Err(broken("a second message began before the first had ended")) };
+        }
+        self.is_begun = true;
+        self.message_id = message.id;
+        self.count(message.usage);
+        self.stop_reason = message.stop_reason;
+        for block in message.content.unwrap_or_default() {
+            let block = Block::start(block.get(), &mut self.state, parts)?;
+            parts.push(block.stop());
         }
         Ok(())
     }
 
+    fn start(&mut self, index: u64, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        self.replace(index, parts)?;
+        if self.open.len() >= MAX_OPEN {
+            return Err(broken("too many open blocks"));
+        }
+        self.open.push((index, Block::start(raw, &mut self.state, parts)?));
+        Ok(())
+    }
+
+    /// A delta for a block that is not open belongs to one that is not understood.
+    fn delta(&mut self, index: u64, delta: Delta<'_>, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        match self.open.iter_mut().rfind(|(known, _)| *known == index) {
+            Some((_, block)) => block.delta(delta, data, &mut self.state.held, parts),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes place for a block where one is still open.
+    fn replace(&mut self, index: u64, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let open = self.open.iter().find(|(known, _)| *known == index);
+        if open.is_some_and(|(_, block)| !block.can_end_early()) {
+            return Err(broken("a block began in the middle of a tool call"));
+        }
+        self.stop(index, parts);
+        Ok(())
+    }
+
     fn stop(&mut self, index: u64, parts: &mut Vec<Part>) {
-        let Some(at) = self.open.iter().position(|(known, _)| *known == index) else { return };
-        let id = index.to_string();
-        parts.push(match self.open.remove(at).1 {
-            Open::Text => Part::TextEnd { id, metadata: None },
-            Open::Thinking => Part::ReasoningEnd { id, metadata: None },
-            Open::Tool { id, name, input } => {
-                Part::ToolCall { id, name, input, provider_executed: false, metadata: None }
-            }
-            Open::Item { mut block, input } => {
-                if let Ok(input) = serde_json::from_str::<Value>(&input) {
-                    block["input"] = input;
-                }
-                Part::ProviderItem { provider: PROVIDER.to_owned(), item: block }
-            }
-        });
+        if let Some(at) = self.open.iter().rposition(|(known, _)| *known == index) {
+            parts.push(self.open.remove(at).1.stop());
+        }
+    }
+
+    /// While a model thinks, pings are all that comes. They go on as an empty delta, so that no one who waits for parts takes
+    /// the silence for a broken connection (F6).
+    fn alive(&self, parts: &mut Vec<Part>) {
+        parts.extend(self.open.last().and_then(|(_, block)| block.alive()));
     }
 
     /// Later counts replace earlier ones, field by field.
     fn count(&mut self, news: Option<ApiUsage>) {
         let Some(news) = news else { return };
+        let known = self.usage;
         self.usage = ApiUsage {
-            input_tokens: news.input_tokens.or(self.usage.input_tokens),
-            output_tokens: news.output_tokens.or(self.usage.output_tokens),
-            cache_read_input_tokens: news.cache_read_input_tokens.or(self.usage.cache_read_input_tokens),
-            cache_creation_input_tokens: news.cache_creation_input_tokens.or(self.usage.cache_creation_input_tokens),
+            input_tokens: news.input_tokens.or(known.input_tokens),
+            output_tokens: news.output_tokens.or(known.output_tokens),
+            cache_read_input_tokens: news.cache_read_input_tokens.or(known.cache_read_input_tokens),
+            cache_creation_input_tokens: news.cache_creation_input_tokens.or(known.cache_creation_input_tokens),
+            output_tokens_details: news.output_tokens_details.or(known.output_tokens_details),
         };
     }
 
-    fn finish(&mut self, parts: &mut Vec<Part>) {
-        self.complete = true;
+    fn finish(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        for (_, block) in self.open.drain(..) {
+            if !block.can_end_early() {
+                return Err(broken("the message ended in the middle of a tool call"));
+            }
+            parts.push(block.stop());
+        }
+        self.is_complete = true;
         let raw_reason = self.stop_reason.take();
-        let reason = match raw_reason.as_deref() {
-            Some("end_turn" | "stop_sequence" | "pause_turn") => FinishReason::Stop,
-            Some("tool_use") => FinishReason::ToolCalls,
-            Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
-            Some("refusal") => FinishReason::ContentFilter,
-            _ => FinishReason::Other,
-        };
-        let tokens = |count: Option<f64>| count.map_or(0, |count| count as u64);
-        let usage = &self.usage;
-        let (read, written) = (tokens(usage.cache_read_input_tokens), tokens(usage.cache_creation_input_tokens));
-        let usage = Usage {
-            input_tokens: tokens(usage.input_tokens).saturating_add(read).saturating_add(written),
-            output_tokens: tokens(usage.output_tokens),
-            cache_read_tokens: read,
-            cache_write_tokens: written,
-            reasoning_tokens: 0,
-        };
-        parts.push(Part::Finish { reason, raw_reason, usage, metadata: None });
+        let reason = reason(raw_reason.as_deref());
+        parts.push(Part::Finish { reason, raw_reason, usage: usage(&self.usage), metadata: None });
+        Ok(())
     }
 }
 
-fn grow(input: &mut String, json: &str) -> Result<(), ModelError> {
-    if input.len() + json.len() > MAX_INPUT {
-        return Err(broken("a call's arguments are too large"));
+fn reason(raw: Option<&str>) -> FinishReason {
+    match raw {
+        Some("end_turn" | "stop_sequence" | "pause_turn") => FinishReason::Stop,
+        Some("tool_use") => FinishReason::ToolCalls,
+        Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
+        Some("refusal") => FinishReason::ContentFilter,
+        _ => FinishReason::Other,
     }
-    input.push_str(json);
-    Ok(())
 }
 
-fn metadata(key: &str, value: &str) -> ProviderMetadata {
+fn usage(usage: &ApiUsage) -> Usage {
+    let tokens = |count: Option<crate::lenient::Count>| count.unwrap_or_default().0;
+    let (read, written) = (tokens(usage.cache_read_input_tokens), tokens(usage.cache_creation_input_tokens));
+    Usage {
+        input_tokens: tokens(usage.input_tokens).saturating_add(read).saturating_add(written),
+        output_tokens: tokens(usage.output_tokens),
+        cache_read_tokens: read,
+        cache_write_tokens: written,
+        reasoning_tokens: tokens(usage.output_tokens_details.and_then(|details| details.thinking_tokens)),
+    }
+}
+
+/// What goes back to Anthropic with a part.
+pub(crate) fn metadata(key: &str, value: Value) -> ProviderMetadata {
     Map::from_iter([(PROVIDER.to_owned(), json!({ key: value }))])
 }
 
-fn failure(error: Option<Failure<'_>>) -> ModelError {
-    let (kind, message) = error.map(|error| (error.kind, error.message)).unwrap_or_default();
-    let kind = kind.unwrap_or_default();
-    let class = match &*kind {
-        "overloaded_error" | "api_error" | "timeout_error" => ModelErrorKind::Unavailable,
-        "rate_limit_error" => ModelErrorKind::RateLimited,
+fn failure(error: &Failure) -> ModelError {
+    let kind = match &*error.kind {
+        "invalid_request_error" | "not_found_error" | "request_too_large" | "billing_error" => ModelErrorKind::Refused,
         "authentication_error" | "permission_error" => ModelErrorKind::Unauthorized,
-        _ => ModelErrorKind::Refused,
+        "rate_limit_error" => ModelErrorKind::RateLimited,
+        // `overloaded_error`, `api_error`, `timeout_error`, and what is not known.
+        _ => ModelErrorKind::Unavailable,
     };
-    ModelError::new(class, format!("{kind}: {}", message.unwrap_or_default()))
+    let mut cause = format!("{}: {}", error.kind, error.message);
+    cause.truncate(cause.floor_char_boundary(2_000));
+    ModelError::new(kind, cause)
 }

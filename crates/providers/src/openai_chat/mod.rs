@@ -1,9 +1,12 @@
 //! Chat Completions, as OpenAI and the many gateways that are compatible with it speak it.
 
 mod api;
+mod calls;
 mod model;
 mod request;
 mod stream;
+#[cfg(test)]
+mod tests;
 
 pub use model::OpenAiChat;
 

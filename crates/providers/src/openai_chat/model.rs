@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 const BASE_URL: &str = "https://api.openai.com/v1";
 
 /// A model behind a gateway that speaks Chat Completions.
+#[derive(Debug)]
 pub struct OpenAiChat {
     id: ModelId,
     settings: Settings,
@@ -20,6 +21,16 @@ impl OpenAiChat {
     pub fn new(settings: Settings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
+
+    async fn ask(&self, request: Request, cancel: CancellationToken) -> Result<PartStream, ModelError> {
+        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
+        let mut ask = http::client()?.post(format!("{base}/chat/completions"));
+        if let Some(key) = &self.settings.api_key {
+            ask = ask.header("authorization", http::secret_header(&format!("Bearer {}", key.expose_secret()))?);
+        }
+        let ask = ask.json(&request::body(&self.id.model, &request));
+        http::stream(ask, &self.settings, stream::Reader::default(), cancel).await
+    }
 }
 
 impl Model for OpenAiChat {
@@ -28,12 +39,6 @@ impl Model for OpenAiChat {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
-        let mut ask = http::client().post(format!("{base}/chat/completions"));
-        if let Some(key) = &self.settings.api_key {
-            ask = ask.bearer_auth(key.expose_secret());
-        }
-        let ask = http::with_headers(ask, &self.settings.headers).json(&request::body(&self.id.model, &request));
-        Box::pin(http::stream(ask, stream::Reader::default(), cancel))
+        Box::pin(self.ask(request, cancel))
     }
 }

@@ -1,8 +1,12 @@
 //! The contract's request → a Chat Completions request.
 
 use super::PROVIDER;
-use contract::{AssistantPart, FileData, Message, Request, ToolChoice, UserPart};
+use crate::file;
+use contract::{AssistantPart, FileData, Message, ProviderMetadata, Request, ToolCall, ToolChoice, ToolSpec, UserPart};
 use serde_json::{Map, Value, json};
+
+/// Provider options under any of these keys count, the last one most.
+const OPTIONS: [&str; 3] = ["openai-compatible", "openaiCompatible", PROVIDER];
 
 /// The body of `POST /chat/completions`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
@@ -17,7 +21,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("messages", Some(messages(request).into()));
     set("stream", Some(true.into()));
     set("stream_options", Some(json!({ "include_usage": true })));
-    set("max_tokens", sampling.max_output_tokens.map(Into::into));
+    set(output_limit(model), sampling.max_output_tokens.map(Into::into));
     set("temperature", sampling.temperature.map(Into::into));
     set("top_p", sampling.top_p.map(Into::into));
     set("frequency_penalty", sampling.frequency_penalty.map(Into::into));
@@ -25,17 +29,28 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("seed", sampling.seed.map(Into::into));
     set("stop", (!sampling.stop_sequences.is_empty()).then(|| json!(sampling.stop_sequences)));
     if !request.tools.is_empty() {
-        let function = |tool: &contract::ToolSpec| {
-            json!({ "type": "function",
-                "function": { "name": tool.name, "description": tool.description, "parameters": tool.input_schema } })
-        };
-        set("tools", Some(request.tools.iter().map(function).collect()));
+        set("tools", Some(request.tools.iter().map(tool).collect()));
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
-    if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        body.extend(options.clone());
+    for key in OPTIONS {
+        if let Some(Value::Object(options)) = request.provider_options.get(key) {
+            body.extend(options.clone());
+        }
     }
     Value::Object(body)
+}
+
+/// OpenAI's reasoning models refuse the field that everyone else knows.
+fn output_limit(model: &str) -> &'static str {
+    let is_reasoning = ["o1", "o3", "o4", "gpt-5"].iter().any(|family| model.starts_with(family));
+    if is_reasoning { "max_completion_tokens" } else { "max_tokens" }
+}
+
+fn tool(tool: &ToolSpec) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": tool.name, "description": tool.description, "parameters": tool.input_schema },
+    })
 }
 
 fn tool_choice(choice: &ToolChoice) -> Value {
@@ -65,26 +80,47 @@ fn messages(request: &Request) -> Vec<Value> {
 
 /// Text alone is plain text: small gateways know nothing else.
 fn user_content(parts: &[UserPart]) -> Value {
-    match parts {
-        [UserPart::Text { text }] => text.as_str().into(),
-        parts => parts.iter().map(user_part).collect(),
+    let texts: Option<Vec<_>> = parts
+        .iter()
+        .map(|part| match part {
+            UserPart::Text { text } => Some(text.as_str()),
+            UserPart::File { .. } => None,
+        })
+        .collect();
+    match texts {
+        Some(texts) => texts.join("\n\n").into(),
+        None => parts.iter().map(user_part).collect(),
     }
 }
 
 fn user_part(part: &UserPart) -> Value {
+    let text = |text: &str| json!({ "type": "text", "text": text });
     match part {
-        UserPart::Text { text } => json!({ "type": "text", "text": text }),
+        UserPart::Text { text: said } => text(said),
         UserPart::File { media_type, data, filename } => {
-            let url = match data {
-                FileData::Base64(data) => format!("data:{media_type};base64,{data}"),
-                FileData::Url(url) => url.clone(),
-            };
-            if media_type.starts_with("image/") {
-                json!({ "type": "image_url", "image_url": { "url": url } })
-            } else {
-                json!({ "type": "file", "file": { "filename": filename, "file_data": url } })
+            let kind = file::kind(media_type);
+            let filename = filename.as_deref();
+            match data {
+                _ if kind.starts_with("image/") => {
+                    json!({ "type": "image_url", "image_url": { "url": url(kind, data) } })
+                }
+                FileData::Base64(_) if kind == "application/pdf" => {
+                    let filename = filename.unwrap_or("document.pdf");
+                    json!({ "type": "file", "file": { "filename": filename, "file_data": url(kind, data) } })
+                }
+                FileData::Base64(base64) if kind.starts_with("text/") => {
+                    text(&file::text_of(base64).unwrap_or_else(|| file::unreadable(kind, filename)))
+                }
+                _ => text(&file::unreadable(kind, filename)),
             }
         }
+    }
+}
+
+fn url(kind: &str, data: &FileData) -> String {
+    match data {
+        FileData::Base64(data) => format!("data:{kind};base64,{data}"),
+        FileData::Url(url) => url.clone(),
     }
 }
 
@@ -93,18 +129,19 @@ fn assistant(parts: &[AssistantPart]) -> Option<Value> {
     for part in parts {
         match part {
             AssistantPart::Text { text: more, .. } => text.push_str(more),
-            AssistantPart::Reasoning { text: more, .. } => reasoning.push_str(more),
-            AssistantPart::ToolCall(call) if !call.provider_executed => calls
-                .push(json!({ "id": call.id, "type": "function",
-                "function": { "name": call.name, "arguments": call.input.to_string() } })),
+            AssistantPart::Reasoning { text: more, metadata } if takes_back(metadata.as_ref()) => {
+                reasoning.push_str(more);
+            }
+            AssistantPart::ToolCall(call) if !call.provider_executed => calls.push(tool_call(call)),
             _ => {}
         }
     }
     if text.is_empty() && calls.is_empty() {
         return None;
     }
-    let mut message = json!({ "role": "assistant", "content": text });
-    // DeepSeek wants the thoughts of a turn back while the turn's tools run; others pass over them.
+    let content = if text.is_empty() { Value::Null } else { text.into() };
+    let mut message = json!({ "role": "assistant", "content": content });
+    // DeepSeek wants its thoughts back while it works with tools, and not otherwise.
     if !reasoning.is_empty() && !calls.is_empty() {
         message["reasoning_content"] = reasoning.into();
     }
@@ -112,4 +149,19 @@ fn assistant(parts: &[AssistantPart]) -> Option<Value> {
         message["tool_calls"] = calls.into();
     }
     Some(message)
+}
+
+/// Thoughts go back only where they came as `reasoning_content`: a gateway that calls them otherwise refuses the field.
+fn takes_back(metadata: Option<&ProviderMetadata>) -> bool {
+    metadata.and_then(|metadata| metadata.get(PROVIDER)?.get("reasoningField")?.as_str()) == Some("reasoning_content")
+}
+
+fn tool_call(call: &ToolCall) -> Value {
+    let arguments = if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() };
+    let mut written =
+        json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } });
+    if let Some(extra) = call.metadata.as_ref().and_then(|metadata| metadata.get(PROVIDER)?.get("extraContent")) {
+        written["extra_content"] = extra.clone();
+    }
+    written
 }

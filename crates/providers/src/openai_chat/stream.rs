@@ -1,53 +1,51 @@
 //! Chat Completions chunks → parts, without I/O.
 
-use super::api::{Chunk, Delta, ToolCall, Usage as ApiUsage};
-use crate::http::{Codec, broken};
-use contract::{FinishReason, ModelError, ModelErrorKind, Part, Usage};
-use serde_json::Value;
-
-/// Arguments of one call, in bytes.
-const MAX_INPUT: usize = 1024 * 1024;
-/// Calls of one reply.
-const MAX_CALLS: usize = 1_000;
-
-const TEXT: &str = "text";
-const REASONING: &str = "reasoning";
+use super::PROVIDER;
+use super::api::{Chunk, Delta, Usage as ApiUsage};
+use super::calls::Calls;
+use crate::driver::{Codec, broken};
+use crate::lenient::Count;
+use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
+use serde_json::{Map, Value, json};
 
 /// Reads one reply.
 #[derive(Default)]
 pub(crate) struct Reader {
-    in_text: bool,
-    in_reasoning: bool,
-    calls: Vec<Call>,
+    open: Option<Open>,
+    /// Texts and reasonings so far, which gives each its id.
+    named: u64,
+    calls: Calls,
+    refused: bool,
     finish_reason: Option<String>,
-    usage: Option<ApiUsage>,
-    complete: bool,
+    usage: ApiUsage,
+    is_complete: bool,
 }
 
-struct Call {
-    index: u64,
+/// What is being written.
+struct Open {
     id: String,
-    name: String,
-    input: String,
+    is_text: bool,
 }
 
 impl Codec for Reader {
     fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         if data.trim() == "[DONE]" {
-            self.finish(parts);
-            return Ok(());
+            return self.finish(parts);
         }
         let chunk: Chunk<'_> =
             serde_json::from_str(data).map_err(|error| broken(format!("a chunk cannot be read: {error}")))?;
-        if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
+        let (usage_of_groq, error_of_groq) = chunk.x_groq.map(|groq| (groq.usage, groq.error)).unwrap_or_default();
+        if let Some(error) = chunk.error.or(error_of_groq).filter(|error| !error.is_null()) {
             return Err(failure(&error));
         }
-        let usage = chunk.usage.or_else(|| chunk.x_groq.and_then(|groq| groq.usage));
-        self.usage = usage.or(self.usage.take());
-        for choice in chunk.choices.into_iter().take(1) {
-            if let Some(reason) = choice.finish_reason {
-                self.finish_reason = Some(reason.into());
-            }
+        if let (None, Some(message)) = (&chunk.choices, chunk.message) {
+            return Err(failure(&message.into()));
+        }
+        self.usage = chunk.usage.or(usage_of_groq).unwrap_or(self.usage);
+        for choice in chunk.choices.into_iter().flatten().take(1) {
+            // Some gateways send an empty one with each chunk.
+            let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
+            self.finish_reason = reason.or(self.finish_reason.take());
             if let Some(delta) = choice.delta {
                 self.delta(delta, parts)?;
             }
@@ -57,143 +55,150 @@ impl Codec for Reader {
 
     /// Some gateways leave out `[DONE]`; a finish reason is an end, too.
     fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        if !self.complete && self.finish_reason.is_none() {
-            return Err(broken("the stream ended before a finish reason"));
-        }
-        self.finish(parts);
-        Ok(())
+        if self.is_complete { Ok(()) } else { self.finish(parts) }
     }
 
     fn is_complete(&self) -> bool {
-        self.complete
+        self.is_complete
     }
 }
 
 impl Reader {
     fn delta(&mut self, delta: Delta<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        let reasoning = delta.reasoning_content.or(delta.reasoning).filter(|text| !text.is_empty());
-        if let Some(text) = reasoning {
-            if !self.in_reasoning {
-                self.in_reasoning = true;
-                parts.push(Part::ReasoningStart { id: REASONING.to_owned(), metadata: None });
-            }
-            parts.push(Part::ReasoningDelta { id: REASONING.to_owned(), delta: text.into(), metadata: None });
+        if !delta.reasoning_content.text.is_empty() {
+            self.reasoning(delta.reasoning_content.text, "reasoning_content", parts);
+        } else if !delta.reasoning.text.is_empty() {
+            self.reasoning(delta.reasoning.text, "reasoning", parts);
         }
-        if let Some(text) = delta.content.filter(|text| !text.is_empty()) {
-            self.end_reasoning(parts);
-            if !self.in_text {
-                self.in_text = true;
-                parts.push(Part::TextStart { id: TEXT.to_owned() });
-            }
-            parts.push(Part::TextDelta { id: TEXT.to_owned(), delta: text.into() });
+        if !delta.content.thinking.is_empty() {
+            self.reasoning(delta.content.thinking, "content", parts);
         }
-        for (at, call) in delta.tool_calls.unwrap_or_default().into_iter().enumerate() {
-            self.end_reasoning(parts);
-            self.call(at as u64, call, parts)?;
+        if !delta.content.text.is_empty() {
+            self.text(delta.content.text, parts);
+        }
+        if !delta.refusal.text.is_empty() {
+            self.refused = true;
+            self.text(delta.refusal.text, parts);
+        }
+        for piece in delta.tool_calls.into_iter().flatten() {
+            if self.open.as_ref().is_some_and(|open| !open.is_text) {
+                self.close(parts);
+            }
+            self.calls.piece(piece, parts)?;
         }
         Ok(())
     }
 
-    /// A piece of a call. It belongs to the call with its index, or without one to the call with its id; a piece that has
-    /// neither belongs to the newest call unless it names a tool.
-    fn call(&mut self, at: u64, piece: ToolCall<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        let id = piece.id.filter(|id| !id.is_empty());
-        let (name, arguments) = piece.function.map(|function| (function.name, function.arguments)).unwrap_or_default();
-        let name = name.filter(|name| !name.is_empty());
-        let known = match (piece.index, &id) {
-            (Some(index), id) => self.calls.iter().position(|call| {
-                // Some gateways give every whole call the index 0.
-                call.index == index && id.as_ref().is_none_or(|id| call.id == **id || name.is_none())
-            }),
-            (None, Some(id)) => self.calls.iter().position(|call| call.id == **id),
-            (None, None) if name.is_none() => self.calls.len().checked_sub(1),
-            (None, None) => None,
-        };
-        let place = match known {
-            Some(place) => place,
-            None => {
-                self.begin(piece.index.unwrap_or(at), id.map(Into::into), name.unwrap_or_default().into(), parts)?
+    /// Under which field it came is kept with it: a gateway takes its thoughts back only under its own word for them.
+    fn reasoning(&mut self, delta: String, field: &str, parts: &mut Vec<Part>) {
+        let id = match &self.open {
+            Some(open) if !open.is_text => open.id.clone(),
+            _ => {
+                let id = self.begin(false, parts);
+                let metadata = Some(metadata("reasoningField", field.into()));
+                parts.push(Part::ReasoningStart { id: id.clone(), metadata });
+                id
             }
         };
-        let call = &mut self.calls[place];
-        if let Some(json) = arguments.filter(|json| !json.is_empty()) {
-            if call.input.len() + json.len() > MAX_INPUT {
-                return Err(broken("a call's arguments are too large"));
+        parts.push(Part::ReasoningDelta { id, delta, metadata: None });
+    }
+
+    fn text(&mut self, delta: String, parts: &mut Vec<Part>) {
+        let id = match &self.open {
+            Some(open) if open.is_text => open.id.clone(),
+            _ => {
+                let id = self.begin(true, parts);
+                parts.push(Part::TextStart { id: id.clone() });
+                id
             }
-            call.input.push_str(&json);
-            parts.push(Part::ToolInputDelta { id: call.id.clone(), delta: json.into() });
-        }
+        };
+        parts.push(Part::TextDelta { id, delta });
+    }
+
+    fn begin(&mut self, is_text: bool, parts: &mut Vec<Part>) -> String {
+        self.close(parts);
+        let id = self.named.to_string();
+        self.named += 1;
+        self.open = Some(Open { id: id.clone(), is_text });
+        id
+    }
+
+    fn close(&mut self, parts: &mut Vec<Part>) {
+        parts.extend(self.open.take().map(|Open { id, is_text }| match is_text {
+            true => Part::TextEnd { id, metadata: None },
+            false => Part::ReasoningEnd { id, metadata: None },
+        }));
+    }
+
+    /// Without a finish reason a gateway lost the rest on its way, also when it says `[DONE]`.
+    fn finish(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let Some(raw) = self.finish_reason.take() else {
+            return Err(broken("the stream ended without a finish reason"));
+        };
+        self.is_complete = true;
+        self.close(parts);
+        self.calls.finish(parts)?;
+        let reason = reason(&raw, self.refused);
+        parts.push(Part::Finish { reason, raw_reason: Some(raw), usage: usage(&self.usage), metadata: None });
         Ok(())
-    }
-
-    fn begin(
-        &mut self,
-        index: u64,
-        id: Option<String>,
-        name: String,
-        parts: &mut Vec<Part>,
-    ) -> Result<usize, ModelError> {
-        if self.calls.len() >= MAX_CALLS {
-            return Err(broken("too many tool calls in one reply"));
-        }
-        let id = id.unwrap_or_else(|| format!("call_{}", uuid::Uuid::now_v7().simple()));
-        parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
-        self.calls.push(Call { index, id, name, input: String::new() });
-        Ok(self.calls.len() - 1)
-    }
-
-    fn end_reasoning(&mut self, parts: &mut Vec<Part>) {
-        if std::mem::take(&mut self.in_reasoning) {
-            parts.push(Part::ReasoningEnd { id: REASONING.to_owned(), metadata: None });
-        }
-    }
-
-    fn finish(&mut self, parts: &mut Vec<Part>) {
-        if std::mem::replace(&mut self.complete, true) {
-            return;
-        }
-        self.end_reasoning(parts);
-        if std::mem::take(&mut self.in_text) {
-            parts.push(Part::TextEnd { id: TEXT.to_owned(), metadata: None });
-        }
-        for Call { id, name, input, .. } in self.calls.drain(..) {
-            parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata: None });
-        }
-        let raw_reason = self.finish_reason.take();
-        let reason = match raw_reason.as_deref() {
-            Some("stop") => FinishReason::Stop,
-            Some("length") => FinishReason::Length,
-            Some("content_filter") => FinishReason::ContentFilter,
-            Some("tool_calls" | "function_call") => FinishReason::ToolCalls,
-            _ => FinishReason::Other,
-        };
-        parts.push(Part::Finish { reason, raw_reason, usage: usage(self.usage.take()), metadata: None });
     }
 }
 
-fn usage(usage: Option<ApiUsage>) -> Usage {
-    let Some(usage) = usage else { return Usage::default() };
-    // A float that does not fit saturates; a negative one becomes 0.
-    let tokens = |count: Option<f64>| count.map_or(0, |count| count as u64);
+/// Gateways pass on the words of the models behind them.
+fn reason(raw: &str, refused: bool) -> FinishReason {
+    match raw {
+        "stop" | "end_turn" | "stop_sequence" | "eos" if refused => FinishReason::ContentFilter,
+        "stop" | "end_turn" | "stop_sequence" | "eos" => FinishReason::Stop,
+        "length" | "max_tokens" | "model_length" => FinishReason::Length,
+        "content_filter" | "safety" => FinishReason::ContentFilter,
+        "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
+        "error" | "insufficient_system_resource" => FinishReason::Error,
+        // `STOP`, `MAX_TOKENS`, …
+        other if other.bytes().any(|byte| byte.is_ascii_uppercase()) => reason(&other.to_ascii_lowercase(), refused),
+        _ => FinishReason::Other,
+    }
+}
+
+fn usage(usage: &ApiUsage) -> Usage {
+    let tokens = |count: Option<Count>| count.unwrap_or_default().0;
+    let (input, said) = (tokens(usage.prompt_tokens), tokens(usage.completion_tokens));
+    let reasoning = tokens(usage.completion_tokens_details.and_then(|details| details.reasoning_tokens));
+    // xAI counts reasoning beside the output, all others within it; the total tells.
+    let is_beside = reasoning > 0 && tokens(usage.total_tokens) == input.saturating_add(said).saturating_add(reasoning);
+    let cached = usage.prompt_tokens_details.and_then(|details| details.cached_tokens);
     Usage {
-        input_tokens: tokens(usage.prompt_tokens),
-        output_tokens: tokens(usage.completion_tokens),
-        cache_read_tokens: tokens(usage.prompt_tokens_details.and_then(|details| details.cached_tokens)),
+        input_tokens: input,
+        output_tokens: if is_beside { said.saturating_add(reasoning) } else { said },
+        cache_read_tokens: tokens(cached.or(usage.prompt_cache_hit_tokens)),
         cache_write_tokens: 0,
-        reasoning_tokens: tokens(usage.completion_tokens_details.and_then(|details| details.reasoning_tokens)),
+        reasoning_tokens: reasoning,
     }
 }
 
-/// An error in the stream: the status is in `code`, if anywhere.
+/// What goes back to a gateway with a part.
+pub(crate) fn metadata(key: &str, value: Value) -> ProviderMetadata {
+    Map::from_iter([(PROVIDER.to_owned(), json!({ key: value }))])
+}
+
+/// An error in the stream. Its status is in `code` or `status` if anywhere; some have a word there, or in `type`.
 fn failure(error: &Value) -> ModelError {
-    let code = error.get("code").or_else(|| error.get("status")).and_then(Value::as_u64);
-    let kind = match code {
+    let status = ["code", "status", "status_code"].iter().find_map(|key| match error.get(key)? {
+        Value::String(text) => text.parse().ok(),
+        value => value.as_u64(),
+    });
+    let is =
+        |word: &str| ["code", "type"].iter().any(|key| error[key].as_str().is_some_and(|text| text.contains(word)));
+    let kind = match status {
         Some(401 | 403) => ModelErrorKind::Unauthorized,
         Some(429) => ModelErrorKind::RateLimited,
+        Some(408 | 409) => ModelErrorKind::Unavailable,
         Some(400..500) => ModelErrorKind::Refused,
+        _ if is("api_key") || is("authentication") || is("permission") => ModelErrorKind::Unauthorized,
+        _ if is("rate_limit") || is("quota") => ModelErrorKind::RateLimited,
+        _ if is("invalid_request") || is("context_length") || is("not_found") => ModelErrorKind::Refused,
         _ => ModelErrorKind::Unavailable,
     };
-    let mut cause = error.to_string();
+    let mut cause = error.as_str().map_or_else(|| error.to_string(), str::to_owned);
     cause.truncate(cause.floor_char_boundary(2_000));
     ModelError::new(kind, cause)
 }

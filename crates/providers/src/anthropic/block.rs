@@ -1,0 +1,186 @@
+//! One content block while it arrives.
+
+use super::PROVIDER;
+use super::api::{Block as Start, Delta};
+use super::stream::{State, metadata};
+use crate::driver::broken;
+use crate::lenient::{Held, tool_name};
+use contract::{ModelError, Part};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A block that is arriving.
+pub(crate) enum Block {
+    Text {
+        id: String,
+        /// As they came; they go back with the text.
+        citations: Vec<Value>,
+    },
+    Thinking {
+        id: String,
+    },
+    Call {
+        id: String,
+        name: String,
+        /// What the start held already; counts unless deltas come.
+        whole: String,
+        input: String,
+    },
+    /// Of a kind that has no part: kept as it came, with what the deltas add.
+    Item {
+        block: Map<String, Value>,
+        input: String,
+    },
+}
+
+impl Block {
+    /// Appends the part with which a block begins, and what it holds from the start.
+    pub(crate) fn start(raw: &str, state: &mut State, parts: &mut Vec<Part>) -> Result<Self, ModelError> {
+        let start: Start<'_> = serde_json::from_str(raw).map_err(unreadable)?;
+        let new_id = |named: &mut u64| {
+            *named += 1;
+            format!("{}", *named - 1)
+        };
+        Ok(match &*start.kind {
+            "text" => {
+                let id = new_id(&mut state.named);
+                parts.push(Part::TextStart { id: id.clone() });
+                text(&id, start.text, parts);
+                Self::Text { id, citations: Vec::new() }
+            }
+            "thinking" => {
+                let id = new_id(&mut state.named);
+                parts.push(Part::ReasoningStart { id: id.clone(), metadata: None });
+                thinking(&id, start.thinking, start.signature, parts);
+                Self::Thinking { id }
+            }
+            "redacted_thinking" => {
+                let id = new_id(&mut state.named);
+                let metadata = start.data.map(|data| metadata("redactedData", data.into()));
+                parts.push(Part::ReasoningStart { id: id.clone(), metadata });
+                Self::Thinking { id }
+            }
+            "tool_use" => {
+                let (id, name) = (state.calls.name(start.id)?, tool_name(start.name));
+                parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
+                let whole = start.input.map(|input| input.get()).filter(|input| !matches!(*input, "{}" | "null"));
+                Self::Call { id, name, whole: whole.unwrap_or_default().to_owned(), input: String::new() }
+            }
+            _ => {
+                state.held.grow(raw.len())?;
+                Self::Item { block: serde_json::from_str(raw).map_err(unreadable)?, input: String::new() }
+            }
+        })
+    }
+
+    /// Appends what a delta adds; `data` is its whole event.
+    pub(crate) fn delta(
+        &mut self,
+        delta: Delta<'_>,
+        data: &str,
+        held: &mut Held,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), ModelError> {
+        match self {
+            Self::Text { id, citations } => {
+                text(id, delta.text, parts);
+                if let Some(citation) = delta.citation {
+                    held.grow(citation.get().len())?;
+                    citations.extend(serde_json::from_str::<Value>(citation.get()));
+                }
+            }
+            Self::Thinking { id } => thinking(id, delta.thinking, delta.signature, parts),
+            Self::Call { id, input, .. } => {
+                if let Some(json) = delta.partial_json.filter(|json| !json.is_empty()) {
+                    held.grow(json.len())?;
+                    input.push_str(&json);
+                    parts.push(Part::ToolInputDelta { id: id.clone(), delta: json });
+                }
+            }
+            Self::Item { block, input } => {
+                held.grow(data.len())?;
+                match delta.partial_json {
+                    Some(json) => input.push_str(&json),
+                    None => merge(block, data),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The part with which the block ends.
+    pub(crate) fn stop(self) -> Part {
+        match self {
+            Self::Text { id, citations } => {
+                let citations = (!citations.is_empty()).then(|| metadata("citations", citations.into()));
+                Part::TextEnd { id, metadata: citations }
+            }
+            Self::Thinking { id } => Part::ReasoningEnd { id, metadata: None },
+            Self::Call { id, name, whole, input } => {
+                let input = if input.is_empty() { whole } else { input };
+                Part::ToolCall { id, name, input, provider_executed: false, metadata: None }
+            }
+            Self::Item { mut block, input } => {
+                if let Ok(input) = serde_json::from_str::<Value>(&input) {
+                    block.insert("input".to_owned(), input);
+                }
+                Part::ProviderItem { provider: PROVIDER.to_owned(), item: Value::Object(block) }
+            }
+        }
+    }
+
+    /// Whether what has come may stand without the rest. Arguments of which the end is missing must not become a call, even
+    /// where they happen to parse.
+    pub(crate) fn can_end_early(&self) -> bool {
+        matches!(self, Self::Text { .. } | Self::Thinking { .. })
+    }
+
+    /// An empty delta; none for a block that no one sees.
+    pub(crate) fn alive(&self) -> Option<Part> {
+        let delta = String::new();
+        Some(match self {
+            Self::Text { id, .. } => Part::TextDelta { id: id.clone(), delta },
+            Self::Thinking { id } => Part::ReasoningDelta { id: id.clone(), delta, metadata: None },
+            Self::Call { id, .. } => Part::ToolInputDelta { id: id.clone(), delta },
+            Self::Item { .. } => return None,
+        })
+    }
+}
+
+fn text(id: &str, delta: Option<String>, parts: &mut Vec<Part>) {
+    if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
+        parts.push(Part::TextDelta { id: id.to_owned(), delta });
+    }
+}
+
+fn thinking(id: &str, delta: Option<String>, signature: Option<String>, parts: &mut Vec<Part>) {
+    if let Some(delta) = delta.filter(|delta| !delta.is_empty()) {
+        parts.push(Part::ReasoningDelta { id: id.to_owned(), delta, metadata: None });
+    }
+    if let Some(signature) = signature.filter(|signature| !signature.is_empty()) {
+        let metadata = Some(metadata("signature", signature.into()));
+        parts.push(Part::ReasoningDelta { id: id.to_owned(), delta: String::new(), metadata });
+    }
+}
+
+/// Adds a delta to a block that is not understood: texts grow, anything else is replaced.
+fn merge(block: &mut Map<String, Value>, data: &str) {
+    #[derive(Deserialize)]
+    struct Event {
+        delta: Map<String, Value>,
+    }
+    let Ok(Event { delta }) = serde_json::from_str(data) else { return };
+    for (key, news) in delta.into_iter().filter(|(key, _)| key != "type") {
+        match (block.get_mut(&key), news) {
+            (Some(Value::String(known)), Value::String(news)) => known.push_str(&news),
+            (_, Value::Null) => {}
+            (_, news) => {
+                block.insert(key, news);
+            }
+        }
+    }
+}
+
+fn unreadable(error: serde_json::Error) -> ModelError {
+    broken(format!("a block cannot be read: {error}"))
+}

@@ -1,0 +1,188 @@
+use super::stream::Reader;
+use crate::testing::{cut, events, read, shown};
+use contract::{ModelErrorKind, Part};
+use proptest::prelude::*;
+
+const TEXT: &str = include_str!("../../fixtures/anthropic/text.jsonl");
+const THINKING_AND_TOOLS: &str = include_str!("../../fixtures/anthropic/thinking_and_tools.jsonl");
+const ITEMS: &str = include_str!("../../fixtures/anthropic/items.jsonl");
+
+fn parts(fixture: &str) -> String {
+    shown(Reader::default(), &events(fixture, ""))
+}
+
+#[test]
+fn text() {
+    insta::assert_snapshot!(parts(TEXT), @r##"
+    text-start {"id":"0"}
+    text-delta {"id":"0","delta":""}
+    text-delta {"id":"0","delta":"Grüße, "}
+    text-delta {"id":"0","delta":"\"Welt\" 🌍\n"}
+    text-end {"id":"0"}
+    finish {"reason":"stop","rawReason":"end_turn","usage":{"inputTokens":442,"outputTokens":9,"cacheReadTokens":400,"cacheWriteTokens":30,"reasoningTokens":0}}
+    "##);
+}
+
+#[test]
+fn thinking_and_tools() {
+    insta::assert_snapshot!(parts(THINKING_AND_TOOLS), @r##"
+    reasoning-start {"id":"0"}
+    reasoning-delta {"id":"0","delta":"Two places. "}
+    reasoning-delta {"id":"0","delta":"Two calls."}
+    reasoning-delta {"id":"0","delta":"","metadata":{"anthropic":{"signature":"sig=="}}}
+    reasoning-end {"id":"0"}
+    reasoning-start {"id":"1","metadata":{"anthropic":{"redactedData":"secret-data"}}}
+    reasoning-end {"id":"1"}
+    text-start {"id":"2"}
+    text-delta {"id":"2","delta":"I look."}
+    text-end {"id":"2"}
+    tool-input-start {"id":"toolu_1","name":"weather"}
+    tool-input-delta {"id":"toolu_1","delta":"{\"city\": \"Par"}
+    tool-input-delta {"id":"toolu_1","delta":"is\"}"}
+    tool-call {"id":"toolu_1","name":"weather","input":"{\"city\": \"Paris\"}"}
+    tool-input-start {"id":"toolu_2","name":"clock"}
+    tool-call {"id":"toolu_2","name":"clock","input":""}
+    finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":50,"outputTokens":70,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":20}}
+    "##);
+}
+
+#[test]
+fn blocks_that_are_not_understood() {
+    insta::assert_snapshot!(parts(ITEMS), @r##"
+    provider-item {"provider":"anthropic","item":{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"rust"}}}
+    provider-item {"provider":"anthropic","item":{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://example.com","encrypted_content":"e"}]}}
+    text-start {"id":"0"}
+    text-delta {"id":"0","delta":"It is fast."}
+    text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"web_search_result_location","url":"https://example.com","cited_text":"fast"}]}}}
+    provider-item {"provider":"anthropic","item":{"type":"compaction","content":"So far: rust.","level":2}}
+    finish {"reason":"stop","rawReason":"pause_turn","usage":{"inputTokens":5,"outputTokens":8,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}
+
+#[test]
+fn careless_gateways() {
+    // The whole input at once, no id, an id twice, no name, a text that is never stopped, nonsense for usage, what comes after.
+    insta::assert_snapshot!(parts(concat!(
+        r#"{"type":"message_start","message":{"id":"a","content":[{"type":"tool_use","id":"p","name":"inside","input":{"x":1}}]}}"#, "\n",
+        r#"{"type":"message_start","message":{"id":"a"}}"#, "\n",
+        r#"{"type":"content_block_start","index":7,"content_block":{"type":"tool_use","id":"p","name":"twice","input":{"a":1}}}"#, "\n",
+        r#"{"type":"content_block_stop","index":7}"#, "\n",
+        r#"{"type":"content_block_stop","index":7}"#, "\n",
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","name":"","input":{"a":1}}}"#, "\n",
+        r#"{"type":"content_block_delta","index":0,"delta":{"partial_json":"{\"a\":1}"}}"#, "\n",
+        r#"{"type":"content_block_delta","index":9,"delta":{"text":"nowhere"}}"#, "\n",
+        r#"{"type":"content_block_stop","index":0}"#, "\n",
+        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":"at once"}}"#, "\n",
+        r#"{"type":"message_delta","delta":{},"usage":{"input_tokens":-1,"output_tokens":1e999,"cache_read_input_tokens":"7"}}"#, "\n",
+        r#"{"type":"message_delta","usage":"none"}"#, "\n",
+        r#"{"type":"message_stop"}"#, "\n",
+        r#"{"type":"message_stop"}"#, "\n",
+        "[DONE]\n",
+    )), @r##"
+    tool-input-start {"id":"p","name":"inside"}
+    tool-call {"id":"p","name":"inside","input":"{\"x\":1}"}
+    tool-input-start {"id":"call_*","name":"twice"}
+    tool-call {"id":"call_*","name":"twice","input":"{\"a\":1}"}
+    tool-input-start {"id":"call_*","name":"unnamed_tool"}
+    tool-input-delta {"id":"call_*","delta":"{\"a\":1}"}
+    tool-call {"id":"call_*","name":"unnamed_tool","input":"{\"a\":1}"}
+    text-start {"id":"0"}
+    text-delta {"id":"0","delta":"at once"}
+    text-end {"id":"0"}
+    finish {"reason":"other","usage":{"inputTokens":7,"outputTokens":9007199254740991,"cacheReadTokens":7,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}
+
+/// What cannot be an answer ends in an error that names what happened, and nothing of it becomes a call.
+#[test]
+fn garbage() {
+    let check = |stream: &str, expected: &str| {
+        let (parts, read) = read(Reader::default(), &[stream.as_bytes()]);
+        let error = read.unwrap_err();
+        assert!(error.to_string().contains(expected), "{stream}: {error}");
+        assert!(!parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. })), "{stream}");
+    };
+    let line = |json: &str| format!("data: {json}\n\n");
+    check("", "before message_stop");
+    check("<html><body>Bad gateway</body></html>", "held no events");
+    check(r#"{"type":"error","error":{"type":"overloaded_error"}}"#, "held no events");
+    check(&line("{"), "cannot be read");
+    check(&line("[1]"), "cannot be read");
+    check(&line("\u{0}"), "cannot be read");
+    check(&line(&"[".repeat(10_000)), "cannot be read");
+    let deep = format!(r#"{{"type":"later","a":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+    check(&line(&deep), "");
+    check(&line(&"x".repeat(5 * 1024 * 1024)), "larger than the limit");
+    check(
+        &line(r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#),
+        "in trouble: overloaded_error: busy",
+    );
+    check(&line(r#"{"error":{"message":"no type"}}"#), "no type");
+    let begin = line(r#"{"type":"message_start","message":{"id":"a"}}"#);
+    check(&(begin + &line(r#"{"type":"message_start","message":{"id":"b"}}"#)), "a second message");
+    let call =
+        line(r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"n"}}"#)
+            + &line(r#"{"type":"content_block_delta","index":0,"delta":{"partial_json":"{}"}}"#);
+    check(&call, "before message_stop");
+    check(&(call.clone() + &line(r#"{"type":"message_stop"}"#)), "in the middle of a tool call");
+    check(
+        &(call.clone() + &line(r#"{"type":"content_block_start","index":0,"content_block":{}}"#)),
+        "in the middle of a tool call",
+    );
+    let much = line(&format!(
+        r#"{{"type":"content_block_delta","index":0,"delta":{{"partial_json":"{}"}}}}"#,
+        "a".repeat(1024 * 1024)
+    ));
+    check(&(call + &much.repeat(17)), "too large");
+    let open =
+        |index| line(&format!(r#"{{"type":"content_block_start","index":{index},"content_block":{{"type":"text"}}}}"#));
+    check(&(0..100).map(open).collect::<String>(), "too many open blocks");
+}
+
+#[test]
+fn errors_by_their_word() {
+    use ModelErrorKind::{RateLimited, Refused, Unauthorized, Unavailable};
+    let check = |kind: &str, expected| {
+        let event = format!("data: {{\"type\":\"error\",\"error\":{{\"type\":\"{kind}\",\"message\":\"m\"}}}}\n\n");
+        let (_, read) = read(Reader::default(), &[event.as_bytes()]);
+        assert_eq!(read.unwrap_err().kind, expected, "{kind}");
+    };
+    check("overloaded_error", Unavailable);
+    check("api_error", Unavailable);
+    check("a_later_error", Unavailable);
+    check("rate_limit_error", RateLimited);
+    check("authentication_error", Unauthorized);
+    check("invalid_request_error", Refused);
+}
+
+proptest! {
+    #[test]
+    fn cuts_do_not_matter(
+        fixture in prop::sample::select(vec![TEXT, THINKING_AND_TOOLS, ITEMS]),
+        cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+    ) {
+        let stream = events(fixture, "");
+        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, end) = read(Reader::default(), &cut(stream.as_bytes(), &cuts));
+        prop_assert!(end.is_ok());
+        prop_assert_eq!(parts, whole);
+    }
+
+    /// Cut off anywhere before the end, a reply is an error, and no call of it is complete that was not.
+    #[test]
+    fn a_part_of_a_stream_is_no_reply(
+        fixture in prop::sample::select(vec![TEXT, THINKING_AND_TOOLS, ITEMS]),
+        at in any::<prop::sample::Index>(),
+    ) {
+        let stream = events(fixture, "");
+        let (whole, _) = read(Reader::default(), &[stream.as_bytes()]);
+        let (parts, end) = read(Reader::default(), &[&stream.as_bytes()[..at.index(stream.len() - 1)]]);
+        prop_assert_eq!(end.unwrap_err().kind, ModelErrorKind::BrokenStream);
+        prop_assert_eq!(&parts[..], &whole[..parts.len()]);
+    }
+
+    #[test]
+    fn no_input_panics(lines in prop::collection::vec("data: [\\{\"a-z\\}:,\\[\\]0-9]{0,40}\n\n", 0..8)) {
+        let _ = read(Reader::default(), &[lines.concat().as_bytes()]);
+    }
+}
