@@ -6,7 +6,7 @@ test("the page is readable before any script runs", async ({ browser, server }) 
   await page.goto("/");
   await expect(page).toHaveTitle(/Chatwright/);
   await expect(page.getByRole("textbox", { name: "Message" })).toBeVisible();
-  await expect(page.getByLabel("Legal name")).toBeVisible();
+  await expect(page.getByLabel("Legal name", { exact: true })).toBeVisible();
   await context.close();
 });
 

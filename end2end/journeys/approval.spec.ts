@@ -1,0 +1,58 @@
+import { Chat } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+test("deny with a note: nothing happens, and the agent knows why", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval).toContainText("Refunds");
+  await expect(page.getByRole("button", { name: "Approve" })).not.toBeFocused();
+  await chat.approval.getByRole("textbox").fill("we still need it");
+  await chat.approval.getByRole("button", { name: "Deny" }).click();
+  await expect(chat.answers.last()).toContainText("we still need it");
+  await expect(chat.approval).toHaveCount(0);
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await expect(chat.answers).toHaveCount(0);
+  await chat.ask("What do you know about refunds?");
+  await expect(chat.answers.last()).toContainText("30 days");
+});
+
+test("approve: it happens once, also after a reload", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval).toBeVisible();
+  await page.reload();
+  await expect(chat.approval).toBeVisible();
+  await expect(async () => {
+    await chat.approval.getByRole("button", { name: "Approve" }).click({ timeout: 1000 });
+    await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 5000 });
+  }).toPass();
+  await expect(chat.answers).toHaveCount(1);
+});
+
+test("a pending approval outlives the server", async ({ page, server, console }) => {
+  console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval).toBeVisible();
+  await server.kill();
+  await server.launch();
+  await page.reload();
+  await expect(chat.approval).toBeVisible();
+  await expect(async () => {
+    await chat.approval.getByRole("button", { name: "Approve" }).click({ timeout: 1000 });
+    await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 5000 });
+  }).toPass();
+});
+
+test("a new message passes the question over", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval).toBeVisible();
+  await chat.ask("What can you do?");
+  await expect(chat.approval).toHaveCount(0);
+  await expect(chat.answers.last()).toContainText("This is a demo model");
+});

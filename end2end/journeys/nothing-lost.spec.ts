@@ -1,0 +1,76 @@
+import { Chat, expectCounted } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+test("stop ends the answer and keeps what was written", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(400, 5);
+  await chat.stopButton.click();
+  await chat.idle();
+  const counted = await chat.counted();
+  expect(counted).toBeLessThan(400);
+  await page.reload();
+  await expect(chat.answers.last()).toContainText(`${counted - 1}`);
+  await expect(page.getByText("Stopped.")).toBeVisible();
+});
+
+test("a reload in mid-answer: it goes on where it is, once", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(120, 10);
+  await page.reload();
+  await expect.poll(() => chat.counted()).toBeGreaterThan(10);
+  await expect(chat.answers.last()).toContainText("That was all.", { timeout: 30_000 });
+  await chat.idle();
+  expectCounted(await chat.answers.last().innerText(), 120);
+  await expect(chat.answers).toHaveCount(1);
+});
+
+test("leaving is not stopping", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(60, 5);
+  const address = page.url();
+  await page.goto("about:blank");
+  await page.waitForTimeout(2500);
+  await page.goto(address);
+  await expect(chat.answers.last()).toContainText("That was all.", { timeout: 30_000 });
+});
+
+test("two tabs show the same answer live", async ({ page, context }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(150, 5);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  const second = new Chat(other);
+  await expect.poll(() => second.counted()).toBeGreaterThan(20);
+  await second.stopButton.click();
+  await chat.idle();
+  await second.idle();
+  expect(await second.counted()).toBe(await chat.counted());
+  // And the other way round: what is asked in one is seen in the other.
+  await chat.ask("What can you do?");
+  await expect(second.answers.last()).toContainText("This is a demo model", { timeout: 15_000 });
+});
+
+test("killed in mid-answer: what was shown is there, and Continue goes on", async ({ page, server, console }) => {
+  console.expect(/Failed to load resource|ERR_|Failed to fetch|net::|network error/i);
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(400, 20);
+  // Text may be shown a tenth of a second before it is stored.
+  const shown = await chat.counted();
+  await page.waitForTimeout(300);
+  await server.kill();
+  await server.launch();
+  await expect(page.getByRole("button", { name: "Continue" })).toBeVisible({ timeout: 30_000 });
+  expect(await chat.counted()).toBeGreaterThanOrEqual(shown);
+  await page.reload();
+  await expect(page.getByText("The answer was interrupted.")).toBeVisible();
+  await expect(async () => {
+    await page.getByRole("button", { name: "Continue" }).click({ timeout: 1000 });
+    await expect(chat.answers.last()).toContainText("goes on in the same message", { timeout: 10_000 });
+  }).toPass();
+  await expect(chat.answers).toHaveCount(1);
+});
