@@ -1,14 +1,11 @@
 //! The demo model's texts.
 
+use super::form;
 use contract::ToolSpec;
-use serde_json::Value;
 use std::fmt::Write;
 
 pub(crate) const GREETING: &str =
     "Hello! I am the demo model: no key, no network, always the same answers. Ask me *what can you do?*";
-
-pub(crate) const GOES_ON: &str = "… and that is where I was. The server had ended in the middle of my answer; everything that you had seen \
-was still there, and this goes on in the same message.";
 
 pub(crate) const TABLE_AND_CODE: &str = "Here is a table:
 
@@ -30,95 +27,85 @@ fn plus_one(numbers: &[i32]) -> Vec<i32> {
 
 > Text streams in word by word; only the last block is drawn again.";
 
+/// What a long answer is about, a section each.
+const SECTIONS: [(&str, &str); 8] = [
+    (
+        "The run",
+        "Each answer is a task of the server. It belongs to the conversation, not to the browser tab that asked.",
+    ),
+    (
+        "The journal",
+        "What is written goes into a journal as it comes. A reader that joins late reads the journal first.",
+    ),
+    ("Reload", "Press reload now: the answer is still being written, and it goes on in front of you, once."),
+    ("Two tabs", "Open this conversation in a second tab: both follow the same answer at the same pace."),
+    ("Stop", "Stop is a command, not a lost connection. What was written until then stays in the conversation."),
+    ("A crash", "End the server now: after a start, all that you had read is there, and one click goes on with it."),
+    ("Tools", "A tool that had run is not run twice, and one that waits for your approval goes on waiting for it."),
+    ("The end", "An answer that broke off is never shown as a whole one. You always know which of the two you read."),
+];
+
 /// What can be asked here.
 pub(crate) fn overview(tools: &[ToolSpec]) -> String {
     let has = |name: &str| tools.iter().any(|tool| tool.name.contains(name));
-    let mut said = String::from("This is a demo model; it understands a handful of requests:\n\n");
-    let mut offer = |line: &str| said.push_str(&format!("- {line}\n"));
-    offer("*Show me a table and some code*: how answers look.");
-    if has("update-page-state") {
-        offer(
-            "*Fill in the form for Ada Lovelace at Analytical Engines*: I write the fields of the page, and each can be taken back.",
-        );
-    }
-    if has("search") {
-        offer("*What do you know about refunds?*: I search a small knowledge base and answer from it.");
-    }
-    if has("delete") {
-        offer("*Delete the article about refunds*: I ask for your approval first.");
-    }
-    offer("*Count to 100*: a long answer, to try stop, reload and a second tab.");
-    said.push_str("\nReal models are a few lines of config away.");
-    said
+    let lines = [
+        (true, "*Show me a table and some code*: how answers look."),
+        (
+            has(form::TOOL),
+            "*Fill in the form for Ada Lovelace at Analytical Engines*: I write the page's fields, and you can take each back.",
+        ),
+        (has("search"), "*What do you know about refunds?*: I search the knowledge base and answer from it."),
+        (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),
+        (true, "*Write a long answer* or *count to 100*: time to try stop, reload and a second tab."),
+        (true, "*Simulate a failure*: what you see when a model is in trouble."),
+    ];
+    let offered = lines.iter().filter(|(is_offered, _)| *is_offered);
+    let list: String = offered.map(|(_, line)| format!("- {line}\n")).collect();
+    format!(
+        "I am a demo model and understand a handful of requests:\n\n{list}\nA real model is a few lines of config away."
+    )
 }
 
 /// For everything else.
 pub(crate) fn not_understood(asked: &str) -> String {
-    let asked: String = asked.chars().take(80).collect();
-    let asked = asked.replace(['`', '\n'], " ");
+    let short: String = asked.chars().filter(|c| !matches!(c, '`' | '\n' | '\r')).take(80).collect();
+    let asked = if short.trim().is_empty() { "that".to_owned() } else { format!("`{}`", short.trim()) };
     format!(
-        "I am only a small demo model, and `{}` is beyond me. I answer a handful of requests, always in the same way; ask me *what can you \
-         do?* to see them. With a real model in the config, this same chat answers anything.",
-        asked.trim()
+        "I am only a small demo model, and {asked} is beyond me. I answer a handful of requests, always in the same way; \
+         ask me *what can you do?* to see them. With a real model in the config, this same chat answers anything."
     )
 }
 
-/// A long text, one line for each number.
+/// For a search without a hit.
+pub(crate) fn nothing_found(topic: &str) -> String {
+    format!("I found nothing about “{topic}” in the knowledge base, and I do not make things up. Try another word.")
+}
+
+/// The numbers up to one, ten in a line.
 pub(crate) fn counting(to: u32) -> String {
     let mut said = String::new();
     for number in 1..=to {
-        let _ = writeln!(said, "{number}{}", if number % 10 == 0 { "\n" } else { "," });
+        let behind = match number {
+            number if number == to => ".",
+            number if number % 10 == 0 => ",\n",
+            _ => ", ",
+        };
+        // Writing to a string cannot fail.
+        let _ = write!(said, "{number}{behind}");
+    }
+    said
+}
+
+/// A text that takes a while to stream.
+pub(crate) fn long() -> String {
+    let mut said = String::from("# How an answer reaches you\n");
+    for round in 1..=3 {
+        for (at, (title, text)) in SECTIONS.iter().enumerate() {
+            let number = (round - 1) * SECTIONS.len() + at + 1;
+            let _ = write!(said, "\n## {number}. {title}\n\n{text} ");
+            said.push_str("This sentence is only here to take its time, word after word, so that there is something to interrupt.\n");
+        }
     }
     said.push_str("\nThat was all.");
     said
-}
-
-/// What a search brought.
-pub(crate) fn found(value: &Value) -> String {
-    let rows = first_list(value);
-    let Some(rows) = rows.filter(|rows| !rows.is_empty()) else {
-        return "I found nothing about that in the knowledge base.".to_owned();
-    };
-    let mut said = String::from("Here is what the knowledge base says:\n\n");
-    for row in rows.iter().take(3) {
-        let text = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
-        let _ = writeln!(said, "**{}**\n\n{}\n", text("title"), text("body"));
-    }
-    let titles: Vec<_> =
-        rows.iter().take(3).filter_map(|row| row["title"].as_str()).map(|title| format!("*{title}*")).collect();
-    let _ = write!(said, "Source: {}", titles.join(", "));
-    said
-}
-
-/// What came of a deletion.
-pub(crate) fn deleted(value: &Value) -> String {
-    let count = first_number(value).unwrap_or(0);
-    match count {
-        0 => "There was no such article, so nothing was deleted.".to_owned(),
-        1 => "Done: the article is deleted. (The demo's knowledge base is whole again after a restart.)".to_owned(),
-        count => {
-            format!("Done: {count} articles are deleted. (The demo's knowledge base is whole again after a restart.)")
-        }
-    }
-}
-
-/// The title of the first row that a search brought.
-pub(crate) fn first_title(value: &Value) -> Option<String> {
-    Some(first_list(value)?.first()?["title"].as_str()?.to_owned())
-}
-
-fn first_list(value: &Value) -> Option<&Vec<Value>> {
-    match value {
-        Value::Array(rows) => Some(rows),
-        Value::Object(object) => object.values().find_map(first_list),
-        _ => None,
-    }
-}
-
-fn first_number(value: &Value) -> Option<u64> {
-    match value {
-        Value::Number(number) => number.as_u64(),
-        Value::Object(object) => object.values().find_map(first_number),
-        _ => None,
-    }
 }

@@ -1,63 +1,113 @@
 //! Filling in a form from one sentence.
 
-use contract::ToolSpec;
+use super::words;
 use serde_json::{Map, Value};
 
-/// The fields to write: what the sentence says, and sensible choices for the rest, limited to what the tool offers.
-pub(crate) fn updates(asked: &str, tool: &ToolSpec) -> Map<String, Value> {
-    let Some((name, company)) = who(asked) else { return Map::new() };
-    let fields = tool.input_schema["properties"]["updates"]["properties"].as_object();
-    let value = |(key, hint): (&String, &Value)| Some((key.clone(), field(key, hint, &name, &company)?));
-    fields.into_iter().flatten().filter_map(value).collect()
+/// The tool that writes the page's fields.
+pub(crate) const TOOL: &str = "update-page-state";
+/// A due date, where a form wants one: the same each time, like all that this model writes.
+const DATE: &str = "2026-12-10";
+
+/// The fields to write: what the sentence says, and sensible choices for the rest, limited to what the tool's schema offers.
+/// None without a name.
+pub(crate) fn updates(asked: &str, schema: &Value) -> Option<Map<String, Value>> {
+    let (name, company) = words::person(asked)?;
+    let person = Person { asked: asked.to_ascii_lowercase(), name, company };
+    let fields = schema["properties"]["updates"]["properties"].as_object();
+    let value = |(key, field): (&String, &Value)| Some((key.clone(), Value::String(person.value(key, field)?)));
+    Some(fields.into_iter().flatten().filter_map(value).collect())
 }
 
-/// "… for NAME at COMPANY"
-fn who(asked: &str) -> Option<(String, String)> {
-    let at = asked.to_lowercase().find(" for ")? + 5;
-    let rest = asked.get(at..)?.trim().trim_end_matches(['.', '!']);
-    let (name, company) = match rest.to_lowercase().find(" at ") {
-        Some(at) => (rest.get(..at)?, rest.get(at + 4..)?),
-        None => (rest, "Independent"),
-    };
-    (!name.trim().is_empty()).then(|| (name.trim().to_owned(), company.trim().to_owned()))
+/// Whom the form is for.
+struct Person {
+    /// The sentence, in small letters.
+    asked: String,
+    name: String,
+    company: Option<String>,
 }
 
-fn field(key: &str, hint: &Value, name: &str, company: &str) -> Option<Value> {
-    let text = match key {
-        "legal_name" | "name" | "full_name" => name.to_owned(),
-        "company" | "organisation" | "organization" => company.to_owned(),
-        "email" | "e_mail" => format!("{}@{}.example", slug(name, "."), slug(company, "-")),
-        "priority" => hint["examples"].as_array()?.iter().rev().find_map(|option| {
-            let option = option.as_str()?;
-            matches!(option, "high" | "normal").then(|| option.to_owned())
-        })?,
-        "notes" | "note" => format!("Met {name} of {company} at the demo. Filled in by the assistant."),
-        _ if hint["description"].as_str().is_some_and(|text| text.contains("YYYY-MM-DD")) => "2026-12-10".to_owned(),
-        _ => return None,
-    };
-    Some(Value::String(text))
+impl Person {
+    /// What goes into a field; none where nothing is known.
+    fn value(&self, key: &str, field: &Value) -> Option<String> {
+        let options: Vec<_> = ["enum", "examples"]
+            .iter()
+            .filter_map(|key| field[key].as_array())
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let key = key.to_ascii_lowercase();
+        let has = |part: &str| key.contains(part);
+        if !options.is_empty() {
+            return self.choice(&options);
+        }
+        if field["type"].as_str().is_some_and(|kind| kind != "string") {
+            return None;
+        }
+        let is_date =
+            field["format"] == "date" || field["description"].as_str().is_some_and(|text| text.contains("YYYY-MM-DD"));
+        if is_date {
+            Some(DATE.to_owned())
+        } else if has("mail") {
+            self.email()
+        } else if has("company") || has("organi") {
+            self.company.clone()
+        } else if has("name") || has("customer") {
+            Some(self.name.clone())
+        } else if has("note") {
+            let of = self.company.as_ref().map(|company| format!(" of {company}")).unwrap_or_default();
+            Some(format!("{}{of} asked for a call back. Written by the demo's assistant.", self.name))
+        } else {
+            None
+        }
+    }
+
+    /// An option that the sentence names, or one that suits most.
+    fn choice(&self, options: &[&str]) -> Option<String> {
+        let named = options.iter().find(|option| self.says(option));
+        let usual = ["high", "normal", "medium"].iter().find(|usual| options.contains(usual));
+        named.or(usual).or(options.first()).map(|option| (*option).to_owned())
+    }
+
+    fn says(&self, option: &str) -> bool {
+        self.asked.split(|c: char| !c.is_alphanumeric()).any(|word| word == option.to_ascii_lowercase())
+    }
+
+    fn email(&self) -> Option<String> {
+        let name = slug(&self.name, ".")?;
+        let company = self.company.as_deref().and_then(|company| slug(company, "-"));
+        Some(format!("{name}@{}.example", company.as_deref().unwrap_or("mail")))
+    }
 }
 
-fn slug(text: &str, joint: &str) -> String {
+/// Plain words with this between them; none when no plain letter is in the text.
+fn slug(text: &str, joint: &str) -> Option<String> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect::<Vec<_>>().join(joint)
+    let slug = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join(joint);
+    (!slug.is_empty()).then_some(slug)
 }
 
 /// What the page wrote, in words.
 pub(crate) fn report(output: &Value) -> String {
-    let list = |key: &str| {
-        let names = output[key].as_array().into_iter().flatten();
-        names.filter_map(Value::as_str).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
-    };
-    let mut said = match list("written") {
-        written if written.is_empty() => "Nothing was written.".to_owned(),
-        written => {
-            format!("Done. I wrote {written}. Each field that I changed is marked, and one click takes it back.")
-        }
+    let written: Vec<_> = strings(&output["written"]).map(|key| format!("`{key}`")).collect();
+    let mut said = if written.is_empty() {
+        "Nothing was written.".to_owned()
+    } else {
+        format!(
+            "Done. I wrote {}. Each field that I changed is marked, and one click takes it back.",
+            written.join(", ")
+        )
     };
     for refused in output["refused"].as_array().into_iter().flatten() {
-        let text = |key: &str| refused[key].as_str().unwrap_or_default().to_owned();
+        let text = |key: &str| refused[key].as_str().unwrap_or("?").trim_end_matches('.').to_owned();
         said.push_str(&format!("\n\nThe page refused `{}`: {}.", text("key"), text("reason")));
     }
+    let ignored: Vec<_> = strings(&output["ignored"]).map(|key| format!("`{key}`")).collect();
+    if !ignored.is_empty() {
+        said.push_str(&format!("\n\nThe page has no field {}.", ignored.join(", ")));
+    }
     said
+}
+
+fn strings(value: &Value) -> impl Iterator<Item = &str> {
+    value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }

@@ -4,7 +4,11 @@
 mod answers;
 mod form;
 mod plan;
+mod results;
 mod stream;
+#[cfg(test)]
+mod tests;
+mod words;
 
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::StreamExt;
@@ -16,13 +20,14 @@ use tokio_util::sync::CancellationToken;
 const DELAY: Duration = Duration::from_millis(22);
 
 /// The demo's model.
+#[derive(Clone, Debug)]
 pub struct Demo {
     id: ModelId,
     delay: Duration,
 }
 
 impl Demo {
-    /// A model under this name that pauses between two words.
+    /// A model under this name that pauses between two words, 22 ms unless told otherwise.
     pub fn new(model: impl Into<String>, delay: Option<Duration>) -> Self {
         Self { id: ModelId { provider: "demo".to_owned(), model: model.into() }, delay: delay.unwrap_or(DELAY) }
     }
@@ -34,9 +39,11 @@ impl Model for Demo {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        let plan = plan::plan(&request);
-        let usage = stream::usage(&request, plan.as_ref().ok());
         let delay = self.delay;
-        Box::pin(async move { Ok(stream::paced(stream::parts(&plan?, usage), delay, cancel).boxed()) })
+        Box::pin(async move {
+            let actions = plan::plan(&request)?;
+            let usage = stream::usage(&request, &actions);
+            Ok(stream::paced(stream::parts(actions, usage), delay, cancel).boxed())
+        })
     }
 }

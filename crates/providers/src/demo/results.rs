@@ -1,0 +1,105 @@
+//! What the model does with what its tools brought.
+
+use super::plan::{Action, Turn, call, delete_article, say, with_text};
+use super::words::Wish;
+use super::{answers, form};
+use contract::{ToolOutput, ToolResult};
+use serde_json::Value;
+
+/// The next thing to do, or the answer.
+pub(crate) fn answer(turn: &Turn<'_>, wish: &Wish) -> Vec<Action> {
+    if let Some(found) = turn.news.iter().find(|result| result.name.contains("search")) {
+        match (&found.output, wish) {
+            (ToolOutput::Json(value), Wish::Search(topic)) if rows(value).is_some_and(<[Value]>::is_empty) => {
+                return search_again(turn, topic)
+                    .unwrap_or_else(|| say("The search brought nothing.", answers::nothing_found(topic)));
+            }
+            (ToolOutput::Json(value), Wish::Delete(topic)) => return delete_found(turn, topic, value),
+            _ => {}
+        }
+    }
+    let said: Vec<_> = turn.news.iter().map(report).collect();
+    say("I have the tool's result and answer from it.", said.join("\n\n"))
+}
+
+/// An article may use the singular: one more try.
+fn search_again(turn: &Turn<'_>, topic: &str) -> Option<Vec<Action>> {
+    let singular = topic.strip_suffix('s').filter(|word| word.len() > 2)?;
+    let tool = turn.tool("search").filter(|_| turn.results.len() == 1)?;
+    let thinks = format!("Nothing about “{topic}”. I try “{singular}”.");
+    Some(call(&thinks, "Nothing under that word; let me try another.", tool, with_text(tool, singular)))
+}
+
+fn delete_found(turn: &Turn<'_>, topic: &str, found: &Value) -> Vec<Action> {
+    let titles: Vec<_> = rows(found).into_iter().flatten().filter_map(title).collect();
+    let topic = topic.to_lowercase();
+    let named = titles.iter().find(|title| title.to_lowercase().contains(&topic));
+    match (named.or(titles.first()), turn.tool("delete")) {
+        (Some(title), Some(tool)) => delete_article(tool, title),
+        _ => say("Nothing was found.", "I found no such article, so there is nothing to delete."),
+    }
+}
+
+/// A result in words.
+fn report(result: &ToolResult) -> String {
+    let deletes = result.name.contains("delete");
+    let nothing = if deletes { "Nothing was deleted" } else { "Nothing was changed" };
+    match &result.output {
+        ToolOutput::Denied(Some(reason)) => format!("{nothing}: you said no. Your reason: “{reason}”"),
+        ToolOutput::Denied(None) => format!("{nothing}: you said no."),
+        ToolOutput::ErrorText(error) => format!("That did not work. The tool `{}` says: {error}", result.name),
+        ToolOutput::Json(value) if result.name == form::TOOL => form::report(value),
+        ToolOutput::Json(value) if deletes => deleted(value),
+        ToolOutput::Json(value) => found(value),
+        ToolOutput::Text(text) => text.clone(),
+    }
+}
+
+/// A short answer from what a search found, with its source.
+fn found(value: &Value) -> String {
+    let Some((first, more)) = rows(value).and_then(<[Value]>::split_first) else {
+        return format!("The tool answered:\n\n```json\n{value:#}\n```");
+    };
+    let source = title(first).unwrap_or_else(|| "without a title".to_owned());
+    let mut said = format!("{}\n\nSource: the article *{source}*.", body(first));
+    let related: Vec<_> = more.iter().filter_map(title).map(|title| format!("*{title}*")).collect();
+    if !related.is_empty() {
+        said.push_str(&format!(" Also found: {}.", related.join(", ")));
+    }
+    said
+}
+
+fn deleted(value: &Value) -> String {
+    match first_number(value) {
+        Some(0) => "There was no such article, so nothing was deleted.".to_owned(),
+        Some(count) if count > 1 => format!("Done: {count} articles are deleted."),
+        _ => "Done: the article is deleted.".to_owned(),
+    }
+}
+
+/// The first list of objects in a result.
+fn rows(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Array(rows) if rows.iter().all(Value::is_object) => Some(rows),
+        Value::Object(object) => object.values().find_map(rows),
+        _ => None,
+    }
+}
+
+fn title(row: &Value) -> Option<String> {
+    ["title", "name", "subject"].iter().find_map(|key| row[key].as_str()).map(str::to_owned)
+}
+
+fn body(row: &Value) -> &str {
+    let texts = row.as_object().into_iter().flatten().filter_map(|(_, value)| value.as_str());
+    let known = ["body", "text", "content", "description"].iter().find_map(|key| row[key].as_str());
+    known.or_else(|| texts.max_by_key(|text| text.len())).unwrap_or_default()
+}
+
+fn first_number(value: &Value) -> Option<u64> {
+    match value {
+        Value::Number(number) => number.as_u64(),
+        Value::Object(object) => object.values().find_map(first_number),
+        _ => None,
+    }
+}

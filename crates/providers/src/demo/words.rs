@@ -1,0 +1,78 @@
+//! What the user's words ask for.
+
+/// A request in plain words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Wish {
+    /// To see what can be asked.
+    Overview,
+    Greeting,
+    Table,
+    FillForm,
+    /// To know about this.
+    Search(String),
+    /// To have the article about this deleted.
+    Delete(String),
+    /// Numbers up to this one.
+    Count(u32),
+    LongAnswer,
+    Failure,
+    Unknown,
+}
+
+/// Reads the words. Only plain letters are compared without regard to case, so that places in the text stay where they are.
+pub(crate) fn wish(asked: &str) -> Wish {
+    let words = asked.trim().trim_end_matches(['.', '!', '?']).to_ascii_lowercase();
+    let has = |needle: &str| words.contains(needle);
+    let greetings = ["hello", "hi", "hey", "good morning", "good evening", "hello there"];
+    if words == "simulate a failure" {
+        Wish::Failure
+    } else if greetings.contains(&words.as_str()) {
+        Wish::Greeting
+    } else if has("what can you do") || words == "help" {
+        Wish::Overview
+    } else if has("fill") && (has("form") || has(" for ")) {
+        Wish::FillForm
+    } else if has("know about") || has("search") || has("look up") || has("tell me about") {
+        Wish::Search(topic(asked, &["know about ", "tell me about ", "search for ", "look up ", "search "]))
+    } else if has("delete") || has("remove") {
+        Wish::Delete(topic(asked, &["article about ", "article on ", "article ", "delete ", "remove "]))
+    } else if let Some(number) = count_to(&words) {
+        Wish::Count(number)
+    } else if has("long answer") || has("long text") {
+        Wish::LongAnswer
+    } else if has("table") || has("code") {
+        Wish::Table
+    } else {
+        Wish::Unknown
+    }
+}
+
+/// The text behind the first of these leads that occurs.
+fn topic(asked: &str, leads: &[&str]) -> String {
+    let lower = asked.to_ascii_lowercase();
+    let behind = leads.iter().find_map(|lead| Some(lower.find(lead)? + lead.len()));
+    let text = behind.map_or(asked, |at| &asked[at..]);
+    let text = text.trim().trim_end_matches(['?', '.', '!']);
+    let text = ["the ", "our ", "your "].iter().find_map(|article| text.strip_prefix(article)).unwrap_or(text);
+    text.trim_matches(['"', '“', '”', '*', '‘', '’', '\'']).to_owned()
+}
+
+fn count_to(words: &str) -> Option<u32> {
+    let number: String = words.split("count to ").nth(1)?.chars().take_while(char::is_ascii_digit).collect();
+    number.parse().ok().map(|number: u32| number.clamp(1, 2_000))
+}
+
+/// A person and, if said, where they work: "… for NAME at COMPANY".
+pub(crate) fn person(asked: &str) -> Option<(String, Option<String>)> {
+    let lower = asked.to_ascii_lowercase();
+    let start = lower.find(" for ")? + " for ".len();
+    let ends = [",", ";", " with ", "\n"].iter().filter_map(|end| lower[start..].find(end));
+    let end = start + ends.min().unwrap_or(asked.len() - start);
+    let tidy = |text: &str| text.trim().trim_end_matches(['.', '!', '?']).trim().to_owned();
+    let at = [" at ", " of ", " from "].iter().find_map(|at| Some((lower[start..end].find(at)?, at.len())));
+    let (name, company) = match at {
+        Some((at, len)) => (tidy(&asked[start..start + at]), Some(tidy(&asked[start + at + len..end]))),
+        None => (tidy(&asked[start..end]), None),
+    };
+    (!name.is_empty()).then(|| (name, company.filter(|company| !company.is_empty())))
+}
