@@ -1,6 +1,8 @@
 //! Endpoints by id, and calling one.
 
-use crate::{EndpointError, EndpointTool, Sql, routine};
+use crate::routine::{self, Surroundings};
+use crate::step::Step;
+use crate::{EndpointError, EndpointTool, Sql};
 use contract::ToolSpec;
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -8,6 +10,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
+
+/// How long an explanation of a payload that does not fit may be; it quotes the payload.
+const MAX_EXPLANATION: usize = 300;
 
 /// An endpoint as the config declares it.
 #[derive(Clone, Debug)]
@@ -33,53 +38,84 @@ pub struct CallContext {
 
 /// All endpoints with their connections.
 pub struct Endpoints {
-    endpoints: HashMap<String, (Endpoint, Option<Validator>)>,
+    endpoints: HashMap<String, Compiled>,
     connections: HashMap<String, Sql>,
     time: Duration,
 }
 
-impl Endpoints {
-    /// Endpoints over these connections, both by id. A routine must be done within `time`.
-    ///
-    /// # Errors
-    /// A payload schema that is no JSON Schema, with the endpoint's id.
-    pub fn new(endpoints: Vec<Endpoint>, connections: HashMap<String, Sql>, time: Duration) -> Result<Self, String> {
-        let compile = |endpoint: Endpoint| {
-            let schema = endpoint.payload_schema.as_ref().map(jsonschema::validator_for).transpose();
-            let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
-            Ok((endpoint.id.clone(), (endpoint, schema)))
-        };
-        Ok(Self { endpoints: endpoints.into_iter().map(compile).collect::<Result<_, String>>()?, connections, time })
+/// An endpoint, ready to be called.
+struct Compiled {
+    endpoint: Endpoint,
+    schema: Option<Validator>,
+    steps: Vec<Step>,
+}
+
+impl Compiled {
+    fn new(endpoint: Endpoint) -> Result<Self, String> {
+        let schema = endpoint.payload_schema.as_ref().map(jsonschema::validator_for).transpose();
+        let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
+        let steps =
+            Step::read_all(&endpoint.routine).map_err(|error| format!("the routine of `{}`: {error}", endpoint.id))?;
+        Ok(Self { endpoint, schema, steps })
     }
 
-    /// Runs an endpoint.
+    fn check(&self, payload: &Value) -> Result<(), EndpointError> {
+        let Some(error) = self.schema.as_ref().and_then(|schema| schema.iter_errors(payload).next()) else {
+            return Ok(());
+        };
+        let path = error.instance_path().to_string();
+        let mut message = error.to_string();
+        if let Some((cut, _)) = message.char_indices().nth(MAX_EXPLANATION) {
+            message.truncate(cut);
+            message.push('…');
+        }
+        Err(EndpointError::Payload { path: if path.is_empty() { "/".to_owned() } else { path }, message })
+    }
+}
+
+impl Endpoints {
+    /// Endpoints over these connections, by id. A routine must be done within `time`.
+    ///
+    /// # Errors
+    /// A payload schema that is no JSON Schema or a step that is none, with the endpoint's id.
+    pub fn new(endpoints: Vec<Endpoint>, connections: HashMap<String, Sql>, time: Duration) -> Result<Self, String> {
+        let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), Compiled::new(endpoint)?));
+        let endpoints = endpoints.into_iter().map(compile).collect::<Result<_, String>>()?;
+        Ok(Self { endpoints, connections, time })
+    }
+
+    /// Runs an endpoint. Dropping the future ends the routine as cancelling does: the statement that runs is interrupted, and
+    /// what it had written is undone; statements before it stay.
     ///
     /// # Errors
     /// See [`EndpointError`].
     pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
-        let (endpoint, schema) = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
-        if let Some(error) = schema.as_ref().and_then(|schema| schema.iter_errors(&payload).next()) {
-            let path = error.instance_path().to_string();
-            return Err(EndpointError::Payload {
-                path: if path.is_empty() { "/".to_owned() } else { path },
-                message: error.to_string(),
-            });
-        }
-        let user = json!({ "id": context.user_id });
-        let routine = routine::run(&endpoint.routine, &payload, &user, &self.connections);
+        let compiled = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
+        compiled.check(&payload)?;
+        let around = Surroundings {
+            endpoint_id: id,
+            payload: &payload,
+            user: &json!({ "id": context.user_id }),
+            connections: &self.connections,
+        };
+        let routine = tokio::time::timeout(self.time, routine::run(&compiled.steps, around));
         tokio::select! {
+            biased;
             () = context.cancel.cancelled() => Err(EndpointError::Cancelled),
-            ended = tokio::time::timeout(self.time, routine) => {
-                ended.unwrap_or_else(|_| Err(EndpointError::Limit(format!("{} s", self.time.as_secs_f32()))))
-            }
+            ended = routine => ended.unwrap_or(Err(EndpointError::TooSlow(self.time))),
         }
     }
 
     /// The endpoint as a tool under this name; none unless it has a description and a payload schema (L-8).
     pub fn tool(self: &Arc<Self>, id: &str, name: &str, confirm: bool) -> Option<EndpointTool> {
-        let (endpoint, _) = self.endpoints.get(id)?;
+        let endpoint = &self.endpoints.get(id)?.endpoint;
         let (description, schema) = (endpoint.description.clone()?, endpoint.payload_schema.clone()?);
-        let spec = ToolSpec { needs_approval: confirm, timeout: self.time, ..ToolSpec::new(name, description, schema) };
+        let spec = ToolSpec {
+            needs_approval: confirm,
+            // The routine's own limit comes first, since it knows what to say.
+            timeout: self.time + Duration::from_secs(5),
+            ..ToolSpec::new(name, description, schema)
+        };
         Some(EndpointTool::new(self.clone(), id, spec))
     }
 }

@@ -2,12 +2,12 @@
 
 mod endpoint;
 mod error;
-mod named;
 mod routine;
 mod sql;
+mod step;
 mod tool;
 
 pub use endpoint::{CallContext, Endpoint, Endpoints};
 pub use error::EndpointError;
-pub use sql::{Sql, SqlSettings};
+pub use sql::{Sql, SqlLimits, SqlSettings};
 pub use tool::EndpointTool;

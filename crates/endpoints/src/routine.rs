@@ -1,5 +1,6 @@
-//! Running a routine: steps in order, requests to connections and controls.
+//! Running a routine: its steps in order.
 
+use crate::step::{SqlRequest, Step};
 use crate::{EndpointError, Sql};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -7,41 +8,47 @@ use operators::{Scope, evaluate, is_truthy};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 
-/// Steps of one routine, each time round counted.
+/// How many steps of a routine may run; one that is reached again counts again.
 const MAX_STEPS: u32 = 1_000;
 
+/// What a routine runs with.
+pub(crate) struct Surroundings<'a> {
+    /// For the log.
+    pub(crate) endpoint_id: &'a str,
+    /// `_payload`
+    pub(crate) payload: &'a Value,
+    /// `_user`
+    pub(crate) user: &'a Value,
+    /// By id.
+    pub(crate) connections: &'a HashMap<String, Sql>,
+}
+
 /// Runs the steps; the result is what `:return` says, else `null`.
-pub(crate) async fn run(
-    steps: &[Value],
-    payload: &Value,
-    user: &Value,
-    connections: &HashMap<String, Sql>,
-) -> Result<Value, EndpointError> {
-    let mut routine =
-        Routine { payload, user, connections, results: Value::Object(Map::new()), state: Map::new(), steps: 0 };
+pub(crate) async fn run(steps: &[Step], around: Surroundings<'_>) -> Result<Value, EndpointError> {
+    let empty = || Value::Object(Map::new());
+    let mut routine = Routine { around, results: empty(), state: empty(), done: 0 };
     Ok(routine.steps(steps).await?.unwrap_or(Value::Null))
 }
 
 struct Routine<'a> {
-    payload: &'a Value,
-    user: &'a Value,
-    connections: &'a HashMap<String, Sql>,
+    around: Surroundings<'a>,
     /// `_step`: results by step id.
     results: Value,
     /// `_state`: what `:set_state` has set.
-    state: Map<String, Value>,
-    steps: u32,
+    state: Value,
+    /// Steps that have run.
+    done: u32,
 }
 
 impl Routine<'_> {
-    /// Runs steps until one returns.
-    fn steps<'b>(&'b mut self, steps: &'b [Value]) -> BoxFuture<'b, Result<Option<Value>, EndpointError>> {
+    /// Runs steps until one returns. Boxed, since steps hold steps.
+    fn steps<'b>(&'b mut self, steps: &'b [Step]) -> BoxFuture<'b, Result<Option<Value>, EndpointError>> {
         async move {
             for step in steps {
-                self.steps += 1;
-                if self.steps > MAX_STEPS {
-                    return Err(EndpointError::Limit(format!("{MAX_STEPS} steps")));
+                if self.done == MAX_STEPS {
+                    return Err(EndpointError::TooManySteps(MAX_STEPS));
                 }
+                self.done += 1;
                 if let Some(returned) = self.step(step).await? {
                     return Ok(Some(returned));
                 }
@@ -51,73 +58,69 @@ impl Routine<'_> {
         .boxed()
     }
 
-    async fn step(&mut self, step: &Value) -> Result<Option<Value>, EndpointError> {
-        if let Some(value) = step.get(":return") {
-            return Ok(Some(self.evaluate(":return", value)?));
-        }
-        if let Some(test) = step.get(":if") {
-            let branch = if is_truthy(&self.evaluate(":if", test)?) { ":then" } else { ":else" };
-            return match step.get(branch) {
-                Some(Value::Array(steps)) => self.steps(steps).await,
-                Some(single) => self.steps(std::slice::from_ref(single)).await,
-                None => Ok(None),
-            };
-        }
-        for control in [":throw", ":reject"] {
-            if let Some(message) = step.get(control) {
-                let message = self.evaluate(control, message)?;
-                return Err(EndpointError::Rejected(
-                    message.as_str().map_or_else(|| message.to_string(), str::to_owned),
-                ));
+    async fn step(&mut self, step: &Step) -> Result<Option<Value>, EndpointError> {
+        match step {
+            Step::Sql(request) => self.request(request).await?,
+            Step::Return(value) => return Ok(Some(self.evaluate(":return", value)?)),
+            Step::If { test, then, otherwise } => {
+                let is_so = is_truthy(&self.evaluate(":if", test)?);
+                return self.steps(if is_so { then } else { otherwise }).await;
             }
-        }
-        if let Some(values) = step.get(":set_state") {
-            if let Value::Object(values) = self.evaluate(":set_state", values)? {
-                self.state.extend(values);
+            Step::SetState(values) => self.set_state(values)?,
+            Step::Log(message) => {
+                let message = text(self.evaluate(":log", message)?);
+                tracing::info!(target: "chatwright", endpoint = self.around.endpoint_id, message, "a routine logs");
             }
-            return Ok(None);
+            Step::Reject(message) => return Err(EndpointError::Rejected(text(self.evaluate(":reject", message)?))),
+            Step::Throw(message) => return Err(EndpointError::Thrown(text(self.evaluate(":throw", message)?))),
         }
-        if let Some(message) = step.get(":log") {
-            tracing::info!(target: "chatwright", message = %self.evaluate(":log", message)?, "a routine logs");
-            return Ok(None);
-        }
-        self.request(step).await.map(|()| None)
+        Ok(None)
     }
 
-    async fn request(&mut self, step: &Value) -> Result<(), EndpointError> {
-        let text = |key: &str| step.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let id = text("id");
-        let failed = |message: String| EndpointError::Step { step: id.clone(), message };
-        let connection = self
-            .connections
-            .get(&text("connectionId"))
-            .ok_or_else(|| failed("its connection is not there".to_owned()))?;
-        let properties = self.evaluate(&id, step.get("properties").unwrap_or(&Value::Null))?;
-        let query =
-            properties.get("query").and_then(Value::as_str).ok_or_else(|| failed("it has no query".to_owned()))?;
-        let parameters = properties.get("parameters").and_then(Value::as_object).cloned().unwrap_or_default();
-        let result = match text("type").as_str() {
-            "SqlQuery" => connection.query(query, &parameters).await,
-            "SqlExecute" => connection.execute(query, &parameters).await,
-            unknown => return Err(failed(format!("there is no request type `{unknown}`"))),
+    /// All values are evaluated before any is set, so that two can change places.
+    fn set_state(&mut self, values: &Map<String, Value>) -> Result<(), EndpointError> {
+        let values = values.iter().map(|(key, value)| Ok((key.clone(), self.evaluate(":set_state", value)?)));
+        let values = values.collect::<Result<Vec<_>, EndpointError>>()?;
+        insert(&mut self.state, values);
+        Ok(())
+    }
+
+    async fn request(&mut self, request: &SqlRequest) -> Result<(), EndpointError> {
+        let SqlRequest { id, connection_id, access, statement, parameters } = request;
+        let failed = |message| EndpointError::Step { step: id.clone(), message };
+        let connection = self.around.connections.get(connection_id);
+        let connection = connection.ok_or_else(|| failed("its connection is not there".to_owned()))?;
+        let Value::Object(parameters) = self.evaluate(id, parameters)? else {
+            return Err(failed("its parameters are no mapping".to_owned()));
         };
-        let result = result.map_err(failed)?;
-        if let Value::Object(results) = &mut self.results {
-            results.insert(id, result);
-        }
+        let result = connection.run(statement, *access, &parameters).await.map_err(failed)?;
+        insert(&mut self.results, [(id.clone(), result)]);
         Ok(())
     }
 
     fn evaluate(&self, step: &str, value: &Value) -> Result<Value, EndpointError> {
-        let state = Value::Object(self.state.clone());
         let scope = Scope {
-            state: Some(&state),
-            user: Some(self.user),
-            payload: Some(self.payload),
+            state: Some(&self.state),
+            user: Some(self.around.user),
+            payload: Some(self.around.payload),
             step: Some(&self.results),
             ..Scope::default()
         };
         evaluate(value, &scope)
             .map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
+    }
+}
+
+/// A text as it is, anything else as JSON.
+fn text(value: Value) -> String {
+    match value {
+        Value::String(text) => text,
+        other => other.to_string(),
+    }
+}
+
+fn insert(into: &mut Value, values: impl IntoIterator<Item = (String, Value)>) {
+    if let Value::Object(into) = into {
+        into.extend(values);
     }
 }

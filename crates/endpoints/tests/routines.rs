@@ -1,91 +1,206 @@
 //! Routines over a real database.
 
+use contract::{Tool, ToolContext};
 use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-const INIT: &str = "CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT, price REAL, body BLOB);
-    INSERT INTO articles (title, price, body) VALUES ('Refunds', 1.5, NULL), ('Returns', 2, x'0102')";
+const INIT: &str =
+    "CREATE TABLE articles (id INTEGER PRIMARY KEY, title TEXT UNIQUE, price REAL, body BLOB, is_open BOOLEAN);
+    INSERT INTO articles (title, price, body, is_open) VALUES ('Refunds', 1.5, NULL, 1), ('Returns', 2, x'0102', 0)";
+/// A statement that never ends by itself.
+const ENDLESS: &str = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
 
-async fn endpoints(read_only: bool, routine: Value) -> Endpoints {
+async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) -> Endpoints {
     let settings = SqlSettings { url: "sqlite::memory:".to_owned(), read_only, init: Some(INIT.to_owned()) };
     let kb = Sql::open(&settings).await.unwrap();
-    let endpoint = Endpoint {
-        id: "e".to_owned(),
-        description: None,
+    let endpoint = |(id, routine): &(&str, Value)| Endpoint {
+        id: (*id).to_owned(),
+        description: Some("Does something.".to_owned()),
         payload_schema: Some(
             json!({ "type": "object", "properties": { "q": { "type": "string" } }, "required": ["q"] }),
         ),
-        routine: serde_json::from_value(routine).unwrap(),
+        routine: serde_json::from_value(routine.clone()).unwrap(),
     };
-    Endpoints::new(vec![endpoint], HashMap::from([("kb".to_owned(), kb)]), Duration::from_secs(5)).unwrap()
+    let connections = HashMap::from([("kb".to_owned(), kb)]);
+    Endpoints::new(routines.iter().map(endpoint).collect(), connections, time).unwrap()
+}
+
+fn context() -> CallContext {
+    CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() }
+}
+
+async fn call(endpoints: &Endpoints, id: &str, payload: Value) -> String {
+    let answer = endpoints.call(id, payload, &context()).await;
+    answer.map_or_else(|error| error.to_string(), |value| value.to_string())
 }
 
 async fn check(routine: Value, payload: Value, expected: &str) {
-    let endpoints = endpoints(false, routine).await;
-    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
-    let seen = endpoints.call("e", payload, &context).await;
-    assert_eq!(seen.map_or_else(|error| error.to_string(), |value| value.to_string()), expected);
+    let endpoints = endpoints(false, Duration::from_secs(20), &[("e", routine)]).await;
+    assert_eq!(call(&endpoints, "e", payload).await, expected);
 }
 
 fn sql(kind: &str, query: &str, parameters: Value) -> Value {
     json!({ "id": "s", "type": kind, "connectionId": "kb", "properties": { "query": query, "parameters": parameters } })
 }
 
+fn answer_of(kind: &str, query: &str, parameters: Value) -> Value {
+    json!([sql(kind, query, parameters), { ":return": { "_step": "s" } }])
+}
+
 #[tokio::test]
-async fn requests() {
-    let hits = sql(
-        "SqlQuery",
-        "select title, price, body from articles where title like '%' || :q || '%'",
-        json!({ "q": { "_payload": "q" } }),
-    );
+async fn queries() {
+    let query = "select title, price, body, is_open from articles where title like '%' || :q || '%' order by title";
+    let hits = sql("SqlQuery", query, json!({ "q": { "_payload": "q" } }));
     let found = json!([hits, { ":return": { "hits": { "_step": "s" }, "by": { "_user": "id" } } }]);
-    check(found.clone(), json!({ "q": "Re" }), r#"{"hits":[{"title":"Refunds","price":1.5,"body":null},{"title":"Returns","price":2.0,"body":{"bytes":2}}],"by":"ada"}"#).await;
+    let refunds = r#"{"title":"Refunds","price":1.5,"body":null,"is_open":true}"#;
+    let returns = r#"{"title":"Returns","price":2.0,"body":"AQI=","is_open":false}"#;
+    check(found.clone(), json!({ "q": "Re" }), &format!(r#"{{"hits":[{refunds},{returns}],"by":"ada"}}"#)).await;
     check(found, json!({ "q": "'; DROP TABLE articles; --" }), r#"{"hits":[],"by":"ada"}"#).await;
-    let delete = json!([sql("SqlExecute", "delete from articles where title = :q", json!({ "q": { "_payload": "q" } })), { ":return": { "_step": "s" } }]);
-    check(delete, json!({ "q": "Refunds" }), r#"{"rowsAffected":1}"#).await;
+    let all =
+        json!({ "n": null, "b": true, "i": 9_007_199_254_740_993_i64, "f": 0.5, "t": "ü'", "l": [1], "o": { "a": 1 } });
+    let echo = answer_of("SqlQuery", "select :n as n, :b as b, :i as i, :f as f, :t as t, :l as l, :o as o", all);
+    let echoed = r#"[{"n":null,"b":1,"i":9007199254740993,"f":0.5,"t":"ü'","l":"[1]","o":"{\"a\":1}"}]"#;
+    check(echo, json!({ "q": "" }), echoed).await;
+}
+
+#[tokio::test]
+async fn statements() {
+    let title = json!({ "q": { "_payload": "q" } });
+    let delete = answer_of("SqlExecute", "delete from articles where title = :q", title.clone());
+    check(delete.clone(), json!({ "q": "Refunds" }), r#"{"rowsAffected":1}"#).await;
+    check(delete, json!({ "q": "Nothing" }), r#"{"rowsAffected":0}"#).await;
+    let insert = answer_of("SqlExecute", "insert into articles (title) values (:q) returning id", title);
+    check(insert.clone(), json!({ "q": "New" }), r#"{"rowsAffected":1,"rows":[{"id":3}]}"#).await;
+    check(insert, json!({ "q": "Refunds" }), "The step `s` failed: UNIQUE constraint failed: articles.title").await;
 }
 
 #[tokio::test]
 async fn failures_are_for_their_reader() {
+    let q = json!({ "q": "" });
     check(json!([]), json!({}), r#"The payload does not fit at /: "q" is a required property"#).await;
     check(json!([]), json!({ "q": 7 }), r#"The payload does not fit at /q: 7 is not of type "string""#).await;
-    check(
-        json!([sql("SqlQuery", "selec 1", json!({}))]),
-        json!({ "q": "" }),
-        "The step `s` failed: near \"selec\": syntax error",
-    )
-    .await;
-    check(
-        json!([sql("SqlQuery", "select :x", json!({}))]),
-        json!({ "q": "" }),
-        "The step `s` failed: the parameter `x` is not given",
-    )
-    .await;
-    check(json!([{ ":reject": "Not today." }]), json!({ "q": "" }), "Not today.").await;
+    let wrong = answer_of("SqlQuery", "selec 1", json!({}));
+    check(wrong, q.clone(), "The step `s` failed: near \"selec\": syntax error").await;
+    let missing = answer_of("SqlQuery", "select :x", json!({}));
+    check(missing, q.clone(), "The step `s` failed: the parameter `x` is not given").await;
+    let many = answer_of(
+        "SqlQuery",
+        "with recursive n(i) as (select 1 union all select i + 1 from n) select i from n",
+        json!({}),
+    );
+    let too_many = "The step `s` failed: the answer has more than 1000 rows; give the statement a `limit`";
+    check(many, q.clone(), too_many).await;
+    let large = answer_of("SqlQuery", "select hex(zeroblob(3000000)) as a", json!({}));
+    check(large, q.clone(), "The step `s` failed: the answer has more than 4194304 bytes; select less").await;
+    check(json!([{ ":reject": "Not today." }]), q.clone(), "Not today.").await;
+    check(json!([{ ":throw": { "code": { "_payload": "q" } } }]), q, r#"{"code":""}"#).await;
 }
 
 #[tokio::test]
 async fn controls() {
     let routine = json!([
-        { ":set_state": { "n": { "_payload": "q" } } },
-        { ":if": { "_eq": [{ "_state": "n" }, "yes"] }, ":then": [{ ":return": 1 }], ":else": [{ ":return": 2 }] },
-        { ":return": 3 },
+        { ":set_state": { "n": { "_payload": "q" }, "m": 1 } },
+        { ":set_state": { "n": { "_state": "m" }, "m": { "_state": "n" } } },
+        { ":if": { "_eq": [{ "_state": "m" }, "yes"] }, ":then": { ":return": 1 }, ":else": [{ ":log": "no" }] },
+        { ":return": { "_state": true } },
     ]);
     check(routine.clone(), json!({ "q": "yes" }), "1").await;
-    check(routine, json!({ "q": "no" }), "2").await;
+    check(routine, json!({ "q": "no" }), r#"{"n":1,"m":"no"}"#).await;
     check(json!([{ ":log": "hello" }]), json!({ "q": "" }), "null").await;
+    let many = json!(vec![json!({ ":set_state": {} }); 1_001]);
+    check(many, json!({ "q": "" }), "The routine did not finish within 1000 steps.").await;
 }
 
 #[tokio::test]
-async fn read_only_is_read_only() {
-    let routine = json!([sql("SqlExecute", "delete from articles", json!({}))]);
-    let endpoints = endpoints(true, routine).await;
-    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
-    let refused = endpoints.call("e", json!({ "q": "" }), &context).await.unwrap_err();
-    assert_eq!(refused.to_string(), "The step `s` failed: attempt to write a readonly database");
-    context.cancel.cancel();
+async fn what_reads_cannot_write() {
+    let delete = |kind| answer_of(kind, "delete from articles returning id", json!({}));
+    let count = answer_of("SqlQuery", "select count(*) as n from articles", json!({}));
+    let unlock = answer_of("SqlQuery", "pragma query_only = 0", json!({}));
+    let routines =
+        [("execute", delete("SqlExecute")), ("query", delete("SqlQuery")), ("count", count), ("unlock", unlock)];
+    for read_only in [true, false] {
+        let endpoints = endpoints(read_only, Duration::from_secs(20), &routines).await;
+        let q = || json!({ "q": "" });
+        call(&endpoints, "unlock", q()).await;
+        let refused = "The step `s` failed: attempt to write a readonly database";
+        assert_eq!(call(&endpoints, "query", q()).await, refused);
+        assert_eq!(call(&endpoints, "count", q()).await, r#"[{"n":2}]"#);
+        let executed = call(&endpoints, "execute", q()).await;
+        let expected = match read_only {
+            true => "The step `s` failed: the connection is read-only",
+            false => r#"{"rowsAffected":2,"rows":[{"id":1},{"id":2}]}"#,
+        };
+        assert_eq!(executed, expected);
+    }
+}
+
+/// The database is free again at once, although there is one connection and its statement would never have ended.
+#[tokio::test]
+async fn a_call_ends_with_its_caller_and_with_its_time() {
+    let routines = [
+        ("endless", answer_of("SqlQuery", ENDLESS, json!({}))),
+        ("quick", answer_of("SqlQuery", "select 1 as n", json!({}))),
+    ];
+    let endpoints = endpoints(false, Duration::from_secs(1), &routines).await;
+    let q = || json!({ "q": "" });
+    let began = Instant::now();
+    assert_eq!(call(&endpoints, "endless", q()).await, "The routine did not finish within 1 s.");
+    assert_eq!(call(&endpoints, "quick", q()).await, r#"[{"n":1}]"#);
+
+    let context = context();
+    let stop = async {
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        context.cancel.cancel();
+    };
+    let (ended, ()) = tokio::join!(endpoints.call("endless", q(), &context), stop);
+    assert_eq!(ended, Err(EndpointError::Cancelled));
+    assert_eq!(call(&endpoints, "quick", q()).await, r#"[{"n":1}]"#);
+    assert!(began.elapsed() < Duration::from_secs(10), "took {:?}", began.elapsed());
     assert_eq!(endpoints.call("none", json!({}), &context).await, Err(EndpointError::NotFound));
+}
+
+#[tokio::test]
+async fn an_endpoint_is_a_tool() {
+    let routine = json!([{ ":if": { "_eq": [{ "_payload": "q" }, ""] }, ":then": { ":reject": "Say what." } }, { ":return": "found" }]);
+    let endpoints = Arc::new(endpoints(false, Duration::from_secs(20), &[("search", routine)]).await);
+    assert!(endpoints.tool("none", "none", false).is_none());
+    let tool = endpoints.tool("search", "find", true).unwrap();
+    let spec = tool.spec();
+    assert_eq!((spec.name.as_str(), spec.description.as_str(), spec.needs_approval), ("find", "Does something.", true));
+    let context = || ToolContext {
+        call_id: "c".to_owned(),
+        user_id: "ada".to_owned(),
+        conversation_id: "v".to_owned(),
+        cancel: CancellationToken::new(),
+    };
+    assert_eq!(tool.call(json!({ "q": "x" }), context()).await, Ok(json!("found")));
+    assert_eq!(tool.call(json!({ "q": "" }), context()).await.unwrap_err().message, "Say what.");
+    let unfit = tool.call(json!({}), context()).await.unwrap_err().message;
+    assert_eq!(unfit, r#"The payload does not fit at /: "q" is a required property"#);
+}
+
+#[test]
+fn what_cannot_run_is_told_at_the_start() {
+    let check = |schema: Value, routine: Value, expected: &str| {
+        let endpoint = Endpoint {
+            id: "e".to_owned(),
+            description: None,
+            payload_schema: Some(schema),
+            routine: serde_json::from_value(routine).unwrap(),
+        };
+        let refused = Endpoints::new(vec![endpoint], HashMap::new(), Duration::from_secs(1)).err();
+        assert_eq!(refused.as_deref(), Some(expected));
+    };
+    let two = answer_of("SqlExecute", "delete from a; delete from b", json!({}));
+    let one_each = "the routine of `e`: step 1: a request runs one statement; put the second into a step of its own";
+    check(json!({}), two, one_each);
+    check(
+        json!({ "type": 7 }),
+        json!([]),
+        "the payload schema of `e`: 7 is not valid under any of the schemas listed in the 'anyOf' keyword",
+    );
 }

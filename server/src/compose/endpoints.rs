@@ -39,6 +39,7 @@ pub(super) async fn call(endpoints: &Endpoints, caller: &Caller, id: &str, paylo
         EndpointError::NotFound => UserError::not_found(),
         EndpointError::Payload { path, message } => UserError::invalid(path, message),
         EndpointError::Rejected(message) => UserError::invalid("/", message),
+        EndpointError::Thrown(message) => UserError::new(ErrorCode::Internal, message),
         error => {
             tracing::warn!(endpoint = id, %error, "an endpoint failed");
             UserError::new(ErrorCode::Internal, "This could not be done just now. Try again.")
