@@ -7,6 +7,7 @@ mod file;
 mod http;
 mod lenient;
 pub mod openai_chat;
+pub mod openai_responses;
 #[cfg(test)]
 mod testing;
 

@@ -6,6 +6,7 @@ use providers::Settings;
 use providers::anthropic::Anthropic;
 use providers::demo::Demo;
 use providers::openai_chat::OpenAiChat;
+use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 
 /// The agent's model; none where this version has no codec for the connection.
@@ -16,6 +17,7 @@ pub(super) fn build(connection: &Connection, agent: &Agent) -> Option<Arc<dyn Mo
         ConnectionKind::OpenAi(model) if agent.openai_api == config::OpenAiApi::Chat => {
             Arc::new(OpenAiChat::new(settings(model, agent)))
         }
+        ConnectionKind::OpenAi(model) => Arc::new(OpenAiResponses::new(settings(model, agent))),
         ConnectionKind::Demo(demo) => Arc::new(Demo::new(&agent.model, demo.delay)),
         ConnectionKind::OpenAi(_)
         | ConnectionKind::Google(_)

@@ -1,0 +1,13 @@
+//! OpenAI's Responses API, and what others serve under the same shape.
+
+mod api;
+mod model;
+mod request;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use model::OpenAiResponses;
+
+/// The key of provider options and metadata.
+pub(crate) const PROVIDER: &str = "openai";
