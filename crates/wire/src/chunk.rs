@@ -1,20 +1,25 @@
 //! One event of the UI message stream (AI SDK v6): a closed enum, one JSON object a chunk.
 
+mod read;
+
 use crate::ProviderMetadata;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// One event of the stream.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+///
+/// It is read by hand (see `read`): what serde makes of a tagged enum with this many variants would be a tenth of what the
+/// browser downloads, and would look at each event twice.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Chunk {
     /// The message begins, or an existing one goes on (same id).
     Start {
         /// The assistant message's id.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         message_id: Option<String>,
         /// Merged into the message's metadata.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         message_metadata: Option<Value>,
     },
     /// One request to the model begins.
@@ -24,7 +29,7 @@ pub enum Chunk {
         /// Unique among open parts.
         id: String,
         /// See [`ProviderMetadata`].
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
     /// A text part grows.
@@ -34,7 +39,7 @@ pub enum Chunk {
         /// What is appended.
         delta: String,
         /// Replaces the part's metadata.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
     /// A text part is complete.
@@ -42,7 +47,7 @@ pub enum Chunk {
         /// Of an open text part.
         id: String,
         /// Replaces the part's metadata.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
     /// A reasoning part begins.
@@ -50,7 +55,7 @@ pub enum Chunk {
         /// Unique among open parts.
         id: String,
         /// See [`ProviderMetadata`].
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
     /// A reasoning part grows.
@@ -60,7 +65,7 @@ pub enum Chunk {
         /// What is appended; empty when only the metadata (a signature) arrives.
         delta: String,
         /// Replaces the part's metadata.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
     /// A reasoning part is complete.
@@ -68,7 +73,7 @@ pub enum Chunk {
         /// Of an open reasoning part.
         id: String,
         /// Replaces the part's metadata.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
     /// A tool call begins; its arguments will stream.
@@ -78,13 +83,13 @@ pub enum Chunk {
         /// The tool.
         tool_name: String,
         /// Run by the provider itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// Not a declared tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
         /// A readable name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
     /// More of the arguments' JSON text.
@@ -103,16 +108,16 @@ pub enum Chunk {
         /// The arguments.
         input: Value,
         /// Run by the provider itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// See [`ProviderMetadata`].
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
         /// Not a declared tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
         /// A readable name.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
     /// The arguments cannot be used.
@@ -126,13 +131,13 @@ pub enum Chunk {
         /// Why.
         error_text: String,
         /// Run by the provider itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// See [`ProviderMetadata`].
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
         /// Not a declared tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
     },
     /// The call waits for the user's decision.
@@ -149,16 +154,16 @@ pub enum Chunk {
         /// The result.
         output: Value,
         /// Run by the provider itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// See [`ProviderMetadata`].
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
         /// Not a declared tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
         /// A later output replaces this one.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         preliminary: Option<bool>,
     },
     /// The call failed.
@@ -168,10 +173,10 @@ pub enum Chunk {
         /// Why.
         error_text: String,
         /// Run by the provider itself.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// Not a declared tool.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
     },
     /// The user said no.
@@ -190,10 +195,10 @@ pub enum Chunk {
     /// The turn is over.
     Finish {
         /// Why it ended.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
         /// Merged into the message's metadata.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         message_metadata: Option<Value>,
     },
     /// News about the message as a whole.
@@ -204,7 +209,7 @@ pub enum Chunk {
     /// The user stopped the turn; the last chunk.
     Abort {
         /// Why.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// The turn failed.
@@ -218,29 +223,19 @@ pub enum Chunk {
 }
 
 /// `data-{name}`: something for the page.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DataChunk {
     /// The whole type, `data-` included.
-    #[serde(rename = "type", deserialize_with = "data_name")]
+    #[serde(rename = "type")]
     pub kind: String,
     /// A later chunk of the same kind and id replaces this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its content.
     pub data: Value,
     /// Seen once, kept nowhere.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub transient: Option<bool>,
-}
-
-/// Only `data-…` is a data chunk; any other unknown type is an error and not data.
-fn data_name<'de, D: serde::Deserializer<'de>>(d: D) -> Result<String, D::Error> {
-    let name = String::deserialize(d)?;
-    if name.starts_with("data-") {
-        Ok(name)
-    } else {
-        Err(serde::de::Error::custom(format!("unknown chunk type `{name}`")))
-    }
 }
 
 /// Why a turn or a step ended.

@@ -55,24 +55,24 @@ pub enum UiPart {
 }
 
 /// Text or reasoning.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TextPart {
     /// The stream's name for a reasoning part; absent on text.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The text so far.
     pub text: String,
     /// Whether more may come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<TextState>,
     /// See [`ProviderMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
 /// Whether a text part is still growing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TextState {
     /// More may come.
@@ -82,7 +82,7 @@ pub enum TextState {
 }
 
 /// A file, by address or as a `data:` URL.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FilePart {
     /// For example `image/png`.
@@ -90,15 +90,15 @@ pub struct FilePart {
     /// `https:` or `data:`.
     pub url: String,
     /// As the user named it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// See [`ProviderMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
 /// A web page that the model used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceUrl {
     /// Unique within the message.
@@ -106,15 +106,15 @@ pub struct SourceUrl {
     /// Its address.
     pub url: String,
     /// Its title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// See [`ProviderMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
 /// A document that the model used.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceDocument {
     /// Unique within the message.
@@ -124,28 +124,28 @@ pub struct SourceDocument {
     /// Its title.
     pub title: String,
     /// Its file name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// See [`ProviderMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
 /// `data-{name}`: something for the page, for example `data-chat-title`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DataPart {
     /// The whole type, `data-` included.
     #[serde(rename = "type")]
     pub kind: String,
     /// A later part of the same kind and id replaces this one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Its content.
     pub data: Value,
 }
 
 /// A tool call and what became of it. Which fields are there follows from `state`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolPart {
     /// The tool's name; on the wire it is part of the type, or `toolName` of a `dynamic-tool`.
@@ -159,47 +159,42 @@ pub struct ToolPart {
     /// Where the call stands.
     pub state: ToolState,
     /// A readable name.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Run by the provider itself.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_executed: Option<bool>,
     /// The arguments; partial while `input-streaming`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
     /// Arguments that could not be used, as they came.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_input: Option<Value>,
     /// The result.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "some")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
     /// Why there is no result.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
     /// More of the result will come.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub preliminary: Option<bool>,
     /// The question to the user and the answer.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
     /// Of the call; see [`ProviderMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub call_provider_metadata: Option<ProviderMetadata>,
     /// Of the result; see [`ProviderMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub result_provider_metadata: Option<ProviderMetadata>,
     /// Free data about the tool.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_metadata: Option<Value>,
 }
 
-/// A `null` output is an output: keep `Some(Value::Null)` apart from an absent field.
-fn some<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(d).map(Some)
-}
-
 /// Where a tool call stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolState {
     /// The arguments are arriving.
@@ -226,18 +221,18 @@ impl ToolState {
 }
 
 /// The question whether a tool may run, and the answer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Approval {
     /// Unique; a decision names it.
     pub id: String,
     /// The decision, once there is one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,
     /// In the user's words.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Binds the question to its arguments, for clients that carry it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
@@ -351,31 +346,176 @@ impl Serialize for UiPart {
     }
 }
 
+/// Reads a part out of its JSON by hand: the same few accessors for every kind, where serde would make a reader for each.
 impl<'de> Deserialize<'de> for UiPart {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        fn body<T: serde::de::DeserializeOwned, E: serde::de::Error>(value: Value) -> Result<T, E> {
-            serde_json::from_value(value).map_err(E::custom)
-        }
-        let value = Value::deserialize(d)?;
-        let Some(kind) = value.get("type").and_then(Value::as_str).map(str::to_owned) else {
-            return Err(serde::de::Error::missing_field("type"));
-        };
+        Self::read(Value::deserialize(d)?).map_err(serde::de::Error::custom)
+    }
+}
+
+impl UiPart {
+    fn read(mut value: Value) -> Result<Self, String> {
+        let kind = value.get("type").and_then(Value::as_str).ok_or("missing field `type`")?.to_owned();
+        let fields = &mut value;
         Ok(match kind.as_str() {
-            "text" => Self::Text(body(value)?),
-            "reasoning" => Self::Reasoning(body(value)?),
-            "file" => Self::File(body(value)?),
-            "source-url" => Self::SourceUrl(body(value)?),
-            "source-document" => Self::SourceDocument(body(value)?),
+            "text" => Self::Text(TextPart::read(fields)?),
+            "reasoning" => Self::Reasoning(TextPart::read(fields)?),
+            "file" => Self::File(FilePart {
+                media_type: need(fields, "mediaType")?,
+                url: need(fields, "url")?,
+                filename: text(fields, "filename"),
+                provider_metadata: metadata(fields, "providerMetadata"),
+            }),
+            "source-url" => Self::SourceUrl(SourceUrl {
+                source_id: need(fields, "sourceId")?,
+                url: need(fields, "url")?,
+                title: text(fields, "title"),
+                provider_metadata: metadata(fields, "providerMetadata"),
+            }),
+            "source-document" => Self::SourceDocument(SourceDocument {
+                source_id: need(fields, "sourceId")?,
+                media_type: need(fields, "mediaType")?,
+                title: need(fields, "title")?,
+                filename: text(fields, "filename"),
+                provider_metadata: metadata(fields, "providerMetadata"),
+            }),
             "step-start" => Self::StepStart,
             "dynamic-tool" => {
-                let name = value.get("toolName").and_then(Value::as_str).unwrap_or_default().to_owned();
-                Self::Tool(Box::new(ToolPart { tool_name: name, dynamic: true, ..body(value)? }))
+                let name = text(fields, "toolName").unwrap_or_default();
+                Self::Tool(Box::new(ToolPart { dynamic: true, ..ToolPart::read(name, fields)? }))
             }
-            kind if kind.starts_with("data-") => Self::Data(body(value)?),
+            kind if kind.starts_with("data-") => {
+                let (id, data) = (text(fields, "id"), take(fields, "data").ok_or("missing field `data`")?);
+                Self::Data(DataPart { kind: kind.to_owned(), id, data })
+            }
             kind => match kind.strip_prefix("tool-") {
-                Some(name) => Self::Tool(Box::new(ToolPart { tool_name: name.to_owned(), ..body(value)? })),
+                Some(name) => Self::Tool(Box::new(ToolPart::read(name.to_owned(), fields)?)),
                 None => Self::Other(value),
             },
         })
+    }
+}
+
+impl TextPart {
+    fn read(fields: &mut Value) -> Result<Self, String> {
+        let state = match text(fields, "state").as_deref() {
+            None => None,
+            Some("streaming") => Some(TextState::Streaming),
+            Some("done") => Some(TextState::Done),
+            Some(unknown) => return Err(format!("unknown state `{unknown}`")),
+        };
+        let provider_metadata = metadata(fields, "providerMetadata");
+        Ok(Self { id: text(fields, "id"), text: need(fields, "text")?, state, provider_metadata })
+    }
+}
+
+impl ToolPart {
+    fn read(tool_name: String, fields: &mut Value) -> Result<Self, String> {
+        Ok(Self {
+            tool_name,
+            dynamic: false,
+            tool_call_id: need(fields, "toolCallId")?,
+            state: ToolState::read(&need(fields, "state")?)?,
+            title: text(fields, "title"),
+            provider_executed: yes(fields, "providerExecuted"),
+            input: take(fields, "input").filter(|input| !input.is_null()),
+            raw_input: take(fields, "rawInput").filter(|input| !input.is_null()),
+            output: take(fields, "output"),
+            error_text: text(fields, "errorText"),
+            preliminary: yes(fields, "preliminary"),
+            approval: take(fields, "approval").map(Approval::read).transpose()?,
+            call_provider_metadata: metadata(fields, "callProviderMetadata"),
+            result_provider_metadata: metadata(fields, "resultProviderMetadata"),
+            tool_metadata: take(fields, "toolMetadata"),
+        })
+    }
+}
+
+impl ToolState {
+    fn read(name: &str) -> Result<Self, String> {
+        Ok(match name {
+            "input-streaming" => Self::InputStreaming,
+            "input-available" => Self::InputAvailable,
+            "approval-requested" => Self::ApprovalRequested,
+            "approval-responded" => Self::ApprovalResponded,
+            "output-available" => Self::OutputAvailable,
+            "output-error" => Self::OutputError,
+            "output-denied" => Self::OutputDenied,
+            unknown => return Err(format!("unknown state `{unknown}`")),
+        })
+    }
+}
+
+impl Approval {
+    fn read(mut fields: Value) -> Result<Self, String> {
+        let fields = &mut fields;
+        Ok(Self {
+            id: need(fields, "id")?,
+            approved: yes(fields, "approved"),
+            reason: text(fields, "reason"),
+            signature: text(fields, "signature"),
+        })
+    }
+}
+
+fn take(fields: &mut Value, key: &str) -> Option<Value> {
+    fields.get_mut(key).map(Value::take)
+}
+
+fn text(fields: &mut Value, key: &str) -> Option<String> {
+    match take(fields, key)? {
+        Value::String(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn need(fields: &mut Value, key: &str) -> Result<String, String> {
+    text(fields, key).ok_or_else(|| format!("missing field `{key}`"))
+}
+
+fn yes(fields: &Value, key: &str) -> Option<bool> {
+    fields.get(key)?.as_bool()
+}
+
+fn metadata(fields: &mut Value, key: &str) -> Option<ProviderMetadata> {
+    match take(fields, key)? {
+        Value::Object(metadata) => Some(metadata),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_part_survives_the_wire() {
+        let check = |json: &str| {
+            let part: UiPart = serde_json::from_str(json).unwrap();
+            assert_eq!(serde_json::to_string(&part).unwrap(), json);
+        };
+        check(r#"{"type":"text","text":"x","state":"done"}"#);
+        check(r#"{"type":"reasoning","id":"1","text":"x","state":"streaming","providerMetadata":{"p":{"a":1}}}"#);
+        check(r#"{"type":"file","mediaType":"image/png","url":"data:,","filename":"f"}"#);
+        check(r#"{"type":"source-url","sourceId":"s","url":"https://example.org","title":"T"}"#);
+        check(r#"{"type":"source-document","sourceId":"s","mediaType":"application/pdf","title":"T"}"#);
+        check(r#"{"type":"step-start"}"#);
+        check(r#"{"type":"data-title","id":"1","data":null}"#);
+        check(r#"{"type":"tool-a-b","toolCallId":"c","state":"output-available","input":{"a":1},"output":null}"#);
+        check(
+            r#"{"type":"dynamic-tool","toolName":"t","toolCallId":"c","state":"output-denied","approval":{"id":"a","approved":false,"reason":"no"}}"#,
+        );
+        check(r#"{"type":"later-kind","anything":[1,{"a":2}]}"#);
+    }
+
+    #[test]
+    fn parts_that_are_none() {
+        let check = |json: &str, expected: &str| {
+            assert!(serde_json::from_str::<UiPart>(json).unwrap_err().to_string().starts_with(expected), "{json}");
+        };
+        check("7", "missing field `type`");
+        check(r#"{"type":"text"}"#, "missing field `text`");
+        check(r#"{"type":"tool-a","toolCallId":"c"}"#, "missing field `state`");
+        check(r#"{"type":"tool-a","toolCallId":"c","state":"running"}"#, "unknown state `running`");
     }
 }

@@ -334,7 +334,8 @@ mod tests {
         .unwrap();
         let shared = json!({ "legal_name": { "_state": "name" }, "age": { "_state": "age" }, "on": { "_state": "on" },
             "day": { "_state": "day" }, "kind": { "_state": "kind" }, "fixed": 7, "gone": { "_state": "nowhere" } });
-        let chat = AgentChatProperties { shared_state: shared.as_object().unwrap().clone(), ..AgentChatProperties::default() };
+        let chat =
+            AgentChatProperties { shared_state: shared.as_object().unwrap().clone(), ..AgentChatProperties::default() };
         shared_fields(&page, &chat)
     }
 
