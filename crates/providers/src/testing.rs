@@ -1,8 +1,12 @@
 //! What the tests of all codecs share.
 
 use crate::driver::{Codec, Reader};
-use contract::{ModelError, Part};
-use serde_json::Value;
+use contract::{
+    AssistantPart, FileData, Message, ModelError, Part, ProviderMetadata, Request, ToolCall, ToolOutput, ToolResult,
+    ToolSpec, UserPart,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
 
 /// A fixture (one event a line) as the bytes that a provider sends.
 pub(crate) fn events(fixture: &str, end: &str) -> String {
@@ -42,4 +46,41 @@ pub(crate) fn cut<'a>(stream: &'a [u8], cuts: &[proptest::sample::Index]) -> Vec
     let mut places: Vec<_> = places.chain([0, stream.len()]).collect();
     places.sort_unstable();
     places.windows(2).map(|pair| &stream[pair[0]..pair[1]]).collect()
+}
+
+/// A request for these messages.
+pub(crate) fn request(messages: Vec<Message>) -> Request {
+    Request { messages: messages.into_iter().map(Arc::new).collect(), ..Request::default() }
+}
+
+/// One tool.
+pub(crate) fn tool() -> ToolSpec {
+    ToolSpec::new("weather", "The weather.", json!({ "type": "object" }))
+}
+
+pub(crate) fn user(text: &str) -> Message {
+    Message::User(vec![UserPart::Text { text: text.to_owned() }])
+}
+
+pub(crate) fn file(media_type: &str, data: FileData, filename: Option<&str>) -> UserPart {
+    UserPart::File { media_type: media_type.to_owned(), data, filename: filename.map(str::to_owned) }
+}
+
+pub(crate) fn text(text: &str) -> AssistantPart {
+    AssistantPart::Text { text: text.to_owned(), metadata: None }
+}
+
+/// With metadata for a provider.
+pub(crate) fn reasoning(text: &str, provider: &str, metadata: Value) -> AssistantPart {
+    let metadata = ProviderMetadata::from_iter([(provider.to_owned(), metadata)]);
+    AssistantPart::Reasoning { text: text.to_owned(), metadata: Some(metadata) }
+}
+
+pub(crate) fn call(id: &str, input: Value) -> AssistantPart {
+    let (id, name) = (id.to_owned(), "weather".to_owned());
+    AssistantPart::ToolCall(ToolCall { id, name, input, provider_executed: false, metadata: None })
+}
+
+pub(crate) fn result(id: &str, output: ToolOutput) -> ToolResult {
+    ToolResult { call_id: id.to_owned(), name: "weather".to_owned(), output, metadata: None }
 }

@@ -5,6 +5,8 @@ mod block;
 mod file;
 mod model;
 mod request;
+#[cfg(test)]
+mod request_tests;
 mod stream;
 #[cfg(test)]
 mod tests;

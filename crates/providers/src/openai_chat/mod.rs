@@ -4,6 +4,8 @@ mod api;
 mod calls;
 mod model;
 mod request;
+#[cfg(test)]
+mod request_tests;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,182 @@
+use super::request::body;
+use crate::testing::{call, file, reasoning, request, result, text, tool, user};
+use contract::{AssistantPart, FileData, Message, Request, Sampling, ToolChoice, ToolOutput, UserPart};
+use serde_json::{Value, json};
+
+/// The messages, a line each.
+fn messages(messages: Vec<Message>) -> String {
+    let body = body("claude-sonnet-4-20250514", &request(messages));
+    body["messages"].as_array().unwrap().iter().map(Value::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_whole_request() {
+    let request = Request {
+        system: Some("Be kind.".to_owned()),
+        tools: vec![tool()],
+        tool_choice: ToolChoice::Tool("weather".to_owned()),
+        sampling: Sampling {
+            temperature: Some(0.5),
+            top_p: Some(0.9),
+            top_k: Some(3),
+            seed: Some(1),
+            stop_sequences: vec!["END".to_owned()],
+            ..Sampling::default()
+        },
+        provider_options: serde_json::from_value(json!({
+            "anthropic": { "thinking": { "type": "enabled", "budget_tokens": 1024 }, "top_k": 5 },
+            "openai": { "not": "for this one" },
+        }))
+        .unwrap(),
+        ..request(vec![Message::System("Be brief.".to_owned()), user("Hi")])
+    };
+    insta::assert_snapshot!(format!("{:#}", body("claude-sonnet-4-20250514", &request)), @r##"
+    {
+      "model": "claude-sonnet-4-20250514",
+      "max_tokens": 64000,
+      "stream": true,
+      "system": [
+        {
+          "type": "text",
+          "text": "Be kind."
+        },
+        {
+          "type": "text",
+          "text": "Be brief."
+        }
+      ],
+      "messages": [
+        {
+          "role": "user",
+          "content": [
+            {
+              "type": "text",
+              "text": "Hi"
+            }
+          ]
+        }
+      ],
+      "temperature": 0.5,
+      "top_p": 0.9,
+      "top_k": 5,
+      "stop_sequences": [
+        "END"
+      ],
+      "tools": [
+        {
+          "name": "weather",
+          "description": "The weather.",
+          "input_schema": {
+            "type": "object"
+          }
+        }
+      ],
+      "tool_choice": {
+        "type": "tool",
+        "name": "weather"
+      },
+      "thinking": {
+        "type": "enabled",
+        "budget_tokens": 1024
+      }
+    }
+    "##);
+}
+
+#[test]
+fn the_output_limit() {
+    let check = |model: &str, expected: u64| {
+        assert_eq!(body(model, &request(vec![user("Hi")]))["max_tokens"], expected, "{model}");
+        let sampling = Sampling { max_output_tokens: Some(7), ..Sampling::default() };
+        assert_eq!(body(model, &Request { sampling, ..request(vec![user("Hi")]) })["max_tokens"], 7);
+    };
+    check("claude-sonnet-4-5-20250929", 64_000);
+    check("claude-opus-4-1-20250805", 32_000);
+    check("claude-3-5-haiku-latest", 8_192);
+    check("claude-3-haiku-20240307", 4_096);
+    check("a-model-of-a-gateway", 4_096);
+}
+
+#[test]
+fn a_history_with_tools() {
+    insta::assert_snapshot!(messages(vec![
+        user("The weather?"),
+        Message::Assistant(vec![
+            reasoning("Two calls.", "anthropic", json!({ "signature": "sig==" })),
+            reasoning("", "anthropic", json!({ "redactedData": "data" })),
+            reasoning("cut off, so not signed", "anthropic", json!({})),
+            reasoning("another provider's", "openai", json!({ "reasoningField": "reasoning_content" })),
+            AssistantPart::ProviderItem { provider: "anthropic".to_owned(), item: json!({ "type": "compaction" }) },
+            AssistantPart::ProviderItem { provider: "openai".to_owned(), item: json!({ "type": "other" }) },
+            text(""),
+            text(" \n"),
+            text("I look. "),
+            call("toolu_1", json!({ "city": "Paris" })),
+            call("functions.weather:0", json!("no object")),
+        ]),
+        Message::Tool(vec![
+            result("toolu_1", ToolOutput::Json(json!({ "sun": true }))),
+            result("functions.weather:0", ToolOutput::ErrorText("bad input".to_owned())),
+        ]),
+        user("And now?"),
+        Message::Assistant(vec![call("a", json!({})), call("b", json!({}))]),
+        Message::Tool(vec![result("a", ToolOutput::Denied(None)), result("b", ToolOutput::Text("rain".to_owned()))]),
+    ]), @r##"
+    {"role":"user","content":[{"type":"text","text":"The weather?"}]}
+    {"role":"assistant","content":[{"type":"thinking","thinking":"Two calls.","signature":"sig=="},{"type":"redacted_thinking","data":"data"},{"type":"compaction"},{"type":"text","text":"I look. "},{"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Paris"}},{"type":"tool_use","id":"functions_weather_0","name":"weather","input":{}}]}
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_1","content":"{\"sun\":true}"},{"type":"tool_result","tool_use_id":"functions_weather_0","content":"bad input","is_error":true},{"type":"text","text":"And now?"}]}
+    {"role":"assistant","content":[{"type":"tool_use","id":"a","name":"weather","input":{}},{"type":"tool_use","id":"b","name":"weather","input":{}}]}
+    {"role":"user","content":[{"type":"tool_result","tool_use_id":"a","content":"Tool call execution denied.","is_error":true},{"type":"tool_result","tool_use_id":"b","content":"rain"}]}
+    "##);
+}
+
+/// Roles alternate, the user begins, no text is blank, and no reply that goes on ends with white space.
+#[test]
+fn a_valid_history() {
+    insta::assert_snapshot!(messages(vec![Message::Assistant(vec![text("Welcome.")]), user("Hi"), user("again")]), @r##"
+    {"role":"user","content":[{"type":"text","text":"(no text)"}]}
+    {"role":"assistant","content":[{"type":"text","text":"Welcome."}]}
+    {"role":"user","content":[{"type":"text","text":"Hi"},{"type":"text","text":"again"}]}
+    "##);
+    insta::assert_snapshot!(messages(vec![user("Hi"), user("  "), Message::Assistant(vec![text(" ")]), Message::Assistant(vec![text("So \n")])]), @r##"
+    {"role":"user","content":[{"type":"text","text":"Hi"}]}
+    {"role":"assistant","content":[{"type":"text","text":"So"}]}
+    "##);
+    insta::assert_snapshot!(messages(vec![user(""), Message::System("x".to_owned())]), @r##"{"role":"user","content":[{"type":"text","text":"(no text)"}]}"##);
+}
+
+#[test]
+fn files() {
+    let base64 = || FileData::Base64("SGk=".to_owned());
+    let url = || FileData::Url("https://example.com/a".to_owned());
+    insta::assert_snapshot!(messages(vec![Message::User(vec![
+        file("image/png", base64(), None),
+        file("image/*", url(), None),
+        file("application/pdf", base64(), Some("a.pdf")),
+        file("application/pdf", url(), None),
+        file("text/csv; charset=utf-8", base64(), Some("a.csv")),
+        file("text/plain", FileData::Base64("not base64!".to_owned()), None),
+        file("audio/wav", base64(), Some("a.wav")),
+        UserPart::Text { text: "What is this?".to_owned() },
+    ])]).replace("},{", "},\n{"), @r##"
+    {"role":"user","content":[{"type":"image","source":{"type":"base64","media_type":"image/png","data":"SGk="}},
+    {"type":"image","source":{"type":"url","url":"https://example.com/a"}},
+    {"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"SGk="},"title":"a.pdf"},
+    {"type":"document","source":{"type":"url","url":"https://example.com/a"}},
+    {"type":"document","source":{"type":"text","media_type":"text/plain","data":"Hi"},"title":"a.csv"},
+    {"type":"text","text":"(The user sent a file without a name of type text/plain, which cannot be read here.)"},
+    {"type":"text","text":"(The user sent a file a.wav of type audio/wav, which cannot be read here.)"},
+    {"type":"text","text":"What is this?"}]}
+    "##);
+}
+
+#[test]
+fn citations_go_back_with_their_text() {
+    let metadata =
+        serde_json::from_value(json!({ "anthropic": { "citations": [{ "type": "page_location" }] } })).unwrap();
+    let cited = AssistantPart::Text { text: "So.".to_owned(), metadata: Some(metadata) };
+    insta::assert_snapshot!(messages(vec![user("Hi"), Message::Assistant(vec![cited])]), @r##"
+    {"role":"user","content":[{"type":"text","text":"Hi"}]}
+    {"role":"assistant","content":[{"type":"text","text":"So.","citations":[{"type":"page_location"}]}]}
+    "##);
+}

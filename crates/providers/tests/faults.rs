@@ -1,0 +1,222 @@
+//! Providers that misbehave, over a real socket (F5 to F8, F10, A19).
+
+mod peer;
+
+use contract::{Message, Model, ModelError, ModelErrorKind, Part, Request, UserPart};
+use futures::StreamExt;
+use peer::{Peer, Script, response};
+use providers::Settings;
+use providers::anthropic::Anthropic;
+use providers::openai_chat::OpenAiChat;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+const KEY: &str = "sk-canary-1234";
+const ANTHROPIC: &str = include_str!("../fixtures/anthropic/thinking_and_tools.jsonl");
+const OPENAI: &str = include_str!("../fixtures/openai_chat/thinking_and_tools.jsonl");
+
+fn settings(base_url: String) -> Settings {
+    Settings {
+        api_key: Some(KEY.into()),
+        base_url: Some(base_url),
+        headers: vec![("x-tenant".to_owned(), "tenant-canary".into())],
+        model: "m".to_owned(),
+    }
+}
+
+fn models(base_url: &str) -> [Box<dyn Model>; 2] {
+    let settings = settings(format!("{base_url}/v1/"));
+    [Box::new(Anthropic::new(settings.clone())), Box::new(OpenAiChat::new(settings))]
+}
+
+fn request() -> Request {
+    let user = Message::User(vec![UserPart::Text { text: "hello".to_owned() }]);
+    Request { messages: vec![Arc::new(user)], ..Request::default() }
+}
+
+fn sse(fixture: &str) -> String {
+    fixture.lines().map(|line| format!("data: {line}\n\n")).collect()
+}
+
+/// All parts, and the error that ended them.
+async fn ask(model: &dyn Model, cancel: &CancellationToken) -> (Vec<Part>, Option<ModelError>) {
+    let mut parts = match model.stream(request(), cancel.clone()).await {
+        Ok(parts) => parts,
+        Err(error) => return (Vec::new(), Some(error)),
+    };
+    let mut read = Vec::new();
+    while let Some(part) = parts.next().await {
+        match part {
+            Ok(part) => read.push(part),
+            Err(error) => {
+                assert!(parts.next().await.is_none(), "an error is the last item");
+                return (read, Some(error));
+            }
+        }
+    }
+    (read, None)
+}
+
+/// Both models against one script: the error's kind, and a word of its cause.
+async fn check(script: Script, kind: ModelErrorKind, cause: &str) -> Vec<ModelError> {
+    let peer = Peer::start(script).await;
+    let mut errors = Vec::new();
+    for model in models(&peer.url()) {
+        let (parts, error) = ask(&*model, &CancellationToken::new()).await;
+        let error = error.expect("an error");
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(error.cause.contains(cause), "{error}");
+        assert!(!error.to_string().contains("canary"), "{error}");
+        assert!(!parts.iter().any(|part| matches!(part, Part::Finish { .. })));
+        errors.push(error);
+    }
+    errors
+}
+
+#[tokio::test]
+async fn refusals_by_status() {
+    use ModelErrorKind::{RateLimited, Refused, Unauthorized, Unavailable};
+    let body = format!(r#"{{"error":{{"message":"bad key {KEY} of tenant-canary"}}}}"#);
+    check(Script::Answer(response("401 Unauthorized", "", &body)), Unauthorized, "bad key [secret]").await;
+    check(Script::Answer(response("403 Forbidden", "", "")), Unauthorized, "403").await;
+    check(Script::Answer(response("400 Bad Request", "", "no such model")), Refused, "no such model").await;
+    check(Script::Answer(response("500 Internal Server Error", "", "<html>oops</html>")), Unavailable, "oops").await;
+    check(Script::Answer(response("529 Overloaded", "", "")), Unavailable, "529").await;
+    for (header, wait) in
+        [("Retry-After: 2", Some(2_000)), ("retry-after-ms: 40", Some(40)), ("Retry-After: soon", None)]
+    {
+        let errors = check(Script::Answer(response("429 Too Many Requests", header, "")), RateLimited, "429").await;
+        assert!(errors.iter().all(|error| error.retry_after == wait.map(Duration::from_millis)), "{errors:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let attacker = Peer::start(Script::Answer(response("200 OK", "", ""))).await;
+    for status in ["301 Moved Permanently", "302 Found", "307 Temporary Redirect", "308 Permanent Redirect"] {
+        let location = format!("Location: {}/v1/messages", attacker.url());
+        check(Script::Answer(response(status, &location, "")), ModelErrorKind::Refused, &status[..3]).await;
+    }
+    assert!(attacker.requests().is_empty(), "no key may travel");
+}
+
+#[tokio::test]
+async fn the_key_goes_where_it_belongs() {
+    let peer = Peer::start(Script::Answer(response("400 Bad Request", "", ""))).await;
+    for model in models(&peer.url()) {
+        ask(&*model, &CancellationToken::new()).await;
+    }
+    let requests = peer.requests();
+    assert!(requests[0].starts_with("POST /v1/messages HTTP/1.1\r\n"), "{}", requests[0]);
+    assert!(
+        requests[0].contains("x-api-key: sk-canary-1234\r\n")
+            && requests[0].contains("anthropic-version: 2023-06-01\r\n")
+    );
+    assert!(requests[1].starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", requests[1]);
+    assert!(requests[1].contains("authorization: Bearer sk-canary-1234\r\n"));
+    assert!(
+        requests
+            .iter()
+            .all(|request| request.contains("x-tenant: tenant-canary\r\n") && !request.contains("accept-encoding"))
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_is_no_stream() {
+    use ModelErrorKind::BrokenStream;
+    let html = response("200 OK", "Content-Type: text/html; charset=utf-8", "<html>Sign in</html>");
+    check(Script::Answer(html), BrokenStream, "text/html").await;
+    let json = response("200 OK", "Content-Type: application/json", r#"{"error":{"message":"no quota"}}"#);
+    check(Script::Answer(json), BrokenStream, "no quota").await;
+    check(Script::Answer(response("200 OK", "", "<html>Sign in</html>")), BrokenStream, "held no events").await;
+    check(Script::Answer(response("200 OK", "", "data: {\u{0}}\n\n")), BrokenStream, "cannot be read").await;
+    check(Script::Bytes(b"data: {\"type\":\"\xff\"}\n\n".to_vec()), BrokenStream, "not UTF-8").await;
+    check(Script::Bytes(Vec::new()), BrokenStream, "ended").await;
+    let short = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\ndata: {}\n\n".to_owned();
+    check(Script::Answer(short), BrokenStream, "the connection broke").await;
+    check(Script::Answer("HTTP/1.1 200 OK\r\n".to_owned()), ModelErrorKind::Unreachable, "").await;
+}
+
+#[tokio::test]
+async fn an_error_after_the_start() {
+    let start = sse(&ANTHROPIC.lines().take(5).collect::<Vec<_>>().join("\n"));
+    let fault = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
+    let peer = Peer::start(Script::Bytes((start + fault).into())).await;
+    let (parts, error) = ask(&*models(&peer.url())[0], &CancellationToken::new()).await;
+    assert_eq!(error.unwrap().kind, ModelErrorKind::Unavailable);
+    assert!(parts.len() >= 3, "what came before is told: {parts:?}");
+}
+
+/// The connection ends after k bytes, for many k: never a finished reply, never a call that was not complete.
+#[tokio::test]
+async fn the_connection_ends_early() {
+    for (at, fixture) in [ANTHROPIC, OPENAI].into_iter().enumerate() {
+        let stream = sse(fixture);
+        let end = stream.rfind(if at == 0 { "data: " } else { "\"tool_calls\"}" }).unwrap();
+        for cut in (0..end).step_by(end / 40) {
+            let peer = Peer::start(Script::Bytes(stream.as_bytes()[..cut].to_vec())).await;
+            let (parts, error) = ask(&*models(&peer.url())[at], &CancellationToken::new()).await;
+            let error = error.expect("an error");
+            assert_eq!(error.kind, ModelErrorKind::BrokenStream, "{cut}: {error}");
+            let before = &stream[..stream.floor_char_boundary(cut)];
+            let calls = parts.iter().filter(|part| matches!(part, Part::ToolCall { .. })).count();
+            assert!(at == 0 && calls <= before.matches("content_block_stop").count() || calls == 0, "{cut}: {parts:?}");
+        }
+    }
+}
+
+/// A peer that accepts and says nothing, or stops in the middle: telling the model to stop closes the socket at once, and so
+/// does dropping what it answered.
+#[tokio::test]
+async fn a_silent_peer_is_let_go() {
+    let begun = sse(&ANTHROPIC.lines().take(3).collect::<Vec<_>>().join("\n")).into_bytes();
+    for (script, is_begun) in [(Script::Silence, false), (Script::BytesThenSilence(begun), true)] {
+        let peer = Peer::start(script.clone()).await;
+        let cancel = CancellationToken::new();
+        let model = Anthropic::new(settings(peer.url()));
+        let stopper = cancel.clone();
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            stopper.cancel();
+        });
+        let (parts, error) = tokio::time::timeout(Duration::from_secs(5), ask(&model, &cancel)).await.unwrap();
+        assert_eq!(error.unwrap().kind, ModelErrorKind::Cancelled);
+        assert_eq!(!parts.is_empty(), is_begun);
+        peer.closed().await;
+
+        let peer = Peer::start(script).await;
+        let model = Anthropic::new(settings(peer.url()));
+        let answer =
+            tokio::time::timeout(Duration::from_millis(200), model.stream(request(), CancellationToken::new())).await;
+        drop(answer);
+        peer.closed().await;
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_there() {
+    let peer = Peer::start(Script::Silence).await;
+    let url = peer.url();
+    drop(peer);
+    tokio::task::yield_now().await;
+    for model in models(&url) {
+        let (_, error) = ask(&*model, &CancellationToken::new()).await;
+        let error = error.unwrap();
+        assert!(error.kind == ModelErrorKind::Unreachable && error.retryable(), "{error}");
+    }
+    for wrong in ["not a url", "http://[", "ftp://example.com"] {
+        let (_, error) = ask(&*models(wrong)[0], &CancellationToken::new()).await;
+        assert_eq!(error.unwrap().kind, ModelErrorKind::Refused, "{wrong}");
+    }
+}
+
+/// One event of 50 MB ends after the limit; the peer cannot even send the rest.
+#[tokio::test]
+async fn a_huge_event_is_bounded() {
+    let peer = Peer::start(Script::Endless { start: b"data: {\"type\":\"", fill: b'x', most: 50 * 1024 * 1024 }).await;
+    let (_, error) = ask(&*models(&peer.url())[0], &CancellationToken::new()).await;
+    assert!(error.unwrap().cause.contains("larger than the limit"));
+    peer.closed().await;
+    assert!(peer.sent() < 20 * 1024 * 1024, "{} bytes were taken", peer.sent());
+}
