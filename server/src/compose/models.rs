@@ -19,12 +19,7 @@ pub(super) fn build(connection: &Connection, agent: &Agent) -> Option<Arc<dyn Mo
         }
         ConnectionKind::OpenAi(model) => Arc::new(OpenAiResponses::new(settings(model, agent))),
         ConnectionKind::Demo(demo) => Arc::new(Demo::new(&agent.model, demo.delay)),
-        ConnectionKind::OpenAi(_)
-        | ConnectionKind::Google(_)
-        | ConnectionKind::AiGateway(_)
-        | ConnectionKind::Sql(_) => {
-            return None;
-        }
+        ConnectionKind::Google(_) | ConnectionKind::AiGateway(_) | ConnectionKind::Sql(_) => return None,
     })
 }
 
