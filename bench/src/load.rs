@@ -83,7 +83,8 @@ pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
 async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Duration> {
     static TURN: AtomicUsize = AtomicUsize::new(0);
     let turn = TURN.fetch_add(1, Relaxed);
-    let message = serde_json::json!({ "id": format!("m{turn}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
+    let message =
+        serde_json::json!({ "id": format!("m{turn}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
     let body = serde_json::json!({ "id": format!("c{turn}"), "trigger": "submit-message", "messages": [message] });
     let began = Instant::now();
     let response = client.post(url).json(&body).send().await?;

@@ -66,7 +66,8 @@ impl Measurable {
     pub(crate) fn cpu_s(&self) -> Result<f64> {
         let stat = self.proc("stat")?;
         let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect::<Vec<_>>();
-        let ticks: u64 = fields.get(11..13).context("short stat")?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
+        let ticks: u64 =
+            fields.get(11..13).context("short stat")?.iter().filter_map(|field| field.parse::<u64>().ok()).sum();
         Ok(ticks as f64 / TICKS)
     }
 

@@ -27,10 +27,10 @@ pub(crate) async fn start() -> Result<String> {
 }
 
 async fn messages(Json(request): Json<Value>) -> Response {
-    let model = request["model"].as_str().unwrap_or_default();
-    let (count, pause) = plan(model).unwrap_or((200, 0));
+    let model = request["model"].as_str().unwrap_or_default().to_owned();
+    let (count, pause) = plan(&model).unwrap_or((200, 0));
     let body = async_stream::stream! {
-        for event in opening(model) {
+        for event in opening(&model) {
             yield event;
         }
         for at in 0..count {

@@ -16,7 +16,7 @@ endpoints ► contract operators
 frontend ► app
 operators ►
 providers ► contract sse
-server ► agent app chat config contract endpoints operators providers store tools wire
+server ► agent app chat config contract endpoints providers store tools wire
 sse ►
 store ► wire
 tools ► contract

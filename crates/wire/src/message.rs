@@ -385,7 +385,7 @@ impl UiPart {
                 Self::Tool(Box::new(ToolPart { dynamic: true, ..ToolPart::read(name, fields)? }))
             }
             kind if kind.starts_with("data-") => {
-                let (id, data) = (text(fields, "id"), take(fields, "data").ok_or("missing field `data`")?);
+                let (id, data) = (text(fields, "id"), present(fields, "data").ok_or("missing field `data`")?);
                 Self::Data(DataPart { kind: kind.to_owned(), id, data })
             }
             kind => match kind.strip_prefix("tool-") {
@@ -418,9 +418,9 @@ impl ToolPart {
             state: ToolState::read(&need(fields, "state")?)?,
             title: text(fields, "title"),
             provider_executed: yes(fields, "providerExecuted"),
-            input: take(fields, "input").filter(|input| !input.is_null()),
-            raw_input: take(fields, "rawInput").filter(|input| !input.is_null()),
-            output: take(fields, "output"),
+            input: take(fields, "input"),
+            raw_input: take(fields, "rawInput"),
+            output: present(fields, "output"),
             error_text: text(fields, "errorText"),
             preliminary: yes(fields, "preliminary"),
             approval: take(fields, "approval").map(Approval::read).transpose()?,
@@ -458,8 +458,14 @@ impl Approval {
     }
 }
 
-fn take(fields: &mut Value, key: &str) -> Option<Value> {
+/// A field that is there, be it `null`.
+fn present(fields: &mut Value, key: &str) -> Option<Value> {
     fields.get_mut(key).map(Value::take)
+}
+
+/// A field that holds something; careless clients write `null` for nothing.
+fn take(fields: &mut Value, key: &str) -> Option<Value> {
+    present(fields, key).filter(|value| !value.is_null())
 }
 
 fn text(fields: &mut Value, key: &str) -> Option<String> {
