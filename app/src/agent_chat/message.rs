@@ -51,7 +51,7 @@ fn Actions(message: MessageState) -> impl IntoView {
         move || is_newest.get() && metadata.with(|metadata| metadata.outcome != Some(Outcome::Waiting));
     let is_shown = {
         let message = message.clone();
-        move || !message.is_blank() && !(is_newest.get() && session.is_busy())
+        move || !(message.is_blank() || is_newest.get() && session.is_busy())
     };
     let copy = move |_| {
         if browser::copy(&message.text()) {
