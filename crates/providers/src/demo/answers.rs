@@ -62,7 +62,7 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
     let offered = lines.iter().filter(|(is_offered, _)| *is_offered);
     let list: String = offered.map(|(_, line)| format!("- {line}\n")).collect();
     format!(
-        "I am a demo model and understand a handful of requests:\n\n{list}\nA real model is a few lines of config away."
+        "This is a demo model; it understands a handful of requests:\n\n{list}\nA real model is a few lines of config away."
     )
 }
 
@@ -81,19 +81,19 @@ pub(crate) fn nothing_found(topic: &str) -> String {
     format!("I found nothing about “{topic}” in the knowledge base, and I do not make things up. Try another word.")
 }
 
-/// The numbers up to one, ten in a line.
+/// The numbers up to one, ten in a paragraph.
 pub(crate) fn counting(to: u32) -> String {
     let mut said = String::new();
     for number in 1..=to {
         let behind = match number {
-            number if number == to => ".",
-            number if number % 10 == 0 => ",\n",
+            number if number == to => "\n\n",
+            number if number % 10 == 0 => ",\n\n",
             _ => ", ",
         };
         // Writing to a string cannot fail.
         let _ = write!(said, "{number}{behind}");
     }
-    said
+    said + "That was all."
 }
 
 /// A text that takes a while to stream.

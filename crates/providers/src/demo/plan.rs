@@ -30,7 +30,8 @@ pub(crate) struct Turn<'a> {
 /// What the model does, in this order.
 ///
 /// # Errors
-/// When it is asked, in exactly these words, to simulate a failure.
+/// When it is asked, in exactly these words, to simulate a failure: one that the loop does not ask again after, so that it is
+/// seen at once.
 pub(crate) fn plan(request: &Request) -> Result<Vec<Action>, ModelError> {
     let offered: &[ToolSpec] = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools };
     match cut_off(&request.messages) {
@@ -42,7 +43,7 @@ pub(crate) fn plan(request: &Request) -> Result<Vec<Action>, ModelError> {
 fn act(turn: &Turn<'_>) -> Result<Vec<Action>, ModelError> {
     let wish = wish(&turn.asked);
     if wish == Wish::Failure {
-        return Err(ModelError::new(ModelErrorKind::Unavailable, "the demo model was asked to fail"));
+        return Err(ModelError::new(ModelErrorKind::Refused, "the demo model was asked to fail"));
     }
     Ok(if turn.news.is_empty() { answer(turn, wish) } else { results::answer(turn, &wish) })
 }
@@ -170,11 +171,13 @@ fn cut_off(messages: &[Arc<Message>]) -> Option<(&[Arc<Message>], String)> {
 fn go_on(actions: Vec<Action>, said: &str) -> Vec<Action> {
     let rest = |action: Action| match action {
         Action::Say(text) => match text.strip_prefix(said) {
-            Some("") => Action::Say("That was all.".to_owned()),
+            Some("") => Action::Say("There is nothing more to say.".to_owned()),
             Some(rest) => Action::Say(rest.to_owned()),
             None => Action::Say(text),
         },
-        Action::Think(_) => Action::Think("My answer was cut off; I go on where it stopped.".to_owned()),
+        Action::Think(_) => {
+            Action::Think("My answer was cut off; it goes on in the same message, where it stopped.".to_owned())
+        }
         call @ Action::Call { .. } => call,
     };
     actions.into_iter().map(rest).collect()

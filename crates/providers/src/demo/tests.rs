@@ -67,12 +67,12 @@ fn check_turn(messages: Vec<Message>, tools: Vec<ToolSpec>, expected: &str) {
 #[test]
 fn plain_words() {
     let check = |words: &str, expected: &str| check_turn(vec![user(words)], tools(), expected);
-    check("What can you do?", "I am a demo model and understand");
+    check("What can you do?", "This is a demo model; it understands");
     check("hello!", "Hello!");
     check("Show me a table and some code", "Here is a table:\n\n| Part");
-    check("count to 3", "1, 2, 3.");
-    check("Count to 12", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10,\n11, 12.");
-    check("count to 0", "1.");
+    check("count to 3", "1, 2, 3\n\nThat was all.");
+    check("Count to 12", "1, 2, 3, 4, 5, 6, 7, 8, 9, 10,\n\n11, 12\n\nThat was all.");
+    check("count to 0", "1\n\nThat was all.");
     check("Write a long answer", "# How an answer reaches you\n\n## 1. The run");
     check("Sing me a `song`", "I am only a small demo model, and `Sing me a song` is beyond me.");
     check("", "I am only a small demo model, and that is beyond me.");
@@ -194,19 +194,19 @@ fn an_answer_goes_on_where_it_stopped() {
     let check = |said: &str, expected: &str| {
         check_turn(vec![user("count to 4"), assistant(said), user(GO_ON)], tools(), expected)
     };
-    check("1, 2, ", "3, 4.");
-    check("1, 2, 3, 4.", "That was all.");
-    check("Something else", "1, 2, 3, 4.");
+    check("1, 2, ", "3, 4\n\nThat was all.");
+    check("1, 2, 3, 4\n\nThat was all.", "There is nothing more to say.");
+    check("Something else", "1, 2, 3, 4\n");
     // Cut off before a word was said, and for the second time.
-    check_turn(vec![user("count to 4"), user(GO_ON)], tools(), "1, 2, 3, 4.");
-    check_turn(vec![user("count to 4"), assistant("1, "), assistant("2, "), user(GO_ON)], tools(), "3, 4.");
+    check_turn(vec![user("count to 4"), user(GO_ON)], tools(), "1, 2, 3, 4\n");
+    check_turn(vec![user("count to 4"), assistant("1, "), assistant("2, "), user(GO_ON)], tools(), "3, 4\n");
 }
 
 #[test]
 fn it_fails_only_when_asked_to() {
     let fails = |words: &str| plan(&request(vec![user(words)], tools())).err();
     let error = fails("Simulate a failure.").unwrap();
-    assert!(error.kind == ModelErrorKind::Unavailable && error.retryable());
+    assert!(error.kind == ModelErrorKind::Refused && !error.retryable());
     assert!(fails("please do not simulate a failure here").is_none());
 }
 
