@@ -14,6 +14,12 @@ use wire::{Chunk, Reducer, UiMessage};
 /// Stored events stay in memory up to this size, so that most watchers never touch the database.
 const KEPT_BYTES: usize = 256 * 1024;
 
+/// Events are written into blocks of this size, so that a delta does not cost an allocation.
+const BLOCK_BYTES: usize = 2 * 1024;
+
+/// What most events need.
+const EVENT_BYTES: usize = 160;
+
 /// The end of every stream.
 pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
 
@@ -107,7 +113,7 @@ impl LiveRun {
             stored: 0,
             told: 0,
             kept_bytes: 0,
-            buffer: BytesMut::new(),
+            buffer: BytesMut::with_capacity(BLOCK_BYTES),
             sealed: false,
             ended: false,
         };
@@ -222,7 +228,7 @@ impl LiveRun {
 /// One server-sent event. `buffer` is shared by the run's events, so that most of them allocate nothing of their own.
 fn encode(buffer: &mut BytesMut, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
     use std::fmt::Write;
-    buffer.reserve(160);
+    buffer.reserve(EVENT_BYTES);
     // Writing into a growing buffer cannot fail, and a chunk is plain data.
     let _ = write!(buffer, "id: {epoch}.{seq}\ndata: ");
     if let Err(error) = serde_json::to_writer(buffer.writer(), chunk) {
