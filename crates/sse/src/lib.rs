@@ -138,7 +138,8 @@ impl Decoder {
 
     fn line(&mut self, line: &[u8]) -> Result<(), DecodeError> {
         let line = std::str::from_utf8(line).map_err(|_| DecodeError::NotUtf8)?;
-        let line = if std::mem::take(&mut self.at_start) { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
+        let line =
+            if std::mem::take(&mut self.at_start) { line.strip_prefix('\u{feff}').unwrap_or(line) } else { line };
         if line.is_empty() {
             self.dispatch();
             return Ok(());
