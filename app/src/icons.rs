@@ -1,6 +1,7 @@
 //! Icons, drawn with strokes in the colour of the text around them. All are decoration: what they stand for is said in words
 //! beside them or in their button's label.
 
+use crate::erase::Erase;
 use leptos::prelude::*;
 
 /// An icon of a 20 by 20 grid.
@@ -14,7 +15,7 @@ pub fn Icon(
             <path d=of.path() />
         </svg>
     }
-    .into_any()
+    .erase()
 }
 
 /// What an icon shows.

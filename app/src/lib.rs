@@ -7,6 +7,7 @@ pub mod blocks;
 pub mod chat_context;
 #[cfg(feature = "ssr")]
 pub mod context;
+pub mod erase;
 pub mod icons;
 pub mod markdown;
 pub mod page_state;

@@ -170,11 +170,11 @@ pub(crate) fn words(id: &str) -> String {
     for letter in id.chars() {
         match letter {
             '_' | '-' | '.' => words.push(' '),
-            letter if letter.is_uppercase() && words.ends_with(char::is_lowercase) => {
+            letter if letter.is_ascii_uppercase() && words.ends_with(|last: char| last.is_ascii_lowercase()) => {
                 words.push(' ');
-                words.extend(letter.to_lowercase());
+                words.push(letter.to_ascii_lowercase());
             }
-            letter if words.is_empty() => words.extend(letter.to_uppercase()),
+            letter if words.is_empty() => words.push(letter.to_ascii_uppercase()),
             letter => words.push(letter),
         }
     }

@@ -1,6 +1,7 @@
 //! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
 //! first paint.
 
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 
@@ -85,7 +86,7 @@ pub fn ThemeSwitch() -> impl IntoView {
             </span>
         </button>
     }
-    .into_any()
+    .erase()
 }
 
 fn storage() -> Option<web_sys::Storage> {

@@ -3,6 +3,7 @@
 use super::session::Session;
 use super::value::value_view;
 use super::words::tool_name;
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -63,7 +64,7 @@ pub(super) fn ApprovalCard(
             </div>
         </form>
     }
-    .into_any()
+    .erase()
 }
 
 fn is_blank(input: &Value) -> bool {

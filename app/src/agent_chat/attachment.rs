@@ -1,24 +1,25 @@
 //! Parts that arrive whole: sources and files.
 
+use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use wire::UiPart;
 use wire::message::{FilePart, SourceDocument, SourceUrl};
 
 /// The view of a part that is not text, reasoning or a call. Steps, data and parts of unknown kinds have none.
-pub(super) fn fixed_part(part: &UiPart) -> AnyView {
+pub(super) fn fixed_part(part: &UiPart) -> Erased {
     match part {
         UiPart::SourceUrl(source) => source_url(source),
         UiPart::SourceDocument(source) => source_document(source),
         UiPart::File(file) => file_view(file),
-        _ => ().into_any(),
+        _ => ().erase(),
     }
 }
 
-fn source_url(source: &SourceUrl) -> AnyView {
+fn source_url(source: &SourceUrl) -> Erased {
     let label = source.title.clone().unwrap_or_else(|| source.url.clone());
     if !is_web(&source.url) {
-        return view! { <span class="cw-source">{label}</span> }.into_any();
+        return view! { <span class="cw-source">{label}</span> }.erase();
     }
     view! {
         <a class="cw-source" href=source.url.clone() target="_blank" rel="noopener noreferrer nofollow">
@@ -26,21 +27,21 @@ fn source_url(source: &SourceUrl) -> AnyView {
             {label}
         </a>
     }
-    .into_any()
+    .erase()
 }
 
-fn source_document(source: &SourceDocument) -> AnyView {
-    view! { <span class="cw-source"><Icon of=Shape::Form />{source.title.clone()}</span> }.into_any()
+fn source_document(source: &SourceDocument) -> Erased {
+    view! { <span class="cw-source"><Icon of=Shape::Form />{source.title.clone()}</span> }.erase()
 }
 
 /// Pictures that came with the message are shown; a file at an address is a link to it.
-fn file_view(file: &FilePart) -> AnyView {
+fn file_view(file: &FilePart) -> Erased {
     let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
     if crate::markdown::is_embedded_image(&file.url) {
-        return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.into_any();
+        return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.erase();
     }
     if !is_web(&file.url) {
-        return view! { <span class="cw-source"><Icon of=Shape::Form />{name}</span> }.into_any();
+        return view! { <span class="cw-source"><Icon of=Shape::Form />{name}</span> }.erase();
     }
     view! {
         <a class="cw-source" href=file.url.clone() target="_blank" rel="noopener noreferrer nofollow">
@@ -48,7 +49,7 @@ fn file_view(file: &FilePart) -> AnyView {
             {name}
         </a>
     }
-    .into_any()
+    .erase()
 }
 
 fn is_web(url: &str) -> bool {

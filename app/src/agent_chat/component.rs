@@ -1,8 +1,10 @@
 //! The component that a page shows.
 
 use super::pane::Pane;
+use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_conversation};
 use crate::chat_context::use_chat_context;
+use crate::erase::Erase;
 use leptos::prelude::*;
 use wire::error::ErrorCode;
 use wire::page::{AgentChatProperties, SharedField};
@@ -30,7 +32,7 @@ pub fn AgentChat(
             None => (0, selected),
         }
     });
-    let loaded = Resource::new_blocking(
+    let loaded = Resource::<_, ValueJson>::new_with_options(
         move || wanted.get(),
         |(_, id)| async move {
             match id {
@@ -38,6 +40,7 @@ pub fn AgentChat(
                 None => Ok(None),
             }
         },
+        true,
     );
     let place = StoredValue::new((page_id, properties, fields));
     view! {
@@ -47,19 +50,19 @@ pub fn AgentChat(
                     match loaded.await {
                         Ok(view) => {
                             let (page_id, properties, fields) = place.get_value();
-                            view! { <Pane view page_id properties fields draft own_id /> }.into_any()
+                            view! { <Pane view page_id properties fields draft own_id /> }.erase()
                         }
                         Err(error) => {
                             // Nothing is open: the conversation from before has to be loaded again.
                             own_id.set(None);
-                            view! { <LoadFailed error retry=move || loaded.refetch() /> }.into_any()
+                            view! { <LoadFailed error retry=move || loaded.refetch() /> }.erase()
                         }
                     }
                 })}
             </Transition>
         </section>
     }
-    .into_any()
+    .erase()
 }
 
 /// The conversation could not be loaded.
@@ -88,5 +91,5 @@ fn LoadFailed(error: ApiError, #[prop(into)] retry: Callback<()>) -> impl IntoVi
             </div>
         </div>
     }
-    .into_any()
+    .erase()
 }

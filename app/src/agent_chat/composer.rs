@@ -1,6 +1,7 @@
 //! Where the user writes.
 
 use super::session::{Phase, Session};
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
@@ -51,7 +52,7 @@ pub(super) fn Composer(
             </div>
         </form>
     }
-    .into_any()
+    .erase()
 }
 
 #[component]
@@ -74,14 +75,14 @@ fn SendOrStop() -> impl IntoView {
                     <Icon of=Shape::Stop />
                 </button>
             }
-            .into_any()
+            .erase()
         } else {
             view! {
                 <button type="submit" class="cw-send" aria-label="Send" title="Send (Enter)" disabled=move || is_empty.get()>
                     <Icon of=Shape::Send />
                 </button>
             }
-            .into_any()
+            .erase()
         }
     }
 }

@@ -4,6 +4,7 @@ use super::message::Message;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -76,7 +77,7 @@ pub(super) fn Log() -> impl IntoView {
             </button>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// Says that an answer is on its way until there is something of it to see.

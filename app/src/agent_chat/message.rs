@@ -4,6 +4,7 @@ use super::browser;
 use super::message_state::MessageState;
 use super::part::part_view;
 use super::session::Session;
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -36,7 +37,7 @@ pub(super) fn Message(
             {(role == Role::Assistant).then(|| view! { <Actions message /> })}
         </article>
     }
-    .into_any()
+    .erase()
 }
 
 /// What can be done with an answer. The row has its place from the start, so that nothing moves when the answer is complete.
@@ -87,5 +88,5 @@ fn Actions(message: MessageState) -> impl IntoView {
             {regenerate}
         </div>
     }
-    .into_any()
+    .erase()
 }

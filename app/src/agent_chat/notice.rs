@@ -1,6 +1,7 @@
 //! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
 
 use super::session::{Phase, Remedy, Session};
+use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use wire::api::Outcome;
@@ -29,17 +30,17 @@ pub(super) fn Ending() -> impl IntoView {
         let view = match ending.outcome? {
             Outcome::Failed => {
                 let text = ending.error.map_or_else(|| "The answer failed.".to_owned(), |error| error.message);
-                notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().into_any())
+                notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().erase())
             }
             Outcome::Interrupted => {
                 let text = "The answer was interrupted.".to_owned();
-                notice("cw-notice", Some(Shape::Warning), text, go_on().into_any())
+                notice("cw-notice", Some(Shape::Warning), text, go_on().erase())
             }
             Outcome::Limit => {
                 let text = "The agent reached its limit for one answer.".to_owned();
-                notice("cw-notice", None, text, go_on().into_any())
+                notice("cw-notice", None, text, go_on().erase())
             }
-            Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, "Stopped.".to_owned(), ().into_any()),
+            Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, "Stopped.".to_owned(), ().erase()),
             Outcome::Done | Outcome::Waiting => return None,
         };
         Some(view)
@@ -53,7 +54,7 @@ pub(super) fn Trouble() -> impl IntoView {
     move || {
         if session.phase.get() == Phase::Reconnecting {
             let text = "Reconnecting…".to_owned();
-            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().into_any()));
+            return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().erase()));
         }
         let problem = session.problem.get()?;
         let remedy = problem.remedy.map(|remedy| {
@@ -67,11 +68,11 @@ pub(super) fn Trouble() -> impl IntoView {
                 </button>
             }
         });
-        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.into_any()))
+        Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.erase()))
     }
 }
 
-fn notice(class: &'static str, icon: Option<Shape>, text: String, action: AnyView) -> AnyView {
+fn notice(class: &'static str, icon: Option<Shape>, text: String, action: Erased) -> Erased {
     view! {
         <div class=class>
             {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::Spinner).then_some("")><Icon of /></span> })}
@@ -79,5 +80,5 @@ fn notice(class: &'static str, icon: Option<Shape>, text: String, action: AnyVie
             {action}
         </div>
     }
-    .into_any()
+    .erase()
 }

@@ -5,6 +5,7 @@ use super::log::Log;
 use super::notice::Trouble;
 use super::session::{Place, Session};
 use super::welcome::Welcome;
+use crate::erase::Erase;
 use leptos::prelude::*;
 use wire::api::ConversationView;
 use wire::page::{AgentChatProperties, SharedField};
@@ -38,14 +39,14 @@ pub(super) fn Pane(
                     <Trouble />
                 </div>
             }
-            .into_any()
+            .erase()
         } else {
-            view! { <Log /> }.into_any()
+            view! { <Log /> }.erase()
         }
     };
     view! {
         {content}
         <Composer placeholder />
     }
-    .into_any()
+    .erase()
 }

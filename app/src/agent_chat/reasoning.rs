@@ -1,5 +1,6 @@
 //! What the model thought, folded away.
 
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView};
 use leptos::prelude::*;
@@ -25,5 +26,5 @@ pub(super) fn Reasoning(
             <div class="cw-reasoning-text"><DocumentView document /></div>
         </details>
     }
-    .into_any()
+    .erase()
 }

@@ -4,6 +4,7 @@ use super::approval_card::ApprovalCard;
 use super::session::PAGE_STATE_TOOL;
 use super::value::value_view;
 use super::words::{tool_name, tool_state};
+use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use serde_json::Value;
@@ -21,7 +22,7 @@ pub(super) fn ToolCard(
     };
     move || {
         let tool = tool.clone();
-        if asks.get() { view! { <ApprovalCard tool /> }.into_any() } else { view! { <CallCard tool /> }.into_any() }
+        if asks.get() { view! { <ApprovalCard tool /> }.erase() } else { view! { <CallCard tool /> }.erase() }
     }
 }
 
@@ -61,7 +62,7 @@ fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
             <div class="cw-tool-body">{move || tool.with(body)}</div>
         </details>
     }
-    .into_any()
+    .erase()
 }
 
 /// For the style: how loud the card is.
@@ -109,9 +110,8 @@ fn fields_written(tool: &ToolPart) -> String {
     }
 }
 
-fn body(tool: &ToolPart) -> AnyView {
-    let section =
-        |title: &'static str, content: AnyView| view! { <section><h4>{title}</h4>{content}</section> }.into_any();
+fn body(tool: &ToolPart) -> Erased {
+    let section = |title: &'static str, content: Erased| view! { <section><h4>{title}</h4>{content}</section> }.erase();
     let is_empty = |value: &&Value| value.as_object().is_some_and(serde_json::Map::is_empty);
     let input = tool.input.as_ref().or(tool.raw_input.as_ref());
     let shown_input = match input {
@@ -128,14 +128,14 @@ fn body(tool: &ToolPart) -> AnyView {
     }
     if let Some(error) = &tool.error_text {
         let error = view! { <p class="cw-tool-error" dir="auto">{error.clone()}</p> };
-        sections.push(section("What went wrong", error.into_any()));
+        sections.push(section("What went wrong", error.erase()));
     }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
     if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-        sections.push(section("Your note", view! { <p dir="auto">{reason}</p> }.into_any()));
+        sections.push(section("Your note", view! { <p dir="auto">{reason}</p> }.erase()));
     }
     if sections.is_empty() {
-        sections.push(view! { <p class="cw-value-word">"Nothing to show yet."</p> }.into_any());
+        sections.push(view! { <p class="cw-value-word">"Nothing to show yet."</p> }.erase());
     }
-    sections.into_any()
+    sections.erase()
 }

@@ -1,5 +1,6 @@
 //! JSON for people: keys in words with their values, lists as lists.
 
+use crate::erase::{Erase, Erased};
 use crate::page_state::words;
 use leptos::html;
 use leptos::prelude::*;
@@ -13,11 +14,11 @@ const MAX_ENTRIES: usize = 100;
 const MAX_TEXT: usize = 20_000;
 
 /// A value as a view.
-pub(super) fn value_view(value: &Value) -> AnyView {
+pub(super) fn value_view(value: &Value) -> Erased {
     view_at(value, 0)
 }
 
-fn view_at(value: &Value, depth: usize) -> AnyView {
+fn view_at(value: &Value, depth: usize) -> Erased {
     match value {
         Value::Null => word("none"),
         Value::Bool(true) => word("yes"),
@@ -29,28 +30,27 @@ fn view_at(value: &Value, depth: usize) -> AnyView {
         Value::Object(entries) if entries.is_empty() => word("none"),
         _ if depth >= MAX_DEPTH => word("…"),
         Value::Array(items) => {
-            let shown =
-                items.iter().take(MAX_ENTRIES).map(|item| html::li().child(view_at(item, depth + 1)).into_any());
+            let shown = items.iter().take(MAX_ENTRIES).map(|item| html::li().child(view_at(item, depth + 1)).erase());
             let list = html::ul().class("cw-value-list").child(shown.collect::<Vec<_>>());
-            with_rest(list.into_any(), items.len())
+            with_rest(list.erase(), items.len())
         }
         Value::Object(entries) => {
             let shown = entries.iter().take(MAX_ENTRIES).map(|(key, value)| {
                 let entry = (html::dt().child(words(key)), html::dd().child(view_at(value, depth + 1)));
-                html::div().child(entry).into_any()
+                html::div().child(entry).erase()
             });
             let list = html::dl().class("cw-value").child(shown.collect::<Vec<_>>());
-            with_rest(list.into_any(), entries.len())
+            with_rest(list.erase(), entries.len())
         }
     }
 }
 
-fn with_rest(list: AnyView, count: usize) -> AnyView {
+fn with_rest(list: Erased, count: usize) -> Erased {
     if count <= MAX_ENTRIES {
         return list;
     }
     let rest = word_owned(format!("and {} more", count - MAX_ENTRIES));
-    vec![list, rest].into_any()
+    vec![list, rest].erase()
 }
 
 fn shortened(text: &str) -> String {
@@ -60,15 +60,15 @@ fn shortened(text: &str) -> String {
     format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT)])
 }
 
-fn text(text: String) -> AnyView {
-    html::span().class("cw-value-text").dir("auto").child(text).into_any()
+fn text(text: String) -> Erased {
+    html::span().class("cw-value-text").dir("auto").child(text).erase()
 }
 
 /// A word of ours, not of the data.
-fn word(word: &'static str) -> AnyView {
+fn word(word: &'static str) -> Erased {
     word_owned(word.to_owned())
 }
 
-fn word_owned(word: String) -> AnyView {
-    html::span().class("cw-value-word").child(word).into_any()
+fn word_owned(word: String) -> Erased {
+    html::span().class("cw-value-word").child(word).erase()
 }

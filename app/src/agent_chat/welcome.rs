@@ -1,6 +1,7 @@
 //! What an empty chat says.
 
 use super::session::Session;
+use crate::erase::Erase;
 use leptos::prelude::*;
 use wire::page::Welcome as WelcomeText;
 
@@ -32,5 +33,5 @@ pub(super) fn Welcome(
                 })}
         </div>
     }
-    .into_any()
+    .erase()
 }

@@ -2,6 +2,7 @@
 
 use super::delete_dialog::open_delete_dialog;
 use super::list::use_conversations;
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -42,7 +43,7 @@ pub fn ActionsMenu(
             </button>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// The arrow keys go round the items, as in every menu.

@@ -1,6 +1,7 @@
 //! The question before a conversation is deleted.
 
 use super::list::use_conversations;
+use crate::erase::Erase;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlDialogElement;
@@ -36,7 +37,7 @@ pub fn DeleteDialog() -> impl IntoView {
             </form>
         </dialog>
     }
-    .into_any()
+    .erase()
 }
 
 /// Asks about the list's subject.

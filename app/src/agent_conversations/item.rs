@@ -4,6 +4,7 @@ use super::list::{Entry, use_conversations};
 use super::rename::Rename;
 use super::when::When;
 use crate::chat_context::use_chat_context;
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
@@ -81,7 +82,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
             <Icon of=Shape::More />
         </button>
     }
-    .into_any()
+    .erase()
 }
 
 /// A dot that says that an answer is being written.

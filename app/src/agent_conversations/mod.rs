@@ -8,8 +8,10 @@ pub mod merge;
 pub mod rename;
 pub mod when;
 
+use crate::api::codec::ValueJson;
 use crate::api::{ApiError, list_conversations};
 use crate::chat_context::use_chat_context;
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use actions::ActionsMenu;
@@ -29,7 +31,7 @@ pub fn AgentConversations(
     properties: AgentConversationsProperties,
 ) -> impl IntoView {
     let chat = use_chat_context();
-    let first = Resource::new(|| (), |()| list_conversations(None));
+    let first = Resource::<_, ValueJson>::new_with_options(|| (), |()| list_conversations(None), false);
     let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
     let new_id = format!("list-{id}-new");
     let id = StoredValue::new(id);
@@ -93,5 +95,5 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
         <ActionsMenu id=menu.get_value() />
         <DeleteDialog />
     }
-    .into_any()
+    .erase()
 }

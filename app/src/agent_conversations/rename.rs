@@ -3,6 +3,7 @@
 use super::item::actions_button;
 use super::list::{Conversations, Entry, use_conversations};
 use crate::blocks::control::focus;
+use crate::erase::Erase;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -56,7 +57,7 @@ pub fn Rename(
             on:blur=move |event| end(list, &id, Some(event_target_value(&event)))
         />
     }
-    .into_any()
+    .erase()
 }
 
 /// Ends the renaming, with a title to keep it. Once: the removal of the focused input is a blur too.

@@ -1,12 +1,12 @@
 //! Loads a conversation.
 
 use super::ApiError;
+use super::codec::Json;
 use leptos::prelude::*;
-use server_fn::codec::Json;
 use wire::api::ConversationView;
 
 /// One conversation as it stands.
-#[server(prefix = "/ui", endpoint = "conversation", input = Json)]
+#[server(prefix = "/ui", endpoint = "conversation", input = Json, output = Json)]
 pub async fn load_conversation(
     /// The conversation.
     id: String,

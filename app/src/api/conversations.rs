@@ -1,15 +1,15 @@
 //! Loads the list of conversations.
 
 use super::ApiError;
+use super::codec::Json;
 use leptos::prelude::*;
-use server_fn::codec::Json;
 use wire::api::ConversationList;
 
 /// How many conversations one page of the list holds.
 pub const LIST_PAGE: u32 = 30;
 
 /// The caller's conversations, newest first, at most [`LIST_PAGE`].
-#[server(prefix = "/ui", endpoint = "conversations", input = Json)]
+#[server(prefix = "/ui", endpoint = "conversations", input = Json, output = Json)]
 pub async fn list_conversations(
     /// `next` of the page before; absent: the newest.
     cursor: Option<String>,

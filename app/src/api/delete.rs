@@ -1,11 +1,11 @@
 //! Deletes a conversation.
 
 use super::ApiError;
+use super::codec::Json;
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
 /// Deletes a conversation with all that belongs to it.
-#[server(prefix = "/ui", endpoint = "delete", input = Json)]
+#[server(prefix = "/ui", endpoint = "delete", input = Json, output = Json)]
 pub async fn delete_conversation(
     /// The conversation.
     id: String,

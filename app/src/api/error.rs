@@ -1,7 +1,7 @@
 //! The error of every server function: the user's error, whatever went wrong on the way included.
 
+use super::codec::ValueJson;
 use serde::{Deserialize, Serialize};
-use server_fn::codec::JsonEncoding;
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use wire::error::{ErrorCode, UserError};
 
@@ -27,7 +27,7 @@ impl From<UserError> for ApiError {
 }
 
 impl FromServerFnError for ApiError {
-    type Encoder = JsonEncoding;
+    type Encoder = ValueJson;
 
     /// Failures of the transport. Their texts are for developers, so the reader gets ours.
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {

@@ -1,5 +1,6 @@
 //! The server functions: one per file, each asks who calls and makes one call.
 
+pub mod codec;
 pub mod conversation;
 pub mod conversations;
 pub mod delete;

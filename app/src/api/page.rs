@@ -1,12 +1,12 @@
 //! Loads a page of the config.
 
 use super::ApiError;
+use super::codec::Json;
 use leptos::prelude::*;
-use server_fn::codec::Json;
 use wire::page::Page;
 
 /// The definition of a page; without an id, of the config's first one.
-#[server(prefix = "/ui", endpoint = "page", input = Json)]
+#[server(prefix = "/ui", endpoint = "page", input = Json, output = Json)]
 pub async fn load_page(
     /// The page's id, from the address.
     id: Option<String>,

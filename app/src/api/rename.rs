@@ -1,11 +1,11 @@
 //! Renames a conversation.
 
 use super::ApiError;
+use super::codec::Json;
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
 /// Gives a conversation another title.
-#[server(prefix = "/ui", endpoint = "rename", input = Json)]
+#[server(prefix = "/ui", endpoint = "rename", input = Json, output = Json)]
 pub async fn rename_conversation(
     /// The conversation.
     id: String,

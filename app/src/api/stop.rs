@@ -1,11 +1,11 @@
 //! Ends an answer that is being written.
 
 use super::ApiError;
+use super::codec::Json;
 use leptos::prelude::*;
-use server_fn::codec::Json;
 
 /// Ends the answer that is being written in a conversation, if one is. What was written stays.
-#[server(name = StopConversation, prefix = "/ui", endpoint = "stop", input = Json)]
+#[server(name = StopConversation, prefix = "/ui", endpoint = "stop", input = Json, output = Json)]
 pub async fn stop(
     /// The conversation.
     conversation_id: String,

@@ -93,7 +93,7 @@ pub(crate) fn parse_text(text: &str) -> Value {
 pub(crate) fn parse_number(text: &str) -> Value {
     let text = text.trim();
     let integer = text.parse::<i64>().ok().map(Number::from);
-    let number = integer.or_else(|| text.parse::<f64>().ok().and_then(Number::from_f64));
+    let number = integer.or_else(|| serde_json::from_str::<Number>(text).ok());
     number.map_or(Value::Null, Value::Number)
 }
 

@@ -1,5 +1,6 @@
 //! The frame of an input: its label, and what an agent changed.
 
+use crate::erase::{Erase, Erased};
 use crate::page_state::use_page_state;
 use leptos::prelude::*;
 
@@ -15,7 +16,7 @@ pub fn Field(
     #[prop(optional)]
     beside: bool,
     /// The control; it has the id [`control_id`] and is described by [`note_id`].
-    children: Children,
+    control: Erased,
 ) -> impl IntoView {
     let state = use_page_state();
     let write = {
@@ -25,9 +26,9 @@ pub fn Field(
     // Two classes with the same animation under two names: swapping them starts it anew for the next write.
     let odd = move || write.get().is_some_and(|number| number % 2 == 1);
     let even = move || write.get().is_some_and(|number| number % 2 == 0);
-    let control = control_id(&id);
+    let control_id = control_id(&id);
     let undo = StoredValue::new({
-        let (key, control) = (id.clone(), control.clone());
+        let (key, control) = (id.clone(), control_id.clone());
         move || {
             state.undo(&key);
             // The button is about to vanish: the focus goes to what it changed.
@@ -37,10 +38,10 @@ pub fn Field(
     let undo_label = format!("Undo the agent's change of {label}");
     view! {
         <div class="cw-field" class:cw-beside=beside class:cw-written-odd=odd class:cw-written-even=even>
-            <label class="cw-label" for=control>
+            <label class="cw-label" for=control_id>
                 {label}
             </label>
-            {children()}
+            {control}
             <p class="cw-note" id=note_id(&id)>
                 {move || {
                     write
@@ -58,7 +59,7 @@ pub fn Field(
             </p>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// The id of a field's control, unique on the page as block ids are.

@@ -6,6 +6,7 @@ pub mod columns;
 pub mod control;
 pub mod date_picker;
 pub mod field;
+mod line_input;
 pub mod number_input;
 pub mod select;
 pub mod switch;
@@ -15,6 +16,8 @@ pub mod title;
 
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::AgentConversations;
+use crate::erase::Erase;
+use crate::erase::Erased;
 use crate::markdown::Markdown;
 use crate::pages::CurrentPage;
 use box_block::BoxBlock;
@@ -40,25 +43,25 @@ pub fn Blocks(
 }
 
 /// The block's component. Erased, so that each component is compiled once and blocks may nest.
-pub(crate) fn block(block: Block) -> AnyView {
+pub(crate) fn block(block: Block) -> Erased {
     let Block { id, kind, blocks } = block;
     match kind {
-        BlockKind::Box(_) => view! { <BoxBlock blocks /> }.into_any(),
-        BlockKind::Columns(properties) => view! { <Columns properties blocks /> }.into_any(),
-        BlockKind::Card(properties) => view! { <Card id properties blocks /> }.into_any(),
-        BlockKind::Title(properties) => view! { <Title properties /> }.into_any(),
-        BlockKind::Markdown(properties) => view! { <Markdown text=properties.content /> }.into_any(),
-        BlockKind::TextInput(input) => view! { <TextInput id input /> }.into_any(),
-        BlockKind::TextArea(input) => view! { <TextArea id input /> }.into_any(),
-        BlockKind::NumberInput(input) => view! { <NumberInput id input /> }.into_any(),
-        BlockKind::Select(input) => view! { <Select id input /> }.into_any(),
-        BlockKind::Switch(input) => view! { <Switch id input /> }.into_any(),
-        BlockKind::DatePicker(input) => view! { <DatePicker id input /> }.into_any(),
-        BlockKind::AgentConversations(properties) => view! { <AgentConversations id properties /> }.into_any(),
+        BlockKind::Box(_) => view! { <BoxBlock blocks /> }.erase(),
+        BlockKind::Columns(properties) => view! { <Columns properties blocks /> }.erase(),
+        BlockKind::Card(properties) => view! { <Card id properties blocks /> }.erase(),
+        BlockKind::Title(properties) => view! { <Title properties /> }.erase(),
+        BlockKind::Markdown(properties) => view! { <Markdown text=properties.content /> }.erase(),
+        BlockKind::TextInput(input) => view! { <TextInput id input /> }.erase(),
+        BlockKind::TextArea(input) => view! { <TextArea id input /> }.erase(),
+        BlockKind::NumberInput(input) => view! { <NumberInput id input /> }.erase(),
+        BlockKind::Select(input) => view! { <Select id input /> }.erase(),
+        BlockKind::Switch(input) => view! { <Switch id input /> }.erase(),
+        BlockKind::DatePicker(input) => view! { <DatePicker id input /> }.erase(),
+        BlockKind::AgentConversations(properties) => view! { <AgentConversations id properties /> }.erase(),
         BlockKind::AgentChat(properties) => {
             let CurrentPage(page) = expect_context();
             let (page_id, fields) = page.with_value(|page| (page.id.clone(), shared_fields(page, &properties)));
-            view! { <AgentChat page_id properties fields /> }.into_any()
+            view! { <AgentChat page_id properties fields /> }.erase()
         }
     }
 }

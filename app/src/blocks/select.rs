@@ -2,6 +2,7 @@
 
 use super::control::{bind_text, parse_text, text};
 use super::field::{Field, control_id, note_id};
+use crate::erase::Erase;
 use crate::page_state::{label, use_page_state};
 use leptos::prelude::*;
 use wire::page::{Choice, Input};
@@ -23,20 +24,19 @@ pub fn Select(
         let selected = value == chosen;
         view! { <option value=value selected=selected>{label}</option> }
     };
-    view! {
-        <Field id=id.clone() label>
-            <div class="cw-select">
-                <select
-                    class="cw-control"
-                    id=control_id(&id)
-                    name=id.clone()
-                    aria-describedby=note_id(&id)
-                    on:change=move |event| state.set(&key, parse_text(&event_target_value(&event)))
-                >
-                    <option value="">{input.placeholder.unwrap_or_else(|| "Choose…".to_owned())}</option>
-                    {input.options.into_iter().map(option).collect_view()}
-                </select>
-            </div>
-        </Field>
-    }
+    let control = view! {
+        <div class="cw-select">
+            <select
+                class="cw-control"
+                id=control_id(&id)
+                name=id.clone()
+                aria-describedby=note_id(&id)
+                on:change=move |event| state.set(&key, parse_text(&event_target_value(&event)))
+            >
+                <option value="">{input.placeholder.unwrap_or_else(|| "Choose…".to_owned())}</option>
+                {input.options.into_iter().map(option).collect_view()}
+            </select>
+        </div>
+    };
+    view! { <Field id=id.clone() label control=control.erase() /> }
 }

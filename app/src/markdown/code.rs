@@ -1,5 +1,6 @@
 //! A block of code with its language and a button that copies it.
 
+use crate::erase::{Erase, Erased};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::web_sys;
@@ -11,12 +12,12 @@ const COPIED_FOR: Duration = Duration::from_millis(1600);
 
 /// The markup of a code block. It has no state of its own, so that it can be changed in place while the code arrives; see
 /// [`copy_on_click`].
-pub(super) fn code_block(language: &str, code: String) -> AnyView {
+pub(super) fn code_block(language: &str, code: String) -> Erased {
     let label = if language.is_empty() { "Code".to_owned() } else { language.to_owned() };
     let copy = html::button().r#type("button").class("cw-md-copy").attr("aria-label", "Copy code").child("Copy");
     let head = html::div().class("cw-md-code-head").child((html::span().child(label), copy));
     let code = html::pre().tabindex("0").child(html::code().dir("ltr").child(code));
-    html::div().class("cw-md-code").child((head, code)).into_any()
+    html::div().class("cw-md-code").child((head, code)).erase()
 }
 
 /// The click handler of a Markdown container: one for all the code blocks in it.

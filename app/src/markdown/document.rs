@@ -32,7 +32,7 @@ pub(super) struct References(ArcRwSignal<Vec<Reference>>);
 impl References {
     /// Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
-        let label = label.to_lowercase();
+        let label = label.to_ascii_lowercase();
         self.0.with(|all| all.iter().find(|reference| reference.label == label).map(|reference| reference.url.clone()))
     }
 }

@@ -4,6 +4,7 @@ use super::code::code_block;
 use super::document::References;
 use super::link::{self, Piece};
 use super::split::OPTIONS;
+use crate::erase::{Erase, Erased};
 use leptos::html;
 use leptos::prelude::*;
 use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag};
@@ -12,7 +13,7 @@ use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, Headin
 const MAX_DEPTH: usize = 32;
 
 /// The views of one or more blocks.
-pub(super) fn render(source: &str, references: &References) -> Vec<AnyView> {
+pub(super) fn render(source: &str, references: &References) -> Vec<Erased> {
     let lookup =
         |broken: BrokenLink<'_>| references.url(&broken.reference).map(|url| (CowStr::from(url), CowStr::from("")));
     let mut renderer = Renderer::default();
@@ -37,7 +38,7 @@ struct Renderer<'a> {
 /// What stands in an element.
 #[derive(Default)]
 struct Content {
-    children: Vec<AnyView>,
+    children: Vec<Erased>,
     /// Text that has no view yet; neighbouring texts become one.
     text: String,
 }
@@ -49,17 +50,17 @@ impl Content {
         }
         let text = std::mem::take(&mut self.text);
         if !link_bare_urls || !text.contains("http") {
-            self.children.push(text.into_any());
+            self.children.push(text.erase());
             return;
         }
         let pieces = link::bare_urls(&text);
         self.children.extend(pieces.into_iter().map(|piece| match piece {
-            Piece::Text(text) => text.to_owned().into_any(),
-            Piece::Url(url) => anchor(url, vec![url.to_owned().into_any()]),
+            Piece::Text(text) => text.to_owned().erase(),
+            Piece::Url(url) => anchor(url, vec![url.to_owned().erase()]),
         }));
     }
 
-    fn finish(mut self, link_bare_urls: bool) -> Vec<AnyView> {
+    fn finish(mut self, link_bare_urls: bool) -> Vec<Erased> {
         self.flush(link_bare_urls);
         self.children
     }
@@ -72,19 +73,19 @@ impl<'a> Renderer<'a> {
             Event::End(_) => self.end(),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.top.text.push_str(&text),
             Event::Code(code) if self.skipped == 0 => {
-                self.push(html::code().dir("ltr").child(code.into_string()).into_any())
+                self.push(html::code().dir("ltr").child(code.into_string()).erase())
             }
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.top.text.push_str(&text);
             }
             Event::SoftBreak => self.top.text.push('\n'),
-            Event::HardBreak if self.skipped == 0 => self.push(html::br().into_any()),
+            Event::HardBreak if self.skipped == 0 => self.push(html::br().erase()),
             Event::HardBreak => self.top.text.push(' '),
-            Event::Rule => self.push(html::hr().into_any()),
+            Event::Rule => self.push(html::hr().erase()),
             Event::TaskListMarker(checked) => {
                 let label = if checked { "Done" } else { "To do" };
                 let marker = html::input().r#type("checkbox").disabled(true).checked(checked);
-                self.push(marker.attr("aria-label", label).into_any());
+                self.push(marker.attr("aria-label", label).erase());
             }
         }
     }
@@ -121,7 +122,7 @@ impl<'a> Renderer<'a> {
         self.top.children.push(view);
     }
 
-    fn push(&mut self, view: AnyView) {
+    fn push(&mut self, view: Erased) {
         self.flush();
         self.top.children.push(view);
     }
@@ -135,32 +136,32 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    fn element(&mut self, tag: Tag<'a>, content: Content) -> AnyView {
+    fn element(&mut self, tag: Tag<'a>, content: Content) -> Erased {
         let Content { children, text } = content;
         match tag {
             Tag::CodeBlock(kind) => code_block(language(&kind), text),
             Tag::Image { dest_url, .. } => image(&dest_url, text),
             Tag::Link { dest_url, .. } => anchor(&dest_url, children),
             Tag::Heading { level, .. } => heading(level, children),
-            Tag::List(Some(1)) => html::ol().child(children).into_any(),
-            Tag::List(Some(first)) => html::ol().start(first.to_string()).child(children).into_any(),
-            Tag::List(None) => html::ul().child(children).into_any(),
-            Tag::Item => html::li().child(children).into_any(),
-            Tag::BlockQuote(_) => html::blockquote().child(children).into_any(),
-            Tag::HtmlBlock => html::p().class("cw-md-html").child(children).into_any(),
-            Tag::Emphasis => html::em().child(children).into_any(),
-            Tag::Strong => html::strong().child(children).into_any(),
-            Tag::Strikethrough => html::del().child(children).into_any(),
+            Tag::List(Some(1)) => html::ol().child(children).erase(),
+            Tag::List(Some(first)) => html::ol().start(first.to_string()).child(children).erase(),
+            Tag::List(None) => html::ul().child(children).erase(),
+            Tag::Item => html::li().child(children).erase(),
+            Tag::BlockQuote(_) => html::blockquote().child(children).erase(),
+            Tag::HtmlBlock => html::p().class("cw-md-html").child(children).erase(),
+            Tag::Emphasis => html::em().child(children).erase(),
+            Tag::Strong => html::strong().child(children).erase(),
+            Tag::Strikethrough => html::del().child(children).erase(),
             Tag::Table(_) => table(children),
-            Tag::TableHead => html::thead().child(html::tr().child(children)).into_any(),
-            Tag::TableRow => html::tr().child(children).into_any(),
+            Tag::TableHead => html::thead().child(html::tr().child(children)).erase(),
+            Tag::TableRow => html::tr().child(children).erase(),
             Tag::TableCell => self.cell(children),
             // The rest belongs to dialects that are not switched on.
-            _ => html::p().child(children).into_any(),
+            _ => html::p().child(children).erase(),
         }
     }
 
-    fn cell(&mut self, children: Vec<AnyView>) -> AnyView {
+    fn cell(&mut self, children: Vec<Erased>) -> Erased {
         let class = match self.columns.get(self.column) {
             Some(Alignment::Right) => "cw-md-end",
             Some(Alignment::Center) => "cw-md-center",
@@ -168,55 +169,52 @@ impl<'a> Renderer<'a> {
         };
         self.column += 1;
         if self.in_head {
-            html::th().scope("col").class(class).child(children).into_any()
+            html::th().scope("col").class(class).child(children).erase()
         } else {
-            html::td().class(class).child(children).into_any()
+            html::td().class(class).child(children).erase()
         }
     }
 }
 
 /// A table scrolls by itself; it can be focused so that the keyboard can scroll it.
-fn table(mut children: Vec<AnyView>) -> AnyView {
+fn table(mut children: Vec<Erased>) -> Erased {
     let rows = children.split_off(children.len().min(1));
     let table = html::table().child((children, html::tbody().child(rows)));
     let scroller = html::div().class("cw-md-table").tabindex("0").role("region").attr("aria-label", "Table");
-    scroller.child(table).into_any()
+    scroller.child(table).erase()
 }
 
 /// The page has its own headings of level 1 and 2.
-fn heading(level: HeadingLevel, children: Vec<AnyView>) -> AnyView {
+fn heading(level: HeadingLevel, children: Vec<Erased>) -> Erased {
     match level {
-        HeadingLevel::H1 => html::h3().child(children).into_any(),
-        HeadingLevel::H2 => html::h4().child(children).into_any(),
-        HeadingLevel::H3 => html::h5().child(children).into_any(),
-        _ => html::h6().child(children).into_any(),
+        HeadingLevel::H1 => html::h3().child(children).erase(),
+        HeadingLevel::H2 => html::h4().child(children).erase(),
+        HeadingLevel::H3 => html::h5().child(children).erase(),
+        _ => html::h6().child(children).erase(),
     }
 }
 
-fn anchor(url: &str, children: Vec<AnyView>) -> AnyView {
+fn anchor(url: &str, children: Vec<Erased>) -> Erased {
     match link::allowed(url) {
-        Some(url) => html::a()
-            .href(url.to_owned())
-            .target("_blank")
-            .rel("noopener noreferrer nofollow")
-            .child(children)
-            .into_any(),
-        None => html::span().child(children).into_any(),
+        Some(url) => {
+            html::a().href(url.to_owned()).target("_blank").rel("noopener noreferrer nofollow").child(children).erase()
+        }
+        None => html::span().child(children).erase(),
     }
 }
 
 /// An image of another host is a link to it: showing it would tell that host who reads what.
-fn image(url: &str, description: String) -> AnyView {
+fn image(url: &str, description: String) -> Erased {
     if link::is_embedded_image(url) {
-        return html::img().src(url.to_owned()).alt(description).into_any();
+        return html::img().src(url.to_owned()).alt(description).erase();
     }
     let description = if description.is_empty() { "Image".to_owned() } else { description };
     let Some(url) = link::allowed(url) else {
-        return html::span().child(description).into_any();
+        return html::span().child(description).erase();
     };
     let label = format!("{description} ({})", link::host(url));
     let anchor = html::a().href(url.to_owned()).target("_blank").rel("noopener noreferrer nofollow");
-    anchor.class("cw-md-image").child(label).into_any()
+    anchor.class("cw-md-image").child(label).erase()
 }
 
 fn language<'k>(kind: &'k CodeBlockKind<'_>) -> &'k str {

@@ -63,7 +63,7 @@ impl Splitter {
         let definitions = events.reference_definitions().iter();
         let mut definitions: Vec<_> = definitions
             .map(|(label, link)| {
-                let reference = Reference { label: label.to_lowercase(), url: link.dest.to_string() };
+                let reference = Reference { label: label.to_ascii_lowercase(), url: link.dest.to_string() };
                 (link.span.clone(), reference)
             })
             .collect();

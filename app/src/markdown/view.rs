@@ -4,6 +4,7 @@ use super::code::copy_on_click;
 use super::document::{Block, Document};
 use super::render::render;
 use super::tail::presentable;
+use crate::erase::Erase;
 use leptos::prelude::*;
 
 /// Text in Markdown.
@@ -48,5 +49,5 @@ pub fn DocumentView(
             <For each=move || blocks.get() key=|block| block.number children=block />
         </div>
     }
-    .into_any()
+    .erase()
 }

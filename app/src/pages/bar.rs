@@ -2,6 +2,7 @@
 
 use super::drawer::{CONTENT, CONVERSATIONS};
 use super::regions::RegionNames;
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
 use crate::theme::ThemeSwitch;
@@ -15,35 +16,20 @@ pub fn Bar(
     /// The regions that are drawers on a narrow screen.
     names: RegionNames,
 ) -> impl IntoView {
+    let state = use_page_state();
+    let changes = Memo::new(move |_| state.agent_writes().len());
     view! {
         <header class="cw-bar">
-            {names
-                .conversations
-                .map(|name| {
-                    view! {
-                        <DrawerButton drawer=CONVERSATIONS name>
-                            <Icon of=Shape::Conversations />
-                        </DrawerButton>
-                    }
-                })}
+            {names.conversations.map(|name| view! { <DrawerButton drawer=CONVERSATIONS name icon=Shape::Conversations /> })}
             <a class="cw-home" href="/" aria-label="Start page">
                 <Mark />
             </a>
             <h1 class="cw-bar-title">{title}</h1>
-            {names
-                .content
-                .map(|name| {
-                    view! {
-                        <DrawerButton drawer=CONTENT name>
-                            <Icon of=Shape::Form />
-                            <Changes />
-                        </DrawerButton>
-                    }
-                })}
+            {names.content.map(|name| view! { <DrawerButton drawer=CONTENT name icon=Shape::Form changes /> })}
             <ThemeSwitch />
         </header>
     }
-    .into_any()
+    .erase()
 }
 
 /// Opens and closes a drawer.
@@ -53,22 +39,22 @@ fn DrawerButton(
     drawer: &'static str,
     /// Its name.
     name: String,
-    children: Children,
+    icon: Shape,
+    /// How many things behind it changed by themselves.
+    #[prop(optional)]
+    changes: Option<Memo<usize>>,
 ) -> impl IntoView {
+    let badge = move || {
+        let changes = changes?.get();
+        (changes > 0).then(|| view! { <span class="cw-badge">{changes}</span> })
+    };
     view! {
         <button type="button" class="cw-icon-button cw-drawer-button" popovertarget=drawer aria-label=name>
-            {children()}
+            <Icon of=icon />
+            {badge}
         </button>
     }
-    .into_any()
-}
-
-/// How many fields in the closed drawer the agent changed.
-#[component]
-fn Changes() -> impl IntoView {
-    let state = use_page_state();
-    let count = Memo::new(move |_| state.agent_writes().len());
-    move || (count.get() > 0).then(|| view! { <span class="cw-badge">{count}</span> })
+    .erase()
 }
 
 /// The product's mark: a speech bubble cut like a chisel.
@@ -80,5 +66,5 @@ fn Mark() -> impl IntoView {
             <path class="cw-mark-line" d="M7 8.5h10M7 12h6" />
         </svg>
     }
-    .into_any()
+    .erase()
 }

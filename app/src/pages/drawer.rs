@@ -1,6 +1,7 @@
 //! On a narrow screen the regions beside the main one are drawers: native popovers, which open without script, close with Escape
 //! or a click outside, and give the focus back. On a wide screen the style sheet shows them as columns.
 
+use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -34,7 +35,7 @@ pub fn DrawerHead(
             </button>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// Closes the drawers that are open: something was chosen in one, or the screen has become wide.

@@ -1,5 +1,6 @@
 //! What is shown at an address that has no page.
 
+use crate::erase::Erase;
 use leptos::prelude::*;
 use leptos_meta::Title;
 
@@ -25,5 +26,5 @@ pub fn MissingPage() -> impl IntoView {
             </p>
         </main>
     }
-    .into_any()
+    .erase()
 }

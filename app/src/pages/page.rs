@@ -5,8 +5,10 @@ use super::announcer::Announcer;
 use super::bar::Bar;
 use super::layout::Layout;
 use super::regions::{RegionNames, Regions};
+use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_page};
 use crate::chat_context::ChatContext;
+use crate::erase::Erase;
 use crate::page_state::{PageState, words};
 use leptos::prelude::*;
 use leptos_meta::Title;
@@ -23,14 +25,14 @@ pub struct CurrentPage(pub StoredValue<Page>);
 pub fn PageRoute() -> impl IntoView {
     let params = use_params_map();
     let id = Memo::new(move |_| params.with(|params| params.get("page")));
-    let page = Resource::new(move || id.get(), load_page);
+    let page = Resource::<_, ValueJson>::new_with_options(move || id.get(), load_page, false);
     view! {
         <Transition>
             {move || Suspend::new(async move {
                 match page.await {
-                    Ok(page) => view! { <PageView page /> }.into_any(),
-                    Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.into_any(),
-                    Err(error) => view! { <FailedPage error /> }.into_any(),
+                    Ok(page) => view! { <PageView page /> }.erase(),
+                    Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
+                    Err(error) => view! { <FailedPage error /> }.erase(),
                 }
             })}
         </Transition>
@@ -58,7 +60,7 @@ fn PageView(page: Page) -> impl IntoView {
             <Announcer />
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// A page that could not be loaded.

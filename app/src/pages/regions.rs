@@ -4,6 +4,7 @@ use super::agent_changes::AgentChanges;
 use super::drawer::{CONTENT, CONVERSATIONS, DrawerHead, close_drawers};
 use super::layout::Layout;
 use crate::blocks::Blocks;
+use crate::erase::Erase;
 use leptos::ev;
 use leptos::prelude::*;
 
@@ -73,9 +74,9 @@ pub fn Regions(
                                 <AgentChanges />
                             </section>
                         }
-                            .into_any()
+                            .erase()
                     }
-                    None if no_content => ().into_any(),
+                    None if no_content => ().erase(),
                     None => {
                         view! {
                             <div class="cw-region cw-region-document">
@@ -84,7 +85,7 @@ pub fn Regions(
                                 </div>
                             </div>
                         }
-                            .into_any()
+                            .erase()
                     }
                 }}
                 {has_chat
@@ -98,7 +99,7 @@ pub fn Regions(
             </main>
         </div>
     }
-    .into_any()
+    .erase()
 }
 
 /// The classes of a region; its share of the width is a class too, because a content security policy forbids inline styles.
