@@ -52,8 +52,8 @@ fn lint(shell: &Shell, half: &[&str], targets: &[&str]) -> Result<()> {
 /// Nextest where it is there, which leaves out the tests in documentation; `cargo test` runs those too.
 fn test(shell: &Shell) -> Result<()> {
     if !tools::has_nextest(shell) {
-        return step("tests", || Ok(cargo(shell).arg("test").args(SERVER_HALF).run()?));
+        return step("tests", || Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_HALF).run()?));
     }
-    step("tests", || Ok(cargo(shell).args(["nextest", "run"]).args(SERVER_HALF).run()?))?;
+    step("tests", || Ok(cargo(shell).args(["nextest", "run", "--no-fail-fast"]).args(SERVER_HALF).run()?))?;
     step("tests in documentation", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_HALF).run()?))
 }
