@@ -1,0 +1,186 @@
+//! Views whose type is forgotten, so that a component is compiled once whatever stands around it.
+//!
+//! On the server this is Leptos' own `AnyView`. In the browser it is a smaller one: `AnyView` keeps, for every view that it ever
+//! holds, a second way to take over rendered HTML that waits between elements (for code that is loaded in parts, which this app
+//! does not do). That was a seventh of the download.
+
+#[cfg(feature = "ssr")]
+use leptos::prelude::{AnyView, IntoAny, RenderHtml};
+
+/// A view of some type.
+#[cfg(feature = "ssr")]
+pub type Erased = AnyView;
+
+#[cfg(not(feature = "ssr"))]
+pub use browser::Erased;
+
+/// Forgets a view's type.
+pub trait Erase {
+    /// The view without its type.
+    fn erase(self) -> Erased;
+}
+
+#[cfg(feature = "ssr")]
+impl<T: RenderHtml + 'static> Erase for T {
+    fn erase(self) -> Erased {
+        self.into_any()
+    }
+}
+
+#[cfg(not(feature = "ssr"))]
+mod browser {
+    use super::Erase;
+    use leptos::tachys::html::attribute::Attribute;
+    use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
+    use leptos::tachys::hydration::Cursor;
+    use leptos::tachys::renderer::Rndr;
+    use leptos::tachys::renderer::types::{Element, Node, Placeholder};
+    use leptos::tachys::view::add_attr::AddAnyAttr;
+    use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
+    use std::any::{Any, TypeId};
+
+    /// A view of some type.
+    pub struct Erased(Box<dyn AnyPiece>);
+
+    impl<T: RenderHtml + 'static> Erase for T {
+        fn erase(self) -> Erased {
+            Erased(Box::new(self))
+        }
+    }
+
+    /// What is needed of a view in the browser. As little as can be: it is compiled for each view.
+    trait AnyPiece: Send {
+        fn view(&self) -> TypeId;
+        /// Whether it is a node of the document.
+        fn exists(&self) -> bool;
+        fn build(self: Box<Self>) -> Box<dyn AnyState>;
+        fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn AnyState>;
+        /// The state is that of a view of the same type.
+        fn rebuild(self: Box<Self>, state: &mut dyn Any);
+    }
+
+    impl<T: RenderHtml + 'static> AnyPiece for T {
+        fn view(&self) -> TypeId {
+            TypeId::of::<T>()
+        }
+
+        fn exists(&self) -> bool {
+            T::EXISTS
+        }
+
+        fn build(self: Box<Self>) -> Box<dyn AnyState> {
+            Box::new((*self).build())
+        }
+
+        fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn AnyState> {
+            Box::new((*self).hydrate::<true>(cursor, position))
+        }
+
+        fn rebuild(self: Box<Self>, state: &mut dyn Any) {
+            if let Some(state) = state.downcast_mut() {
+                (*self).rebuild(state);
+            }
+        }
+    }
+
+    /// What stands in the document for a view.
+    pub struct ErasedState {
+        view: TypeId,
+        state: Box<dyn AnyState>,
+        /// Marks the place of a view that is no node.
+        placeholder: Option<Placeholder>,
+    }
+
+    trait AnyState: Mountable {
+        fn as_any(&mut self) -> &mut dyn Any;
+    }
+
+    impl<S: Mountable + 'static> AnyState for S {
+        fn as_any(&mut self) -> &mut dyn Any {
+            self
+        }
+    }
+
+    impl Mountable for ErasedState {
+        fn unmount(&mut self) {
+            self.state.unmount();
+            if let Some(placeholder) = &mut self.placeholder {
+                placeholder.unmount();
+            }
+        }
+
+        fn mount(&mut self, parent: &Element, marker: Option<&Node>) {
+            self.state.mount(parent, marker);
+            if let Some(placeholder) = &mut self.placeholder {
+                placeholder.mount(parent, marker);
+            }
+        }
+
+        fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
+            match &self.placeholder {
+                Some(placeholder) => placeholder.insert_before_this(child),
+                None => self.state.insert_before_this(child),
+            }
+        }
+
+        fn elements(&self) -> Vec<Element> {
+            self.state.elements()
+        }
+    }
+
+    impl Render for Erased {
+        type State = ErasedState;
+
+        fn build(self) -> ErasedState {
+            let placeholder = (!self.0.exists()).then(Rndr::create_placeholder);
+            ErasedState { view: self.0.view(), state: self.0.build(), placeholder }
+        }
+
+        fn rebuild(self, state: &mut ErasedState) {
+            if self.0.view() == state.view {
+                self.0.rebuild(state.state.as_any());
+                return;
+            }
+            let mut new = self.build();
+            state.insert_before_this(&mut new);
+            state.unmount();
+            *state = new;
+        }
+    }
+
+    impl AddAnyAttr for Erased {
+        type Output<NewAttr: Attribute> = Self;
+
+        /// Attributes from outside are not passed on; components here take properties.
+        fn add_any_attr<NewAttr: Attribute>(self, _attr: NewAttr) -> Self {
+            self
+        }
+    }
+
+    impl RenderHtml for Erased {
+        type AsyncOutput = Self;
+        type Owned = Self;
+
+        const MIN_LENGTH: usize = 0;
+
+        fn dry_resolve(&mut self) {}
+
+        async fn resolve(self) -> Self {
+            self
+        }
+
+        /// The browser renders no HTML.
+        fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
+
+        fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> ErasedState {
+            let (view, exists) = (self.0.view(), self.0.exists());
+            let state = self.0.hydrate(cursor, position);
+            let placeholder = (!exists).then(|| cursor.next_placeholder(position));
+            ErasedState { view, state, placeholder }
+        }
+
+        fn into_owned(self) -> Self {
+            self
+        }
+    }
+}
