@@ -2,7 +2,10 @@
 
 use chat::{Caller, Chat};
 use leptos::prelude::use_context;
+use std::collections::HashMap;
 use std::sync::Arc;
+use tokio::sync::Mutex;
+use wire::api::{ConversationList, ConversationView};
 use wire::error::{ErrorCode, UserError};
 use wire::page::Page;
 
@@ -13,6 +16,53 @@ pub struct AppContext {
     pub chat: Chat,
     /// The pages of the config.
     pub pages: Arc<dyn PageSource>,
+    /// What this request has read.
+    pub seen: Seen,
+}
+
+/// What one request has read of the caller's conversations.
+///
+/// While a page is rendered, its parts are made more than once, and each time they load what they show. A conversation that is
+/// being written would be longer each time, and the browser could not take over a page whose data are older than its text.
+#[derive(Clone, Default)]
+pub struct Seen {
+    conversations: Arc<Mutex<HashMap<String, ConversationView>>>,
+    lists: Arc<Mutex<HashMap<Option<String>, ConversationList>>>,
+}
+
+impl AppContext {
+    /// One conversation, as this request saw it first.
+    ///
+    /// # Errors
+    /// As [`Chat::conversation`].
+    pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
+        let mut seen = self.seen.conversations.lock().await;
+        if let Some(view) = seen.get(id) {
+            return Ok(view.clone());
+        }
+        let view = self.chat.conversation(caller, id).await?;
+        seen.insert(id.to_owned(), view.clone());
+        Ok(view)
+    }
+
+    /// A page of the list, as this request saw it first.
+    ///
+    /// # Errors
+    /// As [`Chat::conversations`].
+    pub async fn conversations(
+        &self,
+        caller: &Caller,
+        limit: u32,
+        cursor: Option<String>,
+    ) -> Result<ConversationList, UserError> {
+        let mut seen = self.seen.lists.lock().await;
+        if let Some(list) = seen.get(&cursor) {
+            return Ok(list.clone());
+        }
+        let list = self.chat.conversations(caller, limit, cursor.as_deref()).await?;
+        seen.insert(cursor, list.clone());
+        Ok(list)
+    }
 }
 
 /// Where page definitions come from.

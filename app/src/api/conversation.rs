@@ -12,5 +12,5 @@ pub async fn load_conversation(
     id: String,
 ) -> Result<ConversationView, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.chat.conversation(&caller, &id).await?)
+    Ok(context.conversation(&caller, &id).await?)
 }

@@ -15,5 +15,5 @@ pub async fn list_conversations(
     cursor: Option<String>,
 ) -> Result<ConversationList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.chat.conversations(&caller, LIST_PAGE, cursor.as_deref()).await?)
+    Ok(context.conversations(&caller, LIST_PAGE, cursor).await?)
 }

@@ -2,7 +2,7 @@
 
 use super::site;
 use crate::router::AppState;
-use app::context::AppContext;
+use app::context::{AppContext, Seen};
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, header};
@@ -43,7 +43,8 @@ pub(crate) async fn page(
 }
 
 fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
-    let context = AppContext { chat: state.composition.chat.clone(), pages: state.composition.pages.clone() };
+    let (chat, pages) = (state.composition.chat.clone(), state.composition.pages.clone());
+    let context = AppContext { chat, pages, seen: Seen::default() };
     move || {
         provide_context(context.clone());
         provide_context(caller.clone());
