@@ -25,7 +25,7 @@ test("everything by keyboard alone", async ({ page }) => {
   await page.keyboard.press("Enter");
   await expect(chat.answers.last()).toContainText("Nothing was deleted");
   await chat.composer.focus();
-  await page.keyboard.type("count to 500");
+  await page.keyboard.type("count to 1500");
   await page.keyboard.press("Enter");
   await expect.poll(() => chat.counted()).toBeGreaterThan(3);
   await page.keyboard.press("Escape");

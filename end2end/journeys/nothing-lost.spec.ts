@@ -4,11 +4,11 @@ import { expect, open, test } from "../fixtures/test.ts";
 test("stop ends the answer and keeps what was written", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
-  await chat.startCounting(400, 5);
+  await chat.startCounting(1500, 5);
   await chat.stopButton.click();
   await chat.idle();
   const counted = await chat.counted();
-  expect(counted).toBeLessThan(400);
+  expect(counted).toBeLessThan(1500);
   await page.reload();
   await expect(chat.answers.last()).toContainText(`${counted - 1}`);
   await expect(page.getByText("Stopped.")).toBeVisible();
@@ -17,12 +17,12 @@ test("stop ends the answer and keeps what was written", async ({ page }) => {
 test("a reload in mid-answer: it goes on where it is, once", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
-  await chat.startCounting(120, 10);
+  await chat.startCounting(300, 10);
   await page.reload();
   await expect.poll(() => chat.counted()).toBeGreaterThan(10);
   await expect(chat.answers.last()).toContainText("That was all.", { timeout: 30_000 });
   await chat.idle();
-  expectCounted(await chat.answers.last().innerText(), 120);
+  expectCounted(await chat.answers.last().innerText(), 300);
   await expect(chat.answers).toHaveCount(1);
 });
 
@@ -40,7 +40,7 @@ test("leaving is not stopping", async ({ page }) => {
 test("two tabs show the same answer live", async ({ page, context }) => {
   await open(page);
   const chat = new Chat(page);
-  await chat.startCounting(150, 5);
+  await chat.startCounting(1500, 5);
   const other = await context.newPage();
   await other.goto(page.url());
   const second = new Chat(other);
@@ -58,7 +58,7 @@ test("killed in mid-answer: what was shown is there, and Continue goes on", asyn
   console.expect(/Failed to load resource|ERR_|Failed to fetch|net::|network error/i);
   await open(page);
   const chat = new Chat(page);
-  await chat.startCounting(400, 20);
+  await chat.startCounting(1500, 20);
   // Text may be shown a tenth of a second before it is stored.
   const shown = await chat.counted();
   await page.waitForTimeout(300);
