@@ -45,7 +45,11 @@ test("two tabs show the same answer live", async ({ page, context }) => {
   await other.goto(page.url());
   const second = new Chat(other);
   await expect.poll(() => second.counted()).toBeGreaterThan(20);
-  await second.stopButton.click();
+  // The button is there before the page has come to life; until then a click is lost.
+  await expect(async () => {
+    await second.stopButton.click({ timeout: 1000 });
+    await expect(second.stopButton).toHaveCount(0, { timeout: 3000 });
+  }).toPass();
   await chat.idle();
   await second.idle();
   expect(await second.counted()).toBe(await chat.counted());
