@@ -4,8 +4,7 @@
 //! holds, a second way to take over rendered HTML that waits between elements (for code that is loaded in parts, which this app
 //! does not do). That was a seventh of the download.
 
-#[cfg(feature = "ssr")]
-use leptos::prelude::{AnyView, IntoAny, RenderHtml};
+use leptos::prelude::*;
 
 /// A view of some type.
 #[cfg(feature = "ssr")]
@@ -25,6 +24,44 @@ impl<T: RenderHtml + 'static> Erase for T {
     fn erase(self) -> Erased {
         self.into_any()
     }
+}
+
+/// What a closure returns, drawn again when that changes. As a plain closure in a view, but boxed: a view holds many of them, and
+/// each type of closure would bring its own copy of what redraws it.
+pub fn dynamic(view: impl FnMut() -> Erased + Send + 'static) -> Erased {
+    (Box::new(view) as Box<dyn FnMut() -> Erased + Send>).erase()
+}
+
+/// As [`dynamic`], for something that is there or not.
+pub fn optional(view: impl FnMut() -> Option<Erased> + Send + 'static) -> Erased {
+    (Box::new(view) as Box<dyn FnMut() -> Option<Erased> + Send>).erase()
+}
+
+/// As [`dynamic`], for text.
+pub fn text(text: impl FnMut() -> String + Send + 'static) -> Erased {
+    (Box::new(text) as Box<dyn FnMut() -> String + Send>).erase()
+}
+
+/// As [`dynamic`], for an attribute.
+pub fn attribute(value: impl FnMut() -> Option<String> + Send + 'static) -> Attribute {
+    Box::new(value)
+}
+
+/// As [`dynamic`], for a class or an attribute that is there or not.
+pub fn flag(value: impl FnMut() -> bool + Send + 'static) -> Flag {
+    Box::new(value)
+}
+
+/// The value of an attribute that changes; `None` takes it away.
+pub type Attribute = Box<dyn FnMut() -> Option<String> + Send>;
+
+/// Whether a class or an attribute is there.
+pub type Flag = Box<dyn FnMut() -> bool + Send>;
+
+/// What is shown once it has loaded; until then what was there before. On the server the page waits for it.
+pub fn awaited(view: impl Fn() -> Suspend<Erased> + Send + Sync + 'static) -> Erased {
+    let view: Box<dyn Fn() -> Suspend<Erased> + Send + Sync> = Box::new(view);
+    view! { <Transition>{view}</Transition> }.erase()
 }
 
 #[cfg(not(feature = "ssr"))]

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod address;
 pub mod agent_chat;
 pub mod agent_conversations;
 pub mod api;

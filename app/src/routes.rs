@@ -1,10 +1,10 @@
-//! The addresses.
+//! What stands at which address.
 
+use crate::address::{Address, page_of};
+use crate::erase::{Erase, dynamic};
 use crate::pages::{MissingPage, PageRoute};
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
-use leptos_router::components::{Route, Router, Routes};
-use leptos_router::{SsrMode, path};
 
 /// The app: `/` is the config's first page, `/{page}` each page by its id.
 #[component]
@@ -12,13 +12,16 @@ pub fn App() -> impl IntoView {
     provide_meta_context();
     #[cfg(feature = "ssr")]
     crate::shell::protect();
+    let address = Address::new();
+    provide_context(address);
+    let page = Memo::new(move |_| page_of(&address.path()));
+    let is_page = Memo::new(move |_| page.with(Option::is_some));
+    let content = dynamic(move || match is_page.get() {
+        true => view! { <PageRoute id=Signal::derive(move || page.get().flatten()) /> }.erase(),
+        false => view! { <MissingPage /> }.erase(),
+    });
     view! {
         <Title text="Chatwright" />
-        <Router>
-            // Async: the answer's status is known, and the selected conversation is in the document, before the first byte.
-            <Routes fallback=MissingPage>
-                <Route path=path!("/:page?") view=PageRoute ssr=SsrMode::Async />
-            </Routes>
-        </Router>
+        {content}
     }
 }

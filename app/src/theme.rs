@@ -1,7 +1,7 @@
 //! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
 //! first paint.
 
-use crate::erase::Erase;
+use crate::erase::{Erase, attribute};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 
@@ -67,12 +67,13 @@ pub fn ThemeSwitch() -> impl IntoView {
         theme.update(|theme| *theme = theme.next());
         apply(theme.get_untracked());
     };
+    let label = move || Some(theme.get().label().to_owned());
     view! {
         <button
             type="button"
             class="cw-icon-button cw-theme"
-            aria-label=move || theme.get().label()
-            title=move || theme.get().label()
+            aria-label=attribute(label)
+            title=attribute(label)
             on:click=switch
         >
             <span class="cw-theme-system">

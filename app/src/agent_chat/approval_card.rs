@@ -3,7 +3,7 @@
 use super::session::Session;
 use super::value::value_view;
 use super::words::tool_name;
-use crate::erase::Erase;
+use crate::erase::{Erase, flag};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -31,7 +31,7 @@ pub(super) fn ApprovalCard(
             event.prevent_default();
         }
     };
-    let busy = move || session.is_busy();
+    let busy = || flag(move || session.is_busy());
     let label = format!("Approval: {name}");
     view! {
         <form class="cw-approval" role="group" aria-label=label on:submit=|event: SubmitEvent| event.prevent_default()>
@@ -55,10 +55,10 @@ pub(super) fn ApprovalCard(
                     on:input=move |event| note.set(event_target_value(&event))
                     on:keydown=no_enter
                 />
-                <button type="button" class="cw-button" disabled=busy on:click=move |_| decide(false)>
+                <button type="button" class="cw-button" disabled=busy() on:click=move |_| decide(false)>
                     "Deny"
                 </button>
-                <button type="button" class="cw-button cw-primary" disabled=busy on:click=move |_| decide(true)>
+                <button type="button" class="cw-button cw-primary" disabled=busy() on:click=move |_| decide(true)>
                     "Approve"
                 </button>
             </div>

@@ -4,7 +4,7 @@ use super::pane::Pane;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_conversation};
 use crate::chat_context::use_chat_context;
-use crate::erase::Erase;
+use crate::erase::{Erase, awaited};
 use leptos::prelude::*;
 use wire::error::ErrorCode;
 use wire::page::{AgentChatProperties, SharedField};
@@ -43,23 +43,24 @@ pub fn AgentChat(
         true,
     );
     let place = StoredValue::new((page_id, properties, fields));
+    let pane = awaited(move || {
+        Suspend::new(async move {
+            match loaded.await {
+                Ok(view) => {
+                    let (page_id, properties, fields) = place.get_value();
+                    view! { <Pane view page_id properties fields draft own_id /> }.erase()
+                }
+                Err(error) => {
+                    // Nothing is open: the conversation from before has to be loaded again.
+                    own_id.set(None);
+                    view! { <LoadFailed error retry=move || loaded.refetch() /> }.erase()
+                }
+            }
+        })
+    });
     view! {
         <section class="cw-chat" aria-label="Chat with the agent">
-            <Transition>
-                {move || Suspend::new(async move {
-                    match loaded.await {
-                        Ok(view) => {
-                            let (page_id, properties, fields) = place.get_value();
-                            view! { <Pane view page_id properties fields draft own_id /> }.erase()
-                        }
-                        Err(error) => {
-                            // Nothing is open: the conversation from before has to be loaded again.
-                            own_id.set(None);
-                            view! { <LoadFailed error retry=move || loaded.refetch() /> }.erase()
-                        }
-                    }
-                })}
-            </Transition>
+            {pane}
         </section>
     }
     .erase()

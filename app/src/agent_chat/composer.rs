@@ -1,7 +1,7 @@
 //! Where the user writes.
 
 use super::session::{Phase, Session};
-use crate::erase::Erase;
+use crate::erase::{Erase, attribute, dynamic, flag};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
@@ -35,7 +35,7 @@ pub(super) fn Composer(
         <form class="cw-composer" on:submit=submit>
             <div class="cw-composer-box">
             // The mirror has the text's height, and the field fills it.
-            <div class="cw-composer-field" data-text=move || draft.get()>
+            <div class="cw-composer-field" data-text=attribute(move || Some(draft.get()))>
                 <textarea
                     node_ref=field
                     rows="1"
@@ -60,9 +60,9 @@ fn SendOrStop() -> impl IntoView {
     let session = expect_context::<Session>();
     let is_empty = Memo::new(move |_| session.draft.with(|draft| draft.trim().is_empty()));
     let is_busy = Memo::new(move |_| session.is_busy());
-    move || {
+    dynamic(move || {
         if is_busy.get() {
-            let stopping = move || session.phase.get() == Phase::Stopping;
+            let stopping = flag(move || session.phase.get() == Phase::Stopping);
             view! {
                 <button
                     type="button"
@@ -78,13 +78,13 @@ fn SendOrStop() -> impl IntoView {
             .erase()
         } else {
             view! {
-                <button type="submit" class="cw-send" aria-label="Send" title="Send (Enter)" disabled=move || is_empty.get()>
+                <button type="submit" class="cw-send" aria-label="Send" title="Send (Enter)" disabled=flag(move || is_empty.get())>
                     <Icon of=Shape::Send />
                 </button>
             }
             .erase()
         }
-    }
+    })
 }
 
 /// Moves the focus here when the session asks for it: a button that had it is gone.

@@ -4,7 +4,7 @@ use super::message::Message;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
-use crate::erase::Erase;
+use crate::erase::{Erase, attribute, flag, optional, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -46,7 +46,7 @@ pub(super) fn Log() -> impl IntoView {
                 role="log"
                 aria-live="polite"
                 aria-label="Conversation"
-                aria-busy=move || session.is_answering().to_string()
+                aria-busy=attribute(move || Some(session.is_answering().to_string()))
                 tabindex="0"
                 on:scroll=move |_| follow.scrolled()
                 on:keydown=stop
@@ -61,14 +61,14 @@ pub(super) fn Log() -> impl IntoView {
                     <Ending />
                     <Trouble />
                     <p class="cw-visually-hidden" aria-live="polite">
-                        {move || session.announcement.get()}
+                        {text(move || session.announcement.get())}
                     </p>
                 </div>
             </div>
             <button
                 type="button"
                 class="cw-jump"
-                class:cw-hidden=move || follow.is_at_end()
+                class:cw-hidden=flag(move || follow.is_at_end())
                 aria-label="Jump to the newest"
                 title="Jump to the newest"
                 on:click=move |_| follow.to_end()
@@ -88,5 +88,5 @@ fn Thinking() -> impl IntoView {
         let newest = session.messages.with(|all| all.last().cloned());
         session.is_answering() && newest.is_none_or(|newest| newest.role == Role::User || newest.is_blank())
     });
-    move || waits.get().then(|| view! { <p class="cw-thinking">"Thinking…"</p> })
+    optional(move || waits.get().then(|| view! { <p class="cw-thinking">"Thinking…"</p> }.erase()))
 }

@@ -4,7 +4,7 @@ use super::browser;
 use super::message_state::MessageState;
 use super::part::part_view;
 use super::session::Session;
-use crate::erase::Erase;
+use crate::erase::{Erase, attribute, dynamic, flag, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -64,8 +64,8 @@ fn Actions(message: MessageState) -> impl IntoView {
             set_timeout(reset, COPIED_FOR);
         }
     };
-    let label = move || if copied.get() { "Copied" } else { "Copy answer" };
-    let regenerate = move || {
+    let label = move || Some(if copied.get() { "Copied" } else { "Copy answer" }.to_owned());
+    let regenerate = optional(move || {
         can_regenerate().then(|| {
             view! {
                 <button
@@ -78,12 +78,14 @@ fn Actions(message: MessageState) -> impl IntoView {
                     <Icon of=Shape::Retry />
                 </button>
             }
+            .erase()
         })
-    };
+    });
+    let icon = dynamic(move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.erase());
     view! {
-        <div class="cw-message-actions" class:cw-hidden=move || !is_shown()>
-            <button type="button" class="cw-icon-button" aria-label=label title=label on:click=copy>
-                {move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }}
+        <div class="cw-message-actions" class:cw-hidden=flag(move || !is_shown())>
+            <button type="button" class="cw-icon-button" aria-label=attribute(label) title=attribute(label) on:click=copy>
+                {icon}
             </button>
             {regenerate}
         </div>

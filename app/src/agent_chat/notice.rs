@@ -1,7 +1,7 @@
 //! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
 
 use super::session::{Phase, Remedy, Session};
-use crate::erase::{Erase, Erased};
+use crate::erase::{Erase, Erased, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use wire::api::Outcome;
@@ -25,7 +25,7 @@ pub(super) fn Ending() -> impl IntoView {
             </button>
         }
     };
-    move || {
+    optional(move || {
         let ending = session.ending()?;
         let view = match ending.outcome? {
             Outcome::Failed => {
@@ -44,14 +44,14 @@ pub(super) fn Ending() -> impl IntoView {
             Outcome::Done | Outcome::Waiting => return None,
         };
         Some(view)
-    }
+    })
 }
 
 /// What went wrong between this page and the server, and that the connection is being restored.
 #[component]
 pub(super) fn Trouble() -> impl IntoView {
     let session = expect_context::<Session>();
-    move || {
+    optional(move || {
         if session.phase.get() == Phase::Reconnecting {
             let text = "Reconnecting…".to_owned();
             return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().erase()));
@@ -69,7 +69,7 @@ pub(super) fn Trouble() -> impl IntoView {
             }
         });
         Some(notice("cw-notice cw-notice-danger", Some(Shape::Warning), problem.message, remedy.erase()))
-    }
+    })
 }
 
 fn notice(class: &'static str, icon: Option<Shape>, text: String, action: Erased) -> Erased {

@@ -5,7 +5,7 @@ use super::log::Log;
 use super::notice::Trouble;
 use super::session::{Place, Session};
 use super::welcome::Welcome;
-use crate::erase::Erase;
+use crate::erase::{Erase, dynamic};
 use leptos::prelude::*;
 use wire::api::ConversationView;
 use wire::page::{AgentChatProperties, SharedField};
@@ -31,7 +31,7 @@ pub(super) fn Pane(
     let view = StoredValue::new(view);
     Effect::new(move |_| view.with_value(|view| session.start(view.as_ref())));
     let is_empty = Memo::new(move |_| session.messages.with(Vec::is_empty));
-    let content = move || {
+    let content = dynamic(move || {
         if is_empty.get() {
             view! {
                 <div class="cw-log-frame cw-log-empty">
@@ -43,7 +43,7 @@ pub(super) fn Pane(
         } else {
             view! { <Log /> }.erase()
         }
-    };
+    });
     view! {
         {content}
         <Composer placeholder />

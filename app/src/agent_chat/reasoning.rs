@@ -1,6 +1,6 @@
 //! What the model thought, folded away.
 
-use crate::erase::Erase;
+use crate::erase::{Erase, flag, text};
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView};
 use leptos::prelude::*;
@@ -15,10 +15,10 @@ pub(super) fn Reasoning(
 ) -> impl IntoView {
     let label = {
         let open = open.clone();
-        move || if open.get() { "Thinking…" } else { "Thought" }
+        text(move || if open.get() { "Thinking…" } else { "Thought" }.to_owned())
     };
     view! {
-        <details class="cw-reasoning" class:cw-reasoning-open=move || open.get()>
+        <details class="cw-reasoning" class:cw-reasoning-open=flag(move || open.get())>
             <summary>
                 <span class="cw-reasoning-label">{label}</span>
                 <span class="cw-chevron"><Icon of=Shape::Chevron /></span>

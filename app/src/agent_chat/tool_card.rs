@@ -4,7 +4,7 @@ use super::approval_card::ApprovalCard;
 use super::session::PAGE_STATE_TOOL;
 use super::value::value_view;
 use super::words::{tool_name, tool_state};
-use crate::erase::{Erase, Erased};
+use crate::erase::{Erase, Erased, attribute, dynamic, text};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use serde_json::Value;
@@ -20,46 +20,38 @@ pub(super) fn ToolCard(
         let tool = tool.clone();
         Memo::new(move |_| tool.with(|tool| tool.state == ToolState::ApprovalRequested))
     };
-    move || {
+    dynamic(move || {
         let tool = tool.clone();
         if asks.get() { view! { <ApprovalCard tool /> }.erase() } else { view! { <CallCard tool /> }.erase() }
-    }
+    })
 }
 
 #[component]
 fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
     let tool = ArcMemo::new(move |_| tool.get());
-    let read = move |what: fn(&ToolPart) -> String| {
+    let words = |what: fn(&ToolPart) -> String| {
         let tool = tool.clone();
-        (tool.clone(), move || tool.with(what))
+        text(move || tool.with(what))
     };
-    let (tool, name) = read(tool_name);
-    let state = {
-        let tool = tool.clone();
-        move || tool.with(tool_state)
-    };
-    let detail = {
-        let tool = tool.clone();
-        move || tool.with(summary)
-    };
+    let (name, detail, state) = (words(tool_name), words(summary), words(|tool| tool_state(tool).into()));
     let shape = {
         let tool = tool.clone();
-        move || tool.with(icon)
+        dynamic(move || view! { <Icon of=tool.with(icon) /> }.erase())
     };
     let kind = {
         let tool = tool.clone();
-        move || tool.with(kind)
+        attribute(move || Some(tool.with(kind).to_owned()))
     };
     view! {
         <details class="cw-tool" data-state=kind>
             <summary>
-                <span class="cw-tool-icon">{move || view! { <Icon of=shape() /> }}</span>
+                <span class="cw-tool-icon">{shape}</span>
                 <span class="cw-tool-name">{name}</span>
                 <span class="cw-tool-summary">{detail}</span>
                 <span class="cw-tool-state">{state}</span>
                 <span class="cw-chevron"><Icon of=Shape::Chevron /></span>
             </summary>
-            <div class="cw-tool-body">{move || tool.with(body)}</div>
+            <div class="cw-tool-body">{dynamic(move || tool.with(body))}</div>
         </details>
     }
     .erase()

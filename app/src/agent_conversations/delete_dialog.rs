@@ -1,7 +1,7 @@
 //! The question before a conversation is deleted.
 
 use super::list::use_conversations;
-use crate::erase::Erase;
+use crate::erase::{Erase, text};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlDialogElement;
@@ -12,7 +12,10 @@ const DIALOG: &str = "cw-delete-conversation";
 #[component]
 pub fn DeleteDialog() -> impl IntoView {
     let list = use_conversations();
-    let title = move || list.subject.with(|subject| subject.as_ref().map(|subject| subject.title.clone()));
+    let title = text(move || {
+        let subject = list.subject.get();
+        subject.map(|subject| subject.title).unwrap_or_default()
+    });
     let delete = move |_| {
         if let Some(subject) = list.subject.get_untracked() {
             list.delete(subject.id);

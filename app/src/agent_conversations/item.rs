@@ -4,11 +4,10 @@ use super::list::{Entry, use_conversations};
 use super::rename::Rename;
 use super::when::When;
 use crate::chat_context::use_chat_context;
-use crate::erase::Erase;
+use crate::erase::{Erase, Erased, attribute, dynamic, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
-use leptos::either::Either;
 use leptos::prelude::*;
 
 /// A link with title and time, and the button of its menu.
@@ -24,19 +23,14 @@ pub fn Item(
         let id = item.id.clone();
         Memo::new(move |_| list.renaming.with(|renaming| renaming.as_deref() == Some(id.as_str())))
     };
-    let item = StoredValue::new(item);
-    view! {
-        <li class="cw-conversation">
-            {move || {
-                let item = item.get_value();
-                if renaming.get() {
-                    Either::Left(view! { <Rename item /> })
-                } else {
-                    Either::Right(view! { <Link item menu=menu.clone() /> })
-                }
-            }}
-        </li>
-    }
+    let content = dynamic(move || {
+        let item = item.clone();
+        match renaming.get() {
+            true => view! { <Rename item /> }.erase(),
+            false => view! { <Link item menu=menu.clone() /> }.erase(),
+        }
+    });
+    view! { <li class="cw-conversation">{content}</li> }
 }
 
 /// The conversation as a link, with the button of its menu.
@@ -53,20 +47,23 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     });
     let href = {
         let id = id.clone();
-        move || elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))
+        attribute(move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))))
     };
     let current = {
         let id = id.clone();
-        move || chat.conversation.with(|selected| selected.as_deref() == Some(id.as_str())).then_some("page")
+        let is_current = move |selected: &Option<String>| selected.as_deref() == Some(id.as_str());
+        attribute(move || chat.conversation.with(&is_current).then(|| "page".to_owned()))
     };
     let (title, label, running, when, subject) =
         (summary.clone(), summary.clone(), summary.clone(), summary.clone(), summary);
+    let label = attribute(move || Some(label.with(|summary| format!("Options for {}", summary.title))));
+    let running = optional(move || running.with(|summary| summary.running).then(running_mark));
     view! {
         <a class="cw-conversation-link" href=href aria-current=current on:click=|_| close_drawers()>
-            <span class="cw-conversation-title">{move || title.with(|summary| summary.title.clone())}</span>
+            <span class="cw-conversation-title">{text(move || title.with(|summary| summary.title.clone()))}</span>
             <span class="cw-conversation-when">
-                {move || running.with(|summary| summary.running).then(|| view! { <Running /> })}
-                <When at=Signal::derive(move || when.with(|summary| summary.updated_at)) now=list.now />
+                {running}
+                <When at=move || when.with(|summary| summary.updated_at) now=list.now />
             </span>
         </a>
         <button
@@ -75,7 +72,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
             id=actions_button(&id)
             popovertarget=menu
             aria-haspopup="menu"
-            aria-label=move || label.with(|summary| format!("Options for {}", summary.title))
+            aria-label=label
             // Before the menu opens, which is the click's default action.
             on:click=move |_| list.subject.set(Some(subject.get_untracked()))
         >
@@ -86,13 +83,13 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
 }
 
 /// A dot that says that an answer is being written.
-#[component]
-fn Running() -> impl IntoView {
+fn running_mark() -> Erased {
     view! {
         <span class="cw-running">
             <span class="cw-visually-hidden">"Answering now. "</span>
         </span>
     }
+    .erase()
 }
 
 /// The id of the button that opens a conversation's menu.

@@ -11,7 +11,7 @@ pub mod when;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, list_conversations};
 use crate::chat_context::use_chat_context;
-use crate::erase::Erase;
+use crate::erase::{Erase, Erased, attribute, awaited, flag, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use actions::ActionsMenu;
@@ -34,19 +34,20 @@ pub fn AgentConversations(
     let first = Resource::<_, ValueJson>::new_with_options(|| (), |()| list_conversations(None), false);
     let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
     let new_id = format!("list-{id}-new");
-    let id = StoredValue::new(id);
+    let list = awaited(move || {
+        let id = id.clone();
+        Suspend::new(async move {
+            let first = first.await;
+            view! { <List id first /> }.erase()
+        })
+    });
     view! {
         <div class="cw-conversations">
-            <a id=new_id class="cw-button cw-new" href=move || chat.href(None) on:click=|_| close_drawers()>
+            <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=|_| close_drawers()>
                 <Icon of=Shape::Plus />
                 {new_label}
             </a>
-            <Suspense>
-                {move || Suspend::new(async move {
-                    let first = first.await;
-                    view! { <List id=id.get_value() first /> }
-                })}
-            </Suspense>
+            {list}
         </div>
     }
 }
@@ -58,42 +59,45 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
     list.keep_fresh();
     provide_context(list);
     let menu = StoredValue::new(format!("list-{id}-menu"));
+    let error = optional(move || list.error.get().map(|error| error_line(list, &error)));
+    let none = optional(move || {
+        let none = list.is_empty() && list.error.with(Option::is_none);
+        none.then(|| view! { <p class="cw-list-empty">"Your conversations will be kept here."</p> }.erase())
+    });
+    let more = optional(move || list.has_more().then(|| more_button(list)));
     view! {
-        {move || {
-            list.error
-                .get()
-                .map(|error| {
-                    view! {
-                        <p class="cw-list-error" role="alert">
-                            {error.to_string()}
-                            <button type="button" class="cw-link" on:click=move |_| list.reload()>
-                                "Try again"
-                            </button>
-                        </p>
-                    }
-                })
-        }}
-        {move || {
-            (list.is_empty() && list.error.with(Option::is_none))
-                .then(|| view! { <p class="cw-list-empty">"Your conversations will be kept here."</p> })
-        }}
+        {error}
+        {none}
         <ul class="cw-conversation-list">
             <For each=move || list.items() key=|item| item.id.clone() let:item>
                 <Item item menu=menu.get_value() />
             </For>
         </ul>
-        {move || {
-            list.has_more()
-                .then(|| {
-                    view! {
-                        <button type="button" class="cw-link cw-more" disabled=move || list.loading.get() on:click=move |_| list.load_more()>
-                            "Show more"
-                        </button>
-                    }
-                })
-        }}
+        {more}
         <ActionsMenu id=menu.get_value() />
         <DeleteDialog />
+    }
+    .erase()
+}
+
+fn error_line(list: Conversations, error: &ApiError) -> Erased {
+    view! {
+        <p class="cw-list-error" role="alert">
+            {error.to_string()}
+            <button type="button" class="cw-link" on:click=move |_| list.reload()>
+                "Try again"
+            </button>
+        </p>
+    }
+    .erase()
+}
+
+fn more_button(list: Conversations) -> Erased {
+    let loading = flag(move || list.loading.get());
+    view! {
+        <button type="button" class="cw-link cw-more" disabled=loading on:click=move |_| list.load_more()>
+            "Show more"
+        </button>
     }
     .erase()
 }

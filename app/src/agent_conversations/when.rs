@@ -1,6 +1,7 @@
 //! Times for people: in the document a date that is the same everywhere; in the browser, as soon as it has taken over, how long
 //! ago that was.
 
+use crate::erase::{attribute, text};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use std::time::Duration;
@@ -13,16 +14,16 @@ const DAY: i64 = 24 * HOUR;
 #[component]
 pub fn When(
     /// Unix time, milliseconds.
-    #[prop(into)]
-    at: Signal<i64>,
+    at: impl Fn() -> i64 + Clone + Send + 'static,
     /// Unix time, milliseconds, by [`use_now`].
     now: ReadSignal<Option<i64>>,
 ) -> impl IntoView {
-    let text = move || match now.get() {
-        Some(now) => ago(at.get(), now),
-        None => day(at.get()),
-    };
-    view! { <time datetime=move || iso(at.get())>{text}</time> }
+    let moment = at.clone();
+    let words = text(move || match now.get() {
+        Some(now) => ago(at(), now),
+        None => day(at()),
+    });
+    view! { <time datetime=attribute(move || Some(iso(moment())))>{words}</time> }
 }
 
 /// The browser's time in milliseconds, renewed each minute; none on the server and during hydration, so that both render the same.

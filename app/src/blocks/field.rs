@@ -1,7 +1,8 @@
 //! The frame of an input: its label, and what an agent changed.
 
-use crate::erase::{Erase, Erased};
-use crate::page_state::use_page_state;
+use super::control::focus;
+use crate::erase::{Erase, Erased, flag, optional};
+use crate::page_state::{PageState, use_page_state};
 use leptos::prelude::*;
 
 /// An input with its label. When an agent writes the value, the field lights up for a moment and offers to undo it, in a line
@@ -24,18 +25,13 @@ pub fn Field(
         Memo::new(move |_| state.agent_write(&key).map(|write| write.number))
     };
     // Two classes with the same animation under two names: swapping them starts it anew for the next write.
-    let odd = move || write.get().is_some_and(|number| number % 2 == 1);
-    let even = move || write.get().is_some_and(|number| number % 2 == 0);
+    let odd = flag(move || write.get().is_some_and(|number| number % 2 == 1));
+    let even = flag(move || write.get().is_some_and(|number| number % 2 == 0));
     let control_id = control_id(&id);
-    let undo = StoredValue::new({
-        let (key, control) = (id.clone(), control_id.clone());
-        move || {
-            state.undo(&key);
-            // The button is about to vanish: the focus goes to what it changed.
-            super::control::focus(&control);
-        }
-    });
-    let undo_label = format!("Undo the agent's change of {label}");
+    let change = {
+        let (key, label) = (id.clone(), label.clone());
+        optional(move || write.get().map(|_| change_line(state, key.clone(), &label)))
+    };
     view! {
         <div class="cw-field" class:cw-beside=beside class:cw-written-odd=odd class:cw-written-even=even>
             <label class="cw-label" for=control_id>
@@ -43,21 +39,26 @@ pub fn Field(
             </label>
             {control}
             <p class="cw-note" id=note_id(&id)>
-                {move || {
-                    write
-                        .get()
-                        .map(|_| {
-                            view! {
-                                <span>"Changed by the agent"</span>
-                                <span aria-hidden="true">"·"</span>
-                                <button type="button" class="cw-link" aria-label=undo_label.clone() on:click=move |_| undo.with_value(|undo| undo())>
-                                    "Undo"
-                                </button>
-                            }
-                        })
-                }}
+                {change}
             </p>
         </div>
+    }
+    .erase()
+}
+
+fn change_line(state: PageState, key: String, label: &str) -> Erased {
+    let label = format!("Undo the agent's change of {label}");
+    let undo = move |_| {
+        state.undo(&key);
+        // The button is about to vanish: the focus goes to what it changed.
+        focus(&control_id(&key));
+    };
+    view! {
+        <span>"Changed by the agent"</span>
+        <span aria-hidden="true">"·"</span>
+        <button type="button" class="cw-link" aria-label=label on:click=undo>
+            "Undo"
+        </button>
     }
     .erase()
 }

@@ -2,7 +2,8 @@
 
 use super::drawer::CONTENT;
 use crate::blocks::control::focus;
-use crate::page_state::use_page_state;
+use crate::erase::{Erase, optional};
+use crate::page_state::{PageState, use_page_state};
 use leptos::prelude::*;
 
 /// Below this many changes the line at the field is enough.
@@ -14,28 +15,24 @@ pub fn AgentChanges() -> impl IntoView {
     let state = use_page_state();
     let count = Memo::new(move |_| state.agent_writes().len());
     // The button that had the focus vanishes with the bar.
-    let end = move |change: fn(&crate::page_state::PageState)| {
+    let end = move |change: fn(&PageState)| {
         change(&state);
         focus(CONTENT);
     };
-    view! {
-        <div class="cw-agent-changes">
-            {move || {
-                (count.get() >= WORTH_A_BAR)
-                    .then(|| {
-                        view! {
-                            <div class="cw-agent-changes-bar" role="group" aria-label="Changes by the agent">
-                                <span>{count} " changes by the agent"</span>
-                                <button type="button" class="cw-link" on:click=move |_| end(|state| state.undo_all())>
-                                    "Undo all"
-                                </button>
-                                <button type="button" class="cw-link" on:click=move |_| end(|state| state.keep_all())>
-                                    "Keep"
-                                </button>
-                            </div>
-                        }
-                    })
-            }}
-        </div>
-    }
+    let bar = move || {
+        view! {
+            <div class="cw-agent-changes-bar" role="group" aria-label="Changes by the agent">
+                <span>{count} " changes by the agent"</span>
+                <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
+                    "Undo all"
+                </button>
+                <button type="button" class="cw-link" on:click=move |_| end(PageState::keep_all)>
+                    "Keep"
+                </button>
+            </div>
+        }
+        .erase()
+    };
+    let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
+    view! { <div class="cw-agent-changes">{optional(move || is_worth_it.get().then(bar))}</div> }
 }

@@ -1,5 +1,6 @@
 //! Says to screen readers what changed on the page by itself.
 
+use crate::erase::text;
 use crate::page_state::use_page_state;
 use leptos::prelude::*;
 
@@ -9,7 +10,7 @@ pub fn Announcer() -> impl IntoView {
     let state = use_page_state();
     view! {
         <p class="cw-visually-hidden" role="status">
-            {move || state.announcement()}
+            {text(move || state.announcement())}
         </p>
     }
 }

@@ -2,7 +2,7 @@
 
 use super::drawer::{CONTENT, CONVERSATIONS};
 use super::regions::RegionNames;
-use crate::erase::Erase;
+use crate::erase::{Erase, optional};
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
 use crate::theme::ThemeSwitch;
@@ -44,10 +44,10 @@ fn DrawerButton(
     #[prop(optional)]
     changes: Option<Memo<usize>>,
 ) -> impl IntoView {
-    let badge = move || {
+    let badge = optional(move || {
         let changes = changes?.get();
-        (changes > 0).then(|| view! { <span class="cw-badge">{changes}</span> })
-    };
+        (changes > 0).then(|| view! { <span class="cw-badge">{changes}</span> }.erase())
+    });
     view! {
         <button type="button" class="cw-icon-button cw-drawer-button" popovertarget=drawer aria-label=name>
             <Icon of=icon />

@@ -5,14 +5,14 @@ use super::announcer::Announcer;
 use super::bar::Bar;
 use super::layout::Layout;
 use super::regions::{RegionNames, Regions};
+use crate::address::Address;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_page};
 use crate::chat_context::ChatContext;
-use crate::erase::Erase;
+use crate::erase::{Erase, awaited};
 use crate::page_state::{PageState, words};
 use leptos::prelude::*;
 use leptos_meta::Title;
-use leptos_router::hooks::use_params_map;
 use wire::error::ErrorCode;
 use wire::page::Page;
 
@@ -22,21 +22,20 @@ pub struct CurrentPage(pub StoredValue<Page>);
 
 /// Loads the page of the address and shows it.
 #[component]
-pub fn PageRoute() -> impl IntoView {
-    let params = use_params_map();
-    let id = Memo::new(move |_| params.with(|params| params.get("page")));
+pub fn PageRoute(
+    /// The page's id; without one, the config's first page.
+    id: Signal<Option<String>>,
+) -> impl IntoView {
     let page = Resource::<_, ValueJson>::new_with_options(move || id.get(), load_page, false);
-    view! {
-        <Transition>
-            {move || Suspend::new(async move {
-                match page.await {
-                    Ok(page) => view! { <PageView page /> }.erase(),
-                    Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
-                    Err(error) => view! { <FailedPage error /> }.erase(),
-                }
-            })}
-        </Transition>
-    }
+    awaited(move || {
+        Suspend::new(async move {
+            match page.await {
+                Ok(page) => view! { <PageView page /> }.erase(),
+                Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
+                Err(error) => view! { <FailedPage error /> }.erase(),
+            }
+        })
+    })
 }
 
 /// A page: its regions, with the state that its blocks share.
@@ -46,13 +45,12 @@ fn PageView(page: Page) -> impl IntoView {
     let layout = Layout::new(page.blocks.clone());
     let names = RegionNames::of(&layout);
     provide_context(PageState::new(&page));
-    provide_context(ChatContext::new());
+    provide_context(ChatContext::new(expect_context::<Address>()));
     provide_context(CurrentPage(StoredValue::new(page)));
     view! {
         <Title text=title.clone() />
         <div class="cw-page">
-            // External: the router would scroll there, but leave the focus where it is.
-            <a class="cw-skip" href="#cw-main" rel="external">
+            <a class="cw-skip" href="#cw-main">
                 "Skip to the content"
             </a>
             <Bar title names=names.clone() />

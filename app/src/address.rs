@@ -1,0 +1,156 @@
+//! The address in the browser's bar: which page, which conversation.
+//!
+//! This takes the place of a router: the app has one kind of address, `/{page}?conversation=ID`, and a router's download would be a
+//! fifth of the whole.
+
+use leptos::ev::{self, MouseEvent};
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+
+/// The address; a cheap handle.
+#[derive(Clone, Copy)]
+pub struct Address {
+    place: RwSignal<Place>,
+}
+
+/// The parts of an address that the app reads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Place {
+    /// Begins with `/`.
+    path: String,
+    /// Without the `?`.
+    query: String,
+}
+
+impl Address {
+    /// The address of the request; in the browser, the one in its bar from now on.
+    pub fn new() -> Self {
+        let address = Self { place: RwSignal::new(Place::now()) };
+        // An effect, because there are no events on the server.
+        Effect::new(move |_| {
+            window_event_listener(ev::popstate, move |_| address.place.set(Place::now()));
+            window_event_listener(ev::click, move |event| address.follow_link(&event));
+        });
+        address
+    }
+
+    /// The path, from `/` on. Tracked.
+    pub fn path(&self) -> String {
+        self.place.with(|place| place.path.clone())
+    }
+
+    /// The query string, without the `?`. Tracked.
+    pub fn query(&self) -> String {
+        self.place.with(|place| place.query.clone())
+    }
+
+    /// Goes to another address of the app; with `replace`, in the place of the current entry of the browser's history.
+    pub fn go(&self, to: &str, replace: bool) {
+        let Ok(history) = window().history() else { return };
+        let done = match replace {
+            true => history.replace_state_with_url(&JsValue::NULL, "", Some(to)),
+            false => history.push_state_with_url(&JsValue::NULL, "", Some(to)),
+        };
+        // Refused only for an address of another site.
+        if done.is_ok() {
+            self.place.set(Place::now());
+        }
+    }
+
+    /// A plain click on a link to a page of this app stays in the app; all others are the browser's.
+    fn follow_link(&self, event: &MouseEvent) {
+        let modified = event.meta_key() || event.ctrl_key() || event.shift_key() || event.alt_key();
+        if event.default_prevented() || event.button() != 0 || modified {
+            return;
+        }
+        let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+        let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
+        let Some(link) = link.and_then(|link| link.dyn_into::<web_sys::HtmlAnchorElement>().ok()) else { return };
+        let elsewhere = !link.target().is_empty() || link.has_attribute("download") || link.rel().contains("external");
+        if elsewhere || Some(link.origin()) != window().location().origin().ok() || !link.hash().is_empty() {
+            return;
+        }
+        let path = link.pathname();
+        if page_of(&path).is_none() {
+            return;
+        }
+        event.prevent_default();
+        self.go(&format!("{path}{}", link.search()), false);
+    }
+}
+
+impl Default for Address {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Place {
+    #[cfg(feature = "ssr")]
+    fn now() -> Self {
+        let parts = use_context::<http::request::Parts>();
+        let uri = parts.map(|parts| parts.uri).unwrap_or_default();
+        Self { path: uri.path().to_owned(), query: uri.query().unwrap_or_default().to_owned() }
+    }
+
+    #[cfg(not(feature = "ssr"))]
+    fn now() -> Self {
+        let location = window().location();
+        let query = location.search().unwrap_or_default();
+        Self { path: location.pathname().unwrap_or_default(), query: query.trim_start_matches('?').to_owned() }
+    }
+}
+
+/// Which page a path is about: `Some(None)` is the first one; `None`: no page stands at such a path.
+pub(crate) fn page_of(path: &str) -> Option<Option<String>> {
+    match path.trim_start_matches('/').trim_end_matches('/') {
+        "" => Some(None),
+        // A file of the site.
+        name if name.contains(['/', '.']) => None,
+        name => Some(Some(decoded(name))),
+    }
+}
+
+/// Without percent-encoding; what is wrongly encoded stays as it is.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&byte, tail)) = rest.split_first() {
+        let code = tail.get(..2).filter(|_| byte == b'%').and_then(|code| std::str::from_utf8(code).ok());
+        match code.and_then(|code| u8::from_str_radix(code, 16).ok()) {
+            Some(decoded) => {
+                bytes.push(decoded);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(byte);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_pages() {
+        let page = |name: &str| Some(Some(name.to_owned()));
+        for (path, expected) in [
+            ("/", Some(None)),
+            ("", Some(None)),
+            ("/support", page("support")),
+            ("/support/", page("support")),
+            ("/a%20b", page("a b")),
+            ("/%C3%A9t%C3%A9", page("été")),
+            ("/100%", page("100%")),
+            ("/%FF", page("%FF")),
+            ("/support/more", None),
+            ("/robots.txt", None),
+        ] {
+            assert_eq!(page_of(path), expected, "{path}");
+        }
+    }
+}
