@@ -1,7 +1,8 @@
 //! Requests to the chat and its answers, the same behind every door (server function, HTTP).
 
 use crate::{UiMessage, error::UserError};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 /// Something for the agent to do in a conversation.
@@ -174,7 +175,7 @@ pub struct ConversationList {
 }
 
 /// A conversation as it stands: the active branch, oldest first.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
     /// Its line in the list.
@@ -183,8 +184,25 @@ pub struct ConversationView {
     /// The active branch. A message that is being written is here as far as it has come.
     pub messages: Vec<UiMessage>,
     /// The run that is writing, if one is. Its stream, read from the start, gives that message whole.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<ActiveRun>,
+}
+
+/// Read by hand: a flattened field would bring a second way to read all that is in it into the browser's download.
+impl<'de> Deserialize<'de> for ConversationView {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let mut fields = Map::deserialize(d)?;
+        let mut take = |name: &str| fields.remove(name).unwrap_or_default();
+        let (messages, active) = (take("messages"), take("active"));
+        let read = || {
+            Ok::<_, serde_json::Error>(Self {
+                messages: serde_json::from_value(messages)?,
+                active: serde_json::from_value(active)?,
+                summary: serde_json::from_value(Value::Object(fields))?,
+            })
+        };
+        read().map_err(D::Error::custom)
+    }
 }
 
 /// A run that is writing.
@@ -195,4 +213,34 @@ pub struct ActiveRun {
     pub run_id: String,
     /// The assistant message that it writes.
     pub message_id: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_conversation_is_read_as_it_is_written() {
+        let summary = json!({
+            "id": "c1", "title": "Refunds", "pageId": "demo", "agentId": "demo",
+            "createdAt": 1, "updatedAt": 2, "running": true,
+        });
+        let messages = json!([{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}]);
+        for active in [json!(null), json!({"runId": "r1", "messageId": "m2"})] {
+            let mut written = summary.clone();
+            written["messages"] = messages.clone();
+            if !active.is_null() {
+                written["active"] = active;
+            }
+            let view: ConversationView = serde_json::from_value(written.clone()).unwrap();
+            assert_eq!(serde_json::to_value(&view).unwrap(), written);
+        }
+    }
+
+    #[test]
+    fn a_conversation_without_messages_is_none() {
+        let error = serde_json::from_value::<ConversationView>(json!({"id": "c1"})).unwrap_err();
+        assert_eq!(error.to_string(), "invalid type: null, expected a sequence");
+    }
 }

@@ -1,5 +1,7 @@
 //! A page as the config declares it: blocks, their inputs, and the state that an agent may share.
 
+mod read;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -17,8 +19,8 @@ pub struct Page {
     pub blocks: Vec<Block>,
 }
 
-/// One block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One block. It is read by hand, see `read`, as the chunks are and for the same reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
     /// Unique on the page; an input's value lives in page state under it.
@@ -27,12 +29,12 @@ pub struct Block {
     #[serde(flatten)]
     pub kind: BlockKind,
     /// What stands in it, for layout blocks.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
 }
 
 /// What a block is, with its properties.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", content = "properties")]
 pub enum BlockKind {
     /// Puts its blocks below each other.
