@@ -2,9 +2,12 @@
 //! client, so that all three end up with the same message.
 
 use crate::message::{Approval, DataPart, TextPart, TextState, ToolPart, ToolState};
-use crate::{Chunk, DataChunk, ProviderMetadata, Role, UiMessage, UiPart, partial_json};
+use crate::{Chunk, DataChunk, ProviderMetadata, UiMessage, UiPart, partial_json};
 use serde_json::{Map, Value};
 use std::fmt;
+
+mod replay;
+pub use replay::replay;
 
 /// A message that grows.
 #[derive(Clone, Debug)]
@@ -21,6 +24,19 @@ struct Input {
     part: usize,
     text: String,
     changed: bool,
+}
+
+/// A declared tool and an undeclared one with the same id are two calls.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Static,
+    Dynamic,
+}
+
+impl Kind {
+    fn of(dynamic: Option<bool>) -> Self {
+        if dynamic == Some(true) { Self::Dynamic } else { Self::Static }
+    }
 }
 
 /// What a chunk changed, for whoever draws the message.
@@ -134,9 +150,8 @@ impl Reducer {
     fn tool(&mut self, chunk: &Chunk) -> Result<Change, ReduceError> {
         match chunk {
             Chunk::ToolInputStart { tool_call_id, tool_name, provider_executed, dynamic, title } => {
-                let change = self.call(tool_call_id, tool_name, *dynamic, |tool| {
-                    tool.state = ToolState::InputStreaming;
-                    tool.input = None;
+                let kind = Kind::of(*dynamic);
+                let change = self.call(tool_call_id, tool_name, kind, ToolState::InputStreaming, |tool| {
                     tool.provider_executed = provider_executed.or(tool.provider_executed);
                     tool.title = title.clone().or(tool.title.take());
                 });
@@ -161,8 +176,7 @@ impl Reducer {
                 provider_metadata,
                 dynamic,
                 title,
-            } => Ok(self.call(tool_call_id, tool_name, *dynamic, |tool| {
-                tool.state = ToolState::InputAvailable;
+            } => Ok(self.call(tool_call_id, tool_name, Kind::of(*dynamic), ToolState::InputAvailable, |tool| {
                 tool.input = Some(input.clone());
                 tool.provider_executed = provider_executed.or(tool.provider_executed);
                 tool.call_provider_metadata = provider_metadata.clone().or(tool.call_provider_metadata.take());
@@ -176,17 +190,18 @@ impl Reducer {
                 provider_executed,
                 provider_metadata,
                 dynamic,
-            } => Ok(self.call(tool_call_id, tool_name, *dynamic, |tool| {
-                tool.state = ToolState::OutputError;
-                let slot = if tool.dynamic { &mut tool.input } else { &mut tool.raw_input };
-                *slot = Some(input.clone());
-                if !tool.dynamic {
-                    tool.input = None;
-                }
-                tool.error_text = Some(error_text.clone());
-                tool.provider_executed = provider_executed.or(tool.provider_executed);
-                tool.call_provider_metadata = provider_metadata.clone().or(tool.call_provider_metadata.take());
-            })),
+            } => {
+                let known = self.find_in_step(tool_call_id, |_| true);
+                let kind = known.map_or(Kind::of(*dynamic), |at| self.kind(at));
+                Ok(self.call(tool_call_id, tool_name, kind, ToolState::OutputError, |tool| {
+                    let slot = if tool.dynamic { &mut tool.input } else { &mut tool.raw_input };
+                    *slot = Some(input.clone());
+                    tool.error_text = Some(error_text.clone());
+                    tool.provider_executed = provider_executed.or(tool.provider_executed);
+                    // The state has a result's name, so the client files this under the result.
+                    tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
+                }))
+            }
             Chunk::ToolApprovalRequest { approval_id, tool_call_id } => self.outcome(tool_call_id, |tool| {
                 tool.state = ToolState::ApprovalRequested;
                 tool.approval =
@@ -202,6 +217,7 @@ impl Reducer {
             } => self.outcome(tool_call_id, |tool| {
                 tool.state = ToolState::OutputAvailable;
                 tool.output = Some(output.clone());
+                (tool.error_text, tool.raw_input) = (None, None);
                 tool.preliminary = *preliminary;
                 tool.provider_executed = provider_executed.or(tool.provider_executed);
                 tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
@@ -210,6 +226,7 @@ impl Reducer {
                 self.outcome(tool_call_id, |tool| {
                     tool.state = ToolState::OutputError;
                     tool.error_text = Some(error_text.clone());
+                    (tool.output, tool.preliminary) = (None, None);
                     tool.provider_executed = provider_executed.or(tool.provider_executed);
                 })
             }
@@ -261,20 +278,32 @@ impl Reducer {
         self.message.parts.iter().rposition(is_it).ok_or_else(|| ReduceError::NoSuchCall(call_id.to_owned()))
     }
 
-    fn find_in_step(&self, call_id: &str) -> Option<usize> {
-        let parts = self.message.parts.iter().enumerate().rev();
-        let step = parts.take_while(|(_, part)| !matches!(part, UiPart::StepStart));
-        step.filter_map(|(at, part)| Some((at, part.as_tool()?)))
-            .find(|(_, tool)| tool.tool_call_id == call_id)
-            .map(|(at, _)| at)
+    /// The first call of the newest step with this id that `is_it`.
+    fn find_in_step(&self, call_id: &str, is_it: impl Fn(&ToolPart) -> bool) -> Option<usize> {
+        let parts = &self.message.parts;
+        let step = parts.iter().rposition(|part| matches!(part, UiPart::StepStart)).map_or(0, |start| start + 1);
+        let mut calls = parts.iter().enumerate().skip(step).filter_map(|(at, part)| Some((at, part.as_tool()?)));
+        calls.find(|(_, tool)| tool.tool_call_id == call_id && is_it(tool)).map(|(at, _)| at)
     }
 
-    /// Changes a call of this step, or adds it. A call that is there keeps its kind.
-    fn call(&mut self, call_id: &str, name: &str, dynamic: Option<bool>, change: impl FnOnce(&mut ToolPart)) -> Change {
-        let (at, result) = match self.find_in_step(call_id) {
+    fn kind(&self, at: usize) -> Kind {
+        Kind::of(self.message.parts[at].as_tool().map(|tool| tool.dynamic))
+    }
+
+    /// Brings a call of this step and kind to a new state, or adds it. What an earlier state had is gone.
+    fn call(
+        &mut self,
+        call_id: &str,
+        name: &str,
+        kind: Kind,
+        state: ToolState,
+        change: impl FnOnce(&mut ToolPart),
+    ) -> Change {
+        let dynamic = kind == Kind::Dynamic;
+        let (at, result) = match self.find_in_step(call_id, |tool| tool.dynamic == dynamic) {
             Some(at) => (at, Change::Part(at)),
             None => {
-                let tool = ToolPart { dynamic: dynamic == Some(true), ..ToolPart::new(call_id, name) };
+                let tool = ToolPart { dynamic, ..ToolPart::new(call_id, name) };
                 self.message.parts.push(UiPart::Tool(Box::new(tool)));
                 let at = self.message.parts.len() - 1;
                 (at, Change::Added(at))
@@ -283,6 +312,10 @@ impl Reducer {
         // The arguments are complete, or begin anew.
         self.inputs.retain(|input| input.part != at);
         if let UiPart::Tool(tool) = &mut self.message.parts[at] {
+            tool.state = state;
+            name.clone_into(&mut tool.tool_name);
+            (tool.input, tool.raw_input, tool.output) = (None, None, None);
+            (tool.error_text, tool.preliminary) = (None, None);
             change(tool);
         }
         result
@@ -316,7 +349,7 @@ impl Reducer {
     }
 
     fn metadata(&mut self, news: Option<&Value>) -> Change {
-        if let Some(news) = news {
+        if let Some(news) = news.filter(|news| !news.is_null()) {
             merge(self.message.metadata.get_or_insert(Value::Null), news, 0);
         }
         Change::Message
@@ -358,127 +391,5 @@ fn merge(known: &mut Value, news: &Value, depth: usize) {
             merge(known, &Value::Object(news.clone()), depth);
         }
         (known, news) => *known = news.clone(),
-    }
-}
-
-/// The chunks that build a message again, without `start` and `finish`: what a client is told that joins in the middle.
-pub fn replay(message: &UiMessage) -> Vec<Chunk> {
-    debug_assert_ne!(message.role, Role::User, "only answers are told in chunks");
-    let mut chunks = Vec::new();
-    let mut in_step = false;
-    for (at, part) in message.parts.iter().enumerate() {
-        if matches!(part, UiPart::StepStart) {
-            if in_step {
-                chunks.push(Chunk::FinishStep);
-            }
-            in_step = true;
-        }
-        replay_part(part, format!("r{at}"), &mut chunks);
-    }
-    if in_step {
-        chunks.push(Chunk::FinishStep);
-    }
-    chunks
-}
-
-fn replay_part(part: &UiPart, id: String, chunks: &mut Vec<Chunk>) {
-    match part {
-        UiPart::StepStart => chunks.push(Chunk::StartStep),
-        UiPart::Text(text) => {
-            let provider_metadata = text.provider_metadata.clone();
-            chunks.push(Chunk::TextStart { id: id.clone(), provider_metadata });
-            chunks.push(Chunk::TextDelta { id: id.clone(), delta: text.text.clone(), provider_metadata: None });
-            chunks.push(Chunk::TextEnd { id, provider_metadata: None });
-        }
-        UiPart::Reasoning(text) => {
-            let id = text.id.clone().unwrap_or(id);
-            let provider_metadata = text.provider_metadata.clone();
-            chunks.push(Chunk::ReasoningStart { id: id.clone(), provider_metadata });
-            chunks.push(Chunk::ReasoningDelta { id: id.clone(), delta: text.text.clone(), provider_metadata: None });
-            chunks.push(Chunk::ReasoningEnd { id, provider_metadata: None });
-        }
-        UiPart::File(file) => chunks.push(Chunk::File(file.clone())),
-        UiPart::SourceUrl(source) => chunks.push(Chunk::SourceUrl(source.clone())),
-        UiPart::SourceDocument(source) => chunks.push(Chunk::SourceDocument(source.clone())),
-        UiPart::Data(data) => chunks.push(Chunk::Data(DataChunk {
-            kind: data.kind.clone(),
-            id: data.id.clone(),
-            data: data.data.clone(),
-            transient: None,
-        })),
-        UiPart::Tool(tool) => replay_tool(tool, chunks),
-        UiPart::Other(_) => {}
-    }
-}
-
-fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
-    let tool_call_id = tool.tool_call_id.clone();
-    let tool_name = tool.tool_name.clone();
-    let dynamic = tool.dynamic.then_some(true);
-    let provider_executed = tool.provider_executed;
-    let provider_metadata = tool.call_provider_metadata.clone();
-    match (&tool.input, &tool.raw_input) {
-        (None, Some(input)) => {
-            let error_text = tool.error_text.clone().unwrap_or_default();
-            let input = input.clone();
-            chunks.push(Chunk::ToolInputError {
-                tool_call_id: tool_call_id.clone(),
-                tool_name,
-                input,
-                error_text,
-                provider_executed,
-                provider_metadata,
-                dynamic,
-            });
-        }
-        (input, _) if tool.state == ToolState::InputStreaming => {
-            let title = tool.title.clone();
-            chunks.push(Chunk::ToolInputStart {
-                tool_call_id: tool_call_id.clone(),
-                tool_name,
-                provider_executed,
-                dynamic,
-                title,
-            });
-            if let Some(input) = input {
-                let input_text_delta = input.to_string();
-                chunks.push(Chunk::ToolInputDelta { tool_call_id: tool_call_id.clone(), input_text_delta });
-            }
-        }
-        (input, _) => {
-            let input = input.clone().unwrap_or(Value::Null);
-            let title = tool.title.clone();
-            chunks.push(Chunk::ToolInputAvailable {
-                tool_call_id: tool_call_id.clone(),
-                tool_name,
-                input,
-                provider_executed,
-                provider_metadata,
-                dynamic,
-                title,
-            });
-        }
-    }
-    if let Some(approval) = &tool.approval {
-        chunks
-            .push(Chunk::ToolApprovalRequest { approval_id: approval.id.clone(), tool_call_id: tool_call_id.clone() });
-    }
-    match tool.state {
-        ToolState::OutputAvailable => chunks.push(Chunk::ToolOutputAvailable {
-            tool_call_id,
-            output: tool.output.clone().unwrap_or(Value::Null),
-            provider_executed,
-            provider_metadata: tool.result_provider_metadata.clone(),
-            dynamic,
-            preliminary: tool.preliminary,
-        }),
-        ToolState::OutputError => chunks.push(Chunk::ToolOutputError {
-            tool_call_id,
-            error_text: tool.error_text.clone().unwrap_or_default(),
-            provider_executed,
-            dynamic,
-        }),
-        ToolState::OutputDenied => chunks.push(Chunk::ToolOutputDenied { tool_call_id }),
-        _ => {}
     }
 }

@@ -70,6 +70,23 @@ fn arguments_that_cannot_be_used() {
     assert_snapshot!(check(&[&error(r#","dynamic":true"#)]), @r#"[{"type":"dynamic-tool","toolName":"t","toolCallId":"c","state":"output-error","input":"{","errorText":"no"}]"#);
 }
 
+/// A call that moves on keeps nothing of the state before it, as in the AI SDK's client (6.0.264).
+#[test]
+fn a_new_state_leaves_nothing_behind() {
+    let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"t","title":"T"}"#;
+    let failed = r#"{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":"{","errorText":"no","dynamic":true,"providerMetadata":{"p":{"a":1}}}"#;
+    let interim = r#"{"type":"tool-output-available","toolCallId":"c","output":1,"preliminary":true}"#;
+    let output = r#"{"type":"tool-output-available","toolCallId":"c","output":2}"#;
+    let error = r#"{"type":"tool-output-error","toolCallId":"c","errorText":"late"}"#;
+    assert_snapshot!(check(&[start, failed]), @r#"[{"type":"tool-t","toolCallId":"c","state":"output-error","title":"T","rawInput":"{","errorText":"no","resultProviderMetadata":{"p":{"a":1}}}]"#);
+    assert_snapshot!(check(&[start, failed, output]), @r#"[{"type":"tool-t","toolCallId":"c","state":"output-available","title":"T","output":2,"resultProviderMetadata":{"p":{"a":1}}}]"#);
+    assert_snapshot!(check(&[start, interim, output]), @r#"[{"type":"tool-t","toolCallId":"c","state":"output-available","title":"T","output":2}]"#);
+    assert_snapshot!(check(&[start, interim, error]), @r#"[{"type":"tool-t","toolCallId":"c","state":"output-error","title":"T","errorText":"late"}]"#);
+    assert_snapshot!(check(&[start, output, start]), @r#"[{"type":"tool-t","toolCallId":"c","state":"input-streaming","title":"T"}]"#);
+    let undeclared = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"t","dynamic":true}"#;
+    assert_snapshot!(check(&[start, undeclared, output]), @r#"[{"type":"tool-t","toolCallId":"c","state":"input-streaming","title":"T"},{"type":"dynamic-tool","toolName":"t","toolCallId":"c","state":"output-available","output":2}]"#);
+}
+
 #[test]
 fn data_parts_replace_their_namesake() {
     let data = |id: &str, n: u8, more: &str| format!(r#"{{"type":"data-x"{id},"data":{n}{more}}}"#);
@@ -84,6 +101,7 @@ fn metadata_is_merged_and_reaches_no_prototype() {
     let (_, message) =
         fold(&[&news(r#"{"a":{"b":1,"c":[1]}}"#), &news(r#"{"a":{"c":[2]},"__proto__":{"x":1},"constructor":1}"#)]);
     assert_eq!(message.metadata, Some(json!({ "a": { "b": 1, "c": [2] } })));
+    assert_eq!(fold(&[&news("null")]).1.metadata, None);
 }
 
 fn any_chunk() -> impl Strategy<Value = Chunk> {
@@ -145,8 +163,8 @@ proptest! {
 /// What a replay promises: the same texts, calls, states and results, in the same order.
 fn essence(message: &UiMessage) -> Vec<Value> {
     let essence = |part: &UiPart| match part {
-        UiPart::Text(text) => json!(["text", text.text]),
-        UiPart::Reasoning(text) => json!(["reasoning", text.text]),
+        UiPart::Text(text) => json!(["text", text.text, text.state]),
+        UiPart::Reasoning(text) => json!(["reasoning", text.text, text.state]),
         UiPart::Tool(tool) => {
             let result = match tool.state {
                 ToolState::OutputAvailable => json!(tool.output),

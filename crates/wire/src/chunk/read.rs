@@ -15,6 +15,7 @@ struct Fields {
     id: Option<String>,
     delta: Option<String>,
     message_id: Option<String>,
+    #[serde(default, deserialize_with = "present")]
     message_metadata: Option<Value>,
     provider_metadata: Option<ProviderMetadata>,
     tool_call_id: Option<String>,
