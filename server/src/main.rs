@@ -9,11 +9,7 @@ mod router;
 mod routes;
 mod shutdown;
 
-use mimalloc::MiMalloc;
 use std::process::ExitCode;
-
-#[global_allocator]
-static ALLOCATOR: MiMalloc = MiMalloc;
 
 /// Rendering a page can block a worker while another must answer it (leptos issue 4647): never fewer than this.
 const MIN_WORKERS: usize = 4;
