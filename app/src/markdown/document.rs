@@ -2,6 +2,7 @@
 
 use super::split::{Reference, Splitter, Step};
 use leptos::prelude::*;
+use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 
 /// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told.
 #[derive(Clone)]
@@ -34,6 +35,15 @@ impl References {
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
         self.0.with(|all| all.iter().find(|reference| reference.label == label).map(|reference| reference.url.clone()))
+    }
+}
+
+/// Where a link leads that names its target. One type for every use of the parser, which would else be there once for each.
+pub(super) struct Lookup<'r>(pub(super) Option<&'r References>);
+
+impl<'input> BrokenLinkCallback<'input> for Lookup<'_> {
+    fn handle_broken_link(&mut self, link: BrokenLink<'input>) -> Option<(CowStr<'input>, CowStr<'input>)> {
+        self.0?.url(&link.reference).map(|url| (CowStr::from(url), CowStr::from("")))
     }
 }
 

@@ -1,23 +1,21 @@
 //! The parser's events as views.
 
 use super::code::code_block;
-use super::document::References;
+use super::document::{Lookup, References};
 use super::link::{self, Piece};
 use super::split::OPTIONS;
 use crate::erase::{Erase, Erased};
 use leptos::html;
 use leptos::prelude::*;
-use pulldown_cmark::{Alignment, BrokenLink, CodeBlockKind, CowStr, Event, HeadingLevel, Parser, Tag};
+use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 
 /// Elements deeper than this are shown without their element, so that a text of a thousand `>` cannot exhaust the stack.
 const MAX_DEPTH: usize = 32;
 
 /// The views of one or more blocks.
 pub(super) fn render(source: &str, references: &References) -> Vec<Erased> {
-    let lookup =
-        |broken: BrokenLink<'_>| references.url(&broken.reference).map(|url| (CowStr::from(url), CowStr::from("")));
     let mut renderer = Renderer::default();
-    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(lookup)) {
+    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(Lookup(Some(references)))) {
         renderer.event(event);
     }
     renderer.top.finish(true)

@@ -1,5 +1,6 @@
 //! Cuts a text that grows into its top-level blocks, parsing only what is not settled yet.
 
+use super::document::Lookup;
 use pulldown_cmark::{Event, Options, Parser};
 use std::ops::Range;
 
@@ -59,7 +60,7 @@ impl Splitter {
 
     /// Appends to `cuts` where a further block begins.
     fn scan(&self, tail: &str, complete: bool, cuts: &mut Vec<usize>) -> Vec<Reference> {
-        let events = Parser::new_ext(tail, OPTIONS).into_offset_iter();
+        let events = Parser::new_with_broken_link_callback(tail, OPTIONS, Some(Lookup(None))).into_offset_iter();
         let definitions = events.reference_definitions().iter();
         let mut definitions: Vec<_> = definitions
             .map(|(label, link)| {

@@ -1,8 +1,8 @@
 //! Requests to the chat and its answers, the same behind every door (server function, HTTP).
 
+use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names, read_struct};
 use crate::{UiMessage, error::UserError};
-use serde::de::Error;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Something for the agent to do in a conversation.
@@ -86,28 +86,36 @@ pub enum Answer {
 }
 
 /// What the message's `metadata` holds.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageMetadata {
     /// Unix time, milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<i64>,
     /// How the newest run of this message ended; absent while it runs and on user messages.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
     /// With [`Outcome::Failed`]: what the user reads.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<UserError>,
     /// Tokens so far.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
     /// The model that answered.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
+read_struct!(MessageMetadata {
+    created_at: "createdAt",
+    outcome: "outcome",
+    error: "error",
+    usage: "usage",
+    model: "model",
+});
+
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// The model finished.
@@ -124,8 +132,17 @@ pub enum Outcome {
     Interrupted,
 }
 
+read_names!(Outcome {
+    "done" => Done,
+    "waiting" => Waiting,
+    "stopped" => Stopped,
+    "limit" => Limit,
+    "failed" => Failed,
+    "interrupted" => Interrupted,
+});
+
 /// Tokens, summed over the steps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
     /// All input, cached included.
@@ -133,18 +150,23 @@ pub struct Usage {
     /// All output, reasoning included.
     pub output_tokens: u64,
     /// Of the input: read from a cache.
-    #[serde(default)]
     pub cache_read_tokens: u64,
     /// Of the input: written to a cache.
-    #[serde(default)]
     pub cache_write_tokens: u64,
     /// Of the output: reasoning.
-    #[serde(default)]
     pub reasoning_tokens: u64,
 }
 
+read_struct!(Usage {
+    input_tokens: "inputTokens",
+    output_tokens: "outputTokens",
+    cache_read_tokens: "cacheReadTokens" or default,
+    cache_write_tokens: "cacheWriteTokens" or default,
+    reasoning_tokens: "reasoningTokens" or default,
+});
+
 /// A line of the conversation list.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSummary {
     /// The conversation.
@@ -163,16 +185,28 @@ pub struct ConversationSummary {
     pub running: bool,
 }
 
+read_struct!(ConversationSummary {
+    id: "id",
+    title: "title",
+    page_id: "pageId",
+    agent_id: "agentId",
+    created_at: "createdAt",
+    updated_at: "updatedAt",
+    running: "running",
+});
+
 /// One page of the list, newest first.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationList {
     /// At most the asked number.
     pub items: Vec<ConversationSummary>,
     /// Opaque; asks for the next page. Absent on the last one.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
+
+read_struct!(ConversationList { items: "items", next: "next" });
 
 /// A conversation as it stands: the active branch, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -188,25 +222,18 @@ pub struct ConversationView {
     pub active: Option<ActiveRun>,
 }
 
-/// Read by hand: a flattened field would bring a second way to read all that is in it into the browser's download.
-impl<'de> Deserialize<'de> for ConversationView {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let mut fields = Map::deserialize(d)?;
-        let mut take = |name: &str| fields.remove(name).unwrap_or_default();
-        let (messages, active) = (take("messages"), take("active"));
-        let read = || {
-            Ok::<_, serde_json::Error>(Self {
-                messages: serde_json::from_value(messages)?,
-                active: serde_json::from_value(active)?,
-                summary: serde_json::from_value(Value::Object(fields))?,
-            })
-        };
-        read().map_err(D::Error::custom)
+impl Read for ConversationView {
+    fn read(value: Value) -> Result<Self, Unreadable> {
+        let mut fields = Fields::of(value)?;
+        let (messages, active) = (fields.take("messages")?, fields.take("active")?);
+        Ok(Self { messages, active, summary: Read::read(fields.rest())? })
     }
 }
 
+deserialize_by_reading!(ConversationView);
+
 /// A run that is writing.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveRun {
     /// The run.
@@ -214,6 +241,8 @@ pub struct ActiveRun {
     /// The assistant message that it writes.
     pub message_id: String,
 }
+
+read_struct!(ActiveRun { run_id: "runId", message_id: "messageId" });
 
 #[cfg(test)]
 mod tests {
@@ -241,6 +270,6 @@ mod tests {
     #[test]
     fn a_conversation_without_messages_is_none() {
         let error = serde_json::from_value::<ConversationView>(json!({"id": "c1"})).unwrap_err();
-        assert_eq!(error.to_string(), "invalid type: null, expected a sequence");
+        assert_eq!(error.to_string(), "missing field `messages`");
     }
 }

@@ -1,9 +1,10 @@
 //! The error that a caller sees: a stable code, a sentence that says what to do next, nothing of the inside.
 
-use serde::{Deserialize, Serialize};
+use crate::read::{read_names, read_struct};
+use serde::Serialize;
 
 /// An error for its reader, as `{"code", "message"}`; HTTP wraps it as `{"error": {…}}`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserError {
     /// For programs.
@@ -11,15 +12,17 @@ pub struct UserError {
     /// For people: what happened and what to do next. Never a secret, a provider's body or a path.
     pub message: String,
     /// The field that is wrong, for example `/messages/0/parts`, with [`ErrorCode::Invalid`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Seconds after which to try again, with [`ErrorCode::RateLimited`] and [`ErrorCode::Unavailable`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
 }
 
+read_struct!(UserError { code: "code", message: "message", path: "path", retry_after: "retryAfter" });
+
 /// A stable name for what went wrong, with its HTTP status.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
     /// 400: not readable.
@@ -43,6 +46,19 @@ pub enum ErrorCode {
     /// 503: draining or full.
     Unavailable,
 }
+
+read_names!(ErrorCode {
+    "malformed" => Malformed,
+    "unauthenticated" => Unauthenticated,
+    "forbidden" => Forbidden,
+    "not_found" => NotFound,
+    "busy" => Busy,
+    "too_large" => TooLarge,
+    "invalid" => Invalid,
+    "rate_limited" => RateLimited,
+    "internal" => Internal,
+    "unavailable" => Unavailable,
+});
 
 impl ErrorCode {
     /// The HTTP status.

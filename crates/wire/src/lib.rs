@@ -6,6 +6,7 @@ pub mod error;
 pub mod message;
 pub mod page;
 pub mod partial_json;
+mod read;
 pub mod reduce;
 
 pub use chunk::{Chunk, DataChunk, FinishReason};

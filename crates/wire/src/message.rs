@@ -1,26 +1,28 @@
 //! The UI message: what the log shows, what the store keeps. The JSON is that of the AI SDK v6 `UIMessage`.
 
 use crate::ProviderMetadata;
-use serde::{Deserialize, Deserializer, Serialize, Serializer, ser::SerializeMap};
+use crate::read::{Read, Unreadable, deserialize_by_reading, read_names, read_struct};
+use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::Value;
 
 /// One message of a conversation.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct UiMessage {
     /// Unique within the conversation.
     pub id: String,
     /// Who speaks.
     pub role: Role,
     /// Free data about the message; ours holds [`crate::api::MessageMetadata`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
     /// What was said and done, in order.
-    #[serde(default)]
     pub parts: Vec<UiPart>,
 }
 
+read_struct!(UiMessage { id: "id", role: "role", metadata: "metadata", parts: "parts" or default });
+
 /// Who speaks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
     /// Instructions; never taken from a client.
@@ -30,6 +32,8 @@ pub enum Role {
     /// The model.
     Assistant,
 }
+
+read_names!(Role { "system" => System, "user" => User, "assistant" => Assistant });
 
 /// A part of a message.
 #[derive(Clone, Debug, PartialEq)]
@@ -346,15 +350,16 @@ impl Serialize for UiPart {
     }
 }
 
-/// Reads a part out of its JSON by hand: the same few accessors for every kind, where serde would make a reader for each.
-impl<'de> Deserialize<'de> for UiPart {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        Self::read(Value::deserialize(d)?).map_err(serde::de::Error::custom)
+impl Read for UiPart {
+    fn read(value: Value) -> Result<Self, Unreadable> {
+        Self::of_kind(value).map_err(Unreadable::from)
     }
 }
 
+deserialize_by_reading!(UiPart);
+
 impl UiPart {
-    fn read(mut value: Value) -> Result<Self, String> {
+    fn of_kind(mut value: Value) -> Result<Self, String> {
         let kind = value.get("type").and_then(Value::as_str).ok_or("missing field `type`")?.to_owned();
         let fields = &mut value;
         Ok(match kind.as_str() {
