@@ -3,6 +3,7 @@
 //! This takes the place of a router: the app has one kind of address, `/{page}?conversation=ID`, and a router's download would be a
 //! fifth of the whole.
 
+use crate::erase::effect;
 use leptos::ev::{self, MouseEvent};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
@@ -27,7 +28,7 @@ impl Address {
     pub fn new() -> Self {
         let address = Self { place: RwSignal::new(Place::now()) };
         // An effect, because there are no events on the server.
-        Effect::new(move |_| {
+        effect(move || {
             window_event_listener(ev::popstate, move |_| address.place.set(Place::now()));
             window_event_listener(ev::click, move |event| address.follow_link(&event));
         });
@@ -63,15 +64,15 @@ impl Address {
         if event.default_prevented() || event.button() != 0 || modified {
             return;
         }
-        let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
-        let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
+        let element = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
+        let link = element.and_then(|target| target.closest("a[href]").ok().flatten());
         let Some(link) = link.and_then(|link| link.dyn_into::<web_sys::HtmlAnchorElement>().ok()) else { return };
         let elsewhere = !link.target().is_empty() || link.has_attribute("download") || link.rel().contains("external");
         if elsewhere || Some(link.origin()) != window().location().origin().ok() || !link.hash().is_empty() {
             return;
         }
         let path = link.pathname();
-        if page_of(&path).is_none() {
+        if target(&path) == Target::Elsewhere {
             return;
         }
         event.prevent_default();
@@ -101,13 +102,23 @@ impl Place {
     }
 }
 
-/// Which page a path is about: `Some(None)` is the first one; `None`: no page stands at such a path.
-pub(crate) fn page_of(path: &str) -> Option<Option<String>> {
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// The config's first page.
+    FirstPage,
+    /// The page with this id, if there is one.
+    Page(String),
+    /// No page: a file of the site, or nothing.
+    Elsewhere,
+}
+
+/// What a path is about.
+pub(crate) fn target(path: &str) -> Target {
     match path.trim_start_matches('/').trim_end_matches('/') {
-        "" => Some(None),
-        // A file of the site.
-        name if name.contains(['/', '.']) => None,
-        name => Some(Some(decoded(name))),
+        "" => Target::FirstPage,
+        name if name.contains(['/', '.']) => Target::Elsewhere,
+        name => Target::Page(decoded(name)),
     }
 }
 
@@ -137,20 +148,20 @@ mod tests {
 
     #[test]
     fn paths_are_pages() {
-        let page = |name: &str| Some(Some(name.to_owned()));
+        let page = |name: &str| Target::Page(name.to_owned());
         for (path, expected) in [
-            ("/", Some(None)),
-            ("", Some(None)),
+            ("/", Target::FirstPage),
+            ("", Target::FirstPage),
             ("/support", page("support")),
             ("/support/", page("support")),
             ("/a%20b", page("a b")),
             ("/%C3%A9t%C3%A9", page("été")),
             ("/100%", page("100%")),
             ("/%FF", page("%FF")),
-            ("/support/more", None),
-            ("/robots.txt", None),
+            ("/support/more", Target::Elsewhere),
+            ("/robots.txt", Target::Elsewhere),
         ] {
-            assert_eq!(page_of(path), expected, "{path}");
+            assert_eq!(target(path), expected, "{path}");
         }
     }
 }

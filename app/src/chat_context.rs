@@ -2,6 +2,7 @@
 //! `?conversation=ID`, so that a link, a reload and the browser's back button all mean the same.
 
 use crate::address::Address;
+use crate::erase::effect;
 use leptos::prelude::*;
 
 /// The name in the query string.
@@ -22,7 +23,7 @@ impl ChatContext {
     pub fn new(address: Address) -> Self {
         let conversation = RwSignal::new(untrack(|| selected(&address.query())));
         let context = Self { conversation, changed: RwSignal::new(0), address };
-        Effect::new(move |_| context.show(selected(&address.query())));
+        effect(move || context.show(selected(&address.query())));
         context
     }
 

@@ -52,6 +52,17 @@ pub fn flag(value: impl FnMut() -> bool + Send + 'static) -> Flag {
     Box::new(value)
 }
 
+/// What is done whenever something that it reads changes, and once at first; in the browser only.
+pub fn effect(run: impl FnMut() + 'static) {
+    let mut run: Box<dyn FnMut()> = Box::new(run);
+    Effect::new(move |_: Option<()>| run());
+}
+
+/// What is done on an event.
+pub fn handler<E: 'static>(run: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
+    Box::new(run)
+}
+
 /// The value of an attribute that changes; `None` takes it away.
 pub type Attribute = Box<dyn FnMut() -> Option<String> + Send>;
 

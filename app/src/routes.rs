@@ -1,6 +1,6 @@
 //! What stands at which address.
 
-use crate::address::{Address, page_of};
+use crate::address::{Address, Target, target};
 use crate::erase::{Erase, dynamic};
 use crate::pages::{MissingPage, PageRoute};
 use leptos::prelude::*;
@@ -14,10 +14,14 @@ pub fn App() -> impl IntoView {
     crate::shell::protect();
     let address = Address::new();
     provide_context(address);
-    let page = Memo::new(move |_| page_of(&address.path()));
-    let is_page = Memo::new(move |_| page.with(Option::is_some));
+    let target = Memo::new(move |_| target(&address.path()));
+    let is_page = Memo::new(move |_| target.with(|target| *target != Target::Elsewhere));
+    let page = move || match target.get() {
+        Target::Page(id) => Some(id),
+        Target::FirstPage | Target::Elsewhere => None,
+    };
     let content = dynamic(move || match is_page.get() {
-        true => view! { <PageRoute id=Signal::derive(move || page.get().flatten()) /> }.erase(),
+        true => view! { <PageRoute id=Signal::derive(page) /> }.erase(),
         false => view! { <MissingPage /> }.erase(),
     });
     view! {

@@ -1,7 +1,7 @@
 //! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
 //! first paint.
 
-use crate::erase::{Erase, attribute};
+use crate::erase::{Erase, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 
@@ -62,7 +62,7 @@ impl Theme {
 pub fn ThemeSwitch() -> impl IntoView {
     let theme = RwSignal::new(Theme::System);
     // After hydration: the server does not know the choice.
-    Effect::new(move |_| theme.set(stored()));
+    effect(move || theme.set(stored()));
     let switch = move |_| {
         theme.update(|theme| *theme = theme.next());
         apply(theme.get_untracked());
@@ -74,7 +74,7 @@ pub fn ThemeSwitch() -> impl IntoView {
             class="cw-icon-button cw-theme"
             aria-label=attribute(label)
             title=attribute(label)
-            on:click=switch
+            on:click=handler(switch)
         >
             <span class="cw-theme-system">
                 <Icon of=Shape::Screen />

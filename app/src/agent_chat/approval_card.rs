@@ -3,9 +3,9 @@
 use super::session::Session;
 use super::value::value_view;
 use super::words::tool_name;
-use crate::erase::{Erase, flag};
+use crate::erase::{Erase, flag, handler};
 use crate::icons::{Icon, Shape};
-use leptos::ev::{KeyboardEvent, SubmitEvent};
+use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use serde_json::Value;
 use wire::ToolPart;
@@ -34,7 +34,7 @@ pub(super) fn ApprovalCard(
     let busy = || flag(move || session.is_busy());
     let label = format!("Approval: {name}");
     view! {
-        <form class="cw-approval" role="group" aria-label=label on:submit=|event: SubmitEvent| event.prevent_default()>
+        <form class="cw-approval" role="group" aria-label=label on:submit=handler(|event: SubmitEvent| event.prevent_default())>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
                 <p>
@@ -52,13 +52,13 @@ pub(super) fn ApprovalCard(
                     aria-label="A note for the agent (optional)"
                     autocomplete="off"
                     prop:value=note
-                    on:input=move |event| note.set(event_target_value(&event))
-                    on:keydown=no_enter
+                    on:input=handler(move |event: Event| note.set(event_target_value(&event)))
+                    on:keydown=handler(no_enter)
                 />
-                <button type="button" class="cw-button" disabled=busy() on:click=move |_| decide(false)>
+                <button type="button" class="cw-button" disabled=busy() on:click=handler(move |_| decide(false))>
                     "Deny"
                 </button>
-                <button type="button" class="cw-button cw-primary" disabled=busy() on:click=move |_| decide(true)>
+                <button type="button" class="cw-button cw-primary" disabled=busy() on:click=handler(move |_| decide(true))>
                     "Approve"
                 </button>
             </div>

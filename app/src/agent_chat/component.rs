@@ -4,7 +4,7 @@ use super::pane::Pane;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_conversation};
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, awaited};
+use crate::erase::{Erase, awaited, handler};
 use leptos::prelude::*;
 use wire::error::ErrorCode;
 use wire::page::{AgentChatProperties, SharedField};
@@ -81,7 +81,7 @@ fn LoadFailed(error: ApiError, #[prop(into)] retry: Callback<()>) -> impl IntoVi
                 {(!is_missing)
                     .then(|| {
                         view! {
-                            <button type="button" class="cw-button" on:click=move |_| retry.run(())>
+                            <button type="button" class="cw-button" on:click=handler(move |_| retry.run(()))>
                                 "Try again"
                             </button>
                         }

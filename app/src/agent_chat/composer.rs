@@ -1,9 +1,9 @@
 //! Where the user writes.
 
 use super::session::{Phase, Session};
-use crate::erase::{Erase, attribute, dynamic, flag};
+use crate::erase::{Erase, attribute, dynamic, effect, flag, handler};
 use crate::icons::{Icon, Shape};
-use leptos::ev::{KeyboardEvent, SubmitEvent};
+use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -32,7 +32,7 @@ pub(super) fn Composer(
         session.send_draft();
     };
     view! {
-        <form class="cw-composer" on:submit=submit>
+        <form class="cw-composer" on:submit=handler(submit)>
             <div class="cw-composer-box">
             // The mirror has the text's height, and the field fills it.
             <div class="cw-composer-field" data-text=attribute(move || Some(draft.get()))>
@@ -44,8 +44,8 @@ pub(super) fn Composer(
                     placeholder=placeholder
                     enterkeyhint="send"
                     prop:value=draft
-                    on:input=move |event| draft.set(event_target_value(&event))
-                    on:keydown=keydown
+                    on:input=handler(move |event: Event| draft.set(event_target_value(&event)))
+                    on:keydown=handler(keydown)
                 ></textarea>
             </div>
             <SendOrStop />
@@ -70,7 +70,7 @@ fn SendOrStop() -> impl IntoView {
                     aria-label="Stop"
                     title="Stop (Escape)"
                     disabled=stopping
-                    on:click=move |_| session.stop()
+                    on:click=handler(move |_| session.stop())
                 >
                     <Icon of=Shape::Stop />
                 </button>
@@ -89,21 +89,21 @@ fn SendOrStop() -> impl IntoView {
 
 /// Moves the focus here when the session asks for it: a button that had it is gone.
 fn focus_when_asked(session: Session, field: NodeRef<html::Textarea>) {
-    Effect::new(move |before: Option<u32>| {
+    let mut before = None;
+    effect(move || {
         let count = session.focus.get();
-        if before.is_some_and(|before| before != count)
+        if before.replace(count).is_some_and(|before| before != count)
             && let Some(field) = field.get_untracked()
         {
             // It is in the document, so it can be focused.
             let _ = field.focus();
         }
-        count
     });
 }
 
 /// What was typed before the page came to life stays.
 fn keep_early_text(session: Session, field: NodeRef<html::Textarea>) {
-    Effect::new(move |_| {
+    effect(move || {
         let typed = field.get().map(|field| field.value()).unwrap_or_default();
         if !typed.is_empty() && session.draft.with_untracked(String::is_empty) {
             session.draft.set(typed);

@@ -4,7 +4,7 @@ use super::message::Message;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
-use crate::erase::{Erase, attribute, flag, optional, text};
+use crate::erase::{Erase, attribute, effect, flag, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -25,12 +25,13 @@ pub(super) fn Log() -> impl IntoView {
             .with(|all| all.iter().rfind(|message| message.role == Role::User).map(|message| message.id.clone()))
     });
     // Whoever sends something wants to see the answer.
-    Effect::new(move |before: Option<Option<String>>| {
+    let mut before = newest_user.get_untracked();
+    effect(move || {
         let newest = newest_user.get();
-        if before.is_some_and(|before| before != newest) && session.phase.get_untracked() == Phase::Sending {
+        if before != newest && session.phase.get_untracked() == Phase::Sending {
             follow.to_end();
         }
-        newest
+        before = newest;
     });
     let stop = move |event: KeyboardEvent| {
         if event.key() == "Escape" {
@@ -48,8 +49,8 @@ pub(super) fn Log() -> impl IntoView {
                 aria-label="Conversation"
                 aria-busy=attribute(move || Some(session.is_answering().to_string()))
                 tabindex="0"
-                on:scroll=move |_| follow.scrolled()
-                on:keydown=stop
+                on:scroll=handler(move |_| follow.scrolled())
+                on:keydown=handler(stop)
             >
                 <div class="cw-log-content" node_ref=content>
                     <For
@@ -71,7 +72,7 @@ pub(super) fn Log() -> impl IntoView {
                 class:cw-hidden=flag(move || follow.is_at_end())
                 aria-label="Jump to the newest"
                 title="Jump to the newest"
-                on:click=move |_| follow.to_end()
+                on:click=handler(move |_| follow.to_end())
             >
                 <Icon of=Shape::Down />
             </button>

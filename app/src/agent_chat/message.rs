@@ -4,7 +4,7 @@ use super::browser;
 use super::message_state::MessageState;
 use super::part::part_view;
 use super::session::Session;
-use crate::erase::{Erase, attribute, dynamic, flag, optional};
+use crate::erase::{Erase, attribute, dynamic, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -73,7 +73,7 @@ fn Actions(message: MessageState) -> impl IntoView {
                     class="cw-icon-button"
                     aria-label="Answer again"
                     title="Answer again"
-                    on:click=move |_| session.regenerate()
+                    on:click=handler(move |_| session.regenerate())
                 >
                     <Icon of=Shape::Retry />
                 </button>
@@ -84,7 +84,7 @@ fn Actions(message: MessageState) -> impl IntoView {
     let icon = dynamic(move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.erase());
     view! {
         <div class="cw-message-actions" class:cw-hidden=flag(move || !is_shown())>
-            <button type="button" class="cw-icon-button" aria-label=attribute(label) title=attribute(label) on:click=copy>
+            <button type="button" class="cw-icon-button" aria-label=attribute(label) title=attribute(label) on:click=handler(copy)>
                 {icon}
             </button>
             {regenerate}

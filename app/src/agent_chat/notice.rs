@@ -1,7 +1,7 @@
 //! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
 
 use super::session::{Phase, Remedy, Session};
-use crate::erase::{Erase, Erased, optional};
+use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use wire::api::Outcome;
@@ -12,7 +12,7 @@ pub(super) fn Ending() -> impl IntoView {
     let session = expect_context::<Session>();
     let retry = move || {
         view! {
-            <button type="button" class="cw-button" on:click=move |_| session.regenerate()>
+            <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate())>
                 <Icon of=Shape::Retry />
                 "Retry"
             </button>
@@ -20,7 +20,7 @@ pub(super) fn Ending() -> impl IntoView {
     };
     let go_on = move || {
         view! {
-            <button type="button" class="cw-button" on:click=move |_| session.go_on()>
+            <button type="button" class="cw-button" on:click=handler(move |_| session.go_on())>
                 "Continue"
             </button>
         }
@@ -63,7 +63,7 @@ pub(super) fn Trouble() -> impl IntoView {
                 Remedy::Reload => "Load again",
             };
             view! {
-                <button type="button" class="cw-button" on:click=move |_| session.remedy(remedy)>
+                <button type="button" class="cw-button" on:click=handler(move |_| session.remedy(remedy))>
                     {label}
                 </button>
             }

@@ -5,7 +5,7 @@ use super::log::Log;
 use super::notice::Trouble;
 use super::session::{Place, Session};
 use super::welcome::Welcome;
-use crate::erase::{Erase, dynamic};
+use crate::erase::{Erase, dynamic, effect};
 use leptos::prelude::*;
 use wire::api::ConversationView;
 use wire::page::{AgentChatProperties, SharedField};
@@ -27,9 +27,9 @@ pub(super) fn Pane(
     let welcome = properties.welcome.clone().unwrap_or_default();
     let session = Session::new(view.as_ref(), Place { page_id, properties, fields }, draft);
     provide_context(session);
-    Effect::new(move |_| own_id.set(session.id.get()));
+    effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);
-    Effect::new(move |_| view.with_value(|view| session.start(view.as_ref())));
+    effect(move || view.with_value(|view| session.start(view.as_ref())));
     let is_empty = Memo::new(move |_| session.messages.with(Vec::is_empty));
     let content = dynamic(move || {
         if is_empty.get() {

@@ -1,5 +1,6 @@
 //! Following the end of the log while the reader is there, and only then.
 
+use crate::erase::effect;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::web_sys::{self, ResizeObserver};
@@ -80,7 +81,7 @@ impl Follow {
 
 /// Keeps the end in sight whenever the content or the container changes its size.
 pub(super) fn follow_end(follow: Follow, scroller: NodeRef<html::Div>, content: NodeRef<html::Div>) {
-    Effect::new(move |_| {
+    effect(move || {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else { return };
         follow.warm_up();
         let resized = Closure::<dyn Fn()>::new(move || {

@@ -1,7 +1,7 @@
 //! What an empty chat says.
 
 use super::session::Session;
-use crate::erase::Erase;
+use crate::erase::{Erase, handler};
 use leptos::prelude::*;
 use wire::page::Welcome as WelcomeText;
 
@@ -17,7 +17,7 @@ pub(super) fn Welcome(
         let sent = prompt.clone();
         view! {
             <li>
-                <button type="button" class="cw-prompt" dir="auto" on:click=move |_| session.send_text(sent.clone())>
+                <button type="button" class="cw-prompt" dir="auto" on:click=handler(move |_| session.send_text(sent.clone()))>
                     {prompt}
                 </button>
             </li>

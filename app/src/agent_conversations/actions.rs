@@ -2,7 +2,7 @@
 
 use super::delete_dialog::open_delete_dialog;
 use super::list::use_conversations;
-use crate::erase::Erase;
+use crate::erase::{Erase, handler};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -32,12 +32,12 @@ pub fn ActionsMenu(
         open_delete_dialog();
     };
     view! {
-        <div id=id class="cw-menu" popover="auto" role="menu" aria-label="Conversation" node_ref=menu on:keydown=move_focus>
-            <button type="button" role="menuitem" autofocus=true on:click=rename>
+        <div id=id class="cw-menu" popover="auto" role="menu" aria-label="Conversation" node_ref=menu on:keydown=handler(move_focus)>
+            <button type="button" role="menuitem" autofocus=true on:click=handler(rename)>
                 <Icon of=Shape::Pencil />
                 "Rename"
             </button>
-            <button type="button" role="menuitem" class="cw-danger" on:click=delete>
+            <button type="button" role="menuitem" class="cw-danger" on:click=handler(delete)>
                 <Icon of=Shape::Bin />
                 "Delete…"
             </button>

@@ -1,7 +1,7 @@
 //! The question before a conversation is deleted.
 
 use super::list::use_conversations;
-use crate::erase::{Erase, text};
+use crate::erase::{Erase, handler, text};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlDialogElement;
@@ -33,7 +33,7 @@ pub fn DeleteDialog() -> impl IntoView {
                     <button type="submit" class="cw-button" autofocus=true>
                         "Keep it"
                     </button>
-                    <button type="submit" class="cw-button cw-danger" on:click=delete>
+                    <button type="submit" class="cw-button cw-danger" on:click=handler(delete)>
                         "Delete"
                     </button>
                 </div>

@@ -4,7 +4,7 @@ use super::list::{Entry, use_conversations};
 use super::rename::Rename;
 use super::when::When;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, attribute, dynamic, optional, text};
+use crate::erase::{Erase, Erased, attribute, dynamic, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
@@ -59,7 +59,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     let label = attribute(move || Some(label.with(|summary| format!("Options for {}", summary.title))));
     let running = optional(move || running.with(|summary| summary.running).then(running_mark));
     view! {
-        <a class="cw-conversation-link" href=href aria-current=current on:click=|_| close_drawers()>
+        <a class="cw-conversation-link" href=href aria-current=current on:click=handler(|_| close_drawers())>
             <span class="cw-conversation-title">{text(move || title.with(|summary| summary.title.clone()))}</span>
             <span class="cw-conversation-when">
                 {running}
@@ -74,7 +74,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
             aria-haspopup="menu"
             aria-label=label
             // Before the menu opens, which is the click's default action.
-            on:click=move |_| list.subject.set(Some(subject.get_untracked()))
+            on:click=handler(move |_| list.subject.set(Some(subject.get_untracked())))
         >
             <Icon of=Shape::More />
         </button>

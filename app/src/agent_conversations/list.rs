@@ -5,8 +5,8 @@ use super::when::use_now;
 use crate::api::{ApiError, delete_conversation, list_conversations, rename_conversation};
 use crate::blocks::control::focus;
 use crate::chat_context::{ChatContext, use_chat_context};
+use crate::erase::effect;
 use leptos::ev;
-use leptos::leptos_dom::helpers::IntervalHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
@@ -85,32 +85,27 @@ impl Conversations {
     /// Loads the list anew when the chat says that something changed, when the reader comes back to the window, and now and then
     /// while an answer is being written.
     pub fn keep_fresh(self) {
-        Effect::new(move |last: Option<u64>| {
+        let mut last = None;
+        effect(move || {
             let count = self.chat.changed.get();
-            if last.is_some_and(|last| last != count) {
+            if last.replace(count).is_some_and(|last| last != count) {
                 self.reload();
             }
-            count
         });
-        Effect::new(move |_| {
+        effect(move || {
             let focused = window_event_listener(ev::focus, move |_| self.reload());
             on_cleanup(move || focused.remove());
         });
         let running = Memo::new(move |_| {
             self.items.with(|items| items.iter().any(|item| item.summary.with(|summary| summary.running)))
         });
-        Effect::new(move |timer: Option<Option<IntervalHandle>>| {
-            if let Some(timer) = timer.flatten() {
-                timer.clear();
+        effect(move || {
+            if running.get()
+                && let Ok(timer) = set_interval_with_handle(move || self.reload(), WATCH_EVERY)
+            {
+                // Before the next time, and at the end.
+                on_cleanup(move || timer.clear());
             }
-            let timer =
-                running.get().then(|| set_interval_with_handle(move || self.reload(), WATCH_EVERY).ok()).flatten();
-            on_cleanup(move || {
-                if let Some(timer) = timer {
-                    timer.clear();
-                }
-            });
-            timer
         });
     }
 

@@ -11,7 +11,7 @@ pub mod when;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, list_conversations};
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, attribute, awaited, flag, optional};
+use crate::erase::{Erase, Erased, attribute, awaited, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use actions::ActionsMenu;
@@ -43,7 +43,7 @@ pub fn AgentConversations(
     });
     view! {
         <div class="cw-conversations">
-            <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=|_| close_drawers()>
+            <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=handler(|_| close_drawers())>
                 <Icon of=Shape::Plus />
                 {new_label}
             </a>
@@ -84,7 +84,7 @@ fn error_line(list: Conversations, error: &ApiError) -> Erased {
     view! {
         <p class="cw-list-error" role="alert">
             {error.to_string()}
-            <button type="button" class="cw-link" on:click=move |_| list.reload()>
+            <button type="button" class="cw-link" on:click=handler(move |_| list.reload())>
                 "Try again"
             </button>
         </p>
@@ -95,7 +95,7 @@ fn error_line(list: Conversations, error: &ApiError) -> Erased {
 fn more_button(list: Conversations) -> Erased {
     let loading = flag(move || list.loading.get());
     view! {
-        <button type="button" class="cw-link cw-more" disabled=loading on:click=move |_| list.load_more()>
+        <button type="button" class="cw-link cw-more" disabled=loading on:click=handler(move |_| list.load_more())>
             "Show more"
         </button>
     }

@@ -3,8 +3,8 @@
 use super::item::actions_button;
 use super::list::{Conversations, Entry, use_conversations};
 use crate::blocks::control::focus;
-use crate::erase::Erase;
-use leptos::ev::KeyboardEvent;
+use crate::erase::{Erase, effect, handler};
+use leptos::ev::{FocusEvent, KeyboardEvent};
 use leptos::html;
 use leptos::prelude::*;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub fn Rename(
 ) -> impl IntoView {
     let list = use_conversations();
     let input = NodeRef::<html::Input>::new();
-    Effect::new(move |_| {
+    effect(move || {
         if let Some(input) = input.get() {
             // Both fail only on an element that is gone.
             let _ = input.focus();
@@ -53,8 +53,8 @@ pub fn Rename(
             autocomplete="off"
             node_ref=input
             value=item.summary.with_untracked(|summary| summary.title.clone())
-            on:keydown=by_key
-            on:blur=move |event| end(list, &id, Some(event_target_value(&event)))
+            on:keydown=handler(by_key)
+            on:blur=handler(move |event: FocusEvent| end(list, &id, Some(event_target_value(&event))))
         />
     }
     .erase()

@@ -1,7 +1,7 @@
 //! Times for people: in the document a date that is the same everywhere; in the browser, as soon as it has taken over, how long
 //! ago that was.
 
-use crate::erase::{attribute, text};
+use crate::erase::{attribute, effect, text};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use std::time::Duration;
@@ -32,7 +32,7 @@ pub fn use_now() -> ReadSignal<Option<i64>> {
     let read = move || {
         set_now.try_set(Some(js_sys::Date::now() as i64));
     };
-    Effect::new(move |_| {
+    effect(move || {
         read();
         if let Ok(timer) = set_interval_with_handle(read, Duration::from_secs(60)) {
             on_cleanup(move || timer.clear());

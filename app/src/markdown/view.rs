@@ -4,7 +4,7 @@ use super::code::copy_on_click;
 use super::document::{Block, Document};
 use super::render::render;
 use super::tail::presentable;
-use crate::erase::Erase;
+use crate::erase::{Erase, effect, handler};
 use leptos::prelude::*;
 
 /// Text in Markdown.
@@ -16,9 +16,10 @@ pub fn Markdown(
 ) -> impl IntoView {
     let document = Document::new(&text.read_untracked(), true);
     let shown = document.clone();
-    Effect::new(move |before: Option<()>| {
+    let mut first = true;
+    effect(move || {
         let text = text.read();
-        if before.is_some() {
+        if !std::mem::take(&mut first) {
             shown.replace(&text, true);
         }
     });
@@ -45,7 +46,7 @@ pub fn DocumentView(
         }
     };
     view! {
-        <div class="cw-markdown" dir="auto" on:click=copy_on_click>
+        <div class="cw-markdown" dir="auto" on:click=handler(copy_on_click)>
             <For each=move || blocks.get() key=|block| block.number children=block />
         </div>
     }
