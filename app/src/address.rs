@@ -45,6 +45,11 @@ impl Address {
         self.place.with(|place| place.query.clone())
     }
 
+    /// The parameters of the query string, as an object of texts. Tracked.
+    pub fn parameters(&self) -> serde_json::Value {
+        self.place.with(|place| parameters(&place.query).into())
+    }
+
     /// Goes to another address of the app; with `replace`, in the place of the current entry of the browser's history.
     pub fn go(&self, to: &str, replace: bool) {
         let Ok(history) = window().history() else { return };
@@ -122,6 +127,15 @@ pub(crate) fn target(path: &str) -> Target {
     }
 }
 
+/// The pairs of a query string.
+fn parameters(query: &str) -> serde_json::Map<String, serde_json::Value> {
+    let pair = |pair: &str| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (decoded(&key.replace('+', " ")), decoded(&value.replace('+', " ")).into())
+    };
+    query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect()
+}
+
 /// Without percent-encoding; what is wrongly encoded stays as it is.
 fn decoded(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
@@ -145,6 +159,17 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn queries_are_pairs() {
+        for (query, expected) in [
+            ("", serde_json::json!({})),
+            ("a=1&b=x+y%26z&c", serde_json::json!({"a": "1", "b": "x y&z", "c": ""})),
+            ("a=1&a=2&=3", serde_json::json!({"a": "2", "": "3"})),
+        ] {
+            assert_eq!(serde_json::Value::from(parameters(query)), expected, "{query}");
+        }
+    }
 
     #[test]
     fn paths_are_pages() {

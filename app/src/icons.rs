@@ -53,6 +53,8 @@ pub enum Shape {
     Check,
     /// Something went wrong.
     Warning,
+    /// Something that is good to know.
+    Info,
     /// Something was refused.
     Denied,
     /// A question of permission.
@@ -90,6 +92,7 @@ impl Shape {
             Self::Chevron => "M7 4.5l5.5 5.5L7 15.5",
             Self::Check => "M4 10.5l4 4L16 6",
             Self::Warning => "M10 3l7.5 13.5h-15zM10 8v4M10 14.2v.1",
+            Self::Info => "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM10 9v4.5M10 6.5v.1",
             Self::Denied => "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM5.2 5.2l9.6 9.6",
             Self::Shield => "M10 2.5l6.5 2.3v4.4c0 4-2.7 6.9-6.5 8.3-3.8-1.4-6.5-4.3-6.5-8.3V4.8zM7.2 9.8l2 2 3.7-3.8",
             Self::Spinner => "M10 3a7 7 0 1 1-7 7",

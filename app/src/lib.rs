@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+pub mod actions;
 pub mod address;
 pub mod agent_chat;
 pub mod agent_conversations;
@@ -13,9 +14,12 @@ pub mod icons;
 pub mod markdown;
 pub mod page_state;
 pub mod pages;
+pub mod properties;
 pub mod routes;
+mod scope;
 pub mod shell;
 pub mod theme;
+mod validation;
 
 pub use routes::App;
 pub use shell::shell;

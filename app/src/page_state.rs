@@ -6,21 +6,34 @@
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-use wire::page::{Block, BlockKind, Input, Page};
+use std::sync::Arc;
+use wire::page::{Block, Page};
+
+/// Says what is wrong with a value.
+type Check = Arc<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 
 /// The state of the page around; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct PageState {
     fields: StoredValue<BTreeMap<String, Field>>,
+    /// The inputs that are on the page and what they demand, in the order of the page.
+    checks: StoredValue<Vec<(String, Check)>>,
+    /// Rises with every write.
+    writes: RwSignal<u64>,
+    values: Memo<Arc<Value>>,
     announcement: RwSignal<String>,
+    /// The input that should be seen now, and a number that makes each wish a new one.
+    wanted: RwSignal<Option<(u32, String)>>,
 }
 
 /// One key of the state.
 #[derive(Clone)]
 struct Field {
     label: String,
+    initial: Value,
     value: ArcRwSignal<Value>,
     agent_write: ArcRwSignal<Option<AgentWrite>>,
+    problem: ArcRwSignal<Option<String>>,
 }
 
 /// What an agent wrote over.
@@ -33,11 +46,34 @@ pub struct AgentWrite {
 }
 
 impl PageState {
-    /// The state that the page begins with: a value for each of its inputs.
-    pub fn new(page: &Page) -> Self {
+    /// The state that the page begins with: a value for each of its inputs. `evaluate` is for initial values that are operators.
+    pub fn new(page: &Page, evaluate: impl Fn(&Value) -> Value) -> Self {
         let mut fields = BTreeMap::new();
-        collect_fields(&page.blocks, &mut fields);
-        Self { fields: StoredValue::new(fields), announcement: RwSignal::new(String::new()) }
+        collect_fields(&page.blocks, &evaluate, &mut fields);
+        let fields = StoredValue::new(fields);
+        let writes = RwSignal::new(0);
+        let values = Memo::new(move |_| {
+            writes.track();
+            Arc::new(Value::Object(snapshot(fields)))
+        });
+        Self {
+            fields,
+            checks: StoredValue::new(Vec::new()),
+            writes,
+            values,
+            announcement: RwSignal::new(String::new()),
+            wanted: RwSignal::new(None),
+        }
+    }
+
+    /// Makes a key known that no page declares: an input of a page in Rust. One that is known already stays as it is.
+    pub fn declare(&self, key: &str, label: Option<String>, initial: Value) {
+        let is_new = self.fields.with_value(|fields| !fields.contains_key(key));
+        if is_new {
+            let field = Field::new(label.unwrap_or_else(|| words(key)), initial);
+            self.fields.update_value(|fields| drop(fields.insert(key.to_owned(), field)));
+            self.bump();
+        }
     }
 
     /// A key's value, `null` for an unknown one. Tracked.
@@ -56,7 +92,7 @@ impl PageState {
         if field.value.with_untracked(|now| *now == value) {
             return;
         }
-        field.value.set(value);
+        self.put(key, &field, value);
         if field.agent_write.with_untracked(Option::is_some) {
             field.agent_write.set(None);
         }
@@ -64,10 +100,99 @@ impl PageState {
 
     /// All keys with their values. Not tracked.
     pub fn snapshot(&self) -> Map<String, Value> {
-        let values = |fields: &BTreeMap<String, Field>| {
-            fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect()
-        };
-        self.fields.with_value(values)
+        snapshot(self.fields)
+    }
+
+    /// All keys with their values, as an object. Tracked.
+    pub fn values(&self) -> Arc<Value> {
+        self.values.get()
+    }
+
+    /// Puts keys back to what they held at first; without a list, all.
+    pub fn reset(&self, keys: Option<&[String]>) {
+        let all = || self.fields.with_value(|fields| fields.keys().cloned().collect::<Vec<_>>());
+        for key in keys.map_or_else(all, <[String]>::to_vec) {
+            let field = self.field(&key);
+            self.put(&key, &field, field.initial.clone());
+            field.agent_write.set(None);
+            field.problem.set(None);
+        }
+    }
+
+    /// What an input demands of its value, until the component around goes.
+    pub(crate) fn demand(&self, key: &str, check: impl Fn(&Value) -> Option<String> + Send + Sync + 'static) {
+        let own: Check = Arc::new(check);
+        self.checks.update_value(|checks| checks.push((key.to_owned(), own.clone())));
+        let checks = self.checks;
+        let known = StoredValue::new(own);
+        on_cleanup(move || {
+            // The page may have gone as a whole.
+            checks.try_update_value(|checks| {
+                known.with_value(|own| checks.retain(|(_, check)| !Arc::ptr_eq(check, own)))
+            });
+        });
+    }
+
+    /// Checks one input and shows what is wrong with it.
+    pub(crate) fn check(&self, key: &str) {
+        self.validate(Some(&[key.to_owned()]));
+    }
+
+    /// Checks inputs, all without a list, and shows at each what is wrong with it. Answers the keys of those that are wrong.
+    pub fn validate(&self, keys: Option<&[String]>) -> Vec<String> {
+        let mut wrong = Vec::new();
+        for (key, check) in self.checks.get_value() {
+            if keys.is_some_and(|keys| !keys.contains(&key)) {
+                continue;
+            }
+            let field = self.field(&key);
+            let problem = untrack(|| check(&field.value.get_untracked()));
+            if problem.is_some() {
+                wrong.push(key);
+            }
+            if field.problem.with_untracked(|shown| *shown != problem) {
+                field.problem.set(problem);
+            }
+        }
+        wrong
+    }
+
+    /// What is wrong with the value of an input, once it was checked. Tracked.
+    pub fn problem(&self, key: &str) -> Option<String> {
+        self.field(key).problem.get()
+    }
+
+    /// Says that inputs have to be corrected, and brings the first one into view.
+    pub(crate) fn ask_to_correct(&self, wrong: &[String]) {
+        let labels: Vec<_> = wrong.iter().map(|key| self.field(key).label).collect();
+        self.announcement.set(format!("Please correct {}.", join(&labels)));
+        if let Some(first) = wrong.first() {
+            let number = self.wanted.with_untracked(|before| before.as_ref().map_or(0, |(number, _)| number + 1));
+            self.wanted.set(Some((number, first.clone())));
+        }
+    }
+
+    /// The input that should be seen now: whoever hides it shows it. Tracked.
+    pub(crate) fn wanted(&self) -> Option<String> {
+        self.wanted.get().map(|(_, key)| key)
+    }
+
+    /// Whether the page is no longer there.
+    pub(crate) fn is_gone(&self) -> bool {
+        self.announcement.is_disposed()
+    }
+
+    fn bump(&self) {
+        self.writes.update(|count| *count += 1);
+    }
+
+    /// Writes a value; what was said to be wrong is looked at again.
+    fn put(&self, key: &str, field: &Field, value: Value) {
+        field.value.set(value);
+        self.bump();
+        if field.problem.with_untracked(Option::is_some) {
+            self.check(key);
+        }
     }
 
     /// Writes an agent's values. Each field that changes shows it and can be undone; the change is announced once.
@@ -80,7 +205,7 @@ impl PageState {
                 continue;
             }
             let number = field.agent_write.with_untracked(|last| last.as_ref().map_or(0, |last| last.number)) + 1;
-            field.value.set(value);
+            self.put(&key, &field, value);
             field.agent_write.set(Some(AgentWrite { previous, number }));
             labels.push(field.label);
         }
@@ -107,7 +232,7 @@ impl PageState {
     pub fn undo(&self, key: &str) {
         let field = self.field(key);
         if let Some(write) = field.agent_write.get_untracked() {
-            field.value.set(write.previous);
+            self.put(key, &field, write.previous);
             field.agent_write.set(None);
             self.announcement.set(format!("{} is as it was.", field.label));
         }
@@ -150,18 +275,19 @@ impl PageState {
 
 impl Field {
     fn new(label: String, value: Value) -> Self {
-        Self { label, value: ArcRwSignal::new(value), agent_write: ArcRwSignal::new(None) }
+        Self {
+            label,
+            initial: value.clone(),
+            value: ArcRwSignal::new(value),
+            agent_write: ArcRwSignal::new(None),
+            problem: ArcRwSignal::new(None),
+        }
     }
 }
 
 /// The state of the page around.
 pub fn use_page_state() -> PageState {
     expect_context()
-}
-
-/// An input's label: its own, or its id in words.
-pub fn label(id: &str, input: &Input) -> String {
-    input.label.clone().unwrap_or_else(|| words(id))
 }
 
 /// `legal_name` and `legalName` as `Legal name`.
@@ -181,32 +307,19 @@ pub(crate) fn words(id: &str) -> String {
     words
 }
 
-fn collect_fields(blocks: &[Block], fields: &mut BTreeMap<String, Field>) {
-    for block in blocks {
-        if let Some((input, empty)) = input(&block.kind) {
-            let value = input.initial.clone().unwrap_or(empty);
-            fields.insert(block.id.clone(), Field::new(label(&block.id, input), value));
-        }
-        collect_fields(&block.blocks, fields);
-    }
+fn snapshot(fields: StoredValue<BTreeMap<String, Field>>) -> Map<String, Value> {
+    fields.with_value(|fields| fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect())
 }
 
-/// An input block's properties and its value without an initial one.
-fn input(kind: &BlockKind) -> Option<(&Input, Value)> {
-    match kind {
-        BlockKind::TextInput(input)
-        | BlockKind::TextArea(input)
-        | BlockKind::NumberInput(input)
-        | BlockKind::Select(input)
-        | BlockKind::DatePicker(input) => Some((input, Value::Null)),
-        BlockKind::Switch(input) => Some((input, Value::Bool(false))),
-        BlockKind::Box(_)
-        | BlockKind::Columns(_)
-        | BlockKind::Card(_)
-        | BlockKind::Title(_)
-        | BlockKind::Markdown(_)
-        | BlockKind::AgentChat(_)
-        | BlockKind::AgentConversations(_) => None,
+fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields: &mut BTreeMap<String, Field>) {
+    for block in blocks {
+        if block.kind.field_type(&block.properties).is_some() {
+            let label = block.properties.get("label").and_then(Value::as_str).map(str::to_owned);
+            let initial = block.properties.get("initial").map(evaluate).filter(|initial| !initial.is_null());
+            let value = initial.unwrap_or_else(|| block.kind.empty_value());
+            fields.insert(block.id.clone(), Field::new(label.unwrap_or_else(|| words(&block.id)), value));
+        }
+        collect_fields(&block.blocks, evaluate, fields);
     }
 }
 
@@ -237,7 +350,7 @@ mod tests {
     }
 
     fn with_state(test: impl FnOnce(PageState)) {
-        Owner::new().with(|| test(PageState::new(&page())));
+        Owner::new().with(|| test(PageState::new(&page(), Value::clone)));
     }
 
     #[test]
@@ -297,6 +410,35 @@ mod tests {
             state.set("seats", json!(9));
             assert_eq!(state.agent_writes(), ["legal_name", "urgent"]);
             assert_eq!(state.get_untracked("seats"), json!(9));
+        });
+    }
+
+    #[test]
+    fn what_is_demanded_is_checked_when_asked_and_then_with_every_change() {
+        with_state(|state| {
+            state.demand("legal_name", |value| value.is_null().then(|| "Needed.".to_owned()));
+            assert_eq!(state.problem("legal_name"), None);
+            assert_eq!(state.validate(Some(&["seats".to_owned()])), Vec::<String>::new());
+            assert_eq!(state.validate(None), ["legal_name"]);
+            assert_eq!(state.problem("legal_name").as_deref(), Some("Needed."));
+            state.set("legal_name", json!("Ada"));
+            assert_eq!(state.problem("legal_name"), None);
+            state.set("legal_name", json!(null));
+            assert_eq!(state.problem("legal_name"), None, "nobody has asked");
+        });
+    }
+
+    #[test]
+    fn a_reset_brings_back_the_beginning() {
+        with_state(|state| {
+            state.set("legal_name", json!("Ada"));
+            state.write_by_agent(vec![("seats".into(), json!(4))]);
+            state.set("free", json!([1]));
+            state.reset(Some(&["seats".to_owned()]));
+            assert_eq!(*state.values(), json!({"free": [1], "legal_name": "Ada", "seats": 3, "urgent": false}));
+            assert!(state.agent_writes().is_empty());
+            state.reset(None);
+            assert_eq!(*state.values(), json!({"free": null, "legal_name": null, "seats": 3, "urgent": false}));
         });
     }
 

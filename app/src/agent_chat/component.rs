@@ -1,6 +1,8 @@
 //! The component that a page shows.
 
 use super::pane::Pane;
+use super::session::Place;
+use crate::actions::BlockEvents;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_conversation};
 use crate::chat_context::use_chat_context;
@@ -12,12 +14,19 @@ use wire::page::{AgentChatProperties, SharedField};
 /// The chat with an agent: the selected conversation, or a new one.
 #[component]
 pub fn AgentChat(
+    /// The block's id, by which actions call its methods.
+    #[prop(into)]
+    id: String,
     /// The page on which it stands.
+    #[prop(into)]
     page_id: String,
     /// Its properties, from the config.
     properties: AgentChatProperties,
     /// The keys of the shared state.
     fields: Vec<SharedField>,
+    /// What happens at its events, which begin with `onBeforeSend`.
+    #[prop(optional)]
+    events: BlockEvents,
 ) -> impl IntoView {
     let chat = use_chat_context();
     let draft = RwSignal::new(String::new());
@@ -42,14 +51,11 @@ pub fn AgentChat(
         },
         true,
     );
-    let place = StoredValue::new((page_id, properties, fields));
+    let place = StoredValue::new(Place { block_id: id, page_id, properties, fields, events });
     let pane = awaited(move || {
         Suspend::new(async move {
             match loaded.await {
-                Ok(view) => {
-                    let (page_id, properties, fields) = place.get_value();
-                    view! { <Pane view page_id properties fields draft own_id /> }.erase()
-                }
+                Ok(view) => view! { <Pane view place=place.get_value() draft own_id /> }.erase(),
                 Err(error) => {
                     // Nothing is open: the conversation from before has to be loaded again.
                     own_id.set(None);

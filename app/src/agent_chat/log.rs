@@ -33,6 +33,13 @@ pub(super) fn Log() -> impl IntoView {
         }
         before = newest;
     });
+    let mut wished = None;
+    effect(move || {
+        let count = session.to_end.get();
+        if wished.replace(count).is_some_and(|before| before != count) {
+            follow.to_end();
+        }
+    });
     let stop = move |event: KeyboardEvent| {
         if event.key() == "Escape" {
             session.stop();

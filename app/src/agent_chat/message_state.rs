@@ -146,6 +146,18 @@ impl MessageState {
         })
     }
 
+    /// The message without its texts: calls and data, each at its place. Not tracked.
+    pub(super) fn outline(&self) -> UiMessage {
+        let part = |part: &PartState| match &part.kind {
+            PartKind::Tool(tool) => UiPart::Tool(Box::new(tool.get_untracked())),
+            PartKind::Fixed(part) => part.get_untracked(),
+            PartKind::Text(_) | PartKind::Reasoning { .. } => UiPart::StepStart,
+        };
+        let mut outline = UiMessage::new(self.id.clone(), self.role);
+        outline.parts = self.parts.with_untracked(|parts| parts.iter().map(part).collect());
+        outline
+    }
+
     /// Its text, as it was written. Not tracked.
     pub(super) fn text(&self) -> String {
         let texts = self.parts.with_untracked(|parts| parts.iter().filter_map(PartState::text).collect::<Vec<_>>());

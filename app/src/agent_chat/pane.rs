@@ -8,24 +8,22 @@ use super::welcome::Welcome;
 use crate::erase::{Erase, dynamic, effect};
 use leptos::prelude::*;
 use wire::api::ConversationView;
-use wire::page::{AgentChatProperties, SharedField};
 
 /// An open conversation, or a new one.
 #[component]
 pub(super) fn Pane(
     /// As it was loaded; absent: a new one.
     view: Option<ConversationView>,
-    page_id: String,
-    properties: AgentChatProperties,
-    fields: Vec<SharedField>,
+    /// Where the chat stands.
+    place: Place,
     /// What stands in the composer; it stays when another conversation is opened.
     draft: RwSignal<String>,
     /// Learns the id that a new conversation gets.
     own_id: RwSignal<Option<String>>,
 ) -> impl IntoView {
-    let placeholder = properties.placeholder.clone().unwrap_or_else(|| "Type a message…".to_owned());
-    let welcome = properties.welcome.clone().unwrap_or_default();
-    let session = Session::new(view.as_ref(), Place { page_id, properties, fields }, draft);
+    let placeholder = place.properties.placeholder.clone().unwrap_or_else(|| "Type a message…".to_owned());
+    let welcome = place.properties.welcome.clone().unwrap_or_default();
+    let session = Session::new(view.as_ref(), place, draft);
     provide_context(session);
     effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);

@@ -15,9 +15,13 @@ pub(super) fn Welcome(
     let title = if text.title.is_empty() { "How can I help?".to_owned() } else { text.title };
     let prompt = move |prompt: String| {
         let sent = prompt.clone();
+        let click = move |_| {
+            session.tell("onSuggestionClick", serde_json::json!({ "text": sent }));
+            session.send_text(sent.clone());
+        };
         view! {
             <li>
-                <button type="button" class="cw-prompt" dir="auto" on:click=handler(move |_| session.send_text(sent.clone()))>
+                <button type="button" class="cw-prompt" dir="auto" on:click=handler(click)>
                     {prompt}
                 </button>
             </li>

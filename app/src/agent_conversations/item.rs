@@ -1,5 +1,6 @@
 //! One conversation in the list.
 
+use super::ListEvents;
 use super::list::{Entry, use_conversations};
 use super::rename::Rename;
 use super::when::When;
@@ -39,6 +40,14 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     let chat = use_chat_context();
     let list = use_conversations();
     let Entry { id, summary } = item;
+    let ListEvents(events) = expect_context();
+    let select = {
+        let id = id.clone();
+        move |_| {
+            close_drawers();
+            events.emit("onSelect", serde_json::json!({ "id": id }));
+        }
+    };
     // A conversation that was begun on another page goes on there.
     let CurrentPage(page) = expect_context();
     let elsewhere = summary.with_untracked(|summary| {
@@ -59,7 +68,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     let label = attribute(move || Some(label.with(|summary| format!("Options for {}", summary.title))));
     let running = optional(move || running.with(|summary| summary.running).then(running_mark));
     view! {
-        <a class="cw-conversation-link" href=href aria-current=current on:click=handler(|_| close_drawers())>
+        <a class="cw-conversation-link" href=href aria-current=current on:click=handler(select)>
             <span class="cw-conversation-title">{text(move || title.with(|summary| summary.title.clone()))}</span>
             <span class="cw-conversation-when">
                 {running}

@@ -8,6 +8,7 @@ pub mod merge;
 pub mod rename;
 pub mod when;
 
+use crate::actions::BlockEvents;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, list_conversations};
 use crate::chat_context::use_chat_context;
@@ -19,18 +20,33 @@ use delete_dialog::DeleteDialog;
 use item::Item;
 use leptos::prelude::*;
 use list::Conversations;
+use serde_json::Value;
 use wire::api::ConversationList;
 use wire::page::AgentConversationsProperties;
+
+/// The events of the list around.
+#[derive(Clone)]
+pub(crate) struct ListEvents(pub(crate) BlockEvents);
 
 /// The list of conversations with the button for a new one.
 #[component]
 pub fn AgentConversations(
     /// The block's id.
+    #[prop(into)]
     id: String,
     /// Its properties.
     properties: AgentConversationsProperties,
+    /// `onSelect` with the conversation's `id`, and `onNew`.
+    #[prop(optional)]
+    events: BlockEvents,
 ) -> impl IntoView {
     let chat = use_chat_context();
+    let news = events.clone();
+    let new = move |_| {
+        close_drawers();
+        news.emit("onNew", Value::Null);
+    };
+    provide_context(ListEvents(events));
     let first = Resource::<_, ValueJson>::new_with_options(|| (), |()| list_conversations(None), false);
     let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
     let new_id = format!("list-{id}-new");
@@ -43,7 +59,7 @@ pub fn AgentConversations(
     });
     view! {
         <div class="cw-conversations">
-            <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=handler(|_| close_drawers())>
+            <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=handler(new)>
                 <Icon of=Shape::Plus />
                 {new_label}
             </a>

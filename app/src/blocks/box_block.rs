@@ -1,18 +1,13 @@
 //! The block `Box`.
 
-use super::Blocks;
+use crate::erase::Erase;
 use leptos::prelude::*;
-use wire::page::Block;
 
-/// Puts its blocks below each other.
+/// Puts what stands in it below each other.
 #[component]
 pub fn BoxBlock(
     /// What stands in it.
-    blocks: Vec<Block>,
+    children: Children,
 ) -> impl IntoView {
-    view! {
-        <div class="cw-box">
-            <Blocks blocks />
-        </div>
-    }
+    view! { <div class="cw-box">{children()}</div> }.erase()
 }

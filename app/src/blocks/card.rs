@@ -1,26 +1,42 @@
 //! The block `Card`.
 
-use super::Blocks;
+use crate::erase::{Erase, Erased, attribute, optional, text};
+use crate::properties::Properties;
 use leptos::prelude::*;
-use wire::page::{Block, Titled};
 
 /// A framed group with a heading.
 #[component]
 pub fn Card(
     /// The block's id.
+    #[prop(into)]
     id: String,
-    /// Its heading; without one, a frame only.
-    properties: Titled,
+    /// `title`: its heading; without one, a frame only.
+    #[prop(into)]
+    properties: Properties,
     /// What stands in it.
-    blocks: Vec<Block>,
+    children: Children,
 ) -> impl IntoView {
+    card(id, properties, children().erase())
+}
+
+pub(super) fn card(id: String, properties: Properties, content: Erased) -> Erased {
     let heading_id = format!("card-{id}");
-    let titled = !properties.title.is_empty();
-    let labelled_by = titled.then(|| heading_id.clone());
+    let title = move || properties.text("title").filter(|title| !title.is_empty());
+    let labelled_by = {
+        let heading_id = heading_id.clone();
+        attribute(move || title().map(|_| heading_id.clone()))
+    };
+    // Whether there is a heading is looked at apart from what it says, so that it is the same element while that changes.
+    let titled = Memo::new(move |_| title().is_some());
+    let heading = optional(move || {
+        let heading = view! { <h2 id=heading_id.clone() class="cw-card-title" dir="auto">{text(move || title().unwrap_or_default())}</h2> };
+        titled.get().then(|| heading.erase())
+    });
     view! {
         <section class="cw-card" aria-labelledby=labelled_by>
-            {titled.then(|| view! { <h2 class="cw-card-title" id=heading_id>{properties.title}</h2> })}
-            <Blocks blocks />
+            {heading}
+            {content}
         </section>
     }
+    .erase()
 }

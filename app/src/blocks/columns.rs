@@ -1,8 +1,9 @@
 //! The block `Columns`.
 
 use super::block;
+use crate::erase::{Erase, Erased};
 use leptos::prelude::*;
-use wire::page::{self, Block};
+use wire::page::{Block, ColumnsProperties};
 
 /// The whole width, in the units of the style sheet's `cw-share-N` classes.
 const SHARES: f64 = 12.0;
@@ -11,19 +12,22 @@ const SHARES: f64 = 12.0;
 #[component]
 pub fn Columns(
     /// How they share the width.
-    properties: page::Columns,
-    /// The columns.
-    blocks: Vec<Block>,
+    properties: ColumnsProperties,
+    /// The columns, each a component.
+    columns: Vec<Children>,
 ) -> impl IntoView {
-    let shares = shares(&properties.widths, blocks.len());
-    let column = |(content, share)| {
-        view! { <div class=format!("cw-column cw-share-{share}")>{block(content)}</div> }
-    };
-    view! {
-        <div class="cw-columns">
-            {blocks.into_iter().zip(shares).map(column).collect_view()}
-        </div>
-    }
+    columns_of(&properties, columns.into_iter().map(|column| column().erase()).collect())
+}
+
+/// Columns of blocks of the config.
+pub(super) fn columns_of_blocks(properties: &ColumnsProperties, blocks: Vec<Block>) -> Erased {
+    columns_of(properties, blocks.into_iter().map(block).collect())
+}
+
+fn columns_of(properties: &ColumnsProperties, columns: Vec<Erased>) -> Erased {
+    let shares = shares(&properties.widths, columns.len());
+    let column = |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> };
+    view! { <div class="cw-columns">{columns.into_iter().zip(shares).map(column).collect_view()}</div> }.erase()
 }
 
 /// Each column's part of the width in twelfths, at least one. Classes, because a content security policy forbids inline styles.

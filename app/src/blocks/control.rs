@@ -1,66 +1,89 @@
 //! Keeps a control of the document and a key of the page state equal, in both directions.
 
-use crate::page_state::use_page_state;
+use super::input::InputHandle;
+use super::multi_select::{is_member, with_member};
+use crate::erase::effect;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys;
 use serde_json::{Number, Value};
+use wire::page::BlockType;
 
-/// Binds the `value` of a control to a key.
+/// Binds the `value` of an input's control to its key.
 ///
 /// Not by Leptos' `prop:value`: that would overwrite what was typed, or restored by the browser, before the WASM had loaded.
-pub(crate) fn bind_text(control_id: String, key: String, parse: fn(&str) -> Value) {
-    bind(control_id, key, Codec::Text(parse));
+pub(super) fn bind_text(input: &InputHandle, parse: fn(&str) -> Value) {
+    bind(input, input.control_id(), Codec::Text(parse));
 }
 
-/// Binds the `checked` of a checkbox to a key.
-pub(crate) fn bind_checked(control_id: String, key: String) {
-    bind(control_id, key, Codec::Checked);
+/// Binds the `checked` of an input's checkbox to its key.
+pub(super) fn bind_checked(input: &InputHandle) {
+    bind(input, input.control_id(), Codec::Checked);
+}
+
+/// Binds the `checked` of a checkbox to whether a text is in the list that the input holds.
+pub(super) fn bind_member(input: &InputHandle, control_id: String, member: String) {
+    bind(input, control_id, Codec::Member(member));
 }
 
 /// How a control's property reads as a value and back.
-#[derive(Clone, Copy)]
 enum Codec {
     Text(fn(&str) -> Value),
     Checked,
+    Member(String),
 }
 
 impl Codec {
-    fn property(self) -> JsValue {
+    fn property(&self) -> JsValue {
         JsValue::from_str(match self {
             Self::Text(_) => "value",
-            Self::Checked => "checked",
+            Self::Checked | Self::Member(_) => "checked",
         })
     }
 
-    fn read(self, property: &JsValue) -> Value {
+    /// The input's value, given what the control shows and what the value is now.
+    fn read(&self, property: &JsValue, now: &Value, input: &InputHandle) -> Value {
         match self {
             Self::Text(parse) => parse(&property.as_string().unwrap_or_default()),
             Self::Checked => Value::Bool(property.is_truthy()),
+            // Equal if the control shows it as it is: what else is in the list is not this control's.
+            Self::Member(member) if is_member(now, member) == property.is_truthy() => now.clone(),
+            Self::Member(member) => {
+                with_member(now, member, property.is_truthy(), &untrack(|| input.properties.options()))
+            }
         }
     }
 
-    fn write(self, value: &Value) -> JsValue {
+    fn write(&self, value: &Value) -> JsValue {
         match self {
             Self::Text(_) => JsValue::from_str(&text(value)),
             Self::Checked => JsValue::from_bool(value.as_bool().unwrap_or(false)),
+            Self::Member(member) => JsValue::from_bool(is_member(value, member)),
         }
     }
 }
 
-fn bind(control_id: String, key: String, codec: Codec) {
-    let state = use_page_state();
-    Effect::new(move |adopted: Option<()>| {
+fn bind(input: &InputHandle, control_id: String, codec: Codec) {
+    let input = input.clone();
+    let mut adopted = false;
+    effect(move || {
+        if input.kind() == BlockType::Select {
+            // Other options: the control has forgotten what is chosen.
+            let _ = input.properties.value("options");
+        }
+        let value = input.state.get(&input.id);
         let Some(element) = document().get_element_by_id(&control_id) else { return };
         let property = codec.property();
-        let shown = codec.read(&js_sys::Reflect::get(&element, &property).unwrap_or_default());
-        if adopted.is_none() && shown != state.get_untracked(&key) {
-            state.set(&key, shown.clone());
+        let shown = codec.read(&js_sys::Reflect::get(&element, &property).unwrap_or_default(), &value, &input);
+        let first = !std::mem::replace(&mut adopted, true);
+        if shown == value {
+            return;
         }
-        let value = state.get(&key);
-        // Only when the meaning differs: writing `1` over a half-typed `1.` would fight the person.
-        if shown != value {
-            // A property of an element can always be set; nothing is lost if it cannot.
+        if first {
+            input.state.set(&input.id, shown);
+        } else {
+            // Only when the meaning differs: writing `1` over a half-typed `1.` would fight the person. A property of an element
+            // can always be set; nothing is lost if it cannot.
             let _ = js_sys::Reflect::set(&element, &property, &codec.write(&value));
         }
     });

@@ -1,25 +1,16 @@
-//! The frame of an input: its label, and what an agent changed.
+//! The frame of an input: its label, what is wrong with its value, and what an agent changed.
 
 use super::control::focus;
-use crate::erase::{Erase, Erased, flag, optional};
-use crate::page_state::{PageState, use_page_state};
+use super::input::InputHandle;
+use crate::erase::{Erase, Erased, flag, handler, optional, text};
+use crate::page_state::{PageState, words};
 use leptos::prelude::*;
+use wire::page::BlockType;
 
 /// An input with its label. When an agent writes the value, the field lights up for a moment and offers to undo it, in a line
 /// that is always there, so that nothing moves.
-#[component]
-pub fn Field(
-    /// The block's id, which is also the key of its value.
-    id: String,
-    /// What the input is called.
-    label: String,
-    /// Beside the control instead of above it.
-    #[prop(optional)]
-    beside: bool,
-    /// The control; it has the id [`control_id`] and is described by [`note_id`].
-    control: Erased,
-) -> impl IntoView {
-    let state = use_page_state();
+pub(super) fn field(input: &InputHandle, control: Erased) -> Erased {
+    let (id, state, label) = (input.id.clone(), input.state, input.label());
     let write = {
         let key = id.clone();
         Memo::new(move |_| state.agent_write(&key).map(|write| write.number))
@@ -27,23 +18,52 @@ pub fn Field(
     // Two classes with the same animation under two names: swapping them starts it anew for the next write.
     let odd = flag(move || write.get().is_some_and(|number| number % 2 == 1));
     let even = flag(move || write.get().is_some_and(|number| number % 2 == 0));
-    let control_id = control_id(&id);
+    let (beside, before, group) = match input.kind() {
+        BlockType::Switch => (true, false, false),
+        BlockType::Checkbox => (true, true, false),
+        BlockType::MultiSelect => (false, false, true),
+        _ => (false, false, false),
+    };
+    let name = view! {
+        {text(label)}
+        {required_mark(input)}
+    }
+    .erase();
+    let name = match group {
+        // The controls have labels of their own.
+        true => view! { <span class="cw-label" id=label_id(&id)>{name}</span> }.erase(),
+        false => view! { <label class="cw-label" for=control_id(&id)>{name}</label> }.erase(),
+    };
+    let problem = {
+        let key = id.clone();
+        optional(move || {
+            let problem = state.problem(&key)?;
+            Some(view! { <span class="cw-problem" dir="auto">{problem}</span> }.erase())
+        })
+    };
     let change = {
-        let (key, label) = (id.clone(), label.clone());
-        optional(move || write.get().map(|_| change_line(state, key.clone(), &label)))
+        let (key, label) = (id.clone(), input.label());
+        optional(move || write.get().map(|_| change_line(state, key.clone(), &untrack(&label))))
     };
     view! {
-        <div class="cw-field" class:cw-beside=beside class:cw-written-odd=odd class:cw-written-even=even>
-            <label class="cw-label" for=control_id>
-                {label}
-            </label>
+        <div class="cw-field" class:cw-beside=beside class:cw-before=before class:cw-written-odd=odd class:cw-written-even=even>
+            {name}
             {control}
             <p class="cw-note" id=note_id(&id)>
+                {problem}
                 {change}
             </p>
         </div>
     }
     .erase()
+}
+
+/// A star behind the label; for screen readers the control itself says that it is needed.
+fn required_mark(input: &InputHandle) -> Erased {
+    let properties = input.properties;
+    optional(move || {
+        properties.flag("required").then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> }.erase())
+    })
 }
 
 fn change_line(state: PageState, key: String, label: &str) -> Erased {
@@ -56,7 +76,7 @@ fn change_line(state: PageState, key: String, label: &str) -> Erased {
     view! {
         <span>"Changed by the agent"</span>
         <span aria-hidden="true">"·"</span>
-        <button type="button" class="cw-link" aria-label=label on:click=undo>
+        <button type="button" class="cw-link" aria-label=label on:click=handler(undo)>
             "Undo"
         </button>
     }
@@ -71,4 +91,14 @@ pub(crate) fn control_id(id: &str) -> String {
 /// The id of the line that describes a field's control.
 pub(crate) fn note_id(id: &str) -> String {
     format!("field-{id}-note")
+}
+
+/// The id of the name of a field with several controls.
+pub(crate) fn label_id(id: &str) -> String {
+    format!("field-{id}-label")
+}
+
+/// A heading for a key that has none.
+pub(super) fn heading(key: &str) -> String {
+    words(key)
 }

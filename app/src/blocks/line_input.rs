@@ -1,45 +1,104 @@
-//! What the inputs of one line have in common.
+//! The inputs of one line.
 
-use super::control::{bind_text, text};
-use super::field::{Field, control_id, note_id};
-use crate::erase::{Erase, Erased};
-use crate::page_state::{label, use_page_state};
+use super::control::{bind_text, parse_number, parse_text, text};
+use super::field::field;
+use super::input::InputHandle;
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, Erased, handler};
+use crate::properties::Properties;
+use leptos::ev::Event;
 use leptos::prelude::*;
 use serde_json::Value;
-use wire::page::Input;
+use wire::page::BlockType;
+
+/// One line of text.
+#[component]
+pub fn TextInput(
+    /// The block's id and the key of its value.
+    #[prop(into)]
+    id: String,
+    /// Its properties.
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: the person is done with a change.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    let input = InputHandle::new(BlockType::TextInput, id, properties, events);
+    line_input(input, Kind { native: "text", keyboard: None, step: None, parse: parse_text })
+}
+
+/// A number.
+#[component]
+pub fn NumberInput(
+    /// The block's id and the key of its value.
+    #[prop(into)]
+    id: String,
+    /// Its properties.
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: the person is done with a change.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    let input = InputHandle::new(BlockType::NumberInput, id, properties, events);
+    line_input(input, Kind { native: "number", keyboard: Some("decimal"), step: Some("any"), parse: parse_number })
+}
+
+/// A day, `YYYY-MM-DD`.
+#[component]
+pub fn DatePicker(
+    /// The block's id and the key of its value.
+    #[prop(into)]
+    id: String,
+    /// Its properties.
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: the person is done with a change.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    let input = InputHandle::new(BlockType::DatePicker, id, properties, events);
+    line_input(input, Kind { native: "date", keyboard: None, step: None, parse: parse_text })
+}
 
 /// How an input of one line differs from the others.
-pub(super) struct Kind {
+struct Kind {
     /// The native type.
-    pub(super) native: &'static str,
+    native: &'static str,
     /// What the keyboard of a phone should offer.
-    pub(super) keyboard: Option<&'static str>,
+    keyboard: Option<&'static str>,
     /// Which numbers are valid.
-    pub(super) step: Option<&'static str>,
+    step: Option<&'static str>,
     /// What its text means.
-    pub(super) parse: fn(&str) -> Value,
+    parse: fn(&str) -> Value,
 }
 
 /// A labelled native input.
-pub(super) fn line_input(id: String, input: Input, kind: Kind) -> Erased {
-    let state = use_page_state();
+fn line_input(input: InputHandle, kind: Kind) -> Erased {
     let parse = kind.parse;
-    bind_text(control_id(&id), id.clone(), parse);
-    let label = label(&id, &input);
-    let key = id.clone();
+    bind_text(&input, parse);
+    let (written, done) = (input.clone(), input.clone());
     let control = view! {
         <input
             class="cw-control"
             type=kind.native
             inputmode=kind.keyboard
             step=kind.step
-            id=control_id(&id)
-            name=id.clone()
-            aria-describedby=note_id(&id)
-            placeholder=input.placeholder
-            value=text(&state.get_untracked(&id))
-            on:input=move |event| state.set(&key, parse(&event_target_value(&event)))
+            id=input.control_id()
+            name=input.id.clone()
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+            required=input.flag("required")
+            disabled=input.flag("disabled")
+            min=input.property("min")
+            max=input.property("max")
+            maxlength=input.property("maxLength")
+            placeholder=input.property("placeholder")
+            value=text(&input.now())
+            on:input=handler(move |event: Event| written.write(parse(&event_target_value(&event))))
+            on:change=handler(move |_| done.commit())
         />
     };
-    view! { <Field id label control=control.erase() /> }.erase()
+    field(&input, control.erase())
 }

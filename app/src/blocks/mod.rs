@@ -1,68 +1,118 @@
-//! One component for each block that a config can name.
+//! One component for each block that a config can name. Each is an ordinary Leptos component: a page in Rust uses them as they are,
+//! inside of [`crate::pages::provide_page`].
 
+pub mod alert;
 pub mod box_block;
+pub mod button;
 pub mod card;
+pub mod check_input;
 pub mod columns;
 pub mod control;
-pub mod date_picker;
 pub mod field;
-mod line_input;
-pub mod number_input;
+mod input;
+pub mod line_input;
+pub mod multi_select;
 pub mod select;
-pub mod switch;
+pub mod table;
+pub mod tabs;
 pub mod text_area;
-pub mod text_input;
 pub mod title;
 
+pub use alert::Alert;
+pub use box_block::BoxBlock;
+pub use button::Button;
+pub use card::Card;
+pub use check_input::{Checkbox, Switch};
+pub use columns::Columns;
+pub use line_input::{DatePicker, NumberInput, TextInput};
+pub use multi_select::MultiSelect;
+pub use select::Select;
+pub use table::Table;
+pub use tabs::{Tab, Tabs};
+pub use text_area::TextArea;
+pub use title::Title;
+
+use crate::actions::BlockEvents;
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::AgentConversations;
-use crate::erase::Erase;
-use crate::erase::Erased;
+use crate::erase::{Erase, Erased, optional};
 use crate::markdown::Markdown;
 use crate::pages::CurrentPage;
-use box_block::BoxBlock;
-use card::Card;
-use columns::Columns;
-use date_picker::DatePicker;
+use crate::properties::Properties;
+use crate::scope::Scope;
 use leptos::prelude::*;
-use number_input::NumberInput;
-use select::Select;
-use switch::Switch;
-use text_area::TextArea;
-use text_input::TextInput;
-use title::Title;
-use wire::page::{Block, BlockKind, shared_fields};
+use wire::page::{
+    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, TabsProperties,
+    shared_fields,
+};
 
 /// Blocks, one after the other.
 #[component]
 pub fn Blocks(
     /// The blocks, in order.
-    blocks: Vec<Block>,
+    blocks: Vec<page::Block>,
 ) -> impl IntoView {
-    blocks.into_iter().map(block).collect_view()
+    several(blocks)
 }
 
-/// The block's component. Erased, so that each component is compiled once and blocks may nest.
-pub(crate) fn block(block: Block) -> Erased {
-    let Block { id, kind, blocks } = block;
+fn several(blocks: Vec<page::Block>) -> Erased {
+    blocks.into_iter().map(block).collect_view().erase()
+}
+
+/// The block's component, while it is visible. Erased, so that each component is compiled once and blocks may nest.
+pub(crate) fn block(mut own: page::Block) -> Erased {
+    if own.visible.is_null() {
+        return component(own);
+    }
+    let (condition, scope) = (own.visible.take(), Scope::of_page());
+    // What cannot be evaluated hides nothing.
+    let visible =
+        Memo::new(move |_| scope.evaluate(&condition).map_or(true, |condition| operators::is_truthy(&condition)));
+    optional(move || visible.get().then(|| component(own.clone())))
+}
+
+fn component(own: page::Block) -> Erased {
+    let page::Block { id, kind, properties, visible: _, events, blocks } = own;
+    let events = BlockEvents::of_config(events);
     match kind {
-        BlockKind::Box(_) => view! { <BoxBlock blocks /> }.erase(),
-        BlockKind::Columns(properties) => view! { <Columns properties blocks /> }.erase(),
-        BlockKind::Card(properties) => view! { <Card id properties blocks /> }.erase(),
-        BlockKind::Title(properties) => view! { <Title properties /> }.erase(),
-        BlockKind::Markdown(properties) => view! { <Markdown text=properties.content /> }.erase(),
-        BlockKind::TextInput(input) => view! { <TextInput id input /> }.erase(),
-        BlockKind::TextArea(input) => view! { <TextArea id input /> }.erase(),
-        BlockKind::NumberInput(input) => view! { <NumberInput id input /> }.erase(),
-        BlockKind::Select(input) => view! { <Select id input /> }.erase(),
-        BlockKind::Switch(input) => view! { <Switch id input /> }.erase(),
-        BlockKind::DatePicker(input) => view! { <DatePicker id input /> }.erase(),
-        BlockKind::AgentConversations(properties) => view! { <AgentConversations id properties /> }.erase(),
-        BlockKind::AgentChat(properties) => {
+        BlockType::Columns => return columns::columns_of_blocks(&ColumnsProperties::read(&properties), blocks),
+        BlockType::Tabs => {
+            let tabs = tabs::tabs_of(TabsProperties::read(&properties), blocks);
+            return view! { <Tabs id tabs events /> }.erase();
+        }
+        BlockType::AgentConversations => {
+            let properties = AgentConversationsProperties::read(&properties);
+            return view! { <AgentConversations id properties events /> }.erase();
+        }
+        BlockType::AgentChat => {
+            let properties = AgentChatProperties::read(&properties);
             let CurrentPage(page) = expect_context();
             let (page_id, fields) = page.with_value(|page| (page.id.clone(), shared_fields(page, &properties)));
-            view! { <AgentChat page_id properties fields /> }.erase()
+            return view! { <AgentChat id page_id properties fields events /> }.erase();
         }
+        _ => {}
+    }
+    let properties = Properties::of_config(properties);
+    match kind {
+        BlockType::Box => view! { <div class="cw-box">{several(blocks)}</div> }.erase(),
+        BlockType::Card => card::card(id, properties, several(blocks)),
+        BlockType::Title => view! { <Title properties /> }.erase(),
+        BlockType::Markdown => {
+            let text = Signal::derive(move || properties.text("content").unwrap_or_default());
+            view! { <Markdown text /> }.erase()
+        }
+        BlockType::TextInput => view! { <TextInput id properties events /> }.erase(),
+        BlockType::TextArea => view! { <TextArea id properties events /> }.erase(),
+        BlockType::NumberInput => view! { <NumberInput id properties events /> }.erase(),
+        BlockType::Select => view! { <Select id properties events /> }.erase(),
+        BlockType::MultiSelect => view! { <MultiSelect id properties events /> }.erase(),
+        BlockType::Switch => view! { <Switch id properties events /> }.erase(),
+        BlockType::Checkbox => view! { <Checkbox id properties events /> }.erase(),
+        BlockType::DatePicker => view! { <DatePicker id properties events /> }.erase(),
+        BlockType::Button => view! { <Button id properties events /> }.erase(),
+        BlockType::Table => view! { <Table id properties /> }.erase(),
+        BlockType::Alert => view! { <Alert properties /> }.erase(),
+        BlockType::Columns | BlockType::Tabs | BlockType::AgentChat | BlockType::AgentConversations => ().erase(),
     }
 }
 
@@ -77,8 +127,9 @@ mod tests {
     fn html(json: Value) -> String {
         let page = serde_json::from_value::<Page>(json!({"id": "demo", "blocks": [json]})).unwrap();
         Owner::new().with(|| {
-            provide_context(PageState::new(&page));
-            block(page.blocks[0].clone()).to_html()
+            provide_context(PageState::new(&page, Value::clone));
+            // Without the marks of what may change.
+            block(page.blocks[0].clone()).to_html().replace("<!>", "")
         })
     }
 
@@ -104,10 +155,55 @@ mod tests {
     }
 
     #[test]
+    fn rules_and_states_are_said_in_attributes() {
+        let input = json!({"required": true, "disabled": {"_eq": [1, 1]}, "min": 1, "max": {"_state": "none"}});
+        let html = html(json!({"id": "seats", "type": "NumberInput", "properties": input}));
+        assert!(html.contains(r#"min="1""#) && !html.contains("max="), "{html}");
+        assert!(html.contains(" required") && html.contains(" disabled"), "{html}");
+        assert!(html.contains(r#"<span aria-hidden="true" class="cw-required">*</span>"#), "{html}");
+    }
+
+    #[test]
+    fn a_choice_of_several_is_a_named_group() {
+        let properties = json!({"options": ["a", {"value": "b", "label": "B"}], "initial": ["b"]});
+        let html = html(json!({"id": "tags", "type": "MultiSelect", "properties": properties}));
+        assert!(html.contains(r#"<span id="field-tags-label" class="cw-label">Tags</span>"#), "{html}");
+        assert!(html.contains(r#"role="group""#) && html.contains(r#"aria-labelledby="field-tags-label""#), "{html}");
+        assert!(html.contains(r#"id="field-tags-1" name="tags" value="b" checked"#), "{html}");
+        assert!(!html.contains(r#"value="a" checked"#), "{html}");
+    }
+
+    #[test]
+    fn tabs_show_the_first_panel() {
+        let html = html(json!({"id": "t", "type": "Tabs", "properties": {"titles": ["One", "Two"]}, "blocks": [
+            {"id": "a", "type": "TextInput"}, {"id": "b", "type": "TextInput"},
+        ]}));
+        assert!(
+            html.contains(r#"role="tab" id="tab-t-0" aria-controls="panel-t-0" aria-selected="true" tabindex="0""#),
+            "{html}"
+        );
+        assert!(html.contains(r#"id="panel-t-1" aria-labelledby="tab-t-1" hidden"#), "{html}");
+        assert!(html.contains(r#"id="field-b""#), "what is hidden keeps its value: {html}");
+    }
+
+    #[test]
+    fn what_is_not_visible_is_not_there() {
+        let block = |visible: Value| {
+            html(
+                json!({"id": "a", "type": "Alert", "visible": visible, "properties": {"content": "Hi", "status": {"_if": {"test": 1, "then": "error"}}}}),
+            )
+        };
+        assert!(block(json!({"_state": "nothing"})).is_empty());
+        assert!(block(json!(false)).is_empty());
+        let shown = block(json!({"_eq": [1, 1]}));
+        assert!(shown.contains(r#"data-status="error""#) && shown.contains(">Hi</p>"), "{shown}");
+    }
+
+    #[test]
     fn a_card_is_named_by_its_title() {
         let card = html(json!({"id": "form", "type": "Card", "properties": {"title": "Intake"}}));
         assert!(card.contains(r#"<section aria-labelledby="card-form""#), "{card}");
-        assert!(card.contains(r#"<h2 id="card-form" class="cw-card-title">Intake</h2>"#), "{card}");
+        assert!(card.contains(r#"<h2 id="card-form" dir="auto" class="cw-card-title">Intake</h2>"#), "{card}");
     }
 
     #[test]
@@ -116,7 +212,10 @@ mod tests {
             {"id": "a", "type": "Title", "properties": {"title": "A"}},
             {"id": "b", "type": "Title", "properties": {"title": "B"}},
         ]}));
-        assert!(columns.contains(r#"<div class="cw-column cw-share-4"><h2 class="cw-title">A</h2>"#), "{columns}");
+        assert!(
+            columns.contains(r#"<div class="cw-column cw-share-4"><h2 dir="auto" class="cw-title">A</h2>"#),
+            "{columns}"
+        );
         assert!(columns.contains("cw-column cw-share-8"), "{columns}");
     }
 }

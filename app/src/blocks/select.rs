@@ -1,42 +1,62 @@
 //! The block `Select`.
 
 use super::control::{bind_text, parse_text, text};
-use super::field::{Field, control_id, note_id};
-use crate::erase::Erase;
-use crate::page_state::{label, use_page_state};
+use super::field::field;
+use super::input::InputHandle;
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, dynamic, handler};
+use crate::properties::Properties;
+use leptos::ev::Event;
 use leptos::prelude::*;
-use wire::page::{Choice, Input};
+use wire::page::{BlockType, Choice};
 
 /// A choice of one.
 #[component]
 pub fn Select(
     /// The block's id and the key of its value.
+    #[prop(into)]
     id: String,
     /// Its properties.
-    input: Input,
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: something was chosen.
+    #[prop(optional)]
+    events: BlockEvents,
 ) -> impl IntoView {
-    let state = use_page_state();
-    bind_text(control_id(&id), id.clone(), parse_text);
-    let key = id.clone();
-    let chosen = text(&state.get_untracked(&id));
-    let label = label(&id, &input);
-    let option = move |Choice { value, label }: Choice| {
-        let selected = value == chosen;
-        view! { <option value=value selected=selected>{label}</option> }
+    let input = InputHandle::new(BlockType::Select, id, properties, events);
+    bind_text(&input, parse_text);
+    let now = input.clone();
+    let options = dynamic(move || {
+        let chosen = text(&now.now());
+        let option = |Choice { value, label }: Choice| {
+            let selected = value == chosen;
+            view! { <option value=value selected=selected>{label}</option> }
+        };
+        properties.options().into_iter().map(option).collect_view().erase()
+    });
+    let placeholder =
+        crate::erase::text(move || properties.text("placeholder").unwrap_or_else(|| "Choose…".to_owned()));
+    let done = input.clone();
+    let choose = move |event: Event| {
+        done.write(parse_text(&event_target_value(&event)));
+        done.commit();
     };
     let control = view! {
         <div class="cw-select">
             <select
                 class="cw-control"
-                id=control_id(&id)
-                name=id.clone()
-                aria-describedby=note_id(&id)
-                on:change=move |event| state.set(&key, parse_text(&event_target_value(&event)))
+                id=input.control_id()
+                name=input.id.clone()
+                aria-describedby=input.note_id()
+                aria-invalid=input.invalid()
+                required=input.flag("required")
+                disabled=input.flag("disabled")
+                on:change=handler(choose)
             >
-                <option value="">{input.placeholder.unwrap_or_else(|| "Choose…".to_owned())}</option>
-                {input.options.into_iter().map(option).collect_view()}
+                <option value="">{placeholder}</option>
+                {options}
             </select>
         </div>
     };
-    view! { <Field id=id.clone() label control=control.erase() /> }
+    field(&input, control.erase())
 }

@@ -1,39 +1,51 @@
 //! The block `TextArea`.
 
 use super::control::{bind_text, parse_text, text};
-use super::field::{Field, control_id, note_id};
-use crate::erase::Erase;
-use crate::page_state::{label, use_page_state};
+use super::field::field;
+use super::input::InputHandle;
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, handler};
+use crate::properties::Properties;
+use leptos::ev::Event;
 use leptos::prelude::*;
-use wire::page::Input;
+use wire::page::BlockType;
 
 /// Several lines of text; it grows with them.
 #[component]
 pub fn TextArea(
     /// The block's id and the key of its value.
+    #[prop(into)]
     id: String,
     /// Its properties.
-    input: Input,
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: the person is done with a change.
+    #[prop(optional)]
+    events: BlockEvents,
 ) -> impl IntoView {
-    let state = use_page_state();
-    bind_text(control_id(&id), id.clone(), parse_text);
-    let key = id.clone();
-    let label = label(&id, &input);
+    let input = InputHandle::new(BlockType::TextArea, id, properties, events);
+    bind_text(&input, parse_text);
+    let (written, done) = (input.clone(), input.clone());
     let control = view! {
         // Its text as inner HTML: a text area has no value attribute, and Leptos marks child texts with comments, which
         // a text area would show.
         <textarea
             class="cw-control"
             rows="3"
-            id=control_id(&id)
-            name=id.clone()
-            aria-describedby=note_id(&id)
-            placeholder=input.placeholder
-            inner_html=escape(&text(&state.get_untracked(&id)))
-            on:input=move |event| state.set(&key, parse_text(&event_target_value(&event)))
+            id=input.control_id()
+            name=input.id.clone()
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+            required=input.flag("required")
+            disabled=input.flag("disabled")
+            maxlength=input.property("maxLength")
+            placeholder=input.property("placeholder")
+            inner_html=escape(&text(&input.now()))
+            on:input=handler(move |event: Event| written.write(parse_text(&event_target_value(&event))))
+            on:change=handler(move |_| done.commit())
         ></textarea>
     };
-    view! { <Field id=id.clone() label control=control.erase() /> }
+    field(&input, control.erase())
 }
 
 fn escape(text: &str) -> String {

@@ -1,13 +1,15 @@
 //! The block `Title`.
 
+use crate::erase::{Erase, text};
+use crate::properties::Properties;
 use leptos::prelude::*;
-use wire::page::Titled;
 
 /// A heading.
 #[component]
 pub fn Title(
-    /// Its text.
-    properties: Titled,
+    /// `title`: its text.
+    #[prop(into)]
+    properties: Properties,
 ) -> impl IntoView {
-    view! { <h2 class="cw-title">{properties.title}</h2> }
+    view! { <h2 class="cw-title" dir="auto">{text(move || properties.text("title").unwrap_or_default())}</h2> }.erase()
 }

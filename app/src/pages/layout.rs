@@ -1,7 +1,8 @@
 //! Which of a page's blocks go where.
 
 use crate::blocks::columns::shares;
-use wire::page::{Block, BlockKind};
+use serde_json::Value;
+use wire::page::{Block, BlockType, ColumnsProperties};
 
 /// A page's blocks by the region that they stand in.
 #[derive(Debug, Default, PartialEq)]
@@ -44,17 +45,18 @@ impl Layout {
     }
 
     fn sort(&mut self, block: Block, share: Option<u8>) {
-        let chat = holds(&block, |kind| matches!(kind, BlockKind::AgentChat(_)));
-        let list = holds(&block, |kind| matches!(kind, BlockKind::AgentConversations(_)));
-        match &block.kind {
-            BlockKind::Columns(columns) if chat || list => {
-                let shares = shares(&columns.widths, block.blocks.len());
-                let given = !columns.widths.is_empty();
+        let chat = holds(&block, BlockType::AgentChat);
+        let list = holds(&block, BlockType::AgentConversations);
+        match block.kind {
+            BlockType::Columns if chat || list => {
+                let widths = ColumnsProperties::read(&block.properties).widths;
+                let shares = shares(&widths, block.blocks.len());
+                let given = !widths.is_empty();
                 for (block, share) in block.blocks.into_iter().zip(shares) {
                     self.sort(block, given.then_some(share));
                 }
             }
-            BlockKind::Box(_) if chat || list => block.blocks.into_iter().for_each(|block| self.sort(block, share)),
+            BlockType::Box if chat || list => block.blocks.into_iter().for_each(|block| self.sort(block, share)),
             _ if chat => self.chat.push(block, share),
             _ if list => self.conversations.push(block, share),
             _ => self.content.push(block, share),
@@ -74,13 +76,13 @@ impl Region {
     }
 }
 
-fn holds(block: &Block, wanted: fn(&BlockKind) -> bool) -> bool {
-    wanted(&block.kind) || block.blocks.iter().any(|block| holds(block, wanted))
+fn holds(block: &Block, wanted: BlockType) -> bool {
+    block.kind == wanted || block.blocks.iter().any(|block| holds(block, wanted))
 }
 
 fn first_title(block: &Block) -> Option<&str> {
-    let own = match &block.kind {
-        BlockKind::Card(titled) | BlockKind::Title(titled) => Some(titled.title.as_str()),
+    let own = match block.kind {
+        BlockType::Card | BlockType::Title => block.properties.get("title").and_then(Value::as_str),
         _ => None,
     };
     own.filter(|title| !title.is_empty()).or_else(|| block.blocks.iter().find_map(first_title))
@@ -89,7 +91,7 @@ fn first_title(block: &Block) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::{Value, json};
+    use serde_json::json;
 
     fn check(blocks: Value, conversations: &[&str], content: &[&str], chat: &[&str]) {
         let layout = Layout::new(serde_json::from_value(blocks).unwrap());

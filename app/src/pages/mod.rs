@@ -6,8 +6,9 @@ pub mod bar;
 pub mod drawer;
 pub mod layout;
 pub mod missing;
+pub mod notices;
 pub mod page;
 pub mod regions;
 
 pub use missing::MissingPage;
-pub use page::{CurrentPage, PageRoute};
+pub use page::{CurrentPage, PageFrame, PageRoute, provide_page};

@@ -4,15 +4,18 @@ use super::MissingPage;
 use super::announcer::Announcer;
 use super::bar::Bar;
 use super::layout::Layout;
+use super::notices::Notices;
 use super::regions::{RegionNames, Regions};
+use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
 use crate::api::codec::ValueJson;
 use crate::api::{ApiError, load_page};
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, awaited};
+use crate::erase::{Erase, awaited, effect};
 use crate::page_state::{PageState, words};
 use leptos::prelude::*;
 use leptos_meta::Title;
+use serde_json::Value;
 use wire::error::ErrorCode;
 use wire::page::Page;
 
@@ -42,11 +45,26 @@ pub fn PageRoute(
 #[component]
 fn PageView(page: Page) -> impl IntoView {
     let title = page.title.clone().unwrap_or_else(|| words(&page.id));
-    let layout = Layout::new(page.blocks.clone());
+    let (blocks, events) = (page.blocks.clone(), page.events.clone());
+    provide_page(page);
+    let layout = Layout::new(blocks);
     let names = RegionNames::of(&layout);
-    provide_context(PageState::new(&page));
-    provide_context(ChatContext::new(expect_context::<Address>()));
-    provide_context(CurrentPage(StoredValue::new(page)));
+    let events = BlockEvents::of_config(events);
+    // Once the page has come to life: there are no effects on the server.
+    effect(move || events.emit("onInit", Value::Null));
+    view! { <PageFrame title layout names /> }
+}
+
+/// What stands around the regions of a page: the bar above, messages over it.
+#[component]
+pub fn PageFrame(
+    /// The page's title.
+    title: String,
+    /// What stands in the regions.
+    layout: Layout,
+    /// What the regions are called.
+    names: RegionNames,
+) -> impl IntoView {
     view! {
         <Title text=title.clone() />
         <div class="cw-page">
@@ -56,9 +74,25 @@ fn PageView(page: Page) -> impl IntoView {
             <Bar title names=names.clone() />
             <Regions layout names />
             <Announcer />
+            <Notices />
         </div>
     }
     .erase()
+}
+
+/// Gives the components below what they share on a page: its state, its actions, the selected conversation. A page in Rust has an
+/// id and no blocks; its inputs make themselves known. Needs an [`Address`] in the context.
+pub fn provide_page(page: Page) {
+    let address = expect_context::<Address>();
+    let url_query = untrack(|| address.parameters());
+    let evaluate = |value: &Value| {
+        let scope = operators::Scope { url_query: Some(&url_query), ..operators::Scope::default() };
+        operators::evaluate(value, &scope).unwrap_or_default()
+    };
+    provide_context(PageState::new(&page, evaluate));
+    provide_context(ChatContext::new(address));
+    provide_context(Actions::new(page.id.clone()));
+    provide_context(CurrentPage(StoredValue::new(page)));
 }
 
 /// A page that could not be loaded.

@@ -7,8 +7,19 @@ use std::fmt;
 const MAX_DEPTH: usize = 64;
 
 /// Every operator.
-const NAMES: &[&str] =
-    &["_state", "_user", "_payload", "_step", "_url_query", "_shared_state", "_item", "_secret", "_if", "_eq"];
+const NAMES: &[&str] = &[
+    "_state",
+    "_user",
+    "_payload",
+    "_step",
+    "_url_query",
+    "_shared_state",
+    "_item",
+    "_event",
+    "_secret",
+    "_if",
+    "_eq",
+];
 
 /// The operators' names, for checks and suggestions.
 pub fn names() -> &'static [&'static str] {
@@ -24,7 +35,7 @@ pub struct Scope<'a> {
     pub user: Option<&'a Value>,
     /// `_payload`: what an endpoint was called with.
     pub payload: Option<&'a Value>,
-    /// `_step`: the results of earlier steps of a routine.
+    /// `_step`: the results of earlier steps of a routine, or of earlier actions.
     pub step: Option<&'a Value>,
     /// `_url_query`: the page's query string.
     pub url_query: Option<&'a Value>,
@@ -32,6 +43,8 @@ pub struct Scope<'a> {
     pub shared_state: Option<&'a Value>,
     /// `_item`: the current item of a loop.
     pub item: Option<&'a Value>,
+    /// `_event`: what has happened, in an action of a page.
+    pub event: Option<&'a Value>,
     /// `_secret`: the value of a variable; only ever given on the server.
     pub secret: Option<&'a Secrets>,
 }
@@ -135,6 +148,7 @@ fn apply(
         "_url_query" => scope.url_query,
         "_shared_state" => scope.shared_state,
         "_item" => scope.item,
+        "_event" => scope.event,
         "_secret" => return secret(argument, scope, path),
         "_if" => return choose(argument, scope, path, depth),
         "_eq" => return equal(argument, scope, path, depth),

@@ -29,6 +29,8 @@ pub enum FieldKind {
     Boolean,
     /// One of these.
     Choice(Vec<String>),
+    /// A list of some of these; empty: of any texts.
+    Choices(Vec<String>),
     /// `YYYY-MM-DD`.
     Date,
     /// Anything.
@@ -43,6 +45,8 @@ impl FieldKind {
             Self::Number => "number".to_owned(),
             Self::Boolean => "true or false".to_owned(),
             Self::Choice(options) => format!("one of: {}", options.join(", ")),
+            Self::Choices(options) if options.is_empty() => "list of texts".to_owned(),
+            Self::Choices(options) => format!("list of any of: {}", options.join(", ")),
             Self::Date => "date as YYYY-MM-DD".to_owned(),
             Self::Any => "any value".to_owned(),
         }
@@ -109,6 +113,7 @@ mod tests {
         let tool = PageStateTool::new(&[
             field("name", FieldKind::Text, true),
             field("priority", FieldKind::Choice(vec!["low".to_owned(), "high".to_owned()]), true),
+            field("tags", FieldKind::Choices(vec!["new".to_owned(), "vip".to_owned()]), true),
             field("fixed", FieldKind::Any, false),
         ]);
         let tool = tool.unwrap();
@@ -116,7 +121,8 @@ mod tests {
         Writes fields of the page that the user is looking at. Give only the fields to change; null clears one. The result lists what was written, and what was refused with the reason. Fields:
         - name (text)
         - priority (one of: low, high)
+        - tags (list of any of: new, vip)
         ");
-        insta::assert_snapshot!(tool.spec().input_schema, @r#"{"type":"object","properties":{"updates":{"type":"object","properties":{"name":{"description":"text"},"priority":{"description":"one of: low, high","examples":["low","high"]}},"additionalProperties":true}},"required":["updates"]}"#);
+        insta::assert_snapshot!(tool.spec().input_schema, @r#"{"type":"object","properties":{"updates":{"type":"object","properties":{"name":{"description":"text"},"priority":{"description":"one of: low, high","examples":["low","high"]},"tags":{"description":"list of any of: new, vip"}},"additionalProperties":true}},"required":["updates"]}"#);
     }
 }

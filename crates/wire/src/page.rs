@@ -1,323 +1,217 @@
-//! A page as the config declares it: blocks, their inputs, and the state that an agent may share.
+//! A page as the config declares it: blocks with their properties, what their events do, and the state that an agent may share.
+//!
+//! Properties stay JSON on their way to the browser: any of them may be an operator, which is evaluated as the page is shown.
+//! [`properties`] has them as types, for pages that are written in Rust.
 
-mod read;
+pub mod properties;
+mod shared;
 
-use serde::{Deserialize, Serialize};
+pub use properties::{
+    AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
+    Input, TableColumn, TableProperties, TabsProperties, Welcome,
+};
+pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, shared_fields};
+
+use crate::read::{read_names, read_struct};
+use serde::Serialize;
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What an event does, by the event's name: one action after the other.
+pub type Events = BTreeMap<String, Vec<Action>>;
 
 /// A page of the config.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
     /// Its address: `/{id}`.
     pub id: String,
     /// The browser's title.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// `onInit`: what happens when the page has come to life.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub events: Events,
     /// What stands on it, in order.
-    #[serde(default)]
     pub blocks: Vec<Block>,
 }
 
-/// One block. It is read by hand, see `read`, as the chunks are and for the same reason.
+/// One block.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
     /// Unique on the page; an input's value lives in page state under it.
     pub id: String,
     /// What it is.
-    #[serde(flatten)]
-    pub kind: BlockKind,
+    #[serde(rename = "type")]
+    pub kind: BlockType,
+    /// Operators are not evaluated.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub properties: Map<String, Value>,
+    /// Whether it is there; an operator mostly. `null`: it is.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub visible: Value,
+    /// What happens when something happens to it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub events: Events,
     /// What stands in it, for layout blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
 }
 
-/// What a block is, with its properties.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", content = "properties")]
-pub enum BlockKind {
+/// What a block is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+pub enum BlockType {
     /// Puts its blocks below each other.
-    Box(Empty),
+    Box,
     /// Puts its blocks beside each other; they stack on a narrow screen.
-    Columns(Columns),
+    Columns,
     /// A framed group with a heading.
-    Card(Titled),
+    Card,
+    /// Shows one of its blocks at a time.
+    Tabs,
     /// A heading.
-    Title(Titled),
+    Title,
     /// Text in Markdown.
-    Markdown(MarkdownText),
+    Markdown,
     /// One line of text.
-    TextInput(Input),
+    TextInput,
     /// Several lines of text.
-    TextArea(Input),
+    TextArea,
     /// A number.
-    NumberInput(Input),
+    NumberInput,
     /// A choice of one.
-    Select(Input),
-    /// Yes or no.
-    Switch(Input),
+    Select,
+    /// A choice of several.
+    MultiSelect,
+    /// Yes or no, at once.
+    Switch,
+    /// Yes or no, in a form.
+    Checkbox,
     /// A day, `YYYY-MM-DD`.
-    DatePicker(Input),
+    DatePicker,
+    /// Does something.
+    Button,
+    /// Rows of values.
+    Table,
+    /// A message in the page.
+    Alert,
     /// The chat.
-    AgentChat(AgentChatProperties),
+    AgentChat,
     /// The list of conversations.
-    AgentConversations(AgentConversationsProperties),
+    AgentConversations,
 }
 
-/// No properties.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Empty {}
+read_struct!(Page { id: "id", title: "title", events: "events" or default, blocks: "blocks" or default });
 
-/// How columns share the width.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Columns {
-    /// Shares of the width, for example `[1, 2]`; empty: equal shares.
-    pub widths: Vec<f64>,
-}
+read_struct!(Block {
+    id: "id",
+    kind: "type",
+    properties: "properties" or default,
+    visible: "visible" or default,
+    events: "events" or default,
+    blocks: "blocks" or default,
+});
 
-/// A heading.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Titled {
-    /// Its text.
-    pub title: String,
-}
+read_struct!(Action { id: "id", kind: "type", params: "params" or default, skip: "skip" or default });
 
-/// Text in Markdown.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct MarkdownText {
-    /// The text.
-    pub content: String,
-}
+read_names!(BlockType {
+    "Box" => Box,
+    "Columns" => Columns,
+    "Card" => Card,
+    "Tabs" => Tabs,
+    "Title" => Title,
+    "Markdown" => Markdown,
+    "TextInput" => TextInput,
+    "TextArea" => TextArea,
+    "NumberInput" => NumberInput,
+    "Select" => Select,
+    "MultiSelect" => MultiSelect,
+    "Switch" => Switch,
+    "Checkbox" => Checkbox,
+    "DatePicker" => DatePicker,
+    "Button" => Button,
+    "Table" => Table,
+    "Alert" => Alert,
+    "AgentChat" => AgentChat,
+    "AgentConversations" => AgentConversations,
+});
 
-/// An input's properties; which apply follows from the block's type.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Input {
-    /// Its label; the id in words without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<String>,
-    /// Shown while it is empty.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placeholder: Option<String>,
-    /// Of a `Select`.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub options: Vec<Choice>,
-    /// What it holds at first.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub initial: Option<Value>,
-}
+read_names!(ActionType {
+    "SetState" => SetState,
+    "Reset" => Reset,
+    "Validate" => Validate,
+    "CallEndpoint" => CallEndpoint,
+    "CallMethod" => CallMethod,
+    "Link" => Link,
+    "Message" => Message,
+});
 
-/// One option of a `Select`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Choice {
-    /// What is stored.
-    pub value: String,
-    /// What is shown.
-    pub label: String,
-}
-
-/// The chat's properties.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AgentChatProperties {
-    /// The agent that answers.
-    pub agent_id: String,
-    /// What the agent sees of the page, by key; each value is `{_state: key}`, another operator, or a constant (L-64).
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub shared_state: Map<String, Value>,
-    /// The heading of the empty chat.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub welcome: Option<Welcome>,
-    /// Shown in the empty composer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placeholder: Option<String>,
-}
-
-/// What an empty chat says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Welcome {
-    /// Its heading.
-    pub title: String,
-    /// A sentence below it.
-    pub description: String,
-    /// Prompts to click; each is sent as it stands.
-    pub prompts: Vec<String>,
-}
-
-/// The list's properties.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AgentConversationsProperties {
-    /// The label of the button for a new conversation.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new_label: Option<String>,
-}
-
-/// A key of the shared state: what it is called, what it may hold, where it is written.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SharedField {
-    /// The key that the agent sees.
-    pub key: String,
-    /// The key of the page state that a write goes to; absent: the agent may read it only.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub target: Option<String>,
-    /// What it may hold.
-    #[serde(flatten)]
-    pub field_type: FieldType,
-}
-
-/// What a field may hold.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "type", rename_all = "lowercase")]
-pub enum FieldType {
-    /// Any text.
-    Text,
-    /// A finite number.
-    Number,
-    /// `true` or `false`.
-    Boolean,
-    /// One of the options' values.
-    Choice {
-        /// The values that may be written.
-        options: Vec<String>,
-    },
-    /// A day of the calendar, `YYYY-MM-DD`.
-    Date,
-    /// Not declared: anything.
-    Any,
-}
-
-/// What a chat on this page shares: each key with the input that it stands for, if it stands for one.
-///
-/// `{_state: X}` with an input block `X` may be written and has that input's type; any other expression may be read only.
-pub fn shared_fields(page: &Page, chat: &AgentChatProperties) -> Vec<SharedField> {
-    let field = |(key, expression): (&String, &Value)| {
-        let target = state_key(expression);
-        let declared = target.and_then(|target| input_type(&page.blocks, target));
-        SharedField {
-            key: key.clone(),
-            target: declared.as_ref().and(target).map(str::to_owned),
-            field_type: declared.unwrap_or(FieldType::Any),
-        }
-    };
-    chat.shared_state.iter().map(field).collect()
-}
-
-/// The key in `{_state: key}`.
-fn state_key(expression: &Value) -> Option<&str> {
-    match expression.as_object() {
-        Some(operator) if operator.len() == 1 => operator.get("_state")?.as_str(),
-        _ => None,
-    }
-}
-
-fn input_type(blocks: &[Block], id: &str) -> Option<FieldType> {
-    blocks.iter().find_map(|block| {
-        let own = if block.id == id { type_of(&block.kind) } else { None };
-        own.or_else(|| input_type(&block.blocks, id))
-    })
-}
-
-fn type_of(kind: &BlockKind) -> Option<FieldType> {
-    Some(match kind {
-        BlockKind::TextInput(_) | BlockKind::TextArea(_) => FieldType::Text,
-        BlockKind::NumberInput(_) => FieldType::Number,
-        BlockKind::Switch(_) => FieldType::Boolean,
-        BlockKind::DatePicker(_) => FieldType::Date,
-        BlockKind::Select(input) => {
-            FieldType::Choice { options: input.options.iter().map(|choice| choice.value.clone()).collect() }
-        }
-        _ => return None,
-    })
-}
-
-/// What came of an `update-page-state` call.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Updates {
-    /// Page state keys with their new values, in the order of the call.
-    pub written: Vec<(String, Value)>,
-    /// For the model: `{ok, written, ignored?, refused?: [{key, reason}]}` (L-70).
-    pub output: Value,
-}
-
-/// Checks the input of an `update-page-state` call against the declared fields. Only declared keys are written (L-69); a
-/// wrong value is refused with a reason that a model can act on; `null` clears a field.
-pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
-    let empty = Map::new();
-    let updates = input.get("updates").and_then(Value::as_object).unwrap_or(&empty);
-    let (mut written, mut keys, mut ignored, mut refused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    for (key, value) in updates {
-        let field = fields.iter().find(|field| field.key == *key);
-        let Some((field, target)) = field.and_then(|field| Some((field, field.target.as_ref()?))) else {
-            ignored.push(Value::from(key.as_str()));
-            continue;
-        };
-        match field.field_type.accept(value) {
-            Ok(value) => {
-                written.push((target.clone(), value));
-                keys.push(Value::from(key.as_str()));
+impl BlockType {
+    /// What an input of this type may hold; `None` for blocks that hold no value.
+    pub fn field_type(self, properties: &Map<String, Value>) -> Option<FieldType> {
+        Some(match self {
+            Self::TextInput | Self::TextArea => FieldType::Text,
+            Self::NumberInput => FieldType::Number,
+            Self::Switch | Self::Checkbox => FieldType::Boolean,
+            Self::DatePicker => FieldType::Date,
+            // Options that are computed are not known here: then any text is a choice.
+            Self::Select => match properties::static_choices(properties) {
+                Some(options) => FieldType::Choice { options },
+                None => FieldType::Text,
+            },
+            Self::MultiSelect => {
+                FieldType::Choices { options: properties::static_choices(properties).unwrap_or_default() }
             }
-            Err(reason) => refused.push(serde_json::json!({ "key": key, "reason": reason })),
-        }
-    }
-    let mut output = Map::new();
-    output.insert("ok".to_owned(), Value::Bool(refused.is_empty()));
-    output.insert("written".to_owned(), Value::Array(keys));
-    for (name, list) in [("ignored", ignored), ("refused", refused)] {
-        if !list.is_empty() {
-            output.insert(name.to_owned(), Value::Array(list));
-        }
-    }
-    Updates { written, output: Value::Object(output) }
-}
-
-impl FieldType {
-    /// The value as it is kept, or why it cannot be.
-    fn accept(&self, value: &Value) -> Result<Value, String> {
-        let fits = match (self, value) {
-            (_, Value::Null) | (Self::Any, _) => true,
-            (Self::Text, value) => value.is_string(),
-            (Self::Number, value) => value.is_number(),
-            (Self::Boolean, value) => value.is_boolean(),
-            (Self::Choice { options }, value) => value.as_str().is_some_and(|text| options.iter().any(|o| o == text)),
-            (Self::Date, value) => value.as_str().is_some_and(is_date),
-        };
-        if fits { Ok(value.clone()) } else { Err(format!("expected {}", self.expectation())) }
+            _ => return None,
+        })
     }
 
-    /// What may be written, in words for a model.
-    pub fn expectation(&self) -> String {
+    /// What an input of this type holds when it is empty.
+    pub fn empty_value(self) -> Value {
         match self {
-            Self::Text => "a text".to_owned(),
-            Self::Number => "a number".to_owned(),
-            Self::Boolean => "true or false".to_owned(),
-            Self::Choice { options } => format!("one of {}", options.join(", ")),
-            Self::Date => "a date as YYYY-MM-DD".to_owned(),
-            Self::Any => "anything".to_owned(),
+            Self::Switch | Self::Checkbox => Value::Bool(false),
+            Self::MultiSelect => Value::Array(Vec::new()),
+            _ => Value::Null,
         }
     }
 }
 
-/// A day that the calendar has, `YYYY-MM-DD`.
-fn is_date(text: &str) -> bool {
-    let number = |range: std::ops::Range<usize>| {
-        text.get(range).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u32>().ok()
-    };
-    let shaped = text.len() == 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
-    let (Some(year), Some(month), Some(day)) = (number(0..4), number(5..7), number(8..10)) else { return false };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 => 28 + u32::from(leap),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    };
-    shaped && (1..=12).contains(&month) && (1..=days).contains(&day)
+/// One step of what an event does.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Action {
+    /// Later actions read its result with `{ _step: id }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    /// What it does.
+    #[serde(rename = "type")]
+    pub kind: ActionType,
+    /// Operators are not evaluated.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub params: Map<String, Value>,
+    /// Whether to leave it out; an operator mostly.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub skip: Value,
+}
+
+/// What an action does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum ActionType {
+    /// Writes keys of the page state.
+    SetState,
+    /// Puts inputs back to what they held at first.
+    Reset,
+    /// Checks inputs; ends the list of actions when one is wrong.
+    Validate,
+    /// Calls an endpoint; its result is the action's.
+    CallEndpoint,
+    /// Calls a method of a block.
+    CallMethod,
+    /// Goes to another page or address.
+    Link,
+    /// Shows a message for a moment.
+    Message,
 }
 
 #[cfg(test)]
@@ -325,56 +219,28 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn fields() -> Vec<SharedField> {
-        let page: Page = serde_json::from_value(json!({ "id": "p", "blocks": [{ "id": "form", "type": "Card",
-            "properties": { "title": "Form" }, "blocks": [
-                { "id": "name", "type": "TextInput", "properties": {} },
-                { "id": "age", "type": "NumberInput", "properties": {} },
-                { "id": "on", "type": "Switch", "properties": {} },
-                { "id": "day", "type": "DatePicker", "properties": {} },
-                { "id": "kind", "type": "Select", "properties": { "options": [{ "value": "a", "label": "A" }, { "value": "b", "label": "B" }] } }] }] }))
-        .unwrap();
-        let shared = json!({ "legal_name": { "_state": "name" }, "age": { "_state": "age" }, "on": { "_state": "on" },
-            "day": { "_state": "day" }, "kind": { "_state": "kind" }, "fixed": 7, "gone": { "_state": "nowhere" } });
-        let chat =
-            AgentChatProperties { shared_state: shared.as_object().unwrap().clone(), ..AgentChatProperties::default() };
-        shared_fields(&page, &chat)
+    #[test]
+    fn pages_are_read_as_they_are_written() {
+        let page = json!({"id": "p", "title": "Page", "events": {"onInit": [{"id": "load", "type": "CallEndpoint", "params": {"endpointId": "e"}}]},
+            "blocks": [
+                {"id": "frame", "type": "Card", "properties": {"title": {"_state": "name"}}, "visible": {"_state": "on"}, "blocks": [
+                    {"id": "go", "type": "Button", "properties": {"title": "Go"}, "events": {"onClick": [
+                        {"type": "SetState", "params": {"name": "Ada"}, "skip": {"_state": "off"}}]}}]},
+                {"id": "chat", "type": "AgentChat", "properties": {"agentId": "a"}}]});
+        let read: Page = serde_json::from_value(page.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), page);
     }
 
     #[test]
-    fn updates_of_the_page_state() {
-        let check = |updates: Value, written: &str, output: &str| {
-            let applied = apply_updates(&fields(), &json!({ "updates": updates }));
-            assert_eq!(serde_json::to_string(&applied.written).unwrap(), written);
-            assert_eq!(applied.output.to_string(), output);
+    fn wrong_blocks_are_refused_with_the_reason() {
+        let check = |block: Value, expected: &str| {
+            let error = serde_json::from_value::<Block>(block).unwrap_err().to_string();
+            assert_eq!(error, expected);
         };
-        check(json!({ "legal_name": "Ada" }), r#"[["name","Ada"]]"#, r#"{"ok":true,"written":["legal_name"]}"#);
-        check(json!({ "legal_name": null }), r#"[["name",null]]"#, r#"{"ok":true,"written":["legal_name"]}"#);
-        check(
-            json!({ "admin": true, "fixed": 8, "gone": 1, "__proto__": 1 }),
-            "[]",
-            r#"{"ok":true,"written":[],"ignored":["admin","fixed","gone","__proto__"]}"#,
-        );
-        check(
-            json!({ "kind": "c", "age": "12", "on": true }),
-            r#"[["on",true]]"#,
-            r#"{"ok":false,"written":["on"],"refused":[{"key":"kind","reason":"expected one of a, b"},{"key":"age","reason":"expected a number"}]}"#,
-        );
-        check(json!({ "day": "2024-02-29" }), r#"[["day","2024-02-29"]]"#, r#"{"ok":true,"written":["day"]}"#);
-        check(json!("nonsense"), "[]", r#"{"ok":true,"written":[]}"#);
-    }
-
-    #[test]
-    fn days_of_the_calendar() {
-        let check = |text: &str, expected: bool| assert_eq!(is_date(text), expected, "{text}");
-        check("2026-11-20", true);
-        check("2023-02-29", false);
-        check("2000-02-29", true);
-        check("1900-02-29", false);
-        check("2026-13-01", false);
-        check("2026-04-31", false);
-        check("2026-4-1", false);
-        check("+026-04-01", false);
-        check("2026-04-0é", false);
+        check(json!({"id": "b", "type": "Slider"}), "type: unknown value `Slider`");
+        check(json!({"type": "Box"}), "missing field `id`");
+        check(json!({"id": "b"}), "missing field `type`");
+        let events = json!({"onClick": [{"type": "Explode"}]});
+        check(json!({"id": "b", "type": "Box", "events": events}), "events: type: unknown value `Explode`");
     }
 }

@@ -2,6 +2,7 @@
 //! field costs a call. Every type is read from a [`Value`], so that there is one JSON reader for all.
 
 use serde_json::{Map, Number, Value};
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// The JSON is not what is expected.
@@ -111,6 +112,12 @@ impl<T: Read> Read for Vec<T> {
             Value::Array(items) => items.into_iter().map(T::read).collect(),
             other => Err(Unreadable::wrong_type(&other, "a list")),
         }
+    }
+}
+
+impl<T: Read> Read for BTreeMap<String, T> {
+    fn read(value: Value) -> Result<Self, Unreadable> {
+        Map::read(value)?.into_iter().map(|(key, value)| Ok((key, T::read(value)?))).collect()
     }
 }
 

@@ -133,6 +133,7 @@ fn field(field: &SharedField) -> Field {
         FieldType::Number => FieldKind::Number,
         FieldType::Boolean => FieldKind::Boolean,
         FieldType::Choice { options } => FieldKind::Choice(options.clone()),
+        FieldType::Choices { options } => FieldKind::Choices(options.clone()),
         FieldType::Date => FieldKind::Date,
         FieldType::Any => FieldKind::Any,
     };

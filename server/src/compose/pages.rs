@@ -3,7 +3,7 @@
 use app::context::PageSource;
 use std::collections::HashMap;
 use std::sync::Arc;
-use wire::page::{AgentChatProperties, Block, BlockKind, Page, SharedField, shared_fields};
+use wire::page::{AgentChatProperties, Block, BlockType, Page, SharedField, shared_fields};
 
 /// All pages, with what their chats share.
 pub(crate) struct Pages {
@@ -18,7 +18,8 @@ impl Pages {
         let mut shared = HashMap::new();
         for page in &pages {
             for chat in chats(&page.blocks) {
-                shared.insert((page.id.clone(), chat.agent_id.clone()), shared_fields(page, chat));
+                let fields = shared_fields(page, &chat);
+                shared.insert((page.id.clone(), chat.agent_id), fields);
             }
         }
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
@@ -41,11 +42,11 @@ impl PageSource for Pages {
     }
 }
 
-fn chats(blocks: &[Block]) -> Vec<&AgentChatProperties> {
+fn chats(blocks: &[Block]) -> Vec<AgentChatProperties> {
     let mut found = Vec::new();
     for block in blocks {
-        if let BlockKind::AgentChat(properties) = &block.kind {
-            found.push(properties);
+        if block.kind == BlockType::AgentChat {
+            found.push(AgentChatProperties::read(&block.properties));
         }
         found.extend(chats(&block.blocks));
     }

@@ -1,5 +1,6 @@
 //! Following an answer: bytes as they come, one change of the screen per frame, another connection when one breaks.
 
+use super::events::Told;
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::announcer::Announcer;
 use crate::agent_chat::browser;
@@ -53,6 +54,7 @@ struct Live {
     /// A frame is on its way.
     frame: bool,
     announcer: Announcer,
+    told: Told,
 }
 
 struct CatchUp {
@@ -191,6 +193,7 @@ impl Session {
         }
         live.reader.settle();
         let Some(shown) = self.shown(live) else { return };
+        self.tell_news(&mut live.told, live.reader.message());
         let message = live.reader.message();
         if let Some(catch_up) = &live.catching_up {
             let behind = weight(message) < catch_up.weight && browser::now() - catch_up.since < CATCH_UP;
@@ -219,6 +222,7 @@ impl Session {
             let known = self.messages.with_untracked(|all| all.iter().find(|known| known.id == message.id).cloned());
             if let Some(known) = &known {
                 live.announcer.skip(&known.text());
+                live.told.skip(&known.outline());
                 live.catching_up = Some(CatchUp { weight: known.weight(), since: browser::now() });
             }
             let shown = known.unwrap_or_else(|| {
@@ -239,10 +243,12 @@ impl Session {
             shown.show_all(live.reader.message(), true);
             let told = shown.metadata.with_untracked(|metadata| metadata.error.is_some());
             if let (Some(error), false) = (live.reader.error.take(), told) {
+                self.tell("onError", serde_json::json!({ "message": error }));
                 self.problem.set(Some(Problem { message: error, remedy: Some(Remedy::Reload) }));
             }
         }
         self.phase.set(Phase::Idle);
+        self.tell_complete(live.reader.message());
         self.tell_others();
         if own {
             self.run_client_calls();
@@ -294,6 +300,13 @@ impl Session {
 
 impl Live {
     fn new() -> Self {
-        Self { reader: Reader::new(), shown: None, catching_up: None, frame: false, announcer: Announcer::default() }
+        Self {
+            reader: Reader::new(),
+            shown: None,
+            catching_up: None,
+            frame: false,
+            announcer: Announcer::default(),
+            told: Told::default(),
+        }
     }
 }

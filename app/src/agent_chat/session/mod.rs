@@ -2,10 +2,12 @@
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
-//! page itself executes, `tabs.rs` hears of other tabs and devices.
+//! page itself executes, `events.rs` tells the page what happens and `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
 
 mod client_call;
+mod events;
 mod follow;
+mod methods;
 mod shared_state;
 mod submit;
 mod tabs;
@@ -13,9 +15,11 @@ mod tabs;
 pub(super) use client_call::PAGE_STATE_TOOL;
 
 use super::message_state::MessageState;
+use crate::actions::BlockEvents;
 use crate::api::ApiError;
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::page_state::{PageState, use_page_state};
+use crate::scope::Scope;
 use futures::future::AbortHandle;
 use leptos::prelude::*;
 use wire::Role;
@@ -36,17 +40,23 @@ pub(super) struct Session {
     pub(super) announcement: RwSignal<String>,
     /// Rises when the composer should have the focus.
     pub(super) focus: RwSignal<u32>,
+    /// Rises when the end of the log should be seen.
+    pub(super) to_end: RwSignal<u32>,
     place: StoredValue<Place>,
     page_state: PageState,
+    scope: Scope,
     chat: ChatContext,
     inner: StoredValue<Inner>,
 }
 
 /// Where the chat stands.
+#[derive(Clone)]
 pub(super) struct Place {
+    pub(super) block_id: String,
     pub(super) page_id: String,
     pub(super) properties: AgentChatProperties,
     pub(super) fields: Vec<SharedField>,
+    pub(super) events: BlockEvents,
 }
 
 /// What the session is doing.
@@ -93,6 +103,8 @@ struct Inner {
     unsent: Option<(String, String)>,
     /// Stop was asked for before the server had accepted.
     stop_early: bool,
+    /// The page is being asked whether a message may be sent.
+    asking: bool,
 }
 
 impl Session {
@@ -108,8 +120,10 @@ impl Session {
             draft,
             announcement: RwSignal::new(String::new()),
             focus: RwSignal::new(0),
+            to_end: RwSignal::new(0),
             place: StoredValue::new(place),
             page_state: use_page_state(),
+            scope: Scope::of_page(),
             chat: use_chat_context(),
             inner: StoredValue::new(Inner::default()),
         }
@@ -118,12 +132,18 @@ impl Session {
     /// Begins the session's life in the browser.
     pub(super) fn start(self, view: Option<&ConversationView>) {
         self.listen();
+        self.offer_methods();
         on_cleanup(move || self.interrupt());
         if view.is_some_and(|view| view.active.is_some()) {
             self.watch_active();
         } else {
             self.run_client_calls();
         }
+    }
+
+    /// The conversation that is open, once it has an id. Not tracked.
+    pub(super) fn conversation_id(self) -> Option<String> {
+        self.id.get_untracked()
     }
 
     /// Whether nothing can be sent now.
@@ -155,6 +175,7 @@ impl Session {
     }
 
     fn fail(self, error: &ApiError, remedy: Option<Remedy>) {
+        self.tell("onError", serde_json::json!({ "message": error.to_string() }));
         self.problem.set(Some(Problem { message: error.to_string(), remedy }));
     }
 

@@ -7,17 +7,9 @@ use serde_json::{Map, Value};
 impl Session {
     /// The declared keys with their values; `written` are values that are about to be written.
     pub(super) fn shared_state(self, written: &[(String, Value)]) -> Map<String, Value> {
-        let mut state = self.page_state.snapshot();
-        state.extend(written.iter().cloned());
-        self.place.with_value(|place| evaluate(&place.properties.shared_state, &state))
+        let expressions = self.place.with_value(|place| place.properties.shared_state.clone());
+        // What cannot be evaluated is not known to the agent either.
+        let value = |expression: &Value| untrack(|| self.scope.evaluate_over(expression, written)).unwrap_or_default();
+        expressions.iter().map(|(key, expression)| (key.clone(), value(expression))).collect()
     }
-}
-
-fn evaluate(expressions: &Map<String, Value>, state: &Map<String, Value>) -> Map<String, Value> {
-    let value = |expression: &Value| match expression.as_object().and_then(|operator| operator.get("_state")?.as_str())
-    {
-        Some(key) => state.get(key).cloned().unwrap_or_default(),
-        None => expression.clone(),
-    };
-    expressions.iter().map(|(key, expression)| (key.clone(), value(expression))).collect()
 }

@@ -6,7 +6,7 @@ use crate::agent_chat::message_state::MessageState;
 use crate::api::{self, ApiError};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use wire::api::{Answer, SendRequest, Submission};
 use wire::error::ErrorCode;
 use wire::{Approval, Role, ToolState, UiMessage};
@@ -18,20 +18,49 @@ impl Session {
         if text.is_empty() || self.phase.get_untracked() != Phase::Idle {
             return;
         }
-        self.draft.set(String::new());
-        self.send_text(text);
+        self.ask_and_send(text, true);
     }
 
     /// Sends a text.
     pub(in crate::agent_chat) fn send_text(self, text: String) {
-        if self.phase.get_untracked() != Phase::Idle {
+        self.ask_and_send(text, false);
+    }
+
+    /// Sends a text if the page lets it go. Until then, and when it does not, a draft stays where it is.
+    fn ask_and_send(self, text: String, is_draft: bool) {
+        let asking = self.inner.with_value(|inner| inner.asking);
+        if self.phase.get_untracked() != Phase::Idle || asking {
             return;
         }
+        let send = move |text: String| {
+            if is_draft && self.draft.with_untracked(|draft| draft.trim() == text) {
+                self.draft.set(String::new());
+            }
+            self.send_now(text);
+        };
+        if !self.has_event("onBeforeSend") {
+            return send(text);
+        }
+        self.inner.update_value(|inner| inner.asking = true);
+        spawn_local(async move {
+            let may_send = self.may_send(&text).await;
+            if self.is_gone() {
+                return;
+            }
+            self.inner.update_value(|inner| inner.asking = false);
+            if may_send && self.phase.get_untracked() == Phase::Idle {
+                send(text);
+            }
+        });
+    }
+
+    fn send_now(self, text: String) {
         let unsent = self.inner.try_update_value(|inner| inner.unsent.take()).flatten();
         let again = unsent.filter(|(_, unsent)| *unsent == text);
         let id = again.map_or_else(browser::random_id, |(id, _)| id);
         let message = UiMessage::user(id.clone(), text.clone());
         self.messages.update(|messages| messages.push(MessageState::new(&message)));
+        self.tell("onUserMessage", json!({ "id": id, "text": text }));
         self.focus.update(|count| *count += 1);
         self.begin();
         let submission = Submission::Message { message, replaces: None, history: Vec::new() };
@@ -80,6 +109,7 @@ impl Session {
                 messages.pop();
             }
         });
+        self.tell("onRegenerate", json!({ "conversationId": self.conversation_id() }));
         self.run(Submission::Regenerate { message_id: None });
     }
 
@@ -172,6 +202,7 @@ impl Session {
     fn stop_now(self) {
         let Some(id) = self.id.get_untracked() else { return };
         self.phase.set(Phase::Stopping);
+        self.tell("onStop", json!({ "conversationId": id }));
         spawn_local(async move {
             let stopped = api::stop(id).await;
             if let (Err(error), false) = (stopped, self.is_gone()) {

@@ -1,130 +1,214 @@
-//! How a block is written.
+//! How a block is written. Only the schema of these types is used: a block goes to the browser as it is written, because any of
+//! its properties may be an operator.
 
+use super::dynamic::Dynamic;
 use super::value::{Id, Text};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
-use serde::Deserialize;
 use serde_json::Value;
 
 /// A part of a page.
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["events", "visible", "layout", "style", "required", "validate", "loading", "skeleton", "slots", "areas"]))]
+#[derive(JsonSchema)]
+#[schemars(extend("x-keys-not-yet" = ["layout", "style", "required", "validate", "loading", "skeleton", "slots", "areas"]))]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct BlockEntry {
     /// Unique on the page. The value of an input lives in page state under it.
-    pub(super) id: Id,
+    id: Id,
     #[serde(flatten)]
-    pub(super) kind: BlockTypeEntry,
+    kind: BlockTypeEntry,
+    /// Whether it is there; an operator mostly.
+    visible: Option<Dynamic<bool>>,
+    /// What happens when something happens to it: a list of actions for each event.
+    #[schemars(with = "IndexMap<String, Vec<super::action_entry::ActionEntry>>", extend("x-checked-apart" = true))]
+    #[serde(default)]
+    events: Value,
     /// The blocks in it, if it is one that holds others.
-    #[serde(rename = "blocks", default)]
+    #[serde(default)]
     #[schemars(with = "Vec<BlockEntry>", extend("x-checked-apart" = true))]
-    _blocks: Value,
+    blocks: Value,
 }
 
 /// What a block is, with its properties.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(tag = "type", content = "properties")]
-#[schemars(extend("x-names" = "block type", "x-not-yet" = ["Tabs", "MultiSelect", "Checkbox", "Button", "Table", "Alert"]))]
+#[schemars(extend("x-names" = "block type"))]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum BlockTypeEntry {
     /// Puts its blocks below each other.
     Box(NoProperties),
     /// Puts its blocks beside each other; they stack on a narrow screen.
-    Columns(ColumnsProperties),
+    Columns(ColumnsEntry),
     /// A framed group with a heading.
-    Card(TitledProperties),
+    Card(CardEntry),
+    /// Shows one of its blocks at a time.
+    Tabs(TabsEntry),
     /// A heading.
-    Title(HeadingProperties),
+    Title(TitleEntry),
     /// Text in Markdown.
-    Markdown(MarkdownProperties),
+    Markdown(MarkdownEntry),
     /// One line of text.
-    TextInput(TextInputProperties),
+    TextInput(TextEntry),
     /// Several lines of text.
-    TextArea(TextInputProperties),
+    TextArea(TextEntry),
     /// A number.
-    NumberInput(NumberInputProperties),
+    NumberInput(NumberEntry),
     /// A choice of one.
-    Select(SelectProperties),
-    /// Yes or no.
-    Switch(SwitchProperties),
+    Select(SelectEntry),
+    /// A choice of several.
+    MultiSelect(MultiSelectEntry),
+    /// Yes or no, at once.
+    Switch(SwitchEntry),
+    /// Yes or no, in a form.
+    Checkbox(CheckboxEntry),
     /// A day.
-    DatePicker(DatePickerProperties),
+    DatePicker(DateEntry),
+    /// Does something.
+    Button(ButtonEntry),
+    /// Rows of values.
+    Table(TableEntry),
+    /// A message in the page.
+    Alert(AlertEntry),
     /// A chat with an agent.
     AgentChat(AgentChatEntry),
     /// The list of conversations.
     AgentConversations(AgentConversationsEntry),
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 pub(crate) struct NoProperties {}
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct ColumnsProperties {
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ColumnsEntry {
     /// Shares of the width, one for each block, for example `[1, 2]`; without it they are equal.
-    #[serde(default)]
-    pub(super) widths: Vec<Share>,
+    widths: Option<Vec<Share>>,
 }
 
 /// A share of the width.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(transparent)]
-pub(crate) struct Share(#[schemars(range(min = 0.05, max = 100))] pub(super) f64);
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct Share(#[schemars(range(min = 0.05, max = 100))] f64);
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct TitledProperties {
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct CardEntry {
     /// The heading.
-    pub(super) title: Option<String>,
+    title: Option<Dynamic<String>>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct HeadingProperties {
-    /// The heading.
-    pub(super) title: Text,
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct TabsEntry {
+    /// What stands on the tabs, one for each block.
+    titles: Vec<Text>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct MarkdownProperties {
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct TitleEntry {
+    /// The heading.
+    title: Dynamic<Text>,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct MarkdownEntry {
     /// The text.
-    pub(super) content: Text,
+    content: Dynamic<Text>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["required", "pattern", "minLength", "maxLength", "disabled", "rows"]))]
-pub(crate) struct TextInputProperties {
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-keys-not-yet" = ["rows", "type", "autocomplete"]))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct TextEntry {
     /// The label; without it the id in words.
-    pub(super) label: Option<Text>,
+    label: Option<Dynamic<Text>>,
     /// Shown while it is empty.
-    pub(super) placeholder: Option<String>,
+    placeholder: Option<Dynamic<String>>,
     /// What it holds at first.
-    pub(super) initial: Option<String>,
+    initial: Option<Dynamic<String>>,
+    /// It must not stay empty.
+    required: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
+    /// Characters that it must have at least.
+    min_length: Option<u32>,
+    /// Characters that it may have at most.
+    max_length: Option<u32>,
+    /// A regular expression, as in JavaScript, that the whole text must match.
+    pattern: Option<Text>,
+    /// What is said when the text does not match `pattern`.
+    pattern_message: Option<Text>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["required", "min", "max", "step", "disabled"]))]
-pub(crate) struct NumberInputProperties {
+#[derive(JsonSchema)]
+#[schemars(extend("x-keys-not-yet" = ["step"]))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct NumberEntry {
     /// The label; without it the id in words.
-    pub(super) label: Option<Text>,
+    label: Option<Dynamic<Text>>,
     /// Shown while it is empty.
-    pub(super) placeholder: Option<String>,
+    placeholder: Option<Dynamic<String>>,
     /// What it holds at first.
-    pub(super) initial: Option<f64>,
+    initial: Option<Dynamic<f64>>,
+    /// It must not stay empty.
+    required: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
+    /// The least that it may be.
+    min: Option<Dynamic<f64>>,
+    /// The most that it may be.
+    max: Option<Dynamic<f64>>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["required", "disabled"]))]
-pub(crate) struct SelectProperties {
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SelectEntry {
     /// The label; without it the id in words.
-    pub(super) label: Option<Text>,
+    label: Option<Dynamic<Text>>,
     /// Shown while nothing is chosen.
-    pub(super) placeholder: Option<String>,
+    placeholder: Option<Dynamic<String>>,
     /// What can be chosen.
-    #[schemars(length(min = 1))]
-    pub(super) options: Vec<ChoiceEntry>,
+    options: Dynamic<Choices>,
     /// The value that is chosen at first.
-    pub(super) initial: Option<Text>,
+    initial: Option<Dynamic<Text>>,
+    /// Something must be chosen.
+    required: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
 }
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct MultiSelectEntry {
+    /// The label; without it the id in words.
+    label: Option<Dynamic<Text>>,
+    /// What can be chosen.
+    options: Dynamic<Choices>,
+    /// The values that are chosen at first.
+    initial: Option<Dynamic<Vec<Text>>>,
+    /// Something must be chosen.
+    required: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
+    /// How many must be chosen at least.
+    min: Option<u32>,
+    /// How many may be chosen at most.
+    max: Option<u32>,
+}
+
+/// What can be chosen.
+#[derive(JsonSchema)]
+#[serde(transparent)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct Choices(#[schemars(length(min = 1))] Vec<ChoiceEntry>);
 
 /// Something that can be chosen.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ChoiceEntry {
     /// Shown and stored as it is.
     Short(Text),
@@ -132,69 +216,177 @@ pub(crate) enum ChoiceEntry {
     Long(ChoiceProperties),
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ChoiceProperties {
     /// What is stored.
-    pub(super) value: Text,
+    value: Text,
     /// What is shown.
-    pub(super) label: Option<Text>,
+    label: Option<Text>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["disabled"]))]
-pub(crate) struct SwitchProperties {
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SwitchEntry {
     /// The label; without it the id in words.
-    pub(super) label: Option<Text>,
+    label: Option<Dynamic<Text>>,
     /// What it holds at first.
-    pub(super) initial: Option<bool>,
+    initial: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
 }
 
-#[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["required", "min", "max", "disabled"]))]
-pub(crate) struct DatePickerProperties {
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct CheckboxEntry {
     /// The label; without it the id in words.
-    pub(super) label: Option<Text>,
-    /// The day that is chosen at first, as `YYYY-MM-DD`.
-    pub(super) initial: Option<Text>,
+    label: Option<Dynamic<Text>>,
+    /// What it holds at first.
+    initial: Option<Dynamic<bool>>,
+    /// It must be ticked.
+    required: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct DateEntry {
+    /// The label; without it the id in words.
+    label: Option<Dynamic<Text>>,
+    /// The day that is chosen at first, as `YYYY-MM-DD`.
+    initial: Option<Dynamic<Text>>,
+    /// A day must be chosen.
+    required: Option<Dynamic<bool>>,
+    /// It cannot be changed now.
+    disabled: Option<Dynamic<bool>>,
+    /// The first day that may be chosen, as `YYYY-MM-DD`.
+    min: Option<Dynamic<Text>>,
+    /// The last day that may be chosen, as `YYYY-MM-DD`.
+    max: Option<Dynamic<Text>>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(extend("x-keys-not-yet" = ["icon", "loading"]))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ButtonEntry {
+    /// What stands on it.
+    title: Dynamic<Text>,
+    /// How it looks.
+    variant: Option<Variant>,
+    /// It cannot be pressed now.
+    disabled: Option<Dynamic<bool>>,
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "variant"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum Variant {
+    /// One of several.
+    Default,
+    /// What is done mostly.
+    Primary,
+    /// What cannot be taken back.
+    Danger,
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct TableEntry {
+    /// The heading.
+    title: Option<Dynamic<String>>,
+    /// A list of objects, one for each row; an operator mostly.
+    rows: Dynamic<Vec<Value>>,
+    /// What is shown of each row; without it every key of the first one.
+    columns: Option<Vec<ColumnEntry>>,
+    /// What is said when there are no rows.
+    empty: Option<Dynamic<String>>,
+}
+
+/// A column of a table.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum ColumnEntry {
+    /// The key of the value in a row; its heading is the key in words.
+    Short(Text),
+    /// With a heading of its own.
+    Long(ColumnProperties),
+}
+
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ColumnProperties {
+    /// The key of the value in a row; `a.b` reaches into an object.
+    key: Text,
+    /// The heading; without it the key in words.
+    title: Option<Text>,
+}
+
+#[derive(JsonSchema)]
+#[schemars(extend("x-keys-not-yet" = ["closable", "icon"]))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct AlertEntry {
+    /// The heading.
+    title: Option<Dynamic<String>>,
+    /// What it says.
+    content: Option<Dynamic<String>>,
+    /// What kind of message it is.
+    status: Option<Dynamic<Status>>,
+}
+
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "status"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum Status {
+    /// Good to know.
+    Info,
+    /// Something was done.
+    Success,
+    /// Something needs care.
+    Warning,
+    /// Something went wrong.
+    Error,
+}
+
+#[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = [
     "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "display", "drawer", "suggestions",
     "messageDisplay", "sender", "feedbackValues"
 ]))]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentChatEntry {
     /// The agent that answers.
-    pub(super) agent_id: Id,
+    agent_id: Id,
     /// What the agent sees of the page and, where a value is `{ _state: id }`, may write; `{ _state: true }` is every
     /// input of the page.
-    #[serde(default)]
-    pub(super) shared_state: IndexMap<String, Value>,
+    shared_state: Option<IndexMap<String, Value>>,
     /// What the empty chat says.
-    pub(super) welcome: Option<WelcomeEntry>,
+    welcome: Option<WelcomeEntry>,
     /// Shown in the empty composer.
-    pub(super) placeholder: Option<String>,
+    placeholder: Option<String>,
 }
 
 /// What an empty chat says.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[schemars(extend("x-keys-not-yet" = ["icon", "variant", "tracks"]))]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct WelcomeEntry {
     /// Its heading.
-    #[serde(default)]
-    pub(super) title: String,
+    title: Option<String>,
     /// A sentence below it.
-    #[serde(default)]
-    pub(super) description: String,
+    description: Option<String>,
     /// Prompts to click; each is sent as it stands.
-    #[serde(default)]
-    pub(super) prompts: Vec<PromptEntry>,
+    prompts: Option<Vec<PromptEntry>>,
 }
 
 /// A prompt to click.
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum PromptEntry {
     /// What is shown and sent.
     Short(Text),
@@ -202,17 +394,19 @@ pub(crate) enum PromptEntry {
     Long(PromptProperties),
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[schemars(extend("x-keys-not-yet" = ["description", "icon"]))]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct PromptProperties {
     /// What is shown and sent.
-    pub(super) label: Text,
+    label: Text,
 }
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = ["items", "activeKey", "menu", "creation", "groupable", "width"]))]
+#[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentConversationsEntry {
     /// The label of the button for a new conversation.
-    pub(super) new_label: Option<Text>,
+    new_label: Option<Text>,
 }

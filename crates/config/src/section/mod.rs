@@ -1,6 +1,7 @@
 //! The sections of a config: how each is written (its entry types, whose doc comments an editor shows), what it must
 //! mean, and what it becomes.
 
+mod action_entry;
 mod agent_entry;
 mod agent_provider;
 mod agent_tools;
@@ -8,7 +9,9 @@ mod agents;
 mod api;
 mod block_entry;
 mod connections;
-mod input_parts;
+mod dynamic;
+mod events;
+mod inputs;
 mod operator;
 mod pages;
 mod payload_schema;
@@ -56,6 +59,7 @@ pub(crate) struct Context<'n, 'r> {
     pub(crate) connections: Ids<'n>,
     pub(crate) agents: Ids<'n>,
     pub(crate) endpoints: Ids<'n>,
+    pub(crate) pages: Ids<'n>,
 }
 
 /// Declared ids with what their entries look like.
@@ -70,10 +74,10 @@ pub(crate) fn read(root: &Node, report: &mut Report, env: &dyn Env) -> Config {
         connections: declared(section("connections"), "connection", report),
         agents: declared(section("agents"), "agent", report),
         endpoints: declared(section("api"), "endpoint", report),
+        pages: declared(section("pages"), "page", report),
         report,
         env,
     };
-    declared(section("pages"), "page", context.report);
     let limits = settings::limits(section("limits"), &mut context);
     Config {
         connections: connections::read(section("connections"), &mut context),

@@ -1,18 +1,15 @@
 //! `sharedState` of a chat: what its agent sees of the page.
 
+use super::dynamic::{self, Place};
 use super::pages::Survey;
 use super::{Context, operator, refuse_prototype_key};
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
-use indexmap::IndexMap;
 use serde_json::{Map, Value, json};
-
-/// Operators that mean something in a shared value.
-const OPERATORS: [&str; 3] = ["_state", "_if", "_eq"];
 
 /// Checks the values and gives them as the browser reads them.
 pub(super) fn read(
-    entry: IndexMap<String, Value>,
+    value: Option<Value>,
     block: &Node,
     survey: &Survey<'_>,
     context: &mut Context<'_, '_>,
@@ -27,15 +24,19 @@ pub(super) fn read(
         context.report.warning(*key_at, "the agent sees and may write every input of this page", Some(help));
         return survey.inputs.iter().map(|input| ((*input).to_owned(), json!({ "_state": input }))).collect();
     }
+    let allowed = dynamic::allowed(Place::Property);
     for Entry { key, key_at, value } in node.entries() {
         refuse_prototype_key(key, *key_at, context.report);
         if key.starts_with('_') {
             let help = "write `key: { _state: id }`".to_owned();
             context.report.error(*key_at, format!("`{key}` cannot be the name of a shared value"), Some(help));
         }
-        operator::each(value, &OPERATORS, context.report, &mut |operator, report| check(operator, survey, report));
+        operator::each(value, &allowed, context.report, &mut |operator, report| check(operator, survey, report));
     }
-    entry.into_iter().collect()
+    match value {
+        Some(Value::Object(values)) => values,
+        _ => Map::new(),
+    }
 }
 
 fn check(operator: &Entry, survey: &Survey<'_>, report: &mut Report) {
@@ -47,7 +48,8 @@ fn check(operator: &Entry, survey: &Survey<'_>, report: &mut Report) {
         let message = format!("`_state` takes the id of an input here, found {}", value.describe());
         return report.error(value.at, message, None);
     };
-    if !survey.inputs.contains(&path) {
+    let first = path.split('.').next().unwrap_or(path);
+    if !survey.state.contains(&first) {
         let help = suggest::help(path, survey.inputs.iter().copied());
         report.warning(value.at, format!("no input on this page has the id `{path}`"), help);
     }

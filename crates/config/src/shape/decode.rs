@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 /// Checks a value and reads it. `None` when something in it was wrong, which has been reported then.
 pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
-    let value = Decoder { report }.value(node, shape, node.at)?;
+    let value = check_value(node, shape, report)?;
     match serde_json::from_value(value) {
         Ok(entry) => Some(entry),
         // The schema comes from the type, so this is a gap between the two; the test `schema_and_types_agree` looks for them.
@@ -17,6 +17,12 @@ pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mu
             None
         }
     }
+}
+
+/// Checks a value and gives it as JSON, without the keys that are empty and optional. `None` when something in it was wrong, which
+/// has been reported then.
+pub(crate) fn check_value(node: &Node, shape: Shape, report: &mut Report) -> Option<Value> {
+    Decoder { report }.value(node, shape, node.at)
 }
 
 /// The items of a list; none, with a report, if it is something else.
@@ -55,6 +61,9 @@ impl Decoder<'_> {
             return None;
         }
         if shape.is_anything() {
+            return (!node.is_broken()).then(|| node.to_value());
+        }
+        if shape.is_operator() && is_operator(node) {
             return (!node.is_broken()).then(|| node.to_value());
         }
         if let Some(choices) = shape.choices() {
@@ -196,6 +205,9 @@ impl Decoder<'_> {
 
 /// Whether a value has one of the types that a shape allows.
 fn accepts(shape: Shape, node: &Node) -> bool {
+    if shape.is_operator() {
+        return is_operator(node);
+    }
     if shape.types().is_empty() {
         return shape.is_anything()
             || shape.choices().is_some() && node.text().is_some()
@@ -212,8 +224,16 @@ fn accepts(shape: Shape, node: &Node) -> bool {
     })
 }
 
-/// What a shape expects, for a sentence.
+/// Whether a value is an operator by its form: a mapping with one key, which starts with `_`.
+fn is_operator(node: &Node) -> bool {
+    matches!(node.entries(), [only] if only.key.starts_with('_') && !operators::is_prototype_key(&only.key))
+}
+
+/// What a shape expects, for a sentence; that it may be an operator as well goes without saying.
 fn names(shape: Shape) -> Vec<&'static str> {
+    if shape.is_operator() {
+        return Vec::new();
+    }
     let own = shape.types().into_iter().filter_map(|expected| match expected {
         "boolean" => Some("true or false"),
         "integer" => Some("a whole number"),

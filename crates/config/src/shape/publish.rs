@@ -35,10 +35,9 @@ fn publish(schema: &mut Value, whole: bool) {
         alternatives.for_each(|schema| publish(schema, !described));
     }
     if described {
-        let optional = |key: &Value| key == "properties" && properties_may_be_absent(&keywords["properties"]);
-        let absent = keywords.get("required").and_then(Value::as_array).is_some_and(|keys| keys.iter().any(optional));
-        if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut).filter(|_| absent) {
-            required.retain(|key| key != "properties");
+        let absent = CONTENTS.map(|key| contents_may_be_absent(&keywords["properties"][key]).then_some(key));
+        if let Some(required) = keywords.get_mut("required").and_then(Value::as_array_mut) {
+            required.retain(|key| !absent.iter().flatten().any(|absent| key == absent));
         }
     }
     if described && whole {
@@ -62,9 +61,12 @@ fn publish_value(schema: &mut Value) {
     keywords.insert("anyOf".to_owned(), json!([own, { "$ref": "#/$defs/_ref" }]));
 }
 
-/// Whether the mapping under the key `properties` needs no key, so that it can be left out.
-fn properties_may_be_absent(properties: &Value) -> bool {
-    let schema = &properties["properties"]["anyOf"][0];
+/// The keys under which a `type` decides what may stand.
+const CONTENTS: [&str; 2] = ["properties", "params"];
+
+/// Whether a mapping of these needs no key, so that it can be left out.
+fn contents_may_be_absent(schema: &Value) -> bool {
+    let schema = &schema["anyOf"][0];
     let definition = schema["$ref"].as_str().and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));
     definition.is_some_and(|definition| Shape::new(definition).may_be_empty())
 }

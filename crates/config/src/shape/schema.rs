@@ -2,6 +2,7 @@
 //!
 //! Some keywords are our own. `x-not-yet` and `x-keys-not-yet` list choices and keys that are part of the language but
 //! cannot be run by this version. `x-names` says what a choice is between, for messages ("connection type").
+//! `x-operator` marks the shape of operators, which are told from other mappings by their one key.
 //! `x-checked-apart` marks a value that is decoded by itself, so that a mistake in it does not hide others.
 
 use crate::section::RootEntry;
@@ -134,6 +135,11 @@ impl Shape {
     /// Whether a mapping may leave out every key.
     pub(super) fn may_be_empty(self) -> bool {
         self.required().next().is_none() && self.tag().is_none()
+    }
+
+    /// Whether it is that of an operator, which is evaluated later.
+    pub(super) fn is_operator(self) -> bool {
+        self.keywords.contains_key("x-operator")
     }
 
     /// Whether nothing is said about the value.

@@ -53,15 +53,17 @@ fn pages() {
 #[test]
 fn blocks() {
     assert_snapshot!(check(&page("      - { id: a, type: TextInpt }
-      - { id: b, type: Tabs }
-      - { id: c, type: TextInput, events: { onChange: [] } }
-      - { id: d, type: TextInput, properties: { label: D, required: true } }
+      - { id: b, type: Tabs, properties: { titles: [One] } }
+      - { id: c, type: TextInput, loading: true }
+      - { id: d, type: TextInput, properties: { label: D, required: sometimes } }
       - { id: e, type: Title }
       - { id: f, type: TextInput, blocks: [{ id: g, type: Box }] }
       - { id: h, type: Box, blocks: [{ id: i, type: Box }, { id: h, type: Box }] }
       - { id: j, type: Columns, properties: { widths: [1, 2, 3] }, blocks: [{ id: k, type: Box }] }
       - { id: l, type: Columns, properties: { widths: [0] }, blocks: [{ id: m, type: Box }] }
-      - { id: n, type: TextInput, properties: { label: { _state: a } } }
+      - { id: n, type: TextInput, properties: { label: { state: a } } }
+      - { id: o, type: Button }
+      - { id: q, type: Alert, properties: { status: eror } }
 ")), @"
     refused
     chatwright.yaml:6:24: error: there is no block type `TextInpt`
@@ -70,20 +72,20 @@ fn blocks() {
        |                        ^^^^^^^^
        = help: did you mean `TextInput`?
 
-    chatwright.yaml:7:24: error: the block type `Tabs` is not available in this version
+    chatwright.yaml:7:52: error: there are 1 titles for 0 blocks
        |
-     7 |       - { id: b, type: Tabs }
-       |                        ^^^^
+     7 |       - { id: b, type: Tabs, properties: { titles: [One] } }
+       |                                                    ^
 
-    chatwright.yaml:8:35: error: `events` is not available in this version
+    chatwright.yaml:8:35: error: `loading` is not available in this version
        |
-     8 |       - { id: c, type: TextInput, events: { onChange: [] } }
-       |                                   ^^^^^^
+     8 |       - { id: c, type: TextInput, loading: true }
+       |                                   ^^^^^^^
 
-    chatwright.yaml:9:59: error: `required` is not available in this version
+    chatwright.yaml:9:69: error: expected true or false, found the text `sometimes`
        |
-     9 |       - { id: d, type: TextInput, properties: { label: D, required: true } }
-       |                                                           ^^^^^^^^
+     9 |       - { id: d, type: TextInput, properties: { label: D, required: sometimes } }
+       |                                                                     ^^^^^^^^^
 
     chatwright.yaml:10:9: error: `properties` is missing here
         |
@@ -95,7 +97,7 @@ fn blocks() {
         |
      11 |       - { id: f, type: TextInput, blocks: [{ id: g, type: Box }] }
         |                                   ^^^^^^
-        = help: use one of `Box`, `Columns` and `Card`
+        = help: use one of `Box`, `Columns`, `Card` and `Tabs`
 
     chatwright.yaml:12:66: error: there are two blocks with the id `h` on this page
         |
@@ -115,9 +117,20 @@ fn blocks() {
 
     chatwright.yaml:15:56: error: expected text, found a mapping
         |
-     15 |       - { id: n, type: TextInput, properties: { label: { _state: a } } }
+     15 |       - { id: n, type: TextInput, properties: { label: { state: a } } }
         |                                                        ^
-        = help: the operator `_state` cannot be used here in this version
+
+    chatwright.yaml:16:9: error: `properties` is missing here
+        |
+     16 |       - { id: o, type: Button }
+        |         ^
+        = help: `properties` holds `title`
+
+    chatwright.yaml:17:53: error: there is no status `eror`
+        |
+     17 |       - { id: q, type: Alert, properties: { status: eror } }
+        |                                                     ^^^^
+        = help: did you mean `error`?
     ");
 }
 
@@ -253,7 +266,7 @@ fn shared_state() {
         |
      14 |             user: { _user: id }
         |                     ^^^^^
-        = help: what can stand here: `_state`, `_if` and `_eq`
+        = help: what can stand here: `_state`, `_url_query`, `_if` and `_eq`
 
     chatwright.yaml:15:20: error: there is no operator `_stat`
         |
@@ -304,5 +317,296 @@ fn shared_state() {
        |
      6 |       - { id: a, type: AgentChat, properties: { agentId: helper, sharedState: [name] } }
        |                                                                               ^
+    ");
+}
+
+#[test]
+fn rules_of_inputs() {
+    assert_snapshot!(check(&page("      - { id: a, type: NumberInput, properties: { min: 5, max: 3 } }
+      - { id: b, type: TextInput, properties: { pattern: '[a-', minLength: 9, maxLength: 3 } }
+      - { id: c, type: TextInput, properties: { patternMessage: Digits only } }
+      - { id: d, type: DatePicker, properties: { min: 2026-12-01, max: 2026-11-31 } }
+      - { id: e, type: DatePicker, properties: { min: 2026-12-01, max: 2026-11-30 } }
+      - { id: f, type: MultiSelect, properties: { options: [a, b], initial: [a, c], min: 2, max: 1 } }
+      - { id: g, type: MultiSelect, properties: { options: [a], initial: a } }
+      - { id: h, type: Checkbox, properties: { label: 7 } }
+      - { id: i, type: Table, properties: { rows: [{ a: 1 }], columns: [{ title: A }] } }
+")), @"
+    refused
+    chatwright.yaml:6:64: error: `max` is 3, less than `min`, which is 5
+       |
+     6 |       - { id: a, type: NumberInput, properties: { min: 5, max: 3 } }
+       |                                                                ^
+
+    chatwright.yaml:7:58: error: `[a-` is no regular expression
+       |
+     7 |       - { id: b, type: TextInput, properties: { pattern: '[a-', minLength: 9, maxLength: 3 } }
+       |                                                          ^^^^^
+
+    chatwright.yaml:7:90: error: `maxLength` is 3, less than `minLength`, which is 9
+       |
+     7 |       - { id: b, type: TextInput, properties: { pattern: '[a-', minLength: 9, maxLength: 3 } }
+       |                                                                                          ^
+
+    chatwright.yaml:8:65: error: there is no pattern that this is said about
+       |
+     8 |       - { id: c, type: TextInput, properties: { patternMessage: Digits only } }
+       |                                                                 ^^^^^^^^^^^
+       = help: give it a `pattern`
+
+    chatwright.yaml:9:72: error: `2026-11-31` is no day
+       |
+     9 |       - { id: d, type: DatePicker, properties: { min: 2026-12-01, max: 2026-11-31 } }
+       |                                                                        ^^^^^^^^^^
+       = help: write it as `YYYY-MM-DD`
+
+    chatwright.yaml:10:72: error: the last day `2026-11-30` is before the first, `2026-12-01`
+        |
+     10 |       - { id: e, type: DatePicker, properties: { min: 2026-12-01, max: 2026-11-30 } }
+        |                                                                        ^^^^^^^^^^
+
+    chatwright.yaml:11:81: error: there is no option `c`
+        |
+     11 |       - { id: f, type: MultiSelect, properties: { options: [a, b], initial: [a, c], min: 2, max: 1 } }
+        |                                                                                 ^
+        = help: one of `a` and `b`
+
+    chatwright.yaml:11:98: error: `max` is 1, less than `min`, which is 2
+        |
+     11 |       - { id: f, type: MultiSelect, properties: { options: [a, b], initial: [a, c], min: 2, max: 1 } }
+        |                                                                                                  ^
+
+    chatwright.yaml:12:74: error: expected a list, found the text `a`
+        |
+     12 |       - { id: g, type: MultiSelect, properties: { options: [a], initial: a } }
+        |                                                                          ^
+        = help: start the line with `- ` to make it a list of one
+
+    chatwright.yaml:13:55: error: expected text, found the number 7
+        |
+     13 |       - { id: h, type: Checkbox, properties: { label: 7 } }
+        |                                                       ^
+        = help: put it in quotes
+
+    chatwright.yaml:14:73: error: `key` is missing here
+        |
+     14 |       - { id: i, type: Table, properties: { rows: [{ a: 1 }], columns: [{ title: A }] } }
+        |                                                                         ^
+        = help: `key`: The key of the value in a row; `a.b` reaches into an object.
+    ");
+}
+
+#[test]
+fn operators() {
+    assert_snapshot!(check(&page("      - { id: a, type: TextInput, properties: { label: { _state: b }, disabled: { _eq: [{ _state: a }, x] } } }
+      - { id: c, type: Title, properties: { title: { _secret: KEY } } }
+      - { id: d, type: Title, properties: { title: { _event: value } } }
+      - { id: e, type: Title, properties: { title: { _sate: a } } }
+      - { id: f, type: Title, visible: { _payload: x }, properties: { title: F } }
+      - { id: g, type: Select, properties: { options: { _state: list } } }
+      - { id: h, type: Button, properties: { title: H }, events: { onClick: [{ type: SetState, params: { list: [a] } }] } }
+")), @"
+    refused
+    chatwright.yaml:6:66: warning: nothing on this page writes the state `b`
+       |
+     6 | …put, properties: { label: { _state: b }, disabled: { _eq: [{ _state: a }, x] } } }
+       |                                      ^
+       = help: one of `a`, `g` and `list`
+
+    chatwright.yaml:7:54: error: a secret has no place here
+       |
+     7 |       - { id: c, type: Title, properties: { title: { _secret: KEY } } }
+       |                                                      ^^^^^^^
+       = help: secrets are read in `connections` only, which never leave the server
+
+    chatwright.yaml:8:54: error: the operator `_event` has no meaning here
+       |
+     8 |       - { id: d, type: Title, properties: { title: { _event: value } } }
+       |                                                      ^^^^^^
+       = help: what can stand here: `_state`, `_url_query`, `_if` and `_eq`
+
+    chatwright.yaml:9:54: error: there is no operator `_sate`
+       |
+     9 |       - { id: e, type: Title, properties: { title: { _sate: a } } }
+       |                                                      ^^^^^
+       = help: did you mean `_state`?
+
+    chatwright.yaml:10:42: error: the operator `_payload` has no meaning here
+        |
+     10 |       - { id: f, type: Title, visible: { _payload: x }, properties: { title: F } }
+        |                                          ^^^^^^^^
+        = help: what can stand here: `_state`, `_url_query`, `_if` and `_eq`
+    ");
+}
+
+#[test]
+fn events() {
+    assert_snapshot!(check(&page("      - { id: a, type: TextInput, events: { onChnage: [] } }
+      - { id: b, type: Title, properties: { title: B }, events: { onClick: [] } }
+      - { id: c, type: Button, properties: { title: C }, events: { onClick: { type: Reset } } }
+      - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onFeedback: [], onFinish: [] } }
+      - { id: e, type: Button, properties: { title: E }, events: [onClick] }
+")), @"
+    refused
+    chatwright.yaml:6:45: error: a block of the type TextInput has no event `onChnage`
+       |
+     6 |       - { id: a, type: TextInput, events: { onChnage: [] } }
+       |                                             ^^^^^^^^
+       = help: did you mean `onChange`?
+
+    chatwright.yaml:7:67: error: a block of the type Title has no event `onClick`
+       |
+     7 |       - { id: b, type: Title, properties: { title: B }, events: { onClick: [] } }
+       |                                                                   ^^^^^^^
+
+    chatwright.yaml:8:77: error: expected a list of actions, found a mapping
+       |
+     8 |       - { id: c, type: Button, properties: { title: C }, events: { onClick: { type: Reset } } }
+       |                                                                             ^
+       = help: start the line with `- ` to make it a list of one
+
+    chatwright.yaml:9:78: error: the event `onFeedback` is not available in this version
+       |
+     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onFeedback: [], onFinish: [] } }
+       |                                                                              ^^^^^^^^^^
+
+    chatwright.yaml:9:94: error: a block of the type AgentChat has no event `onFinish`
+       |
+     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onFeedback: [], onFinish: [] } }
+       |                                                                                              ^^^^^^^^
+       = help: one of `onBeforeSend`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onSuggestionClick`, `onTitleGenerated` and `onDataPart`
+
+    chatwright.yaml:10:66: error: expected a mapping of events, found a list
+        |
+     10 |       - { id: e, type: Button, properties: { title: E }, events: [onClick] }
+        |                                                                  ^
+    ");
+}
+
+#[test]
+fn actions() {
+    assert_snapshot!(check(&page("      - { id: name, type: TextInput }
+      - { id: chat, type: AgentChat, properties: { agentId: helper } }
+      - id: go
+        type: Button
+        properties: { title: Go }
+        events:
+          onClick:
+            - { type: SetStat, params: {} }
+            - { type: CallEndpoint, params: { endpointId: serch } }
+            - { type: CallEndpoint }
+            - { id: one, type: Validate, params: { ids: [nmae] } }
+            - { id: one, type: SetState, params: { name: { _step: two }, __proto__: 1 } }
+            - { type: CallMethod, params: { blockId: chatt, method: sendMesage } }
+            - { type: CallMethod, params: { blockId: chat, method: setMessages } }
+            - { type: Link, params: { pageId: q } }
+            - { type: Link, params: { url: 'javascript:alert(1)' } }
+            - { type: Link }
+            - { type: Message, params: { content: Hi, status: loud, duration: 0 } }
+            - { type: Request, params: {} }
+            - { type: Message, params: { content: { _secret: KEY } }, try: [] }
+")), @"
+    refused
+    chatwright.yaml:13:23: error: there is no action type `SetStat`
+        |
+     13 |             - { type: SetStat, params: {} }
+        |                       ^^^^^^^
+        = help: did you mean `SetState`?
+
+    chatwright.yaml:14:59: error: there is no endpoint `serch`
+        |
+     14 |             - { type: CallEndpoint, params: { endpointId: serch } }
+        |                                                           ^^^^^
+        = help: declare it in the section `api`
+
+    chatwright.yaml:15:15: error: `params` is missing here
+        |
+     15 |             - { type: CallEndpoint }
+        |               ^
+        = help: `params` holds `endpointId`
+
+    chatwright.yaml:16:58: error: no input on this page has the id `nmae`
+        |
+     16 |             - { id: one, type: Validate, params: { ids: [nmae] } }
+        |                                                          ^^^^
+        = help: did you mean `name`?
+
+    chatwright.yaml:17:21: error: there are two actions with the id `one` in this list
+        |
+     17 |             - { id: one, type: SetState, params: { name: { _step: two }, __proto__: 1 } }
+        |                     ^^^
+
+    chatwright.yaml:17:67: error: no action before this one has the id `two`
+        |
+     17 |             - { id: one, type: SetState, params: { name: { _step: two }, __proto__: 1 } }
+        |                                                                   ^^^
+        = help: the only one is `one`
+
+    chatwright.yaml:17:74: error: the key `__proto__` is refused: it can change every object in a browser
+        |
+     17 |             - { id: one, type: SetState, params: { name: { _step: two }, __proto__: 1 } }
+        |                                                                          ^^^^^^^^^
+
+    chatwright.yaml:18:54: error: no chat on this page has the id `chatt`
+        |
+     18 |             - { type: CallMethod, params: { blockId: chatt, method: sendMesage } }
+        |                                                      ^^^^^
+        = help: did you mean `chat`?
+
+    chatwright.yaml:18:69: error: a chat has no method `sendMesage`
+        |
+     18 |             - { type: CallMethod, params: { blockId: chatt, method: sendMesage } }
+        |                                                                     ^^^^^^^^^^
+        = help: did you mean `sendMessage`?
+
+    chatwright.yaml:19:68: error: the method `setMessages` is not available in this version
+        |
+     19 |             - { type: CallMethod, params: { blockId: chat, method: setMessages } }
+        |                                                                    ^^^^^^^^^^^
+
+    chatwright.yaml:20:47: error: there is no page `q`
+        |
+     20 |             - { type: Link, params: { pageId: q } }
+        |                                               ^
+        = help: the only one is `p`
+
+    chatwright.yaml:21:44: error: a link cannot lead there
+        |
+     21 |             - { type: Link, params: { url: 'javascript:alert(1)' } }
+        |                                            ^^^^^^^^^^^^^^^^^^^^^^
+        = help: use `https:`, `http:`, `mailto:`, or a path that starts with `/`
+
+    chatwright.yaml:22:15: error: a link leads to one place
+        |
+     22 |             - { type: Link }
+        |               ^
+        = help: give it a `pageId` or a `url`
+
+    chatwright.yaml:23:63: error: there is no status `loud`
+        |
+     23 |             - { type: Message, params: { content: Hi, status: loud, duration: 0 } }
+        |                                                               ^^^^
+        = help: one of `info`, `success`, `warning` and `error`
+
+    chatwright.yaml:23:79: error: expected a number between 1 and 60, found the number 0
+        |
+     23 |             - { type: Message, params: { content: Hi, status: loud, duration: 0 } }
+        |                                                                               ^
+
+    chatwright.yaml:24:23: error: the action type `Request` is not available in this version
+        |
+     24 |             - { type: Request, params: {} }
+        |                       ^^^^^^^
+
+    chatwright.yaml:25:53: error: a secret has no place here
+        |
+     25 |             - { type: Message, params: { content: { _secret: KEY } }, try: [] }
+        |                                                     ^^^^^^^
+        = help: secrets are read in `connections` only, which never leave the server
+
+    chatwright.yaml:25:71: error: `try` is not available in this version
+        |
+     25 |             - { type: Message, params: { content: { _secret: KEY } }, try: [] }
+        |                                                                       ^^^
     ");
 }

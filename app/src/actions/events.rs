@@ -1,0 +1,66 @@
+//! What a block is given to say that something has happened.
+
+use super::Actions;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::Value;
+use std::sync::Arc;
+use wire::page::{Action, Events};
+
+/// The events of a block; a cheap handle. Out of a config they run actions; a page in Rust adds closures with
+/// [`BlockEvents::on`].
+#[derive(Clone, Default)]
+pub struct BlockEvents {
+    handlers: Vec<(String, Handler)>,
+}
+
+#[derive(Clone)]
+enum Handler {
+    Actions(Arc<(Actions, Vec<Action>)>),
+    Closure(Arc<dyn Fn(Value) + Send + Sync>),
+}
+
+impl BlockEvents {
+    /// The events of a block or a page of the config around.
+    pub(crate) fn of_config(events: Events) -> Self {
+        let Some(actions) = use_context::<Actions>() else { return Self::default() };
+        let handlers = events.into_iter().filter(|(_, list)| !list.is_empty());
+        Self { handlers: handlers.map(|(name, list)| (name, Handler::Actions(Arc::new((actions, list))))).collect() }
+    }
+
+    /// Adds what happens at an event, such as `onClick`; it is given what is known of the event.
+    #[must_use]
+    pub fn on(mut self, event: &str, handler: impl Fn(Value) + Send + Sync + 'static) -> Self {
+        self.handlers.push((event.to_owned(), Handler::Closure(Arc::new(handler))));
+        self
+    }
+
+    /// Whether anything happens at an event.
+    pub fn has(&self, event: &str) -> bool {
+        self.handlers.iter().any(|(name, _)| name == event)
+    }
+
+    /// Says that something has happened.
+    pub fn emit(&self, event: &'static str, about: Value) {
+        if self.has(event) {
+            let own = self.clone();
+            spawn_local(async move {
+                own.ask(event, about).await;
+            });
+        }
+    }
+
+    /// Says that something has happened and waits for all that this leads to. `false`: an action has failed.
+    pub async fn ask(&self, event: &str, about: Value) -> bool {
+        let mut done = true;
+        for (name, handler) in &self.handlers {
+            if name == event {
+                match handler {
+                    Handler::Actions(own) => done &= own.0.run(&own.1, &about).await,
+                    Handler::Closure(closure) => closure(about.clone()),
+                }
+            }
+        }
+        done
+    }
+}

@@ -1,0 +1,85 @@
+//! Goes to another page or address.
+
+use crate::address::Address;
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+use wire::page::properties::as_text;
+
+/// Follows a link that an action describes.
+pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> Result<(), String> {
+    let new_tab = params.get("newTab").is_some_and(operators::is_truthy);
+    let Some(to) = target(params) else { return Err("This link leads nowhere.".to_owned()) };
+    let window = window();
+    let done = match (new_tab, to.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/')), address) {
+        (true, _, _) => window.open_with_url_and_target_and_features(&to, "_blank", "noopener").map(drop),
+        (false, true, Some(address)) => {
+            address.go(&to, false);
+            Ok(())
+        }
+        _ => window.location().assign(&to),
+    };
+    done.map_err(|_| "The browser has refused to follow this link.".to_owned())
+}
+
+/// The address; `None` for one that is not safe to follow.
+fn target(params: &Map<String, Value>) -> Option<String> {
+    let text = |key: &str| params.get(key).and_then(as_text);
+    let mut to = match text("pageId") {
+        Some(page) => format!("/{page}"),
+        None => text("url").filter(|url| is_safe(url))?.trim().to_owned(),
+    };
+    let query = params.get("urlQuery").and_then(Value::as_object);
+    for (key, value) in query.into_iter().flatten() {
+        let Some(value) = as_text(value) else { continue };
+        to.push(if to.contains('?') { '&' } else { '?' });
+        to.push_str(&format!("{}={}", encode(key), encode(&value)));
+    }
+    Some(to)
+}
+
+/// Whether an address leads to a page or a letter: `javascript:` and its like do neither.
+fn is_safe(url: &str) -> bool {
+    let lower = url.trim_start().to_ascii_lowercase();
+    ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
+}
+
+/// With percent-encoding of all that has a meaning in a query string.
+fn encode(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => encoded.push(byte.into()),
+            other => encoded.push_str(&format!("%{other:02X}")),
+        }
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::target;
+    use serde_json::json;
+
+    #[test]
+    fn links_lead_to_pages_and_addresses() {
+        for (params, expected) in [
+            (json!({"pageId": "intake"}), Some("/intake")),
+            (
+                json!({"pageId": "intake", "urlQuery": {"name": "A & B", "n": 7, "none": null}}),
+                Some("/intake?name=A%20%26%20B&n=7"),
+            ),
+            (
+                json!({"url": "https://example.com/?a=1", "urlQuery": {"é": "1"}}),
+                Some("https://example.com/?a=1&%C3%A9=1"),
+            ),
+            (json!({"url": " /path"}), Some("/path")),
+            (json!({"url": "mailto:a@example.com"}), Some("mailto:a@example.com")),
+            (json!({"url": "JavaScript:alert(1)"}), None),
+            (json!({"url": "data:text/html,x"}), None),
+            (json!({"url": "\u{1}javascript:x"}), None),
+            (json!({}), None),
+        ] {
+            assert_eq!(target(params.as_object().unwrap()).as_deref(), expected, "{params}");
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What events do: lists of actions, one after the other, until one fails.
+//!
+//! [`Actions`] is the page's: it runs lists, knows the methods of the blocks, and keeps the messages that are shown for a moment.
+//! [`BlockEvents`] is what a block is given: it says that something has happened and need not know what that leads to.
+
+mod endpoint;
+mod events;
+mod link;
+mod run;
+
+pub use events::BlockEvents;
+
+use crate::scope::Scope;
+use leptos::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most messages that are shown at once; older ones give way.
+const MAX_NOTICES: usize = 4;
+
+/// Calls a method of a block; the error is for the person at the page.
+type Methods = Arc<dyn Fn(&str, &[Value]) -> Result<(), String> + Send + Sync>;
+
+/// The actions of the page around; a cheap handle.
+#[derive(Clone, Copy)]
+pub struct Actions {
+    page_id: StoredValue<String>,
+    scope: Scope,
+    state: crate::page_state::PageState,
+    methods: StoredValue<BTreeMap<String, Methods>>,
+    notices: RwSignal<Vec<Notice>>,
+    count: StoredValue<u32>,
+}
+
+/// A message that is shown for a moment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Notice {
+    /// Tells it from the others.
+    pub number: u32,
+    /// What it says.
+    pub text: String,
+    /// What kind of message it is.
+    pub status: Status,
+}
+
+/// What kind of message something is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Status {
+    /// Good to know.
+    #[default]
+    Info,
+    /// Something was done.
+    Success,
+    /// Something needs care.
+    Warning,
+    /// Something went wrong.
+    Error,
+}
+
+impl Status {
+    /// As it is written in a config; what is unknown is [`Status::Info`].
+    pub fn read(text: Option<&str>) -> Self {
+        match text {
+            Some("success") => Self::Success,
+            Some("warning") => Self::Warning,
+            Some("error") => Self::Error,
+            _ => Self::Info,
+        }
+    }
+
+    /// As it is written in a config.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Info => "info",
+            Self::Success => "success",
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
+impl Actions {
+    /// The actions of a page, whose state is in the context.
+    pub fn new(page_id: String) -> Self {
+        Self {
+            page_id: StoredValue::new(page_id),
+            scope: Scope::of_page(),
+            state: crate::page_state::use_page_state(),
+            methods: StoredValue::new(BTreeMap::new()),
+            notices: RwSignal::new(Vec::new()),
+            count: StoredValue::new(0),
+        }
+    }
+
+    /// Makes the methods of a block known; those that it had before are forgotten.
+    pub(crate) fn offer(
+        &self,
+        block_id: String,
+        methods: impl Fn(&str, &[Value]) -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        let methods: Methods = Arc::new(methods);
+        self.methods.update_value(|known| drop(known.insert(block_id, methods)));
+    }
+
+    /// Shows a message. Without a duration it stays as long as it takes to read; an error stays until it is dismissed.
+    pub fn notify(&self, text: String, status: Status, duration: Option<Duration>) {
+        let Some(number) = self.count.try_update_value(|count| {
+            *count += 1;
+            *count
+        }) else {
+            return;
+        };
+        let reading = Duration::from_millis(3_000 + 60 * text.chars().count().min(200) as u64);
+        let duration = duration.or((status != Status::Error).then_some(reading));
+        self.notices.update(|notices| {
+            // The same message again takes the place of the first.
+            notices.retain(|notice| notice.text != text);
+            notices.push(Notice { number, text, status });
+            let over = notices.len().saturating_sub(MAX_NOTICES);
+            notices.drain(..over);
+        });
+        if let Some(duration) = duration {
+            let own = *self;
+            set_timeout(move || own.dismiss(number), duration);
+        }
+    }
+
+    /// Takes a message away.
+    pub fn dismiss(&self, number: u32) {
+        // `try_`: the page may have gone before its messages.
+        self.notices.try_update(|notices| notices.retain(|notice| notice.number != number));
+    }
+
+    /// The messages that are shown, the oldest first. Tracked.
+    pub fn notices(&self) -> Vec<Notice> {
+        self.notices.get()
+    }
+}

@@ -1,0 +1,71 @@
+//! What actions of the page can ask of the chat (L-92).
+
+use super::{Phase, Session};
+use crate::actions::Actions;
+use leptos::prelude::*;
+use serde_json::Value;
+
+impl Session {
+    /// Makes the methods known to the page's actions.
+    pub(super) fn offer_methods(self) {
+        let Some(actions) = use_context::<Actions>() else { return };
+        let block_id = self.place.with_value(|place| place.block_id.clone());
+        actions.offer(block_id, move |method, args| self.call(method, args));
+    }
+
+    fn call(self, method: &str, args: &[Value]) -> Result<(), String> {
+        if self.is_gone() {
+            return Err("The chat is not ready yet. Try again.".to_owned());
+        }
+        match method {
+            "sendMessage" => {
+                let text = text(args).filter(|text| !text.trim().is_empty());
+                let text = text.ok_or_else(|| "There is nothing to send.".to_owned())?;
+                if self.phase.get_untracked() != Phase::Idle {
+                    return Err("An answer is being written. Wait for its end, or stop it.".to_owned());
+                }
+                self.send_text(text);
+            }
+            "setInput" => {
+                self.draft.set(text(args).unwrap_or_default());
+                self.ask_for_focus();
+            }
+            "focus" => self.ask_for_focus(),
+            "stop" => self.stop(),
+            "regenerate" => self.regenerate(),
+            "newConversation" => self.chat.select(None, false),
+            "clearError" => self.problem.set(None),
+            "scrollToBottom" => self.to_end.update(|count| *count += 1),
+            other => return Err(format!("The chat cannot do `{other}`.")),
+        }
+        Ok(())
+    }
+
+    fn ask_for_focus(self) {
+        self.focus.update(|count| *count += 1);
+    }
+}
+
+/// The text of a call: its first argument, or that one's `text`.
+fn text(args: &[Value]) -> Option<String> {
+    let first = args.first()?;
+    first.get("text").unwrap_or(first).as_str().map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_is_given_as_it_is_or_by_name() {
+        for (args, expected) in [
+            (vec![json!("Hi")], Some("Hi")),
+            (vec![json!({ "text": "Hi" }), json!(1)], Some("Hi")),
+            (vec![json!(7)], None),
+            (vec![], None),
+        ] {
+            assert_eq!(text(&args).as_deref(), expected);
+        }
+    }
+}

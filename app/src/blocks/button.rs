@@ -1,0 +1,59 @@
+//! The block `Button`.
+
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, attribute, flag, handler, text};
+use crate::properties::Properties;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::Value;
+
+/// A button. While what it leads to is being done, another click does nothing.
+#[component]
+pub fn Button(
+    /// The block's id.
+    #[prop(into)]
+    id: String,
+    /// `title`, `variant` and `disabled`.
+    #[prop(into)]
+    properties: Properties,
+    /// `onClick`.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    let busy = RwSignal::new(false);
+    let class = attribute(move || {
+        Some(match properties.text("variant").as_deref() {
+            Some("primary") => "cw-button cw-primary".to_owned(),
+            Some("danger") => "cw-button cw-danger".to_owned(),
+            _ => "cw-button".to_owned(),
+        })
+    });
+    let click = move |_| {
+        if busy.get_untracked() {
+            return;
+        }
+        busy.set(true);
+        let events = events.clone();
+        spawn_local(async move {
+            events.ask("onClick", Value::Null).await;
+            // The page may have gone meanwhile: a button may lead to another one.
+            busy.try_set(false);
+        });
+    };
+    view! {
+        <div class="cw-button-row">
+            // Not disabled while it is busy: it would lose the focus.
+            <button
+                type="button"
+                id=id
+                class=class
+                disabled=flag(move || properties.flag("disabled"))
+                aria-busy=attribute(move || busy.get().then(|| "true".to_owned()))
+                on:click=handler(click)
+            >
+                {text(move || properties.text("title").unwrap_or_default())}
+            </button>
+        </div>
+    }
+    .erase()
+}

@@ -1,0 +1,69 @@
+//! The inputs that are yes or no.
+
+use super::control::bind_checked;
+use super::field::field;
+use super::input::InputHandle;
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, Erased, handler};
+use crate::properties::Properties;
+use leptos::ev::Event;
+use leptos::prelude::*;
+use serde_json::Value;
+use wire::page::BlockType;
+
+/// Yes or no, at once.
+#[component]
+pub fn Switch(
+    /// The block's id and the key of its value.
+    #[prop(into)]
+    id: String,
+    /// Its properties.
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: it was switched.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    check_input(InputHandle::new(BlockType::Switch, id, properties, events), "cw-switch", Some("switch"))
+}
+
+/// Yes or no, in a form.
+#[component]
+pub fn Checkbox(
+    /// The block's id and the key of its value.
+    #[prop(into)]
+    id: String,
+    /// Its properties.
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: it was ticked, or is no longer.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    check_input(InputHandle::new(BlockType::Checkbox, id, properties, events), "cw-check", None)
+}
+
+fn check_input(input: InputHandle, class: &'static str, role: Option<&'static str>) -> Erased {
+    bind_checked(&input);
+    let done = input.clone();
+    let tick = move |event: Event| {
+        done.write(Value::Bool(event_target_checked(&event)));
+        done.commit();
+    };
+    let control = view! {
+        <input
+            class=class
+            type="checkbox"
+            role=role
+            id=input.control_id()
+            name=input.id.clone()
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+            required=input.flag("required")
+            disabled=input.flag("disabled")
+            checked=input.now() == Value::Bool(true)
+            on:change=handler(tick)
+        />
+    };
+    field(&input, control.erase())
+}

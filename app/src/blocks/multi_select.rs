@@ -1,0 +1,110 @@
+//! The block `MultiSelect`.
+
+use super::control::bind_member;
+use super::field::{field, label_id};
+use super::input::InputHandle;
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, Erased, dynamic, handler};
+use crate::properties::Properties;
+use leptos::ev::Event;
+use leptos::prelude::*;
+use serde_json::Value;
+use wire::page::{BlockType, Choice};
+
+/// A choice of several: a list of checkboxes, which is what the keyboard and screen readers know. Its value is a list, in the order
+/// of the options.
+#[component]
+pub fn MultiSelect(
+    /// The block's id and the key of its value.
+    #[prop(into)]
+    id: String,
+    /// Its properties.
+    #[prop(into)]
+    properties: Properties,
+    /// `onChange`: something was chosen or is no longer.
+    #[prop(optional)]
+    events: BlockEvents,
+) -> impl IntoView {
+    let input = InputHandle::new(BlockType::MultiSelect, id, properties, events);
+    let each = input.clone();
+    let options = dynamic(move || {
+        let options = properties.options().into_iter().enumerate();
+        options.map(|(index, choice)| option(&each, index, choice)).collect_view().erase()
+    });
+    let control = view! {
+        // The group has the id of a control, so that it takes the focus when the choice has to be corrected.
+        <div
+            class="cw-choices"
+            role="group"
+            tabindex="-1"
+            id=input.control_id()
+            aria-labelledby=label_id(&input.id)
+            aria-describedby=input.note_id()
+            aria-invalid=input.invalid()
+        >
+            {options}
+        </div>
+    };
+    field(&input, control.erase())
+}
+
+fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) -> Erased {
+    let control = format!("{}-{index}", input.control_id());
+    bind_member(input, control.clone(), value.clone());
+    let (own, member) = (input.clone(), value.clone());
+    let change = move |event: Event| {
+        own.write(with_member(
+            &own.now(),
+            &member,
+            event_target_checked(&event),
+            &untrack(|| own.properties.options()),
+        ));
+        own.commit();
+    };
+    view! {
+        <label class="cw-choice">
+            <input
+                class="cw-check"
+                type="checkbox"
+                id=control
+                name=input.id.clone()
+                value=value.clone()
+                disabled=input.flag("disabled")
+                checked=is_member(&input.now(), &value)
+                on:change=handler(change)
+            />
+            <span>{label}</span>
+        </label>
+    }
+    .erase()
+}
+
+/// Whether a list holds a text.
+pub(super) fn is_member(list: &Value, member: &str) -> bool {
+    list.as_array().is_some_and(|list| list.iter().any(|value| value == member))
+}
+
+/// The list with or without a text; what is in it follows the order of the options.
+pub(super) fn with_member(list: &Value, member: &str, chosen: bool, options: &[Choice]) -> Value {
+    let is_chosen = |value: &str| if value == member { chosen } else { is_member(list, value) };
+    options.iter().filter(|option| is_chosen(&option.value)).map(|option| Value::from(option.value.as_str())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_chosen_follows_the_order_of_the_options() {
+        let options = ["a", "b", "c"].map(|value| Choice { value: value.to_owned(), label: value.to_owned() });
+        for (list, member, chosen, expected) in [
+            (json!(["c"]), "a", true, json!(["a", "c"])),
+            (json!(["a", "c"]), "a", false, json!(["c"])),
+            (json!(null), "b", true, json!(["b"])),
+            (json!(["gone"]), "b", false, json!([])),
+        ] {
+            assert_eq!(with_member(&list, member, chosen, &options), expected);
+        }
+    }
+}

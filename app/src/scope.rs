@@ -1,0 +1,78 @@
+//! What operators read on a page: its state and its address; in actions also what has happened.
+
+use crate::address::Address;
+use crate::page_state::{PageState, use_page_state};
+use leptos::prelude::*;
+use operators::OperatorError;
+use serde_json::Value;
+
+/// What operators read; a cheap handle.
+#[derive(Clone, Copy)]
+pub(crate) struct Scope {
+    state: PageState,
+    address: Option<Address>,
+}
+
+impl Scope {
+    /// That of the page around.
+    pub(crate) fn of_page() -> Self {
+        Self { state: use_page_state(), address: use_context() }
+    }
+
+    /// The browser's address bar, where there is one.
+    pub(crate) fn address(&self) -> Option<Address> {
+        self.address
+    }
+
+    /// A value with its operators evaluated. Tracked.
+    pub(crate) fn evaluate(&self, value: &Value) -> Result<Value, OperatorError> {
+        self.evaluate_with(value, None, None)
+    }
+
+    /// The same in an action: `event` is what has happened, `step` the results of the actions before. Tracked.
+    pub(crate) fn evaluate_with(
+        &self,
+        value: &Value,
+        event: Option<&Value>,
+        step: Option<&Value>,
+    ) -> Result<Value, OperatorError> {
+        if !has_operator(value) {
+            return Ok(value.clone());
+        }
+        self.over(&self.state.values(), value, event, step)
+    }
+
+    /// The same with a state in which some keys have other values already. Not tracked.
+    pub(crate) fn evaluate_over(&self, value: &Value, written: &[(String, Value)]) -> Result<Value, OperatorError> {
+        let mut state = self.state.snapshot();
+        state.extend(written.iter().cloned());
+        self.over(&Value::Object(state), value, None, None)
+    }
+
+    fn over(
+        &self,
+        state: &Value,
+        value: &Value,
+        event: Option<&Value>,
+        step: Option<&Value>,
+    ) -> Result<Value, OperatorError> {
+        let url_query = self.address.map(|address| address.parameters());
+        let scope = operators::Scope {
+            state: Some(state),
+            url_query: url_query.as_ref(),
+            event,
+            step,
+            ..operators::Scope::default()
+        };
+        operators::evaluate(value, &scope)
+    }
+}
+
+/// Whether there is anything to evaluate.
+pub(crate) fn has_operator(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_operator),
+        Value::Object(own) => operators::operator(value).is_some() || own.values().any(has_operator),
+        _ => false,
+    }
+}

@@ -1,0 +1,133 @@
+//! Whether the value of an input is right, and what is said about it when it is not.
+
+use crate::properties::Properties;
+use serde_json::Value;
+use wire::page::BlockType;
+
+/// What is wrong with a value, for the person who entered it. Reads the properties, and tracks them where that is possible.
+pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) -> Option<String> {
+    let is_empty = match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(chosen) => chosen.is_empty(),
+        _ => false,
+    };
+    if is_empty {
+        return properties.flag("required").then(|| {
+            match kind {
+                BlockType::Checkbox => "This must be ticked.",
+                BlockType::Select | BlockType::MultiSelect | BlockType::DatePicker => "Choose one.",
+                _ => "This is needed.",
+            }
+            .to_owned()
+        });
+    }
+    let (min, max) = (properties.value("min"), properties.value("max"));
+    match value {
+        Value::String(text) if kind == BlockType::DatePicker => day(text, &min, &max),
+        Value::String(text) if matches!(kind, BlockType::TextInput | BlockType::TextArea) => {
+            self::text(text, properties)
+        }
+        Value::Number(number) => amount(number.as_f64()?, min.as_f64(), max.as_f64(), "The number must be"),
+        Value::Array(chosen) => count(chosen.len() as f64, min.as_f64(), max.as_f64()),
+        _ => None,
+    }
+}
+
+/// Days as `YYYY-MM-DD` are in the order of their texts.
+fn day(text: &str, min: &Value, max: &Value) -> Option<String> {
+    if let Some(min) = min.as_str().filter(|min| text < *min) {
+        return Some(format!("Choose a day from {min} on."));
+    }
+    max.as_str().filter(|max| text > *max).map(|max| format!("Choose a day up to {max}."))
+}
+
+fn amount(number: f64, min: Option<f64>, max: Option<f64>, what: &str) -> Option<String> {
+    if min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max) {
+        return None;
+    }
+    Some(match (min, max) {
+        (Some(min), Some(max)) => format!("{what} between {min} and {max}."),
+        (Some(min), None) => format!("{what} at least {min}."),
+        (None, max) => format!("{what} at most {}.", max.unwrap_or_default()),
+    })
+}
+
+fn count(chosen: f64, min: Option<f64>, max: Option<f64>) -> Option<String> {
+    if let Some(min) = min.filter(|min| chosen < *min) {
+        return Some(format!("Choose at least {min}."));
+    }
+    max.filter(|max| chosen > *max).map(|max| format!("Choose at most {max}."))
+}
+
+fn text(text: &str, properties: Properties) -> Option<String> {
+    let length = text.chars().count() as f64;
+    let bound = |key: &str| properties.value(key).as_f64();
+    if let Some(least) = bound("minLength").filter(|least| length < *least) {
+        return Some(format!("Write at least {least} characters."));
+    }
+    if let Some(most) = bound("maxLength").filter(|most| length > *most) {
+        return Some(format!("Write at most {most} characters."));
+    }
+    properties.text("pattern").filter(|pattern| !matches(pattern, text))?;
+    Some(properties.text("patternMessage").unwrap_or_else(|| "This does not have the expected form.".to_owned()))
+}
+
+/// Whether the whole text matches, by the rules of the attribute `pattern` of HTML. The browser's own regular expressions: an
+/// engine of ours would be a fifth of the download.
+#[cfg(not(feature = "ssr"))]
+fn matches(pattern: &str, text: &str) -> bool {
+    js_sys::RegExp::new(&format!("^(?:{pattern})$"), "u").test(text)
+}
+
+/// Inputs are checked in the browser only.
+#[cfg(feature = "ssr")]
+fn matches(_: &str, _: &str) -> bool {
+    true
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+    use leptos::prelude::Owner;
+    use serde_json::json;
+
+    fn check(kind: BlockType, properties: Value, value: Value, expected: &str) {
+        let properties = properties.as_object().cloned().unwrap_or_default();
+        let seen = Owner::new().with(|| problem(kind, Properties::of_config(properties), &value));
+        assert_eq!(seen.unwrap_or_default(), expected, "{value}");
+    }
+
+    #[test]
+    fn what_is_needed() {
+        check(BlockType::TextInput, json!({"required": true}), json!(" "), "This is needed.");
+        check(BlockType::TextInput, json!({"required": false}), json!(null), "");
+        check(BlockType::NumberInput, json!({"required": true}), json!(0), "");
+        check(BlockType::Checkbox, json!({"required": true}), json!(false), "This must be ticked.");
+        check(BlockType::MultiSelect, json!({"required": true}), json!([]), "Choose one.");
+    }
+
+    #[test]
+    fn bounds() {
+        check(BlockType::NumberInput, json!({"min": 1, "max": 9}), json!(10), "The number must be between 1 and 9.");
+        check(BlockType::NumberInput, json!({"min": 1}), json!(0.5), "The number must be at least 1.");
+        check(BlockType::NumberInput, json!({"max": 9}), json!(9), "");
+        check(BlockType::TextInput, json!({"minLength": 3}), json!("éé"), "Write at least 3 characters.");
+        check(BlockType::TextArea, json!({"maxLength": 2}), json!("abc"), "Write at most 2 characters.");
+        check(
+            BlockType::DatePicker,
+            json!({"min": "2026-11-20"}),
+            json!("2026-11-19"),
+            "Choose a day from 2026-11-20 on.",
+        );
+        check(BlockType::DatePicker, json!({"max": "2026-11-20"}), json!("2026-11-20"), "");
+        check(BlockType::MultiSelect, json!({"min": 2, "max": 3}), json!(["a"]), "Choose at least 2.");
+        check(BlockType::MultiSelect, json!({"max": 1}), json!(["a", "b"]), "Choose at most 1.");
+    }
+
+    #[test]
+    fn rules_that_are_computed_wrongly_are_no_rules() {
+        check(BlockType::NumberInput, json!({"min": "five"}), json!(1), "");
+        check(BlockType::DatePicker, json!({"min": 7}), json!("2026-11-20"), "");
+    }
+}

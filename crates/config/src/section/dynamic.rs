@@ -1,0 +1,100 @@
+//! Values of a page that may be operators, which are evaluated as the page is shown.
+
+use super::operator;
+use crate::shape::suggest;
+use crate::source::{Entry, Node, Report};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::marker::PhantomData;
+
+/// A value of this type, or an operator. Only its schema is used.
+pub(crate) struct Dynamic<T>(PhantomData<T>);
+
+impl<T: JsonSchema> JsonSchema for Dynamic<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Dynamic_{}", T::schema_name()).into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [generator.subschema_for::<T>(), generator.subschema_for::<Operator>()] })
+    }
+}
+
+/// An operator. Which of them mean something where is checked apart from the shape.
+struct Operator;
+
+impl JsonSchema for Operator {
+    fn schema_name() -> Cow<'static, str> {
+        "Operator".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let described = |name: &&'static str| ((*name).to_owned(), json!({ "description": describe(name) }));
+        let properties: Map<String, Value> = allowed(Place::Action).iter().map(described).collect();
+        json_schema!({
+            "type": "object",
+            "description": "An operator, evaluated as the page is shown.",
+            "properties": properties,
+            "x-operator": true,
+        })
+    }
+}
+
+/// What an operator reads, for editors.
+fn describe(name: &str) -> &'static str {
+    match name {
+        "_state" => "A key of the page state, or `true` for all of it.",
+        "_url_query" => "A parameter of the address, or `true` for all of them.",
+        "_event" => "What has happened, or `true` for all that is known of it. In actions only.",
+        "_step" => "The result of an earlier action, by its id. In actions only.",
+        "_if" => "`{ test, then, else }`.",
+        "_eq" => "Whether the two values of a list are equal.",
+        _ => "Computes a value.",
+    }
+}
+
+/// Where a value of a page stands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the properties of a block.
+    Property,
+    /// In an action.
+    Action,
+}
+
+/// Operators that read what is only on the server, or only in a routine.
+const ELSEWHERE: [&str; 5] = ["_secret", "_user", "_payload", "_shared_state", "_item"];
+/// Operators that read what only an action knows.
+const OF_ACTIONS: [&str; 2] = ["_event", "_step"];
+
+/// The operators that mean something there.
+pub(super) fn allowed(place: Place) -> Vec<&'static str> {
+    let fits = |name: &&str| !ELSEWHERE.contains(name) && (place == Place::Action || !OF_ACTIONS.contains(name));
+    operators::names().iter().copied().filter(fits).collect()
+}
+
+/// Checks the operators in a value of a page. `state` are the keys of the page's state, `steps` the ids of the actions before.
+pub(super) fn check<'n>(value: &'n Node, place: Place, state: &[&'n str], steps: &[&'n str], report: &mut Report) {
+    operator::each(value, &allowed(place), report, &mut |operator: &Entry, report| {
+        let Some(path) = operator.value.text() else { return };
+        let first = path.split('.').next().unwrap_or(path);
+        match operator.key.as_str() {
+            "_state" if !state.contains(&first) => {
+                let help = suggest::help(first, state.iter().copied());
+                report.warning(operator.value.at, format!("nothing on this page writes the state `{first}`"), help);
+            }
+            "_step" if !steps.contains(&first) => {
+                let help = suggest::help(first, steps.iter().copied());
+                let help =
+                    help.or_else(|| Some("an action sees the results of those before it that have an id".to_owned()));
+                report.error(operator.value.at, format!("no action before this one has the id `{first}`"), help);
+            }
+            _ => {}
+        }
+    });
+}

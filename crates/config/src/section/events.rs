@@ -1,0 +1,211 @@
+//! The events of pages and blocks: lists of actions.
+
+use super::action_entry::ActionEntry;
+use super::dynamic::{self, Place};
+use super::pages::Survey;
+use super::{Context, refuse_prototype_key};
+use crate::shape::{Shape, check_value, suggest};
+use crate::source::{Entry, Kind, Node, Step};
+use serde_json::Value;
+use wire::page::{Action, BlockType, Events};
+
+/// The events of a page.
+const OF_PAGES: [&str; 1] = ["onInit"];
+/// The methods of a chat.
+const METHODS: [&str; 8] =
+    ["sendMessage", "setInput", "focus", "stop", "regenerate", "newConversation", "clearError", "scrollToBottom"];
+/// Methods of the language that this version cannot call yet.
+const METHODS_NOT_YET: [&str; 2] = ["setMessages", "deleteMessage"];
+/// Events of the language that nothing fires yet.
+const EVENTS_NOT_YET: [&str; 7] =
+    ["onEditMessage", "onDeleteMessage", "onFeedback", "onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
+
+/// The events of a type of block.
+fn of_blocks(kind: BlockType) -> &'static [&'static str] {
+    match kind {
+        BlockType::Button => &["onClick"],
+        BlockType::TextInput
+        | BlockType::TextArea
+        | BlockType::NumberInput
+        | BlockType::Select
+        | BlockType::MultiSelect
+        | BlockType::Switch
+        | BlockType::Checkbox
+        | BlockType::DatePicker
+        | BlockType::Tabs => &["onChange"],
+        BlockType::AgentChat => &[
+            "onBeforeSend",
+            "onUserMessage",
+            "onMessageComplete",
+            "onToolCall",
+            "onToolResult",
+            "onError",
+            "onStop",
+            "onRegenerate",
+            "onSuggestionClick",
+            "onTitleGenerated",
+            "onDataPart",
+        ],
+        BlockType::AgentConversations => &["onSelect", "onNew"],
+        BlockType::Box
+        | BlockType::Columns
+        | BlockType::Card
+        | BlockType::Title
+        | BlockType::Markdown
+        | BlockType::Table
+        | BlockType::Alert => &[],
+    }
+}
+
+/// Reads the events of a block; those that are wrong are reported and left out.
+pub(super) fn of_block(node: &Node, kind: BlockType, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
+    read(node, of_blocks(kind), &format!("a block of the type {kind:?}"), survey, context)
+}
+
+/// Reads the events of a page.
+pub(super) fn of_page(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
+    read(node, &OF_PAGES, "a page", survey, context)
+}
+
+fn read(owner: &Node, known: &[&str], whose: &str, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
+    let Some(Entry { value: events, .. }) = owner.get("events") else { return Events::new() };
+    if !matches!(events.kind, Kind::Map(_) | Kind::Null | Kind::Broken) {
+        let message = format!("expected a mapping of events, found {}", events.describe());
+        context.report.error(events.at, message, None);
+    }
+    let mut read = Events::new();
+    for Entry { key, key_at, value } in events.entries() {
+        if !known.contains(&key.as_str()) {
+            match EVENTS_NOT_YET.contains(&key.as_str()) {
+                true => {
+                    context.report.error(*key_at, format!("the event `{key}` is not available in this version"), None)
+                }
+                false => {
+                    let help = suggest::help(key, known.iter().copied());
+                    context.report.error(*key_at, format!("{whose} has no event `{key}`"), help);
+                }
+            }
+        }
+        if !matches!(value.kind, Kind::List(_) | Kind::Null | Kind::Broken) {
+            let help = "start the line with `- ` to make it a list of one".to_owned();
+            let help = matches!(value.kind, Kind::Map(_)).then_some(help);
+            context.report.error(value.at, format!("expected a list of actions, found {}", value.describe()), help);
+        }
+        let mut steps = Vec::new();
+        let actions = value.items().iter().filter_map(|node| action(node, &mut steps, survey, context)).collect();
+        read.insert(key.clone(), actions);
+    }
+    read
+}
+
+/// Reads one action. `steps` are the ids of those before it.
+fn action<'n>(
+    node: &'n Node,
+    steps: &mut Vec<&'n str>,
+    survey: &Survey<'n>,
+    context: &mut Context<'_, '_>,
+) -> Option<Action> {
+    for part in ["params", "skip"].iter().filter_map(|key| node.get(key)) {
+        dynamic::check(&part.value, Place::Action, &survey.state, steps, context.report);
+    }
+    if let Some((id, at)) = node.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at))) {
+        if steps.contains(&id) {
+            context.report.error(at, format!("there are two actions with the id `{id}` in this list"), None);
+        }
+        steps.push(id);
+    }
+    references(node, survey, context);
+    let value = check_value(node, Shape::of::<ActionEntry>()?, context.report)?;
+    // The shape is that of the type, so this reads what was checked.
+    serde_json::from_value(value).ok()
+}
+
+/// Whether what the action names is there.
+fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
+    let params = node.get("params").map_or(node, |entry| &entry.value);
+    match super::type_of(node) {
+        Some("SetState") => {
+            for Entry { key, key_at, .. } in params.entries() {
+                refuse_prototype_key(key, *key_at, context.report);
+            }
+        }
+        Some("Reset" | "Validate") => {
+            let ids = params.get("ids").map(|entry| entry.value.items()).unwrap_or_default();
+            for node in ids {
+                let Some(id) = node.text().filter(|id| !survey.inputs.contains(id)) else { continue };
+                let help = suggest::help(id, survey.inputs.iter().copied());
+                context.report.error(node.at, format!("no input on this page has the id `{id}`"), help);
+            }
+        }
+        Some("CallEndpoint") => {
+            let Some((id, at)) = named(params, "endpointId") else { return };
+            if !context.endpoints.contains_key(id) {
+                let help = suggest::help(id, context.endpoints.keys().copied());
+                let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
+                context.report.error(at, format!("there is no endpoint `{id}`"), help);
+            }
+        }
+        Some("CallMethod") => method(params, survey, context),
+        Some("Link") => link(params, context),
+        _ => {}
+    }
+}
+
+fn named<'n>(params: &'n Node, key: &str) -> Option<(&'n str, crate::source::Span)> {
+    params.get(key).and_then(|entry| Some((entry.value.text()?, entry.value.at)))
+}
+
+fn method(params: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
+    if let Some((id, at)) = named(params, "blockId")
+        && !survey.chats.contains(&id)
+    {
+        let help = suggest::help(id, survey.chats.iter().copied());
+        context.report.error(at, format!("no chat on this page has the id `{id}`"), help);
+    }
+    let Some((method, at)) = named(params, "method").filter(|(name, _)| !METHODS.contains(name)) else { return };
+    if METHODS_NOT_YET.contains(&method) {
+        context.report.error(at, format!("the method `{method}` is not available in this version"), None);
+    } else {
+        context.report.error(at, format!("a chat has no method `{method}`"), suggest::help(method, METHODS));
+    }
+}
+
+fn link(params: &Node, context: &mut Context<'_, '_>) {
+    if params.get("pageId").is_some() == params.get("url").is_some() {
+        let help = "give it a `pageId` or a `url`".to_owned();
+        context.report.error(params.at, "a link leads to one place", Some(help));
+    }
+    if let Some((id, at)) = named(params, "pageId")
+        && !context.pages.contains_key(id)
+    {
+        let help = suggest::help(id, context.pages.keys().copied());
+        context.report.error(at, format!("there is no page `{id}`"), help);
+    }
+    if let Some((url, _)) = named(params, "url")
+        && !is_safe(url)
+    {
+        let help = "use `https:`, `http:`, `mailto:`, or a path that starts with `/`".to_owned();
+        context.report.error(params.at(&[Step::Key("url")]), "a link cannot lead there", Some(help));
+    }
+}
+
+/// The same rule as the browser's, which checks addresses that are computed.
+fn is_safe(url: &str) -> bool {
+    let lower = url.trim_start().to_ascii_lowercase();
+    ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
+}
+
+/// The keys that a list of actions writes.
+pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
+    let lists = owner.get("events").map(|entry| entry.value.entries()).unwrap_or_default();
+    let actions = lists.iter().flat_map(|list| list.value.items());
+    let set = actions.filter(|action| super::type_of(action) == Some("SetState"));
+    set.filter_map(|action| action.get("params"))
+        .flat_map(|params| params.value.entries())
+        .map(|entry| entry.key.as_str())
+}
+
+/// A block's type, if it is one.
+pub(super) fn block_type(node: &Node) -> Option<BlockType> {
+    serde_json::from_value(Value::from(super::type_of(node)?)).ok()
+}

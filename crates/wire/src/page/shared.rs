@@ -1,0 +1,236 @@
+//! What a page shares with an agent, and what the agent may write.
+
+use super::{AgentChatProperties, Block, Page};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// A key of the shared state: what it is called, what it may hold, where it is written.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SharedField {
+    /// The key that the agent sees.
+    pub key: String,
+    /// The key of the page state that a write goes to; absent: the agent may read it only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
+    /// What it may hold.
+    #[serde(flatten)]
+    pub field_type: FieldType,
+}
+
+/// What a field may hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+pub enum FieldType {
+    /// Any text.
+    Text,
+    /// A finite number.
+    Number,
+    /// `true` or `false`.
+    Boolean,
+    /// One of the options' values.
+    Choice {
+        /// The values that may be written.
+        options: Vec<String>,
+    },
+    /// Any number of the options' values, as a list.
+    Choices {
+        /// The values that may be written; empty: any.
+        options: Vec<String>,
+    },
+    /// A day of the calendar, `YYYY-MM-DD`.
+    Date,
+    /// Not declared: anything.
+    Any,
+}
+
+/// What a chat on this page shares: each key with the input that it stands for, if it stands for one.
+///
+/// `{_state: X}` with an input block `X` may be written and has that input's type; any other expression may be read only.
+pub fn shared_fields(page: &Page, chat: &AgentChatProperties) -> Vec<SharedField> {
+    let field = |(key, expression): (&String, &Value)| {
+        let target = state_key(expression);
+        let declared = target.and_then(|target| input_type(&page.blocks, target));
+        SharedField {
+            key: key.clone(),
+            target: declared.as_ref().and(target).map(str::to_owned),
+            field_type: declared.unwrap_or(FieldType::Any),
+        }
+    };
+    chat.shared_state.iter().map(field).collect()
+}
+
+/// The key in `{_state: key}`.
+fn state_key(expression: &Value) -> Option<&str> {
+    match expression.as_object() {
+        Some(operator) if operator.len() == 1 => operator.get("_state")?.as_str(),
+        _ => None,
+    }
+}
+
+fn input_type(blocks: &[Block], id: &str) -> Option<FieldType> {
+    blocks.iter().find_map(|block| {
+        let own = if block.id == id { block.kind.field_type(&block.properties) } else { None };
+        own.or_else(|| input_type(&block.blocks, id))
+    })
+}
+
+/// What came of an `update-page-state` call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Updates {
+    /// Page state keys with their new values, in the order of the call.
+    pub written: Vec<(String, Value)>,
+    /// For the model: `{ok, written, ignored?, refused?: [{key, reason}]}` (L-70).
+    pub output: Value,
+}
+
+/// Checks the input of an `update-page-state` call against the declared fields. Only declared keys are written (L-69); a
+/// wrong value is refused with a reason that a model can act on; `null` clears a field.
+pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
+    let empty = Map::new();
+    let updates = input.get("updates").and_then(Value::as_object).unwrap_or(&empty);
+    let (mut written, mut keys, mut ignored, mut refused) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for (key, value) in updates {
+        let field = fields.iter().find(|field| field.key == *key);
+        let Some((field, target)) = field.and_then(|field| Some((field, field.target.as_ref()?))) else {
+            ignored.push(Value::from(key.as_str()));
+            continue;
+        };
+        match field.field_type.accept(value) {
+            Ok(value) => {
+                written.push((target.clone(), value));
+                keys.push(Value::from(key.as_str()));
+            }
+            Err(reason) => refused.push(serde_json::json!({ "key": key, "reason": reason })),
+        }
+    }
+    let mut output = Map::new();
+    output.insert("ok".to_owned(), Value::Bool(refused.is_empty()));
+    output.insert("written".to_owned(), Value::Array(keys));
+    for (name, list) in [("ignored", ignored), ("refused", refused)] {
+        if !list.is_empty() {
+            output.insert(name.to_owned(), Value::Array(list));
+        }
+    }
+    Updates { written, output: Value::Object(output) }
+}
+
+impl FieldType {
+    /// The value as it is kept, or why it cannot be.
+    fn accept(&self, value: &Value) -> Result<Value, String> {
+        let fits = match (self, value) {
+            (_, Value::Null) | (Self::Any, _) => true,
+            (Self::Text, value) => value.is_string(),
+            (Self::Number, value) => value.is_number(),
+            (Self::Boolean, value) => value.is_boolean(),
+            (Self::Choice { options }, value) => value.as_str().is_some_and(|text| options.iter().any(|o| o == text)),
+            (Self::Choices { options }, value) => value.as_array().is_some_and(|chosen| {
+                let is_option = |text: &str| options.is_empty() || options.iter().any(|option| option == text);
+                chosen.iter().all(|value| value.as_str().is_some_and(is_option))
+            }),
+            (Self::Date, value) => value.as_str().is_some_and(is_date),
+        };
+        if fits { Ok(value.clone()) } else { Err(format!("expected {}", self.expectation())) }
+    }
+
+    /// What may be written, in words for a model.
+    pub fn expectation(&self) -> String {
+        match self {
+            Self::Text => "a text".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Boolean => "true or false".to_owned(),
+            Self::Choice { options } => format!("one of {}", options.join(", ")),
+            Self::Choices { options } if options.is_empty() => "a list of texts".to_owned(),
+            Self::Choices { options } => format!("a list of some of {}", options.join(", ")),
+            Self::Date => "a date as YYYY-MM-DD".to_owned(),
+            Self::Any => "anything".to_owned(),
+        }
+    }
+}
+
+/// Whether a text is a day that the calendar has, `YYYY-MM-DD`.
+pub fn is_date(text: &str) -> bool {
+    let number = |range: std::ops::Range<usize>| {
+        text.get(range).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u32>().ok()
+    };
+    let shaped = text.len() == 10 && text.as_bytes()[4] == b'-' && text.as_bytes()[7] == b'-';
+    let (Some(year), Some(month), Some(day)) = (number(0..4), number(5..7), number(8..10)) else { return false };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 => 28 + u32::from(leap),
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    };
+    shaped && (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn fields() -> Vec<SharedField> {
+        let page: Page = serde_json::from_value(json!({ "id": "p", "blocks": [{ "id": "form", "type": "Card",
+            "properties": { "title": "Form" }, "blocks": [
+                { "id": "name", "type": "TextInput", "properties": {} },
+                { "id": "age", "type": "NumberInput", "properties": {} },
+                { "id": "on", "type": "Switch", "properties": {} },
+                { "id": "day", "type": "DatePicker", "properties": {} },
+                { "id": "kind", "type": "Select", "properties": { "options": [{ "value": "a", "label": "A" }, "b"] } },
+                { "id": "tags", "type": "MultiSelect", "properties": { "options": ["x", "y"] } },
+                { "id": "any", "type": "Select", "properties": { "options": { "_state": "list" } } }] }] }))
+        .unwrap();
+        let shared = json!({ "legal_name": { "_state": "name" }, "age": { "_state": "age" }, "on": { "_state": "on" },
+            "day": { "_state": "day" }, "kind": { "_state": "kind" }, "tags": { "_state": "tags" }, "any": { "_state": "any" }, "fixed": 7, "gone": { "_state": "nowhere" } });
+        let chat =
+            AgentChatProperties { shared_state: shared.as_object().unwrap().clone(), ..AgentChatProperties::default() };
+        shared_fields(&page, &chat)
+    }
+
+    #[test]
+    fn updates_of_the_page_state() {
+        let check = |updates: Value, written: &str, output: &str| {
+            let applied = apply_updates(&fields(), &json!({ "updates": updates }));
+            assert_eq!(serde_json::to_string(&applied.written).unwrap(), written);
+            assert_eq!(applied.output.to_string(), output);
+        };
+        check(json!({ "legal_name": "Ada" }), r#"[["name","Ada"]]"#, r#"{"ok":true,"written":["legal_name"]}"#);
+        check(json!({ "legal_name": null }), r#"[["name",null]]"#, r#"{"ok":true,"written":["legal_name"]}"#);
+        check(
+            json!({ "admin": true, "fixed": 8, "gone": 1, "__proto__": 1 }),
+            "[]",
+            r#"{"ok":true,"written":[],"ignored":["admin","fixed","gone","__proto__"]}"#,
+        );
+        check(
+            json!({ "kind": "c", "age": "12", "on": true }),
+            r#"[["on",true]]"#,
+            r#"{"ok":false,"written":["on"],"refused":[{"key":"kind","reason":"expected one of a, b"},{"key":"age","reason":"expected a number"}]}"#,
+        );
+        check(json!({ "day": "2024-02-29" }), r#"[["day","2024-02-29"]]"#, r#"{"ok":true,"written":["day"]}"#);
+        check(
+            json!({ "tags": ["x", "y"], "any": "z" }),
+            r#"[["tags",["x","y"]],["any","z"]]"#,
+            r#"{"ok":true,"written":["tags","any"]}"#,
+        );
+        check(
+            json!({ "tags": ["x", "q"], "any": 1 }),
+            "[]",
+            r#"{"ok":false,"written":[],"refused":[{"key":"tags","reason":"expected a list of some of x, y"},{"key":"any","reason":"expected a text"}]}"#,
+        );
+        check(json!("nonsense"), "[]", r#"{"ok":true,"written":[]}"#);
+    }
+
+    #[test]
+    fn days_of_the_calendar() {
+        let check = |text: &str, expected: bool| assert_eq!(is_date(text), expected, "{text}");
+        check("2026-11-20", true);
+        check("2023-02-29", false);
+        check("2000-02-29", true);
+        check("1900-02-29", false);
+        check("2026-13-01", false);
+        check("2026-04-31", false);
+        check("2026-4-1", false);
+        check("+026-04-01", false);
+        check("2026-04-0é", false);
+    }
+}
