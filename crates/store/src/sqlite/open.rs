@@ -40,13 +40,33 @@ pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
         }
     };
     let shown = name.as_deref().unwrap_or("in memory");
-    let mut connection = options.connect().await.map_err(|error| cannot_open(shown, error.into()))?;
+    let mut connection = connect(&options).await.map_err(|error| cannot_open(shown, error.into()))?;
     prepare(&mut connection, shown).await?;
     let readers = match name {
         Some(_) => Some(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
         None => None,
     };
     Ok(Database { writer: Writer::start(connection), readers })
+}
+
+/// Connects. Of several processes that switch a new file to WAL at once, SQLite turns all but one away without waiting, whatever
+/// the busy timeout says; here they come again.
+async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {
+    let patience = tokio::time::Instant::now() + BUSY_TIMEOUT;
+    loop {
+        match options.connect().await {
+            Err(error) if is_busy(&error) && tokio::time::Instant::now() < patience => {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            connected => return connected,
+        }
+    }
+}
+
+/// `SQLITE_BUSY`, whichever of its extended codes.
+fn is_busy(error: &sqlx::Error) -> bool {
+    let code = error.as_database_error().and_then(|error| error.code());
+    code.and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
 fn common() -> SqliteConnectOptions {
