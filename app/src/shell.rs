@@ -18,6 +18,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <script src="/assets/theme.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
+                <script src="/assets/changes.js" type="module"></script>
                 <HydrationScripts options />
                 <MetaTags />
             </head>

@@ -5,6 +5,7 @@ mod cli;
 mod compose;
 mod error;
 mod listen;
+mod reload;
 mod router;
 mod routes;
 mod shutdown;

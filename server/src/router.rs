@@ -2,7 +2,7 @@
 
 use crate::auth;
 use crate::compose::Composition;
-use crate::routes::{agent, conversations, endpoints, health, pages, site};
+use crate::routes::{agent, config, conversations, endpoints, health, pages, site};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -30,6 +30,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/api/agent/{page}/{agent}/{conversation}/stream", get(agent::stream))
         .route("/api/agent/{page}/{agent}/{conversation}/stop", post(agent::stop))
         .route("/api/endpoints/{page}/{endpoint}", post(endpoints::call))
+        .route("/api/config/status", get(config::status))
         .route("/api/conversations", get(conversations::list))
         .route(
             "/api/conversations/{id}",

@@ -17,7 +17,7 @@ pub use env::{Env, ProcessEnv};
 pub use source::Location;
 
 use source::{Files, Report};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file that a folder's config starts with.
 pub const MAIN_FILE: &str = "chatwright.yaml";
@@ -25,16 +25,32 @@ pub const MAIN_FILE: &str = "chatwright.yaml";
 /// A good config with what its author should know about it.
 pub type Loaded = Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>;
 
+/// What came of reading a config, and what it was read from: for who wants to read it again when that changes.
+#[derive(Debug)]
+pub struct Reading {
+    /// The config, or what is wrong with it.
+    pub outcome: Loaded,
+    /// Every file that was asked for, also those that are missing.
+    pub files: Vec<PathBuf>,
+    /// Equal for equal texts, on every machine that runs this version. Not for security.
+    pub fingerprint: u64,
+}
+
 /// Reads a config file, or [`MAIN_FILE`] in a folder. Variables come from `env`.
 ///
 /// # Errors
 /// All problems, and warnings among them, in the order of the text.
 pub fn load_path(path: &Path, env: &dyn Env) -> Loaded {
+    read_path(path, env).outcome
+}
+
+/// As [`load_path`], with what it was read from.
+pub fn read_path(path: &Path, env: &dyn Env) -> Reading {
     let (folder, main) = match (path.is_dir(), path.parent(), path.file_name().and_then(|name| name.to_str())) {
         (false, Some(folder), Some(name)) => (folder, name),
         _ => (path, MAIN_FILE),
     };
-    load(&Files::Folder(folder.to_owned()), main, env)
+    read(&Files::Folder(folder.to_owned()), main, env)
 }
 
 /// Reads a config out of texts by file name, the first of which is the main file.
@@ -42,17 +58,24 @@ pub fn load_path(path: &Path, env: &dyn Env) -> Loaded {
 /// # Errors
 /// As [`load_path`].
 pub fn load_embedded(files: &[(&str, &str)], env: &dyn Env) -> Loaded {
-    let main = files.first().map_or(MAIN_FILE, |(name, _)| *name);
-    load(&Files::Embedded(files), main, env)
+    read_embedded(files, env).outcome
 }
 
-fn load(files: &Files<'_>, main: &str, env: &dyn Env) -> Loaded {
+/// As [`load_embedded`], with what it was read from.
+pub fn read_embedded(files: &[(&str, &str)], env: &dyn Env) -> Reading {
+    let main = files.first().map_or(MAIN_FILE, |(name, _)| *name);
+    read(&Files::Embedded(files), main, env)
+}
+
+fn read(files: &Files<'_>, main: &str, env: &dyn Env) -> Reading {
     let mut report = Report::default();
     let config = source::load(files, main, &mut report).map(|root| section::read(&root, &mut report, env));
-    match config {
+    let (asked, fingerprint) = (report.asked().to_vec(), report.fingerprint());
+    let outcome = match config {
         Some(config) if !report.has_errors() => Ok((config, report.into_diagnostics())),
         _ => Err(report.into_diagnostics()),
-    }
+    };
+    Reading { outcome, files: asked, fingerprint }
 }
 
 /// The JSON Schema of a config, with descriptions and defaults, for editors.

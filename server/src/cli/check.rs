@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
 
 /// Prints every problem; fails when one is an error.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    match compose::load(arguments.config.path.as_deref()) {
+    match compose::read(arguments.config.path.as_deref()).outcome {
         Ok((_, warnings)) => {
             warnings.iter().for_each(|warning| eprintln!("{warning}"));
             println!("the config is good");

@@ -3,7 +3,7 @@
 use super::{ConfigArgument, fail};
 use crate::compose::{self, Composition};
 use crate::router::{AppState, router};
-use crate::{listen, shutdown};
+use crate::{listen, reload, shutdown};
 use metrics_exporter_prometheus::PrometheusBuilder;
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -38,7 +38,8 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
             arguments.addr
         ));
     }
-    let (config, warnings) = compose::load(arguments.config.path.as_deref()).map_err(|problems| {
+    let reading = compose::read(arguments.config.path.as_deref());
+    let (config, warnings) = reading.outcome.map_err(|problems| {
         problems.iter().for_each(|problem| eprintln!("{problem}"));
         format!("the config has {} error(s); nothing was started", problems.len())
     })?;
@@ -46,12 +47,16 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
-    let composition = Composition::new(config, &arguments.database).await.map_err(|error| error.to_string())?;
+    let composition = Composition::new(config, reading.fingerprint, &arguments.database).await;
+    let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let state = AppState { composition: Arc::new(composition), metrics };
     let stop = shutdown::on_signal();
+    if let Some(path) = arguments.config.path {
+        tokio::spawn(reload::follow(path, reading.files, state.composition.current.clone(), stop.clone()));
+    }
     println!("listening on http://{address}");
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
     let drain = limits.drain;

@@ -10,17 +10,30 @@ use std::collections::HashMap;
 use tokio_util::sync::CancellationToken;
 use wire::{ErrorCode, UserError};
 
-/// Opens the databases and reads the routines.
-pub(super) async fn build(config: &Config) -> anyhow::Result<Endpoints> {
-    let mut databases = HashMap::new();
+/// The open databases by connection, with what they were opened by.
+pub(super) type Databases = HashMap<String, (SqlSettings, Sql)>;
+
+/// Opens the databases. One that was open `before` with the same settings stays open: one in memory would be lost.
+pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyhow::Result<Databases> {
+    let mut databases = Databases::new();
     for (id, connection) in &config.connections {
         let ConnectionKind::Sql(sql) = &connection.kind else { continue };
         let url = sql.url.expose_secret().to_owned();
         let settings = SqlSettings { url, read_only: sql.read_only, init: sql.init.clone() };
-        let opened =
-            Sql::open(&settings).await.map_err(|error| anyhow!("{}: the connection `{id}`: {error}", connection.at))?;
-        databases.insert(id.clone(), opened);
+        let opened = match before.get(id) {
+            Some((known, opened)) if *known == settings => opened.clone(),
+            _ => Sql::open(&settings)
+                .await
+                .map_err(|error| anyhow!("{}: the connection `{id}`: {error}", connection.at))?,
+        };
+        databases.insert(id.clone(), (settings, opened));
     }
+    Ok(databases)
+}
+
+/// Reads the routines.
+pub(super) fn build(config: &Config, databases: &Databases) -> anyhow::Result<Endpoints> {
+    let databases = databases.iter().map(|(id, (_, opened))| (id.clone(), opened.clone())).collect();
     let endpoints = config.endpoints.values().map(|endpoint| Endpoint {
         id: endpoint.id.clone(),
         description: endpoint.description.clone(),

@@ -1,14 +1,15 @@
 //! The composition root: the checked config turned into things that run, and the only place that sees every room.
 
 mod agents;
+mod current;
 mod endpoints;
 mod models;
 mod pages;
 
-use ::endpoints::Endpoints;
-use app::context::PageSource;
+pub(crate) use current::{Current, Status};
+
 use chat::{Caller, Chat};
-use config::{Config, Diagnostic, Limits};
+use config::{Config, Limits, Reading};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::path::Path;
@@ -28,33 +29,31 @@ const MAX_RUNS: usize = 2_000;
 /// Everything that the routes need.
 pub(crate) struct Composition {
     pub(crate) chat: Chat,
-    pub(crate) pages: Arc<dyn PageSource>,
+    /// What the config describes, as it is now.
+    pub(crate) current: Arc<Current>,
     pub(crate) limits: Limits,
-    endpoints: Arc<Endpoints>,
 }
 
-/// Reads the config at `path`, or the embedded demo without one. Also answers the warnings.
-pub(crate) fn load(path: Option<&Path>) -> Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>> {
+/// Reads the config at `path`, or the embedded demo without one.
+pub(crate) fn read(path: Option<&Path>) -> Reading {
     match path {
-        Some(path) => config::load_path(path, &config::ProcessEnv),
-        None => config::load_embedded(DEMO, &config::ProcessEnv),
+        Some(path) => config::read_path(path, &config::ProcessEnv),
+        None => config::read_embedded(DEMO, &config::ProcessEnv),
     }
 }
 
 impl Composition {
     /// Builds everything. `database` is where conversations are kept, unless the config says where.
-    pub(crate) async fn new(config: Config, database: &str) -> anyhow::Result<Self> {
-        let endpoints = Arc::new(endpoints::build(&config).await?);
-        let pages = Arc::new(pages::Pages::new(config.pages.clone()));
-        let agents = agents::ConfiguredAgents::build(&config, &endpoints, pages.clone())?;
+    pub(crate) async fn new(config: Config, fingerprint: u64, database: &str) -> anyhow::Result<Self> {
+        let current = Arc::new(Current::new(&config, fingerprint).await?);
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
         let store = Store::open(url).await?;
-        let chat = Chat::open(store, Arc::new(agents), MAX_RUNS).await?;
-        Ok(Self { chat, pages, limits: config.limits, endpoints })
+        let chat = Chat::open(store, current.clone(), MAX_RUNS).await?;
+        Ok(Self { chat, current, limits: config.limits })
     }
 
     /// Runs an endpoint for a page's button or another client.
     pub(crate) async fn call_endpoint(&self, caller: &Caller, id: &str, payload: Value) -> Result<Value, UserError> {
-        endpoints::call(&self.endpoints, caller, id, payload).await
+        endpoints::call(&self.current.endpoints(), caller, id, payload).await
     }
 }

@@ -3,6 +3,7 @@
 use super::agent::unreadable;
 use crate::error::HttpError;
 use crate::router::AppState;
+use app::context::PageSource as _;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, State};
 use axum::{Extension, Json};
@@ -18,7 +19,7 @@ pub(crate) async fn call(
     payload: Result<Json<Value>, JsonRejection>,
 ) -> Result<Json<Value>, HttpError> {
     let Json(payload) = payload.map_err(|rejection| unreadable(&rejection))?;
-    if state.composition.pages.page(&page_id).is_none() {
+    if state.composition.current.page(&page_id).is_none() {
         return Err(UserError::not_found().into());
     }
     Ok(Json(state.composition.call_endpoint(&caller, &endpoint_id, payload).await?))

@@ -1,6 +1,7 @@
 //! One file for each group of addresses.
 
 pub(crate) mod agent;
+pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod endpoints;
 pub(crate) mod health;

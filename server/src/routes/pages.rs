@@ -43,7 +43,7 @@ pub(crate) async fn page(
 }
 
 fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
-    let (chat, pages) = (state.composition.chat.clone(), state.composition.pages.clone());
+    let (chat, pages) = (state.composition.chat.clone(), state.composition.current.clone());
     let context = AppContext { chat, pages, seen: Seen::default() };
     move || {
         provide_context(context.clone());

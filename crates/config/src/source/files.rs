@@ -22,6 +22,14 @@ impl Files<'_> {
         }
     }
 
+    /// Where a file stands on disk.
+    pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
+        match self {
+            Self::Folder(folder) => Some(folder.join(name)),
+            Self::Embedded(_) => None,
+        }
+    }
+
     /// The text of a file, by its name below the folder.
     ///
     /// # Errors

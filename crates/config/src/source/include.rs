@@ -15,6 +15,7 @@ impl Loader<'_> {
                 _ => Err("it is larger than 1 MiB".to_owned()),
             });
             let shown = self.files.shown(name);
+            self.report.ask(self.files.path(name));
             let known = match read {
                 Ok(text) => {
                     let text: Arc<str> = text.strip_prefix('\u{feff}').unwrap_or(&text).into();

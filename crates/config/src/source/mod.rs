@@ -11,6 +11,8 @@ pub(crate) use parse::load;
 pub(crate) use tree::{Entry, Kind, Node, Step};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Bytes of one file.
@@ -67,6 +69,8 @@ struct SourceFile {
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     files: Vec<SourceFile>,
+    /// Files on disk that were asked for, whether or not they could be read.
+    asked: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
     /// All of them, with those that are not shown.
     errors: usize,
@@ -78,6 +82,22 @@ impl Report {
     fn add_file(&mut self, name: &str, text: Option<Arc<str>>) -> u32 {
         self.files.push(SourceFile { name: name.into(), text });
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    fn ask(&mut self, file: Option<PathBuf>) {
+        self.asked.extend(file);
+    }
+
+    /// The files on disk that were asked for.
+    pub(crate) fn asked(&self) -> &[PathBuf] {
+        &self.asked
+    }
+
+    /// Tells texts apart.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.files.iter().for_each(|file| file.text.hash(&mut hasher));
+        hasher.finish()
     }
 
     /// Where a span is, for people.

@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 /// Which database, and how it may be used.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SqlSettings {
     /// `sqlite://PATH` or `sqlite::memory:`.
     pub url: String,

@@ -1,43 +1,15 @@
 //! The binary from outside: what other programs rely on, and what must be refused.
 
-use reqwest::{Client, Method, RequestBuilder, Response, StatusCode};
+use crate::process::Server;
+use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use tempfile::TempDir;
 
 /// Ids of messages are unique.
 static MESSAGES: AtomicUsize = AtomicUsize::new(0);
 
-/// A server with the embedded demo and a database of its own; ends when dropped.
-struct Server {
-    child: Child,
-    origin: String,
-    client: Client,
-    _folder: TempDir,
-}
-
 impl Server {
-    fn start() -> Self {
-        let folder = TempDir::new().unwrap();
-        let database = format!("sqlite://{}/chat.db", folder.path().display());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_chatwright"))
-            .args(["serve", "--addr", "127.0.0.1:0", "--database", &database])
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { child, origin, client: Client::builder().build().unwrap(), _folder: folder }
-    }
-
-    fn ask(&self, method: Method, path: &str) -> RequestBuilder {
-        self.client.request(method, format!("{}{path}", self.origin))
-    }
-
     /// Sends a message as the AI SDK's client does.
     fn message(&self, conversation: &str, text: &str) -> RequestBuilder {
         let id = format!("m{}", MESSAGES.fetch_add(1, Ordering::Relaxed));
@@ -52,14 +24,6 @@ impl Server {
 
     async fn conversation(&self, id: &str) -> Value {
         self.ask(Method::GET, &format!("/api/conversations/{id}")).send().await.unwrap().json().await.unwrap()
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have ended by itself.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -1,0 +1,102 @@
+//! What the config describes, as it is now. A changed config is built beside the old one and takes its place in one step; who
+//! has begun with the old one ends with it.
+
+use super::agents::ConfiguredAgents;
+use super::endpoints::{self, Databases};
+use super::pages::Pages;
+use ::endpoints::Endpoints;
+use app::context::PageSource;
+use arc_swap::ArcSwap;
+use chat::{AgentRequest, Agents};
+use config::Config;
+use parking_lot::Mutex;
+use serde::Serialize;
+use std::sync::Arc;
+use wire::UserError;
+use wire::page::Page;
+
+/// The newest good config as things that run.
+pub(crate) struct Current {
+    things: ArcSwap<Things>,
+    status: Mutex<Status>,
+}
+
+struct Things {
+    pages: Arc<Pages>,
+    agents: ConfiguredAgents,
+    endpoints: Arc<Endpoints>,
+    databases: Databases,
+}
+
+/// What an open page needs to know of the config behind it.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Status {
+    /// Another one when the config is another one; the same again after a restart, and on every replica.
+    version: String,
+    /// What is wrong with the text as it stands, which is why the version is an older one. For developers: it quotes the config.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problems: Option<Arc<str>>,
+}
+
+impl Things {
+    async fn build(config: &Config, before: &Databases) -> anyhow::Result<Self> {
+        let databases = endpoints::open_databases(config, before).await?;
+        let endpoints = Arc::new(endpoints::build(config, &databases)?);
+        let pages = Arc::new(Pages::new(config.pages.clone()));
+        let agents = ConfiguredAgents::build(config, &endpoints, pages.clone())?;
+        Ok(Self { pages, agents, endpoints, databases })
+    }
+}
+
+impl Current {
+    pub(super) async fn new(config: &Config, fingerprint: u64) -> anyhow::Result<Self> {
+        let things = Things::build(config, &Databases::new()).await?;
+        let status = Status { version: version(fingerprint), problems: None };
+        Ok(Self { things: ArcSwap::from_pointee(things), status: Mutex::new(status) })
+    }
+
+    /// Puts another config in the place of this one, for all that begins from now on.
+    ///
+    /// # Errors
+    /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
+    pub(crate) async fn replace(&self, config: &Config, fingerprint: u64) -> anyhow::Result<()> {
+        let things = Things::build(config, &self.things.load().databases).await?;
+        self.things.store(Arc::new(things));
+        *self.status.lock() = Status { version: version(fingerprint), problems: None };
+        Ok(())
+    }
+
+    /// The text is wrong, and the config stays as it is.
+    pub(crate) fn keep(&self, problems: &str) {
+        self.status.lock().problems = Some(problems.into());
+    }
+
+    /// What open pages are told.
+    pub(crate) fn status(&self) -> Status {
+        self.status.lock().clone()
+    }
+
+    pub(super) fn endpoints(&self) -> Arc<Endpoints> {
+        self.things.load().endpoints.clone()
+    }
+}
+
+fn version(fingerprint: u64) -> String {
+    format!("{fingerprint:016x}")
+}
+
+impl Agents for Current {
+    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError> {
+        self.things.load().agents.agent(request)
+    }
+}
+
+impl PageSource for Current {
+    fn page(&self, id: &str) -> Option<Arc<Page>> {
+        self.things.load().pages.page(id)
+    }
+
+    fn first(&self) -> Option<String> {
+        self.things.load().pages.first()
+    }
+}

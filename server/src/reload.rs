@@ -1,0 +1,82 @@
+//! Reads the config again when its files change (D-22, F31). They are looked at instead of listened to: that also sees a file on a
+//! network, one that is mounted into a container, and a link that leads elsewhere now, and it costs a few calls a second.
+
+use crate::compose::{self, Current};
+use config::{Diagnostic, Reading, Severity};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio_util::sync::CancellationToken;
+
+/// How often the files are looked at. A change counts once it has not changed again for as long: an editor may empty a file and
+/// then fill it.
+const EVERY: Duration = Duration::from_millis(250);
+
+/// Keeps `current` at what stands in the config at `path`, until told to stop. `files` are those of the config as it is now.
+pub(crate) async fn follow(path: PathBuf, files: Vec<PathBuf>, current: Arc<Current>, stop: CancellationToken) {
+    let mut seen = look(&files).await;
+    let (mut files, mut pending) = (files, None);
+    while stop.run_until_cancelled(tokio::time::sleep(EVERY)).await.is_some() {
+        let now = look(&files).await;
+        if now == seen {
+            pending = None;
+        } else if pending.as_ref() != Some(&now) {
+            pending = Some(now);
+        } else {
+            // From before they are read: what changes meanwhile shows as a change next time.
+            seen = now;
+            pending = None;
+            let read = apply(&path, &current).await;
+            if read != files {
+                seen = look(&read).await;
+                files = read;
+            }
+        }
+    }
+}
+
+/// What a file looks like without reading it; `None`: it is not there.
+type Look = Option<(SystemTime, u64)>;
+
+async fn look(files: &[PathBuf]) -> Vec<Look> {
+    let files = files.to_vec();
+    let look = move || files.iter().map(|file| look_at(file)).collect();
+    tokio::task::spawn_blocking(look).await.unwrap_or_default()
+}
+
+fn look_at(file: &Path) -> Look {
+    let data = file.metadata().ok()?;
+    Some((data.modified().ok()?, data.len()))
+}
+
+/// Reads the config and takes it over if it is good. Answers with the files to look at from now on.
+async fn apply(path: &Path, current: &Current) -> Vec<PathBuf> {
+    let owned = path.to_owned();
+    let Ok(reading) = tokio::task::spawn_blocking(move || compose::read(Some(&owned))).await else {
+        refuse(current, "the config could not be read");
+        return vec![path.to_owned()];
+    };
+    let Reading { outcome, files, fingerprint } = reading;
+    match outcome {
+        Ok((config, warnings)) => match current.replace(&config, fingerprint).await {
+            Ok(()) => {
+                warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
+                tracing::info!("the config was read again");
+            }
+            Err(error) => refuse(current, &format!("the config cannot be used: {error}")),
+        },
+        Err(problems) => refuse(current, &shown(&problems)),
+    }
+    files
+}
+
+fn refuse(current: &Current, problems: &str) {
+    tracing::error!("the config was changed and is wrong; the earlier one stays in use\n{problems}");
+    current.keep(problems);
+}
+
+/// The errors as text; warnings come with a config that is used.
+fn shown(problems: &[Diagnostic]) -> String {
+    let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
+    errors.map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,5 @@
+//! The binary from outside.
+
+mod http;
+mod process;
+mod reload;

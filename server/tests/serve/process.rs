@@ -1,0 +1,51 @@
+//! The binary as a child process.
+
+use reqwest::{Client, Method, RequestBuilder};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use tempfile::TempDir;
+
+/// A server with a database of its own; ends when dropped.
+pub(crate) struct Server {
+    child: Child,
+    pub(crate) origin: String,
+    client: Client,
+    _folder: TempDir,
+}
+
+impl Server {
+    /// With the embedded demo.
+    pub(crate) fn start() -> Self {
+        Self::start_with(&[])
+    }
+
+    /// With more arguments.
+    pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let database = format!("sqlite://{}/chat.db", folder.path().display());
+        let mut child = Command::new(env!("CARGO_BIN_EXE_chatwright"))
+            .args(["serve", "--addr", "127.0.0.1:0", "--database", &database])
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        Self { child, origin, client: Client::builder().build().unwrap(), _folder: folder }
+    }
+
+    /// A request to it.
+    pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {
+        self.client.request(method, format!("{}{path}", self.origin))
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
