@@ -255,6 +255,11 @@ impl PageState {
         }
     }
 
+    /// Lets a screen reader say something.
+    pub(crate) fn announce(&self, sentence: String) {
+        self.announcement.set(sentence);
+    }
+
     /// What a screen reader should say about the last change. Tracked.
     pub fn announcement(&self) -> String {
         self.announcement.get()

@@ -1,15 +1,7 @@
 import { join } from "node:path";
-import type { Page, TestInfo } from "@playwright/test";
 import { answered, ask } from "../fixtures/chat.ts";
+import { ROOT, picture } from "../fixtures/picture.ts";
 import { expect, open, test } from "../fixtures/test.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
-
-/** To be looked at: `target/screenshots/NAME-SIZE-THEME.png`. */
-async function picture(page: Page, info: TestInfo, name: string): Promise<void> {
-  const path = join(ROOT, "target/screenshots", `${name}-${info.project.name}.png`);
-  await page.screenshot({ path, animations: "disabled", caret: "hide" });
-}
 
 test("a new conversation", async ({ page }, info) => {
   await open(page);

@@ -112,6 +112,7 @@ impl Actions {
         }) else {
             return;
         };
+        self.state.announce(if status == Status::Error { format!("Error: {text}") } else { text.clone() });
         let reading = Duration::from_millis(3_000 + 60 * text.chars().count().min(200) as u64);
         let duration = duration.or((status != Status::Error).then_some(reading));
         self.notices.update(|notices| {

@@ -1,25 +1,35 @@
 //! The messages that actions show for a moment.
 
-use crate::actions::{Actions, Notice, Status};
+use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
-use crate::erase::{Erase, handler};
+use crate::erase::{Erase, effect, handler};
 use crate::icons::{Icon, Shape};
+use leptos::html;
 use leptos::prelude::*;
 
-/// At the lower edge, over everything; read out as they come.
+/// Below the bar, over everything. Screen readers hear them from the page's announcer, since a region that was hidden a moment ago
+/// is not read out. A popover, because an open drawer is one: only another is above it.
 #[component]
 pub fn Notices() -> impl IntoView {
     let actions = expect_context::<Actions>();
+    let list = NodeRef::<html::Ul>::new();
+    effect(move || {
+        let some = !actions.notices().is_empty();
+        let Some(list) = list.get() else { return };
+        // Hidden and shown again, it comes to the top. Refused only when it is hidden already, and by browsers without popovers,
+        // which show it always.
+        let _ = list.hide_popover();
+        if some {
+            let _ = list.show_popover();
+        }
+    });
     let notice = move |notice: Notice| {
         let Notice { number, text, status } = notice;
         let dismiss = move |_| actions.dismiss(number);
         view! {
             <li class="cw-toast" data-status=status.name()>
                 {status_icon(status)}
-                <p dir="auto">
-                    {(status == Status::Error).then(|| view! { <span class="cw-visually-hidden">"Error: "</span> })}
-                    {text}
-                </p>
+                <p dir="auto">{text}</p>
                 <button type="button" class="cw-icon-button" aria-label="Dismiss" on:click=handler(dismiss)>
                     <Icon of=Shape::Close />
                 </button>
@@ -28,7 +38,7 @@ pub fn Notices() -> impl IntoView {
         .erase()
     };
     view! {
-        <ul class="cw-toasts" role="status">
+        <ul class="cw-toasts" aria-label="Messages" popover="manual" node_ref=list>
             <For each=move || actions.notices() key=|notice| notice.number children=notice />
         </ul>
     }

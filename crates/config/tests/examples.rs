@@ -15,3 +15,18 @@ fn the_demo_is_good() {
     assert_eq!(tools, [("search_knowledge_base", false), ("delete_article", true)]);
     assert_eq!(config.pages.len(), 1);
 }
+
+/// Each example with its pages and tools.
+#[test]
+fn the_examples_are_good() {
+    let check = |name: &str, pages: &[&str], tools: &[&str]| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
+        let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));
+        assert_eq!(render(&warnings), "", "{name}");
+        assert_eq!(config.pages.iter().map(|page| page.id.as_str()).collect::<Vec<_>>(), pages);
+        let offered = config.agents.values().flat_map(|agent| &agent.tools);
+        assert_eq!(offered.map(|tool| tool.name.as_str()).collect::<Vec<_>>(), tools);
+    };
+    check("intake", &["intake"], &[]);
+    check("support", &["support"], &["search_articles", "delete_article"]);
+}
