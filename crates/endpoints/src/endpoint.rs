@@ -1,9 +1,11 @@
 //! Endpoints by id, and calling one.
 
-use crate::routine::{self, Surroundings};
+use crate::routine::{self, Budget, Surroundings};
 use crate::step::Step;
 use crate::{EndpointError, EndpointTool, Sql};
 use contract::ToolSpec;
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -90,13 +92,15 @@ impl Endpoints {
     /// # Errors
     /// See [`EndpointError`].
     pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
-        let compiled = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
-        compiled.check(&payload)?;
+        let compiled = self.ready(id, &payload)?;
         let around = Surroundings {
+            endpoints: self,
+            connections: &self.connections,
             endpoint_id: id,
             payload: &payload,
             user: &json!({ "id": context.user_id }),
-            connections: &self.connections,
+            budget: &Budget::default(),
+            depth: 0,
         };
         let routine = tokio::time::timeout(self.time, routine::run(&compiled.steps, around));
         tokio::select! {
@@ -104,6 +108,24 @@ impl Endpoints {
             () = context.cancel.cancelled() => Err(EndpointError::Cancelled),
             ended = routine => ended.unwrap_or(Err(EndpointError::TooSlow(self.time))),
         }
+    }
+
+    /// Runs an endpoint for a step of another one: with its user, its time and what is left of its steps.
+    pub(crate) fn call_inside<'a>(
+        &'a self,
+        id: &'a str,
+        payload: &'a Value,
+        caller: Surroundings<'a>,
+    ) -> BoxFuture<'a, Result<Value, EndpointError>> {
+        let around = Surroundings { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };
+        async move { routine::run(&self.ready(id, payload)?.steps, around).await }.boxed()
+    }
+
+    /// The endpoint, if the payload fits it.
+    fn ready(&self, id: &str, payload: &Value) -> Result<&Compiled, EndpointError> {
+        let compiled = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
+        compiled.check(payload)?;
+        Ok(compiled)
     }
 
     /// The endpoint as a tool under this name; none unless it has a description and a payload schema (L-8).

@@ -1,54 +1,93 @@
 //! Running a routine: its steps in order.
 
-use crate::step::{SqlRequest, Step};
+use crate::endpoint::Endpoints;
+use crate::step::{CallRequest, SqlRequest, Step};
 use crate::{EndpointError, Sql};
 use futures::FutureExt;
-use futures::future::BoxFuture;
+use futures::future::{BoxFuture, try_join_all};
 use operators::{Scope, evaluate, is_truthy};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many steps of a routine may run; one that is reached again counts again.
+/// How many steps may run for one call, those of endpoints that it calls included; one that is reached again counts again.
 const MAX_STEPS: u32 = 1_000;
 
+/// How deep endpoints may call each other.
+const MAX_DEPTH: u32 = 8;
+
+/// What one call has done so far, over all routines that run for it.
+#[derive(Default)]
+pub(crate) struct Budget(AtomicU32);
+
+impl Budget {
+    fn spend(&self) -> Result<(), EndpointError> {
+        match self.0.fetch_add(1, Ordering::Relaxed) {
+            ..MAX_STEPS => Ok(()),
+            _ => Err(EndpointError::TooManySteps(MAX_STEPS)),
+        }
+    }
+}
+
 /// What a routine runs with.
+#[derive(Clone, Copy)]
 pub(crate) struct Surroundings<'a> {
+    /// For calls of other endpoints.
+    pub(crate) endpoints: &'a Endpoints,
+    /// By id.
+    pub(crate) connections: &'a HashMap<String, Sql>,
     /// For the log.
     pub(crate) endpoint_id: &'a str,
     /// `_payload`
     pub(crate) payload: &'a Value,
     /// `_user`
     pub(crate) user: &'a Value,
-    /// By id.
-    pub(crate) connections: &'a HashMap<String, Sql>,
+    pub(crate) budget: &'a Budget,
+    /// How many endpoints wait for this one.
+    pub(crate) depth: u32,
 }
 
 /// Runs the steps; the result is what `:return` says, else `null`.
 pub(crate) async fn run(steps: &[Step], around: Surroundings<'_>) -> Result<Value, EndpointError> {
-    let empty = || Value::Object(Map::new());
-    let mut routine = Routine { around, results: empty(), state: empty(), done: 0 };
+    let mut routine = Routine { around, memory: Memory::default() };
     Ok(routine.steps(steps).await?.unwrap_or(Value::Null))
 }
 
+/// A routine, or a branch of one that runs beside others.
 struct Routine<'a> {
     around: Surroundings<'a>,
+    memory: Memory,
+}
+
+/// What operators read of the steps before.
+#[derive(Clone)]
+struct Memory {
     /// `_step`: results by step id.
     results: Value,
     /// `_state`: what `:set_state` has set.
     state: Value,
-    /// Steps that have run.
-    done: u32,
+    /// `_item`: the items of the loops around, by the names that they have there.
+    items: Value,
+    /// `_error`: why a `:try` failed, in its `:catch`.
+    error: Option<Value>,
 }
 
-impl Routine<'_> {
+impl Default for Memory {
+    fn default() -> Self {
+        let empty = || Value::Object(Map::new());
+        Self { results: empty(), state: empty(), items: empty(), error: None }
+    }
+}
+
+/// The steps ended, with a result if one of them returned.
+type Ended = Result<Option<Value>, EndpointError>;
+
+impl<'a> Routine<'a> {
     /// Runs steps until one returns. Boxed, since steps hold steps.
-    fn steps<'b>(&'b mut self, steps: &'b [Step]) -> BoxFuture<'b, Result<Option<Value>, EndpointError>> {
+    fn steps<'b>(&'b mut self, steps: &'b [Step]) -> BoxFuture<'b, Ended> {
         async move {
             for step in steps {
-                if self.done == MAX_STEPS {
-                    return Err(EndpointError::TooManySteps(MAX_STEPS));
-                }
-                self.done += 1;
+                self.around.budget.spend()?;
                 if let Some(returned) = self.step(step).await? {
                     return Ok(Some(returned));
                 }
@@ -58,14 +97,15 @@ impl Routine<'_> {
         .boxed()
     }
 
-    async fn step(&mut self, step: &Step) -> Result<Option<Value>, EndpointError> {
+    async fn step(&mut self, step: &Step) -> Ended {
         match step {
             Step::Sql(request) => self.request(request).await?,
+            Step::Call(request) => self.call(request).await?,
             Step::Return(value) => return Ok(Some(self.evaluate(":return", value)?)),
-            Step::If { test, then, otherwise } => {
-                let is_so = is_truthy(&self.evaluate(":if", test)?);
-                return self.steps(if is_so { then } else { otherwise }).await;
-            }
+            Step::Choose { control, cases, otherwise } => return self.choose(control, cases, otherwise).await,
+            Step::For { item, list, body } => return self.each(item, list, body).await,
+            Step::Parallel(branches) => return self.parallel(branches).await,
+            Step::Try { body, catch, finally } => return self.attempt(body, catch.as_deref(), finally).await,
             Step::SetState(values) => self.set_state(values)?,
             Step::Log(message) => {
                 let message = text(self.evaluate(":log", message)?);
@@ -77,11 +117,72 @@ impl Routine<'_> {
         Ok(None)
     }
 
+    /// The steps of the first case that holds.
+    async fn choose(&mut self, control: &str, cases: &[(Value, Vec<Step>)], otherwise: &[Step]) -> Ended {
+        for (test, steps) in cases {
+            if is_truthy(&self.evaluate(control, test)?) {
+                return self.steps(steps).await;
+            }
+        }
+        self.steps(otherwise).await
+    }
+
+    /// The steps for each item, one item after the other.
+    async fn each(&mut self, name: &str, list: &Value, body: &[Step]) -> Ended {
+        let Value::Array(items) = self.evaluate(":in", list)? else {
+            return Err(EndpointError::Step { step: ":for".to_owned(), message: "`:in` gives no list".to_owned() });
+        };
+        let outer = self.memory.items.get(name).cloned();
+        for item in items {
+            // A loop without steps must end, too.
+            self.around.budget.spend()?;
+            insert(&mut self.memory.items, [(name.to_owned(), item)]);
+            if let Some(returned) = self.steps(body).await? {
+                return Ok(Some(returned));
+            }
+        }
+        insert(&mut self.memory.items, [(name.to_owned(), outer.unwrap_or_default())]);
+        Ok(None)
+    }
+
+    /// All branches at once, each with what is known so far; afterwards what they have found out is known together. The first
+    /// that fails ends the others.
+    async fn parallel(&mut self, branches: &[Vec<Step>]) -> Ended {
+        let (around, memory) = (self.around, &self.memory);
+        let runs = branches.iter().map(|steps| async move {
+            let mut branch = Routine { around, memory: memory.clone() };
+            let returned = branch.steps(steps).await?;
+            Ok::<_, EndpointError>((branch.memory, returned))
+        });
+        let ended = try_join_all(runs).await?;
+        let before = self.memory.clone();
+        for (after, _) in &ended {
+            insert(&mut self.memory.results, news(&before.results, &after.results));
+            insert(&mut self.memory.state, news(&before.state, &after.state));
+        }
+        Ok(ended.into_iter().find_map(|(_, returned)| returned))
+    }
+
+    /// `:finally` has the last word, whatever happened before it. What the caller did wrong, and limits, are not caught.
+    async fn attempt(&mut self, body: &[Step], catch: Option<&[Step]>, finally: &[Step]) -> Ended {
+        let mut ended = self.steps(body).await;
+        if let (Err(EndpointError::Step { .. } | EndpointError::Thrown(_)), Some(catch)) = (&ended, catch) {
+            let outer = self.memory.error.take();
+            self.memory.error = ended.as_ref().err().map(description);
+            ended = self.steps(catch).await;
+            self.memory.error = outer;
+        }
+        match self.steps(finally).await? {
+            Some(returned) => Ok(Some(returned)),
+            None => ended,
+        }
+    }
+
     /// All values are evaluated before any is set, so that two can change places.
     fn set_state(&mut self, values: &Map<String, Value>) -> Result<(), EndpointError> {
         let values = values.iter().map(|(key, value)| Ok((key.clone(), self.evaluate(":set_state", value)?)));
         let values = values.collect::<Result<Vec<_>, EndpointError>>()?;
-        insert(&mut self.state, values);
+        insert(&mut self.memory.state, values);
         Ok(())
     }
 
@@ -94,20 +195,47 @@ impl Routine<'_> {
             return Err(failed("its parameters are no mapping".to_owned()));
         };
         let result = connection.run(statement, *access, &parameters).await.map_err(failed)?;
-        insert(&mut self.results, [(id.clone(), result)]);
+        insert(&mut self.memory.results, [(id.clone(), result)]);
+        Ok(())
+    }
+
+    async fn call(&mut self, request: &CallRequest) -> Result<(), EndpointError> {
+        let CallRequest { id, endpoint_id, payload } = request;
+        let failed = |message| EndpointError::Step { step: id.clone(), message };
+        if self.around.depth == MAX_DEPTH {
+            return Err(failed(format!("endpoints call each other more than {MAX_DEPTH} deep")));
+        }
+        let payload = self.evaluate(id, payload)?;
+        let result = self.around.endpoints.call_inside(endpoint_id, &payload, self.around).await;
+        let result = result.map_err(|error| match error {
+            // This routine did something wrong, not its caller.
+            EndpointError::Payload { .. } | EndpointError::NotFound => failed(error.to_string()),
+            error => error,
+        })?;
+        insert(&mut self.memory.results, [(id.clone(), result)]);
         Ok(())
     }
 
     fn evaluate(&self, step: &str, value: &Value) -> Result<Value, EndpointError> {
         let scope = Scope {
-            state: Some(&self.state),
+            state: Some(&self.memory.state),
             user: Some(self.around.user),
             payload: Some(self.around.payload),
-            step: Some(&self.results),
+            step: Some(&self.memory.results),
+            item: Some(&self.memory.items),
+            error: self.memory.error.as_ref(),
             ..Scope::default()
         };
         evaluate(value, &scope)
             .map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
+    }
+}
+
+/// An error as `:catch` sees it.
+fn description(error: &EndpointError) -> Value {
+    match error {
+        EndpointError::Step { step, message } => json!({ "message": message, "step": step }),
+        other => json!({ "message": other.to_string() }),
     }
 }
 
@@ -123,4 +251,12 @@ fn insert(into: &mut Value, values: impl IntoIterator<Item = (String, Value)>) {
     if let Value::Object(into) = into {
         into.extend(values);
     }
+}
+
+/// The fields that are new or other ones.
+fn news<'v>(before: &'v Value, after: &'v Value) -> impl Iterator<Item = (String, Value)> + 'v {
+    let fields = after.as_object().into_iter().flatten();
+    fields
+        .filter(|(key, value)| before.get(key.as_str()) != Some(value))
+        .map(|(key, value)| (key.clone(), value.clone()))
 }

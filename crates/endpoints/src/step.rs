@@ -8,10 +8,18 @@ use serde_json::{Map, Value};
 pub(crate) enum Step {
     /// `SqlQuery`, `SqlExecute`
     Sql(SqlRequest),
+    /// `CallEndpoint`
+    Call(CallRequest),
     /// `:return`: ends the routine with a result.
     Return(Value),
-    /// `:if`, with what stands under `:then` and `:else`.
-    If { test: Value, then: Vec<Self>, otherwise: Vec<Self> },
+    /// `:if` and `:switch`: the steps of the first test that holds, else those of `:else` or `:default`.
+    Choose { control: &'static str, cases: Vec<(Value, Vec<Self>)>, otherwise: Vec<Self> },
+    /// `:for`, `:in`, `:do`: the steps for each item of a list, which they read with `_item`.
+    For { item: String, list: Value, body: Vec<Self> },
+    /// `:parallel`: branches that run at once.
+    Parallel(Vec<Vec<Self>>),
+    /// `:try`, `:catch`, `:finally`.
+    Try { body: Vec<Self>, catch: Option<Vec<Self>>, finally: Vec<Self> },
     /// `:set_state`: values that later steps read with `_state`.
     SetState(Map<String, Value>),
     /// `:log`
@@ -34,6 +42,18 @@ pub(crate) struct SqlRequest {
     pub(crate) parameters: Value,
 }
 
+/// A call of another endpoint.
+#[derive(Debug)]
+pub(crate) struct CallRequest {
+    /// Later steps find the result under it.
+    pub(crate) id: String,
+    pub(crate) endpoint_id: String,
+    pub(crate) payload: Value,
+}
+
+/// Branches that run at once.
+const MAX_BRANCHES: usize = 16;
+
 impl Step {
     /// Reads the steps of a routine.
     ///
@@ -52,13 +72,35 @@ impl Step {
 
     fn read(value: &Value) -> Result<Self, String> {
         let step = value.as_object().ok_or("expected a mapping")?;
-        let control = step.iter().find(|(key, _)| key.starts_with(':') && !matches!(key.as_str(), ":then" | ":else"));
-        let Some((control, argument)) = control else { return SqlRequest::read(step).map(Self::Sql) };
+        let control = step.iter().find(|(key, _)| key.starts_with(':') && !is_beside(key));
+        let Some((control, argument)) = control else { return Self::read_request(step) };
+        let branch = |name| step.get(name).map_or(Ok(Vec::new()), Self::read_branch);
         match control.as_str() {
             ":return" => Ok(Self::Return(argument.clone())),
             ":if" => {
-                let branch = |name| step.get(name).map_or(Ok(Vec::new()), Self::read_branch);
-                Ok(Self::If { test: argument.clone(), then: branch(":then")?, otherwise: branch(":else")? })
+                let cases = vec![(argument.clone(), branch(":then")?)];
+                Ok(Self::Choose { control: ":if", cases, otherwise: branch(":else")? })
+            }
+            ":switch" => {
+                let cases = argument.as_array().ok_or("`:switch` takes a list of cases")?;
+                let cases = cases.iter().map(Self::read_case).collect::<Result<_, _>>()?;
+                Ok(Self::Choose { control: ":switch", cases, otherwise: branch(":default")? })
+            }
+            ":for" => {
+                let item = argument.as_str().ok_or("`:for` takes the name of the item")?.to_owned();
+                let list = step.get(":in").ok_or("`:in` is missing")?.clone();
+                Ok(Self::For { item, list, body: branch(":do")? })
+            }
+            ":parallel" => {
+                let branches = argument.as_array().ok_or("`:parallel` takes a list of branches")?;
+                if branches.len() > MAX_BRANCHES {
+                    return Err(format!("`:parallel` takes at most {MAX_BRANCHES} branches"));
+                }
+                branches.iter().map(Self::read_branch).collect::<Result<_, _>>().map(Self::Parallel)
+            }
+            ":try" => {
+                let catch = step.get(":catch").map(Self::read_branch).transpose()?;
+                Ok(Self::Try { body: Self::read_branch(argument)?, catch, finally: branch(":finally")? })
             }
             ":set_state" => {
                 let values = argument.as_object().ok_or("`:set_state` takes a mapping of values")?;
@@ -69,6 +111,35 @@ impl Step {
             ":throw" => Ok(Self::Throw(argument.clone())),
             unknown => Err(format!("there is no control `{unknown}`")),
         }
+    }
+
+    fn read_case(case: &Value) -> Result<(Value, Vec<Self>), String> {
+        let test = case.get(":case").ok_or("a case has no `:case`")?.clone();
+        Ok((test, case.get(":then").map_or(Ok(Vec::new()), Self::read_branch)?))
+    }
+
+    fn read_request(step: &Map<String, Value>) -> Result<Self, String> {
+        match step.get("type").and_then(Value::as_str) {
+            Some("CallEndpoint") => CallRequest::read(step).map(Self::Call),
+            _ => SqlRequest::read(step).map(Self::Sql),
+        }
+    }
+}
+
+/// Keys that stand beside a control.
+fn is_beside(key: &str) -> bool {
+    matches!(key, ":then" | ":else" | ":default" | ":in" | ":do" | ":catch" | ":finally")
+}
+
+impl CallRequest {
+    fn read(step: &Map<String, Value>) -> Result<Self, String> {
+        let properties = step.get("properties").ok_or("`properties` is missing")?;
+        let endpoint_id = properties.get("endpointId").and_then(Value::as_str).ok_or("`endpointId` is missing")?;
+        Ok(Self {
+            id: step.get("id").and_then(Value::as_str).ok_or("`id` is missing")?.to_owned(),
+            endpoint_id: endpoint_id.to_owned(),
+            payload: properties.get("payload").cloned().unwrap_or_else(|| Value::Object(Map::new())),
+        })
     }
 }
 

@@ -116,6 +116,95 @@ async fn controls() {
 }
 
 #[tokio::test]
+async fn choices_and_loops() {
+    let switch = json!([{
+        ":switch": [
+            { ":case": { "_eq": [{ "_payload": "q" }, "a"] }, ":then": { ":return": "first" } },
+            { ":case": { "_payload": "q" }, ":then": [{ ":return": "some" }] },
+        ],
+        ":default": { ":return": "none" },
+    }]);
+    check(switch.clone(), json!({ "q": "a" }), r#""first""#).await;
+    check(switch.clone(), json!({ "q": "b" }), r#""some""#).await;
+    check(switch, json!({ "q": "" }), r#""none""#).await;
+    let insert =
+        sql("SqlExecute", "insert into articles (title) values (:t)", json!({ "t": { "_item": "row.title" } }));
+    let each = json!([
+        { ":for": "row", ":in": [{ "title": "A" }, { "title": "B" }], ":do": [insert] },
+        sql("SqlQuery", "select title from articles where id > 2 order by id", json!({})),
+        { ":return": { "rows": { "_step": "s" }, "after": { "_item": "row" } } },
+    ]);
+    check(each, json!({ "q": "" }), r#"{"rows":[{"title":"A"},{"title":"B"}],"after":null}"#).await;
+    let nested = json!([{ ":for": "x", ":in": [1, 2], ":do": { ":for": "y", ":in": [2, 3], ":do": {
+        ":if": { "_eq": [{ "_item": "x" }, { "_item": "y" }] }, ":then": { ":return": { "_item": true } } } } }]);
+    check(nested, json!({ "q": "" }), r#"{"x":2,"y":2}"#).await;
+    let no_list = json!([{ ":for": "x", ":in": { "_payload": "q" }, ":do": [] }]);
+    check(no_list, json!({ "q": "" }), "The step `:for` failed: `:in` gives no list").await;
+    let long = json!([{ ":for": "x", ":in": vec![0; 2_000], ":do": [] }]);
+    check(long, json!({ "q": "" }), "The routine did not finish within 1000 steps.").await;
+}
+
+#[tokio::test]
+async fn branches_that_run_at_once() {
+    let select = |id: &str, value: i32| json!({ "id": id, "type": "SqlQuery", "connectionId": "kb", "properties": { "query": format!("select {value} as n") } });
+    let both = json!([
+        { ":set_state": { "kept": 1, "changed": 1 } },
+        { ":parallel": [[select("a", 1), { ":set_state": { "changed": 2 } }], select("b", 2)] },
+        { ":return": { "steps": { "_step": true }, "state": { "_state": true } } },
+    ]);
+    let found = r#"{"steps":{"a":[{"n":1}],"b":[{"n":2}]},"state":{"kept":1,"changed":2}}"#;
+    check(both, json!({ "q": "" }), found).await;
+    let returns =
+        json!([{ ":parallel": [select("a", 1), { ":return": "b" }, { ":return": "c" }] }, { ":return": "late" }]);
+    check(returns, json!({ "q": "" }), r#""b""#).await;
+    // One that fails ends another that would never end.
+    let endless = sql("SqlQuery", ENDLESS, json!({}));
+    check(json!([{ ":parallel": [endless, { ":throw": "enough" }] }]), json!({ "q": "" }), "enough").await;
+}
+
+#[tokio::test]
+async fn what_fails_can_be_caught() {
+    let wrong = sql("SqlQuery", "select * from nowhere", json!({}));
+    let tried =
+        |body: Value| json!([{ ":try": body, ":catch": { ":return": { "_error": true } } }, { ":return": "on" }]);
+    let q = || json!({ "q": "" });
+    check(tried(wrong), q(), r#"{"message":"no such table: nowhere","step":"s"}"#).await;
+    check(tried(json!({ ":throw": "oops" })), q(), r#"{"message":"oops"}"#).await;
+    check(tried(json!([])), q(), r#""on""#).await;
+    check(tried(json!({ ":reject": "Not you." })), q(), "Not you.").await;
+    let cleaned = |finally: Value| json!([{ ":try": { ":return": 1 }, ":finally": finally }]);
+    check(cleaned(json!([])), q(), "1").await;
+    check(cleaned(json!({ ":return": 2 })), q(), "2").await;
+    check(cleaned(json!({ ":throw": "late" })), q(), "late").await;
+    check(json!([{ ":try": { ":throw": "first" }, ":finally": { ":log": "cleaned" } }]), q(), "first").await;
+}
+
+#[tokio::test]
+async fn endpoints_call_endpoints() {
+    let call_of = |endpoint: &str, payload: Value| json!({ "id": "c", "type": "CallEndpoint", "properties": { "endpointId": endpoint, "payload": payload } });
+    let result = || json!({ ":return": { "_step": "c" } });
+    let routines = [
+        ("echo", json!([{ ":return": { "said": { "_payload": "q" }, "by": { "_user": "id" } } }])),
+        ("outer", json!([call_of("echo", json!({ "q": { "_payload": "q" } })), result()])),
+        ("unfit", json!([call_of("echo", json!({})), result()])),
+        ("nowhere", json!([call_of("none", json!({})), result()])),
+        ("endless", json!([call_of("endless", json!({ "q": "" })), result()])),
+        ("rejects", json!([{ ":reject": "Not you." }])),
+        ("rejected", json!([{ ":try": call_of("rejects", json!({ "q": "" })), ":catch": { ":return": "caught" } }])),
+    ];
+    let endpoints = endpoints(false, Duration::from_secs(20), &routines).await;
+    for (id, expected) in [
+        ("outer", r#"{"said":"x","by":"ada"}"#),
+        ("unfit", r#"The step `c` failed: The payload does not fit at /: "q" is a required property"#),
+        ("nowhere", "The step `c` failed: There is no such endpoint."),
+        ("endless", "The step `c` failed: endpoints call each other more than 8 deep"),
+        ("rejected", "Not you."),
+    ] {
+        assert_eq!(call(&endpoints, id, json!({ "q": "x" })).await, expected, "{id}");
+    }
+}
+
+#[tokio::test]
 async fn what_reads_cannot_write() {
     let delete = |kind| answer_of(kind, "delete from articles returning id", json!({}));
     let count = answer_of("SqlQuery", "select count(*) as n from articles", json!({}));

@@ -16,6 +16,7 @@ const NAMES: &[&str] = &[
     "_shared_state",
     "_item",
     "_event",
+    "_error",
     "_secret",
     "_if",
     "_eq",
@@ -45,6 +46,8 @@ pub struct Scope<'a> {
     pub item: Option<&'a Value>,
     /// `_event`: what has happened, in an action of a page.
     pub event: Option<&'a Value>,
+    /// `_error`: why steps failed, in a routine's `:catch`.
+    pub error: Option<&'a Value>,
     /// `_secret`: the value of a variable; only ever given on the server.
     pub secret: Option<&'a Secrets>,
 }
@@ -149,6 +152,7 @@ fn apply(
         "_shared_state" => scope.shared_state,
         "_item" => scope.item,
         "_event" => scope.event,
+        "_error" => scope.error,
         "_secret" => return secret(argument, scope, path),
         "_if" => return choose(argument, scope, path, depth),
         "_eq" => return equal(argument, scope, path, depth),

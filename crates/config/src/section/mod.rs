@@ -8,6 +8,7 @@ mod agent_tools;
 mod agents;
 mod api;
 mod block_entry;
+mod call_request;
 mod connections;
 mod dynamic;
 mod events;

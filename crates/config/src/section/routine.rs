@@ -1,28 +1,46 @@
 //! What a routine may consist of: requests, which go to a connection, and controls, which start with `:`.
 
+use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
 use super::{Context, operator, refuse_prototype_key, type_of};
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
 use indexmap::IndexSet;
 
-/// Controls that this version runs, each with the keys that may stand beside it.
-const CONTROLS: [(&str, &[&str]); 6] = [
-    (":return", &[]),
-    (":if", &[":then", ":else"]),
-    (":reject", &[]),
-    (":throw", &[]),
-    (":set_state", &[]),
-    (":log", &[]),
+/// A control: the key that starts with `:`, and those that may stand beside it.
+struct Control {
+    name: &'static str,
+    /// Keys that hold a value.
+    values: &'static [&'static str],
+    /// Keys that hold steps.
+    branches: &'static [&'static str],
+}
+
+const fn control(name: &'static str, values: &'static [&'static str], branches: &'static [&'static str]) -> Control {
+    Control { name, values, branches }
+}
+
+/// The controls.
+const CONTROLS: [Control; 10] = [
+    control(":return", &[], &[]),
+    control(":if", &[], &[":then", ":else"]),
+    control(":switch", &[], &[":default"]),
+    control(":for", &[":in"], &[":do"]),
+    control(":parallel", &[], &[]),
+    control(":try", &[], &[":catch", ":finally"]),
+    control(":reject", &[], &[]),
+    control(":throw", &[], &[]),
+    control(":set_state", &[], &[]),
+    control(":log", &[], &[]),
 ];
-/// Controls of the language that it cannot run yet.
-const CONTROLS_NOT_YET: [&str; 4] = [":switch", ":for", ":parallel", ":try"];
 /// Requests that this version makes.
-const REQUESTS: [&str; 2] = ["SqlQuery", "SqlExecute"];
+const REQUESTS: [&str; 3] = ["SqlQuery", "SqlExecute", "CallEndpoint"];
 /// Requests of the language that it cannot make yet.
-const REQUESTS_NOT_YET: [&str; 4] = ["Http", "GenerateText", "GenerateObject", "CallEndpoint"];
+const REQUESTS_NOT_YET: [&str; 3] = ["Http", "GenerateText", "GenerateObject"];
 /// Operators that mean something in a routine.
-const OPERATORS: [&str; 6] = ["_payload", "_step", "_state", "_user", "_if", "_eq"];
+const OPERATORS: [&str; 8] = ["_payload", "_step", "_state", "_user", "_item", "_error", "_if", "_eq"];
+/// Branches that may run at once.
+const MAX_BRANCHES: usize = 16;
 
 /// Whether an endpoint changes data.
 pub(super) fn writes(endpoint: &Node) -> bool {
@@ -30,8 +48,24 @@ pub(super) fn writes(endpoint: &Node) -> bool {
 }
 
 fn step_writes(step: &Node) -> bool {
-    let inside = |key| step.get(key).is_some_and(|entry| steps(&entry.value).iter().any(step_writes));
-    type_of(step) == Some("SqlExecute") || inside(":then") || inside(":else")
+    type_of(step) == Some("SqlExecute") || inner(step).into_iter().any(step_writes)
+}
+
+/// The steps that stand in a step, if it is a control.
+fn inner(step: &Node) -> Vec<&Node> {
+    let mut found = Vec::new();
+    for Entry { key, value, .. } in step.entries() {
+        match key.as_str() {
+            ":switch" => {
+                found.extend(value.items().iter().filter_map(|case| Some(&case.get(":then")?.value)).flat_map(steps))
+            }
+            ":parallel" => found.extend(value.items().iter().flat_map(steps)),
+            ":try" => found.extend(steps(value)),
+            key if CONTROLS.iter().any(|control| control.branches.contains(&key)) => found.extend(steps(value)),
+            _ => {}
+        }
+    }
+    found
 }
 
 /// A list of steps, or one step without a list.
@@ -49,7 +83,7 @@ pub(super) fn check(endpoint: &Node, context: &mut Context<'_, '_>) {
         let message = format!("expected a list of steps, found {}", routine.describe());
         context.report.error(routine.at, message, None);
     }
-    let mut check = Check { endpoint, context, done: IndexSet::new() };
+    let mut check = Check { endpoint, context, done: IndexSet::new(), items: Vec::new(), in_catch: false };
     routine.items().iter().for_each(|step| check.step(step));
 }
 
@@ -58,6 +92,9 @@ struct Check<'n, 'a, 'c, 'r> {
     context: &'a mut Context<'c, 'r>,
     /// The ids of the steps before this one.
     done: IndexSet<&'n str>,
+    /// The names of the items of the loops around.
+    items: Vec<&'n str>,
+    in_catch: bool,
 }
 
 impl<'n> Check<'n, '_, '_, '_> {
@@ -68,7 +105,7 @@ impl<'n> Check<'n, '_, '_, '_> {
         let Some(first) = step.entries().first() else {
             return self.context.report.error(step.at, format!("expected a step, found {}", step.describe()), None);
         };
-        let is_main = |entry: &&Entry| CONTROLS.iter().any(|(name, _)| *name == entry.key);
+        let is_main = |entry: &&Entry| CONTROLS.iter().any(|control| control.name == entry.key);
         let control = step.entries().iter().find(is_main);
         match control.or_else(|| step.entries().iter().find(|entry| entry.key.starts_with(':'))) {
             Some(control) => self.control(control, step),
@@ -78,44 +115,118 @@ impl<'n> Check<'n, '_, '_, '_> {
 
     fn control(&mut self, control: &'n Entry, step: &'n Node) {
         let (key, at) = (control.key.as_str(), control.key_at);
-        let Some((_, beside)) = CONTROLS.iter().find(|(name, _)| *name == key) else {
-            return match CONTROLS_NOT_YET.contains(&key) {
-                true => {
-                    self.context.report.error(
-                        at,
-                        format!("the control `{key}` is not available in this version"),
-                        None,
-                    );
-                }
-                false => {
-                    let help = suggest::help(key, CONTROLS.iter().map(|(name, _)| *name));
-                    self.context.report.error(at, format!("there is no control `{key}`"), help);
-                }
-            };
+        let Some(Control { name, values, branches }) = CONTROLS.iter().find(|known| known.name == key) else {
+            let help = suggest::help(key, CONTROLS.iter().map(|control| control.name));
+            return self.context.report.error(at, format!("there is no control `{key}`"), help);
         };
-        if key == ":set_state" && !matches!(control.value.kind, Kind::Map(_) | Kind::Broken) {
-            let message = format!("expected a mapping of values, found {}", control.value.describe());
-            self.context.report.error(control.value.at, message, None);
-        }
-        self.operators(&control.value);
         for other in step.entries().iter().filter(|entry| entry.key != key) {
-            if beside.contains(&other.key.as_str()) {
-                self.branch(&other.value);
-            } else {
-                let help = suggest::help(&other.key, beside.iter().copied());
+            let beside = other.key.as_str();
+            if values.contains(&beside) {
+                self.operators(&other.value);
+            } else if !branches.contains(&beside) {
+                let help = suggest::help(beside, values.iter().chain(*branches).copied());
                 let help = help.or_else(|| Some(format!("`{key}` is a step of its own")));
-                let message = format!("there is no key `{}` beside `{key}`", other.key);
+                let message = format!("there is no key `{beside}` beside `{key}`");
                 self.context.report.error(other.key_at, message, help);
+            }
+        }
+        match *name {
+            ":for" => return self.each(control, step),
+            ":switch" => self.cases(&control.value),
+            ":parallel" => self.parallel(&control.value),
+            ":try" => return self.attempt(control, step),
+            ":set_state" => {
+                self.expect(&control.value, "a mapping of values", |kind| matches!(kind, Kind::Map(_)));
+                self.operators(&control.value);
+            }
+            _ => self.operators(&control.value),
+        }
+        for branch in branches.iter().filter_map(|name| step.get(name)) {
+            self.branch(&branch.value);
+        }
+    }
+
+    /// `:for`: its steps, and only they, read the item.
+    fn each(&mut self, control: &'n Entry, step: &'n Node) {
+        for needed in [":in", ":do"].into_iter().filter(|needed| step.get(needed).is_none()) {
+            self.context.report.error(control.key_at, format!("`:for` needs `{needed}` beside it"), None);
+        }
+        let Some(item) = control.value.text() else {
+            return self
+                .expect(&control.value, "the name of the item, which its steps read as `_item: name`", |_| false);
+        };
+        refuse_prototype_key(item, control.value.at, self.context.report);
+        self.items.push(item);
+        if let Some(body) = step.get(":do") {
+            self.branch(&body.value);
+        }
+        self.items.pop();
+    }
+
+    fn cases(&mut self, cases: &'n Node) {
+        self.expect(cases, "a list of cases, each with `:case` and `:then`", |kind| matches!(kind, Kind::List(_)));
+        for case in cases.items() {
+            self.expect(case, "a case with `:case` and `:then`", |kind| matches!(kind, Kind::Map(_)));
+            if let (Some(first), None) = (case.entries().first(), case.get(":case")) {
+                self.context.report.error(first.key_at, "this case has no `:case`", None);
+            }
+            for entry in case.entries() {
+                match entry.key.as_str() {
+                    ":case" => self.operators(&entry.value),
+                    ":then" => self.branch(&entry.value),
+                    other => {
+                        let help = suggest::help(other, [":case", ":then"]);
+                        self.context.report.error(entry.key_at, format!("a case has no key `{other}`"), help);
+                    }
+                }
             }
         }
     }
 
-    /// The steps under `:then` or `:else`.
-    fn branch(&mut self, branch: &'n Node) {
-        if !matches!(branch.kind, Kind::List(_) | Kind::Map(_) | Kind::Broken) {
-            let message = format!("expected a list of steps, found {}", branch.describe());
-            self.context.report.error(branch.at, message, None);
+    fn parallel(&mut self, branches: &'n Node) {
+        self.expect(branches, "a list of branches", |kind| matches!(kind, Kind::List(_)));
+        if branches.items().len() > MAX_BRANCHES {
+            let message = format!("`:parallel` runs at most {MAX_BRANCHES} branches at once");
+            self.context.report.error(branches.at, message, None);
         }
+        // A branch does not see what the others find out while it runs.
+        let before = self.done.clone();
+        for branch in branches.items() {
+            let known = std::mem::replace(&mut self.done, before.clone());
+            self.branch(branch);
+            let found: Vec<_> = self.done.difference(&before).copied().collect();
+            self.done = known;
+            for id in found {
+                self.done.insert(id);
+            }
+        }
+    }
+
+    fn attempt(&mut self, control: &'n Entry, step: &'n Node) {
+        if step.get(":catch").is_none() && step.get(":finally").is_none() {
+            self.context.report.error(control.key_at, "`:try` needs `:catch` or `:finally` beside it", None);
+        }
+        self.branch(&control.value);
+        if let Some(catch) = step.get(":catch") {
+            let outer = std::mem::replace(&mut self.in_catch, true);
+            self.branch(&catch.value);
+            self.in_catch = outer;
+        }
+        if let Some(finally) = step.get(":finally") {
+            self.branch(&finally.value);
+        }
+    }
+
+    /// Reports a value of another kind.
+    fn expect(&mut self, value: &Node, what: &str, is_it: impl FnOnce(&Kind) -> bool) {
+        if !matches!(value.kind, Kind::Broken) && !is_it(&value.kind) {
+            self.context.report.error(value.at, format!("expected {what}, found {}", value.describe()), None);
+        }
+    }
+
+    /// Steps inside a step.
+    fn branch(&mut self, branch: &'n Node) {
+        self.expect(branch, "a list of steps", |kind| matches!(kind, Kind::List(_) | Kind::Map(_)));
         steps(branch).iter().for_each(|step| self.step(step));
     }
 
@@ -145,8 +256,16 @@ impl<'n> Check<'n, '_, '_, '_> {
             let help = suggest::help(name, REQUESTS);
             return self.context.report.error(at, format!("there is no request type `{name}`"), help);
         }
-        let Some(request) = SqlRequest::read(step, self.context) else { return };
-        sql_request::check(&request, name, step, self.context);
+        match name {
+            "CallEndpoint" => {
+                let Some(request) = CallRequest::read(step, self.context) else { return };
+                call_request::check(&request, step, self.context);
+            }
+            _ => {
+                let Some(request) = SqlRequest::read(step, self.context) else { return };
+                sql_request::check(&request, name, step, self.context);
+            }
+        }
         if let Some(properties) = step.get("properties") {
             self.operators(&properties.value);
         }
@@ -160,8 +279,12 @@ impl<'n> Check<'n, '_, '_, '_> {
 
     /// Whether references lead to a step before this one and to a key of the payload.
     fn operators(&mut self, value: &'n Node) {
-        let (endpoint, done) = (self.endpoint, &self.done);
+        let (endpoint, done, items, in_catch) = (self.endpoint, &self.done, &self.items, self.in_catch);
         operator::each(value, &OPERATORS, self.context.report, &mut |operator, report| {
+            if operator.key == "_error" && !in_catch {
+                let help = Some("only the steps under `:catch` know why something failed".to_owned());
+                return report.error(operator.key_at, "`_error` has no meaning here", help);
+            }
             let Some(path) = operator.value.text() else { return };
             let first = path.split('.').next().unwrap_or(path);
             match operator.key.as_str() {
@@ -169,6 +292,11 @@ impl<'n> Check<'n, '_, '_, '_> {
                     let help = suggest::help(first, done.iter().copied());
                     let help = help.or_else(|| Some("a step sees the results of the steps before it".to_owned()));
                     report.error(operator.value.at, format!("no step before this one has the id `{first}`"), help);
+                }
+                "_item" if !items.contains(&first) => {
+                    let help = suggest::help(first, items.iter().copied());
+                    let help = help.or_else(|| Some("`_item` reads the item of a `:for` around the step".to_owned()));
+                    report.error(operator.value.at, format!("no loop around this step has the item `{first}`"), help);
                 }
                 "_payload" => check_payload_key(first, operator, endpoint, report),
                 _ => {}

@@ -124,7 +124,7 @@ fn steps() {
        |
      7 |       - { id: a }
        |           ^^
-       = help: a request has a type, one of `SqlQuery` and `SqlExecute`; a control starts with `:`
+       = help: a request has a type, one of `SqlQuery`, `SqlExecute` and `CallEndpoint`; a control starts with `:`
 
     chatwright.yaml:8:24: error: there is no request type `SqlQery`
        |
@@ -137,7 +137,7 @@ fn steps() {
      9 |       - { id: c, type: Http }
        |                        ^^^^
 
-    chatwright.yaml:10:11: error: the control `:for` is not available in this version
+    chatwright.yaml:10:11: error: `:for` needs `:in` beside it
         |
      10 |       - { ':for': x, ':do': [] }
         |           ^^^^^^
@@ -304,15 +304,128 @@ fn operators() {
        |                   ^^^^^^^
        = help: secrets are read in `connections` only, which never leave the server
 
-    chatwright.yaml:11:34: error: the operator `_item` has no meaning here
+    chatwright.yaml:11:41: error: no loop around this step has the item `x`
         |
      11 |           four: { _if: { test: { _item: x }, then: { _expr: 1 } } }
-        |                                  ^^^^^
-        = help: what can stand here: `_payload`, `_step`, `_state`, `_user`, `_if` and `_eq`
+        |                                         ^
+        = help: `_item` reads the item of a `:for` around the step
 
     chatwright.yaml:11:54: error: the operator `_expr` is not available in this version
         |
      11 |           four: { _if: { test: { _item: x }, then: { _expr: 1 } } }
         |                                                      ^^^^^
+    ");
+}
+
+#[test]
+fn controls_with_steps() {
+    assert_snapshot!(check(&routine("      - { ':switch': { ':case': 1 }, ':defalt': [] }
+      - { ':switch': [{ ':then': [] }, { ':case': { _payload: titel }, ':than': [] }, 3] }
+      - { ':for': row, ':do': [{ ':return': { _item: rwo } }] }
+      - { ':for': { _payload: title }, ':in': [], ':do': [] }
+      - { ':return': { _item: row } }
+      - { ':parallel': { a: 1 } }
+      - { ':parallel': [{ ':return': { _step: other } }, { id: other, type: CallEndpoint, properties: { endpointId: e } }] }
+      - { ':try': [{ ':return': { _error: message } }] }
+      - { ':try': [], ':catch': [{ ':return': { _error: message } }, { ':lgo': 1 }] }
+      - { id: f, type: CallEndpoint, properties: { endpointId: ee } }
+      - { id: g, type: CallEndpoint, properties: { endpoint: e } }
+      - { ':return': { a: { _step: other }, b: { _step: f } } }
+")), @"
+    refused
+    chatwright.yaml:6:22: error: expected a list of cases, each with `:case` and `:then`, found a mapping
+       |
+     6 |       - { ':switch': { ':case': 1 }, ':defalt': [] }
+       |                      ^
+
+    chatwright.yaml:6:38: error: there is no key `:defalt` beside `:switch`
+       |
+     6 |       - { ':switch': { ':case': 1 }, ':defalt': [] }
+       |                                      ^^^^^^^^^
+       = help: did you mean `:default`?
+
+    chatwright.yaml:7:25: error: this case has no `:case`
+       |
+     7 |       - { ':switch': [{ ':then': [] }, { ':case': { _payload: titel }, ':than': [] }, 3] }
+       |                         ^^^^^^^
+
+    chatwright.yaml:7:63: warning: the payload schema has no `titel`
+       |
+     7 |       - { ':switch': [{ ':then': [] }, { ':case': { _payload: titel }, ':than': [] }, 3] }
+       |                                                               ^^^^^
+       = help: did you mean `title`?
+
+    chatwright.yaml:7:72: error: a case has no key `:than`
+       |
+     7 |       - { ':switch': [{ ':then': [] }, { ':case': { _payload: titel }, ':than': [] }, 3] }
+       |                                                                        ^^^^^^^
+       = help: did you mean `:then`?
+
+    chatwright.yaml:7:87: error: expected a case with `:case` and `:then`, found the number 3
+       |
+     7 |       - { ':switch': [{ ':then': [] }, { ':case': { _payload: titel }, ':than': [] }, 3] }
+       |                                                                                       ^
+
+    chatwright.yaml:8:11: error: `:for` needs `:in` beside it
+       |
+     8 |       - { ':for': row, ':do': [{ ':return': { _item: rwo } }] }
+       |           ^^^^^^
+
+    chatwright.yaml:8:54: error: no loop around this step has the item `rwo`
+       |
+     8 |       - { ':for': row, ':do': [{ ':return': { _item: rwo } }] }
+       |                                                      ^^^
+       = help: did you mean `row`?
+
+    chatwright.yaml:9:19: error: expected the name of the item, which its steps read as `_item: name`, found a mapping
+       |
+     9 |       - { ':for': { _payload: title }, ':in': [], ':do': [] }
+       |                   ^
+
+    chatwright.yaml:10:31: error: no loop around this step has the item `row`
+        |
+     10 |       - { ':return': { _item: row } }
+        |                               ^^^
+        = help: `_item` reads the item of a `:for` around the step
+
+    chatwright.yaml:11:24: error: expected a list of branches, found a mapping
+        |
+     11 |       - { ':parallel': { a: 1 } }
+        |                        ^
+
+    chatwright.yaml:12:47: error: no step before this one has the id `other`
+        |
+     12 | …':parallel': [{ ':return': { _step: other } }, { id: other, type: CallEndpoint, properties: { endpointId: e } …
+        |                                      ^^^^^
+        = help: a step sees the results of the steps before it
+
+    chatwright.yaml:13:11: error: `:try` needs `:catch` or `:finally` beside it
+        |
+     13 |       - { ':try': [{ ':return': { _error: message } }] }
+        |           ^^^^^^
+
+    chatwright.yaml:13:35: error: `_error` has no meaning here
+        |
+     13 |       - { ':try': [{ ':return': { _error: message } }] }
+        |                                   ^^^^^^
+        = help: only the steps under `:catch` know why something failed
+
+    chatwright.yaml:14:72: error: there is no control `:lgo`
+        |
+     14 |       - { ':try': [], ':catch': [{ ':return': { _error: message } }, { ':lgo': 1 }] }
+        |                                                                        ^^^^^^
+        = help: did you mean `:log`?
+
+    chatwright.yaml:15:64: error: there is no endpoint `ee`
+        |
+     15 |       - { id: f, type: CallEndpoint, properties: { endpointId: ee } }
+        |                                                                ^^
+        = help: the only one is `e`
+
+    chatwright.yaml:16:52: error: there is no key `endpoint` here
+        |
+     16 |       - { id: g, type: CallEndpoint, properties: { endpoint: e } }
+        |                                                    ^^^^^^^^
+        = help: did you mean `endpointId`?
     ");
 }

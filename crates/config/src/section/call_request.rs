@@ -1,0 +1,58 @@
+//! `CallEndpoint`.
+
+use super::Context;
+use super::value::Id;
+use crate::shape::{Shape, decode, suggest};
+use crate::source::{Node, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// A call of another endpoint, for the same user and within the same time and number of steps.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallRequest {
+    /// The name under which later steps find the result.
+    #[serde(rename = "id")]
+    _id: Id,
+    /// `CallEndpoint`
+    #[serde(rename = "type")]
+    _type: CallRequestType,
+    /// Which endpoint, and with what.
+    properties: CallRequestProperties,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[schemars(extend("x-names" = "request type"))]
+enum CallRequestType {
+    /// Calls another endpoint.
+    CallEndpoint,
+}
+
+/// Which endpoint, and with what.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CallRequestProperties {
+    /// The endpoint.
+    endpoint_id: Id,
+    /// Its payload; operators are allowed.
+    #[serde(default, rename = "payload")]
+    _payload: Map<String, Value>,
+}
+
+impl CallRequest {
+    /// Reads a step.
+    pub(super) fn read(step: &Node, context: &mut Context<'_, '_>) -> Option<Self> {
+        decode(step, Shape::of::<Self>()?, context.report)
+    }
+}
+
+/// Whether there is such an endpoint.
+pub(super) fn check(request: &CallRequest, step: &Node, context: &mut Context<'_, '_>) {
+    let id = request.properties.endpoint_id.0.as_str();
+    if !context.endpoints.contains_key(id) {
+        let help = suggest::help(id, context.endpoints.keys().copied());
+        let at = step.at(&[Step::Key("properties"), Step::Key("endpointId")]);
+        context.report.error(at, format!("there is no endpoint `{id}`"), help);
+    }
+}
