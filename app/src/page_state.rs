@@ -162,8 +162,16 @@ impl PageState {
         self.field(key).problem.get()
     }
 
-    /// Says that inputs have to be corrected, and brings the first one into view.
-    pub(crate) fn ask_to_correct(&self, wrong: &[String]) {
+    /// Checks inputs, all without a list. When one is wrong, says so and brings it into view; answers whether all are right.
+    pub fn demand_valid(&self, keys: Option<&[String]>) -> bool {
+        let wrong = self.validate(keys);
+        if !wrong.is_empty() {
+            self.ask_to_correct(&wrong);
+        }
+        wrong.is_empty()
+    }
+
+    fn ask_to_correct(&self, wrong: &[String]) {
         let labels: Vec<_> = wrong.iter().map(|key| self.field(key).label).collect();
         self.announcement.set(format!("Please correct {}.", join(&labels)));
         if let Some(first) = wrong.first() {

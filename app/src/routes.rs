@@ -2,14 +2,19 @@
 
 use crate::address::{Address, Target, target};
 use crate::erase::{Erase, dynamic};
-use crate::pages::{MissingPage, PageRoute};
+use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
 use leptos::prelude::*;
 use leptos_meta::{Title, provide_meta_context};
 
 /// The app: `/` is the config's first page, `/{page}` each page by its id.
 #[component]
-pub fn App() -> impl IntoView {
+pub fn App(
+    /// Pages whose content is written in Rust.
+    #[prop(optional)]
+    pages: &'static [RustPage],
+) -> impl IntoView {
     provide_meta_context();
+    provide_context(RustPages(pages));
     #[cfg(feature = "ssr")]
     crate::shell::protect();
     let address = Address::new();

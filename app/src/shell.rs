@@ -1,12 +1,13 @@
 //! The document around the app.
 
 use crate::App;
+use crate::pages::RustPage;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
 /// The whole document. `theme.js` runs before the first paint, so that a chosen theme does not flash; it is a file and not an
-/// inline script, so that a content security policy may forbid those.
-pub fn shell(options: LeptosOptions) -> impl IntoView {
+/// inline script, so that a content security policy may forbid those. `pages` are those whose content is written in Rust.
+pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoView {
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -23,7 +24,7 @@ pub fn shell(options: LeptosOptions) -> impl IntoView {
                 <MetaTags />
             </head>
             <body>
-                <App />
+                <App pages />
             </body>
         </html>
     }

@@ -20,11 +20,11 @@ test("a form says what is wrong at each field, and saves what is right", async (
   await page.getByRole("textbox", { name: "E-mail" }).press("Tab");
   await expect(page.getByRole("textbox", { name: "E-mail" })).toHaveAccessibleDescription("This is no e-mail address.");
   await page.getByRole("textbox", { name: "E-mail" }).fill("ada@engines.example");
-  await page.getByLabel("Plan").selectOption("Starter");
+  await page.getByRole("combobox", { name: "Plan" }).selectOption("Starter");
   await page.getByLabel("Seats").fill("11");
   await page.getByLabel("Seats").press("Tab");
   await expect(page.getByLabel("Seats")).toHaveAccessibleDescription("The number must be between 1 and 10.");
-  await page.getByLabel("Plan").selectOption("Enterprise");
+  await page.getByRole("combobox", { name: "Plan" }).selectOption("Enterprise");
   await expect(page.getByText("Somebody from sales calls")).toBeVisible();
   await page.getByLabel("Seats").fill("12");
   const topics = page.getByRole("group", { name: "Interested in" });
@@ -52,7 +52,7 @@ test("a form says what is wrong at each field, and saves what is right", async (
   await page.getByRole("tab", { name: "New customer" }).click();
   await name.fill("Ada Again");
   await page.getByRole("textbox", { name: "E-mail" }).fill("ada@engines.example");
-  await page.getByLabel("Plan").selectOption("Team");
+  await page.getByRole("combobox", { name: "Plan" }).selectOption("Team");
   await page.getByLabel("The customer has accepted the terms").check();
   await page.getByRole("button", { name: "Register" }).click();
   await expect(page.getByRole("list", { name: "Messages" }).getByText("There is a customer with this e-mail address already.")).toBeVisible();

@@ -17,7 +17,7 @@ test("a form", async ({ page }, info) => {
   await showForm(page);
   await picture(page, info, "intake");
   await page.getByRole("textbox", { name: "E-mail" }).fill("nonsense");
-  await page.getByLabel("Plan").selectOption("Enterprise");
+  await page.getByRole("combobox", { name: "Plan" }).selectOption("Enterprise");
   await page.getByRole("button", { name: "Register" }).click();
   await picture(page, info, "intake-wrong");
   await page.getByRole("button", { name: "Register" }).scrollIntoViewIfNeeded();

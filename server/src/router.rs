@@ -1,5 +1,6 @@
 //! The table of contents: every address, grouped by who calls it.
 
+use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{agent, config, conversations, endpoints, health, pages, site};
@@ -20,6 +21,7 @@ use tower_http::timeout::RequestBodyTimeoutLayer;
 pub(crate) struct AppState {
     pub(crate) composition: Arc<Composition>,
     pub(crate) metrics: PrometheusHandle,
+    pub(crate) site: Site,
 }
 
 /// All routes behind all gates.

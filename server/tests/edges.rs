@@ -16,6 +16,7 @@ endpoints ► contract operators
 frontend ► app
 operators ►
 providers ► contract sse
+rust-page ► app server wire
 server ► agent app chat config contract endpoints providers store tools wire
 sse ►
 store ► wire

@@ -9,6 +9,7 @@ use xshell::{Shell, cmd};
 /// Builds what the journeys need and runs them.
 pub(crate) fn journeys(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Debug)?;
+    build::rust_page(shell)?;
     step("check the types of the journeys", || {
         let _folder = shell.push_dir("end2end");
         Ok(cmd!(shell, "npx --no-install tsc").run()?)

@@ -33,16 +33,28 @@ impl Profile {
 /// Builds everything.
 pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
     tools::wasm_target(shell)?;
-    step("build the browser's half (frontend, wasm32)", || wasm(shell, profile))?;
+    step("build the browser's half (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("make the site (bindings, styles, public files)", || {
-        site::make(&shell.current_dir(), &wasm_file(profile), profile)
+        site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
     })?;
     step("build the server", || server(shell, profile))
 }
 
-fn wasm(shell: &Shell, profile: Profile) -> Result<()> {
+/// Builds the example whose page is written in Rust: a program with a site of its own.
+pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
+    let profile = Profile::Debug;
+    step("build the browser's half of the page in Rust", || {
+        wasm(shell, "rust-page", &["--no-default-features", "--features", "hydrate"], profile)
+    })?;
+    step("make its site", || {
+        site::make(&shell.current_dir(), &wasm_file("rust_page", profile), "target/rust-page/site", profile)
+    })?;
+    step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
+}
+
+fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
-    let build = cargo(shell).args(["build", "--package", "frontend", "--lib"]);
+    let build = cargo(shell).args(["build", "--package", package, "--lib"]).args(features);
     Ok(build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.of_wasm()]).run()?)
 }
 
@@ -57,8 +69,8 @@ fn wasm_flags(shell: &Shell, profile: Profile) -> Vec<String> {
     flags
 }
 
-fn wasm_file(profile: Profile) -> PathBuf {
-    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/frontend.wasm", profile.of_wasm()))
+fn wasm_file(library: &str, profile: Profile) -> PathBuf {
+    PathBuf::from(format!("target/wasm32-unknown-unknown/{}/{library}.wasm", profile.of_wasm()))
 }
 
 fn server(shell: &Shell, profile: Profile) -> Result<()> {

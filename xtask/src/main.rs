@@ -36,6 +36,11 @@ enum Command {
         #[arg(last = true)]
         arguments: Vec<String>,
     },
+    /// Build and run the example whose page is written in Rust; what follows `--` goes to its server.
+    RustPage {
+        #[arg(last = true)]
+        arguments: Vec<String>,
+    },
     /// Run every check and test, the browser's too.
     Test,
     /// Measure what a turn costs, against the floor of this machine.
@@ -62,6 +67,7 @@ fn run(command: Command) -> Result<()> {
     match command {
         Command::Build { release } => build::run(&shell, build::Profile::of(release)),
         Command::Serve { arguments } => serve::run(&shell, &arguments),
+        Command::RustPage { arguments } => serve::rust_page(&shell, &arguments),
         Command::Test => test::run(&shell),
         Command::Bench => bench::run(&shell),
         Command::Screenshots => browser::screenshots(&shell),

@@ -24,8 +24,11 @@ const BROWSER_HALF: &[&str] = &[
     "sse",
     "--package",
     "operators",
+    "--package",
+    "rust-page",
+    "--no-default-features",
     "--features",
-    "app/hydrate",
+    "app/hydrate,rust-page/hydrate",
     "--target",
     "wasm32-unknown-unknown",
 ];

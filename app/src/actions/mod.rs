@@ -128,6 +128,25 @@ impl Actions {
         }
     }
 
+    /// Calls an endpoint for this page, in the browser.
+    ///
+    /// # Errors
+    /// The endpoint has refused or failed, or the server cannot be reached; in words for the person at the page.
+    pub async fn call_endpoint(&self, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
+        let page_id = self.page_id.try_get_value().ok_or_else(|| "This page has gone.".to_owned())?;
+        endpoint::call(&page_id, endpoint_id, payload).await
+    }
+
+    /// Calls a method of a block, such as `sendMessage` of a chat.
+    ///
+    /// # Errors
+    /// It has no such method, or cannot do it now; in words for the person at the page.
+    pub fn call_method(&self, block_id: &str, method: &str, args: &[Value]) -> Result<(), String> {
+        let methods = self.methods.try_with_value(|known| known.get(block_id).cloned()).flatten();
+        let methods = methods.ok_or_else(|| "The chat is not ready yet. Try again.".to_owned())?;
+        methods(method, args)
+    }
+
     /// Takes a message away.
     pub fn dismiss(&self, number: u32) {
         // `try_`: the page may have gone before its messages.
@@ -138,4 +157,9 @@ impl Actions {
     pub fn notices(&self) -> Vec<Notice> {
         self.notices.get()
     }
+}
+
+/// The actions of the page around.
+pub fn use_actions() -> Actions {
+    expect_context()
 }

@@ -1,6 +1,6 @@
 //! Runs a list of actions.
 
-use super::{Actions, Status, endpoint, link};
+use super::{Actions, Status, link};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -58,20 +58,19 @@ impl Actions {
             }
             ActionType::Reset => self.state.reset(ids(&params).as_deref()),
             ActionType::Validate => {
-                let wrong = self.state.validate(ids(&params).as_deref());
-                if !wrong.is_empty() {
-                    self.state.ask_to_correct(&wrong);
+                if !self.state.demand_valid(ids(&params).as_deref()) {
                     return Err(Failure::Known);
                 }
             }
             ActionType::CallEndpoint => {
-                let (page, endpoint) = (self.page_id.get_value(), text("endpointId").unwrap_or_default());
+                let endpoint = text("endpointId").unwrap_or_default();
                 let payload = params.remove("payload").unwrap_or_else(|| Value::Object(Map::new()));
-                return endpoint::call(&page, &endpoint, &payload).await.map_err(Failure::Told);
+                return self.call_endpoint(&endpoint, &payload).await.map_err(Failure::Told);
             }
             ActionType::CallMethod => {
                 let args = params.get("args").and_then(Value::as_array).cloned().unwrap_or_default();
-                self.call(&text("blockId").unwrap_or_default(), &text("method").unwrap_or_default(), &args)?;
+                let (block, method) = (text("blockId").unwrap_or_default(), text("method").unwrap_or_default());
+                self.call_method(&block, &method, &args).map_err(Failure::Told)?;
             }
             ActionType::Link => link::follow(&params, self.scope.address()).map_err(Failure::Told)?,
             ActionType::Message => {
@@ -81,12 +80,6 @@ impl Actions {
             }
         }
         Ok(Value::Null)
-    }
-
-    fn call(self, block: &str, method: &str, args: &[Value]) -> Result<(), Failure> {
-        let methods = self.methods.try_with_value(|known| known.get(block).cloned()).flatten();
-        let methods = methods.ok_or_else(|| Failure::Told("The chat is not ready yet. Try again.".to_owned()))?;
-        methods(method, args).map_err(Failure::Told)
     }
 }
 

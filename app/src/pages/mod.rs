@@ -9,6 +9,9 @@ pub mod missing;
 pub mod notices;
 pub mod page;
 pub mod regions;
+pub mod rust_page;
 
 pub use missing::MissingPage;
 pub use page::{CurrentPage, PageFrame, PageRoute, provide_page};
+pub use regions::{Part, Parts, RegionNames};
+pub use rust_page::{RustPage, RustPages};

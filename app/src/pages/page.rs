@@ -5,7 +5,8 @@ use super::announcer::Announcer;
 use super::bar::Bar;
 use super::layout::Layout;
 use super::notices::Notices;
-use super::regions::{RegionNames, Regions};
+use super::regions::{Parts, RegionNames, Regions};
+use super::rust_page::RustPages;
 use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
 use crate::api::codec::ValueJson;
@@ -46,13 +47,16 @@ pub fn PageRoute(
 fn PageView(page: Page) -> impl IntoView {
     let title = page.title.clone().unwrap_or_else(|| words(&page.id));
     let (blocks, events) = (page.blocks.clone(), page.events.clone());
+    let in_rust = expect_context::<RustPages>().content(&page.id);
     provide_page(page);
-    let layout = Layout::new(blocks);
-    let names = RegionNames::of(&layout);
+    let parts = match in_rust {
+        Some(content) => content(),
+        None => Parts::of(Layout::new(blocks)),
+    };
     let events = BlockEvents::of_config(events);
     // Once the page has come to life: there are no effects on the server.
     effect(move || events.emit("onInit", Value::Null));
-    view! { <PageFrame title layout names /> }
+    view! { <PageFrame title parts /> }
 }
 
 /// What stands around the regions of a page: the bar above, messages over it.
@@ -61,10 +65,9 @@ pub fn PageFrame(
     /// The page's title.
     title: String,
     /// What stands in the regions.
-    layout: Layout,
-    /// What the regions are called.
-    names: RegionNames,
+    parts: Parts,
 ) -> impl IntoView {
+    let names = RegionNames::of(&parts);
     view! {
         <Title text=title.clone() />
         <div class="cw-page">
@@ -72,7 +75,7 @@ pub fn PageFrame(
                 "Skip to the content"
             </a>
             <Bar title names=names.clone() />
-            <Regions layout names />
+            <Regions parts names />
             <Announcer />
             <Notices />
         </div>
@@ -80,8 +83,8 @@ pub fn PageFrame(
     .erase()
 }
 
-/// Gives the components below what they share on a page: its state, its actions, the selected conversation. A page in Rust has an
-/// id and no blocks; its inputs make themselves known. Needs an [`Address`] in the context.
+/// Gives the components below what they share on a page: its state, its actions, the selected conversation. Inputs that the page
+/// does not name make themselves known. Needs an [`Address`] in the context.
 pub fn provide_page(page: Page) {
     let address = expect_context::<Address>();
     let url_query = untrack(|| address.parameters());

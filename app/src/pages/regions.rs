@@ -2,9 +2,9 @@
 
 use super::agent_changes::AgentChanges;
 use super::drawer::{CONTENT, CONVERSATIONS, DrawerHead, close_drawers};
-use super::layout::Layout;
+use super::layout::{Layout, Region};
 use crate::blocks::Blocks;
-use crate::erase::Erase;
+use crate::erase::{Erase, Erased};
 use leptos::ev;
 use leptos::prelude::*;
 
@@ -17,13 +17,58 @@ pub struct RegionNames {
     pub content: Option<String>,
 }
 
-impl RegionNames {
-    /// The names of a layout's regions.
-    pub fn of(layout: &Layout) -> Self {
-        let beside = !layout.chat.is_empty() && !layout.content.is_empty();
+/// What stands in the regions of a page.
+#[derive(Default)]
+pub struct Parts {
+    /// Lists of conversations.
+    pub conversations: Option<Part>,
+    /// Everything else: forms, texts.
+    pub content: Option<Part>,
+    /// Chats.
+    pub chat: Option<Part>,
+    /// What the content is called where it is a drawer.
+    pub content_title: Option<String>,
+}
+
+/// What stands in one region.
+pub struct Part {
+    /// The view.
+    pub view: Erased,
+    /// Its part of the width in twelfths, if it should not have the usual one.
+    pub share: Option<u8>,
+}
+
+impl Part {
+    /// A view with the usual width.
+    pub fn new(view: impl Erase) -> Self {
+        Self { view: view.erase(), share: None }
+    }
+}
+
+impl Parts {
+    /// The blocks of a page of the config.
+    pub(crate) fn of(layout: Layout) -> Self {
+        let content_title = layout.content_title().map(str::to_owned);
+        let part = |region: Region| {
+            let Region { blocks, share } = region;
+            (!blocks.is_empty()).then(|| Part { view: view! { <Blocks blocks /> }.erase(), share })
+        };
         Self {
-            conversations: (!layout.conversations.is_empty()).then(|| "Conversations".to_owned()),
-            content: beside.then(|| layout.content_title().unwrap_or("Form").to_owned()),
+            conversations: part(layout.conversations),
+            content: part(layout.content),
+            chat: part(layout.chat),
+            content_title,
+        }
+    }
+}
+
+impl RegionNames {
+    /// The names of the regions.
+    pub fn of(parts: &Parts) -> Self {
+        let beside = parts.chat.is_some() && parts.content.is_some();
+        Self {
+            conversations: parts.conversations.is_some().then(|| "Conversations".to_owned()),
+            content: beside.then(|| parts.content_title.clone().unwrap_or_else(|| "Form".to_owned())),
         }
     }
 }
@@ -32,7 +77,7 @@ impl RegionNames {
 #[component]
 pub fn Regions(
     /// What stands in them.
-    layout: Layout,
+    parts: Parts,
     /// What they are called.
     names: RegionNames,
 ) -> impl IntoView {
@@ -46,56 +91,52 @@ pub fn Regions(
         });
         on_cleanup(move || resized.remove());
     });
-    let Layout { conversations, content, chat } = layout;
-    let main_class = class("cw-main", content.share.zip(chat.share).map(|(content, chat)| content + chat));
-    let no_content = content.is_empty();
-    let has_chat = !chat.is_empty();
+    let Parts { conversations, content, chat, .. } = parts;
+    let share = |part: &Option<Part>| part.as_ref().and_then(|part| part.share);
+    let main_class = class("cw-main", share(&content).zip(share(&chat)).map(|(content, chat)| content + chat));
+    let content = content.map(|content| match names.content {
+        Some(name) => {
+            view! {
+                <section id=CONTENT class=class("cw-region cw-region-content", content.share) popover="auto" tabindex="-1" aria-label=name>
+                    <DrawerHead drawer=CONTENT name=name.clone() />
+                    <div class="cw-content">{content.view}</div>
+                    <AgentChanges />
+                </section>
+            }
+            .erase()
+        }
+        None => {
+            view! {
+                <div class="cw-region cw-region-document">
+                    <div class="cw-content">{content.view}</div>
+                </div>
+            }
+            .erase()
+        }
+    });
+    let chat = chat.map(|chat| {
+        view! {
+            <section class=class("cw-region cw-region-chat", chat.share) aria-label="Chat">
+                {chat.view}
+            </section>
+        }
+        .erase()
+    });
+    let conversations = conversations.zip(names.conversations).map(|(conversations, name)| {
+        view! {
+            <nav id=CONVERSATIONS class=class("cw-region cw-region-conversations", conversations.share) popover="auto" aria-label=name>
+                <DrawerHead drawer=CONVERSATIONS name=name.clone() />
+                {conversations.view}
+            </nav>
+        }
+        .erase()
+    });
     view! {
         <div class="cw-regions">
-            {names
-                .conversations
-                .map(|name| {
-                    view! {
-                        <nav id=CONVERSATIONS class=class("cw-region cw-region-conversations", conversations.share) popover="auto" aria-label=name>
-                            <DrawerHead drawer=CONVERSATIONS name=name.clone() />
-                            <Blocks blocks=conversations.blocks />
-                        </nav>
-                    }
-                })}
+            {conversations}
             <main id="cw-main" class=main_class tabindex="-1">
-                {match names.content {
-                    Some(name) => {
-                        view! {
-                            <section id=CONTENT class=class("cw-region cw-region-content", content.share) popover="auto" tabindex="-1" aria-label=name>
-                                <DrawerHead drawer=CONTENT name=name.clone() />
-                                <div class="cw-content">
-                                    <Blocks blocks=content.blocks />
-                                </div>
-                                <AgentChanges />
-                            </section>
-                        }
-                            .erase()
-                    }
-                    None if no_content => ().erase(),
-                    None => {
-                        view! {
-                            <div class="cw-region cw-region-document">
-                                <div class="cw-content">
-                                    <Blocks blocks=content.blocks />
-                                </div>
-                            </div>
-                        }
-                            .erase()
-                    }
-                }}
-                {has_chat
-                    .then(|| {
-                        view! {
-                            <section class=class("cw-region cw-region-chat", chat.share) aria-label="Chat">
-                                <Blocks blocks=chat.blocks />
-                            </section>
-                        }
-                    })}
+                {content}
+                {chat}
             </main>
         </div>
     }

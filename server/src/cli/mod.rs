@@ -4,6 +4,7 @@ mod check;
 mod schema;
 mod serve;
 
+use crate::Site;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -36,13 +37,13 @@ pub(crate) struct ConfigArgument {
 }
 
 /// Reads the command line and does what it says.
-pub(crate) async fn run() -> ExitCode {
+pub(crate) async fn run(site: Site) -> ExitCode {
     let arguments = Arguments::parse();
-    let filter =
-        EnvFilter::try_from_env("CHATWRIGHT_LOG").unwrap_or_else(|_| EnvFilter::new("warn,chatwright=info,chat=info"));
+    let filter = EnvFilter::try_from_env("CHATWRIGHT_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("warn,chatwright=info,server=info,chat=info"));
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match arguments.command {
-        Command::Serve(arguments) => serve::run(arguments).await,
+        Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
         Command::Schema => schema::run(),
     }

@@ -1,6 +1,7 @@
 //! `chatwright serve`
 
 use super::{ConfigArgument, fail};
+use crate::Site;
 use crate::compose::{self, Composition};
 use crate::router::{AppState, router};
 use crate::{listen, reload, shutdown};
@@ -24,14 +25,14 @@ pub(crate) struct Arguments {
 }
 
 /// Serves until told to stop.
-pub(crate) async fn run(arguments: Arguments) -> ExitCode {
-    match serve(arguments).await {
+pub(crate) async fn run(arguments: Arguments, site: Site) -> ExitCode {
+    match serve(arguments, site).await {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => fail(&message),
     }
 }
 
-async fn serve(arguments: Arguments) -> Result<(), String> {
+async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     if !arguments.addr.ip().is_loopback() {
         return Err(format!(
             "auth mode `local` makes everyone who reaches the server its owner, so it listens on loopback only, not on {}",
@@ -52,7 +53,7 @@ async fn serve(arguments: Arguments) -> Result<(), String> {
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let state = AppState { composition: Arc::new(composition), metrics };
+    let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();
     if let Some(path) = arguments.config.path {
         tokio::spawn(reload::follow(path, reading.files, state.composition.current.clone(), stop.clone()));

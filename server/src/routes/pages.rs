@@ -30,12 +30,13 @@ pub(crate) async fn page(
     if !matches!(*request.method(), Method::GET | Method::HEAD) {
         return StatusCode::METHOD_NOT_ALLOWED.into_response();
     }
-    if let Some(file) = site::file(request.uri().path(), request.headers()) {
+    if let Some(file) = site::file(state.site, request.uri().path(), request.headers()) {
         return file;
     }
-    let options = options();
-    let render =
-        leptos_axum::render_app_async_with_context(contexts(&state, caller), move || app::shell(options.clone()));
+    let (options, pages) = (options(), state.site.pages);
+    let render = leptos_axum::render_app_async_with_context(contexts(&state, caller), move || {
+        app::shell(options.clone(), pages)
+    });
     let mut response = render(request).await.into_response();
     // A page shows its owner's data: no shared cache may keep it (A37).
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));

@@ -1,23 +1,19 @@
-//! The built site: WASM, JavaScript, styles, the public folder. In a release it is inside the binary, precompressed.
+//! The files of the built site.
 
-use axum::extract::Request;
+use crate::router::AppState;
+use crate::{EmbeddedFile, Site};
+use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use rust_embed::{EmbeddedFile, RustEmbed};
 use std::fmt::Write;
 
-#[derive(RustEmbed)]
-#[folder = "$CARGO_MANIFEST_DIR/../target/site"]
-#[allow_missing = true]
-struct Site;
-
 /// `GET /pkg/{*file}`
-pub(crate) async fn package(request: Request) -> Response {
-    file(request.uri().path(), request.headers()).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
+pub(crate) async fn package(State(state): State<AppState>, request: Request) -> Response {
+    file(state.site, request.uri().path(), request.headers()).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
 }
 
 /// The site's file at this path, in the best encoding that the client takes.
-pub(crate) fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
+pub(crate) fn file(site: Site, path: &str, headers: &HeaderMap) -> Option<Response> {
     let path = path.trim_start_matches('/');
     if path.is_empty() || path.split('/').any(|part| part == "..") {
         return None;
@@ -26,10 +22,10 @@ pub(crate) fn file(path: &str, headers: &HeaderMap) -> Option<Response> {
     let accepts =
         |coding: &str| accepted.split(',').any(|part| part.split(';').next().is_some_and(|name| name.trim() == coding));
     let encoded = [("br", "br"), ("gzip", "gz")].into_iter().find_map(|(coding, ending)| {
-        let file = accepts(coding).then(|| Site::get(&format!("{path}.{ending}")))??;
+        let file = accepts(coding).then(|| (site.files)(&format!("{path}.{ending}")))??;
         Some((file, Some(coding)))
     });
-    let (file, coding) = encoded.or_else(|| Some((Site::get(path)?, None)))?;
+    let (file, coding) = encoded.or_else(|| Some(((site.files)(path)?, None)))?;
     Some(response(path, file, coding, headers))
 }
 

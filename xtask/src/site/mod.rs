@@ -1,4 +1,4 @@
-//! The folder `target/site`: everything that the browser loads. What has not changed is not written again.
+//! The folder of a site: everything that the browser loads. What has not changed is not written again.
 
 mod bindings;
 mod compress;
@@ -10,9 +10,9 @@ use anyhow::Result;
 use files::Files;
 use std::path::Path;
 
-/// Makes the site from the browser's half, `style/` and `public/`.
-pub(crate) fn make(root: &Path, wasm: &Path, profile: Profile) -> Result<()> {
-    let site = root.join("target/site");
+/// Makes a site, in a folder below the root, from the browser's half, `style/` and `public/`.
+pub(crate) fn make(root: &Path, wasm: &Path, site: &str, profile: Profile) -> Result<()> {
+    let site = root.join(site);
     bindings::make(&root.join(wasm), &site.join("pkg"), profile)?;
     let mut files = Files::under(&root.join("public"))?;
     files.insert("pkg/chatwright.css", styles::concatenate(&root.join("style"))?);

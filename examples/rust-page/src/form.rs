@@ -1,0 +1,111 @@
+//! The form and the list of what was saved.
+
+use app::actions::{Actions, BlockEvents, Status, use_actions};
+use app::blocks::{Alert, Button, Checkbox, NumberInput, Select, Table, TextArea, TextInput};
+use app::page_state::{PageState, use_page_state};
+use app::properties::Properties;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::{Value, json};
+use wire::page::{AlertProperties, ButtonProperties, Choice, Input, TableProperties};
+
+/// The inputs, by the keys of the page's state.
+const INPUTS: [&str; 7] = ["legal_name", "company", "email", "plan", "seats", "notes", "terms"];
+
+/// The form. Each input keeps its value in the page's state under its id.
+#[component]
+pub fn Form() -> impl IntoView {
+    let (state, actions) = (use_page_state(), use_actions());
+    let is_enterprise = Memo::new(move |_| state.get("plan") == "enterprise");
+    // Properties that depend on something are made by a closure.
+    let seats = Properties::derive(move || Input {
+        required: true,
+        initial: Some(json!(5)),
+        min: Some(json!(1)),
+        max: Some(if state.get("plan") == "starter" { json!(10) } else { json!(500) }),
+        ..Input::default()
+    });
+    let name = Input { label: label("Legal name"), required: true, min_length: Some(2), ..Input::default() };
+    let email = Input {
+        label: label("E-mail"),
+        required: true,
+        pattern: Some(r"[^@\s]+@[^@\s]+\.[^@\s]+".to_owned()),
+        pattern_message: Some("This is no e-mail address.".to_owned()),
+        ..Input::default()
+    };
+    let terms = Input { label: label("The customer has accepted the terms"), required: true, ..Input::default() };
+    let enterprise = AlertProperties {
+        title: Some("Enterprise".to_owned()),
+        content: Some("Somebody from sales calls within one working day to agree on the contract.".to_owned()),
+        status: "info",
+    };
+    let register = ButtonProperties { title: "Register".to_owned(), variant: "primary", disabled: false };
+    let fill_in = ButtonProperties { title: "Let the agent fill it in".to_owned(), ..ButtonProperties::default() };
+    let on_register =
+        BlockEvents::default().on("onClick", move |_| spawn_local(async move { save(state, actions).await }));
+    let on_fill_in = BlockEvents::default().on("onClick", move |_| {
+        if let Err(why) = actions.call_method("chat", "setInput", &[json!("Fill in the form for ")]) {
+            actions.notify(why, Status::Error, None);
+        }
+    });
+    view! {
+        <TextInput id="legal_name" properties=name />
+        <TextInput id="company" properties=Input::default() />
+        <TextInput id="email" properties=email />
+        <Select id="plan" properties=Input { required: true, options: plans(), ..Input::default() } />
+        <NumberInput id="seats" properties=seats />
+        <Show when=move || is_enterprise.get()>
+            <Alert properties=enterprise.clone() />
+        </Show>
+        <TextArea id="notes" properties=Input { max_length: Some(2000), ..Input::default() } />
+        <Checkbox id="terms" properties=terms />
+        <Button id="register" properties=register events=on_register />
+        <Button id="fill_in" properties=fill_in events=on_fill_in />
+    }
+}
+
+/// What was saved: the config's `onInit` puts it into the state, and so does each save.
+#[component]
+pub fn Customers() -> impl IntoView {
+    let state = use_page_state();
+    let table = Properties::derive(move || TableProperties {
+        title: Some("Registered".to_owned()),
+        rows: state.get("customers").as_array().cloned().unwrap_or_default(),
+        empty: Some("Nobody is registered yet.".to_owned()),
+        ..TableProperties::default()
+    });
+    view! { <Table id="customers_table" properties=table /> }
+}
+
+/// Saves the form when it is right, and begins a new one.
+async fn save(state: PageState, actions: Actions) {
+    if !state.demand_valid(None) {
+        return;
+    }
+    let values = ["legal_name", "company", "email", "plan", "seats"];
+    let payload: serde_json::Map<String, Value> =
+        values.iter().map(|key| ((*key).to_owned(), state.get_untracked(key))).collect();
+    let saved = actions.call_endpoint("customers/save", &Value::Object(payload)).await;
+    let listed = match saved {
+        Ok(_) => actions.call_endpoint("customers/list", &json!({})).await,
+        Err(why) => Err(why),
+    };
+    match listed {
+        Ok(customers) => {
+            state.reset(Some(&INPUTS.map(str::to_owned)));
+            state.set("customers", customers);
+            actions.notify("The customer is registered.".to_owned(), Status::Success, None);
+        }
+        Err(why) => actions.notify(why, Status::Error, None),
+    }
+}
+
+fn label(text: &str) -> Option<String> {
+    Some(text.to_owned())
+}
+
+fn plans() -> Vec<Choice> {
+    [("starter", "Starter"), ("team", "Team"), ("enterprise", "Enterprise")]
+        .map(|(value, label)| Choice { value: value.to_owned(), label: label.to_owned() })
+        .to_vec()
+}

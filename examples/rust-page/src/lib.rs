@@ -1,0 +1,61 @@
+#![doc = include_str!("../README.md")]
+
+pub mod form;
+
+use app::agent_chat::AgentChat;
+use app::pages::{Part, Parts, RustPage};
+use form::{Customers, Form};
+use leptos::prelude::*;
+use serde_json::json;
+use wire::page::{AgentChatProperties, FieldType, SharedField, Welcome};
+
+/// The pages of this crate, by the id that the config gives them.
+pub const PAGES: &[RustPage] = &[RustPage { id: "intake", content: intake }];
+
+/// Called by the page's script once the WASM is there.
+#[cfg(feature = "hydrate")]
+#[wasm_bindgen::prelude::wasm_bindgen]
+pub fn hydrate() {
+    console_error_panic_hook::set_once();
+    hydrate_body(|| view! { <app::App pages=PAGES /> });
+}
+
+/// A form that an agent can fill in, and the chat with it.
+fn intake() -> Parts {
+    let content = view! {
+        <Form />
+        <Customers />
+    };
+    Parts {
+        content: Some(Part { share: Some(6), ..Part::new(content) }),
+        chat: Some(Part { share: Some(6), ..Part::new(view! { <Assistant /> }) }),
+        ..Parts::default()
+    }
+}
+
+/// The chat. What it shares is what the agent sees of the form, and may write.
+#[component]
+fn Assistant() -> impl IntoView {
+    let plans = ["starter", "team", "enterprise"].map(str::to_owned).to_vec();
+    let fields = [
+        ("legal_name", FieldType::Text),
+        ("company", FieldType::Text),
+        ("email", FieldType::Text),
+        ("plan", FieldType::Choice { options: plans }),
+        ("seats", FieldType::Number),
+        ("notes", FieldType::Text),
+    ];
+    let shared_state = fields.iter().map(|(key, _)| ((*key).to_owned(), json!({ "_state": key }))).collect();
+    let field = |(key, field_type): (&str, FieldType)| SharedField {
+        key: key.to_owned(),
+        target: Some(key.to_owned()),
+        field_type,
+    };
+    let properties = AgentChatProperties {
+        agent_id: "clerk".to_owned(),
+        shared_state,
+        placeholder: Some("Tell me about the customer".to_owned()),
+        welcome: Some(Welcome { title: "Who is the customer?".to_owned(), ..Welcome::default() }),
+    };
+    view! { <AgentChat id="chat" page_id="intake" properties fields=fields.map(field).to_vec() /> }
+}

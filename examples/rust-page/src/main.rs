@@ -1,0 +1,14 @@
+//! The server's half: the whole of Chatwright, with the pages of this crate.
+
+use rust_embed::RustEmbed;
+use std::process::ExitCode;
+
+/// The site with this crate's WASM, as `cargo xtask` builds it.
+#[derive(RustEmbed)]
+#[folder = "$CARGO_MANIFEST_DIR/../../target/rust-page/site"]
+#[allow_missing = true]
+struct Files;
+
+fn main() -> ExitCode {
+    server::run(server::Site { files: Files::get, pages: rust_page::PAGES })
+}
