@@ -3,7 +3,7 @@
 use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
-use crate::routes::{agent, config, conversations, endpoints, health, pages, site};
+use crate::routes::{agent, config, conversations, endpoints, health, pages, runs, site};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -33,6 +33,9 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/api/agent/{page}/{agent}/{conversation}/stop", post(agent::stop))
         .route("/api/endpoints/{page}/{endpoint}", post(endpoints::call))
         .route("/api/config/status", get(config::status))
+        .route("/api/runs/invoke", post(runs::invoke))
+        .route("/api/runs", get(runs::list))
+        .route("/api/runs/{id}", get(runs::show))
         .route("/api/conversations", get(conversations::list))
         .route(
             "/api/conversations/{id}",

@@ -192,6 +192,7 @@ impl<'a> Run<'a> {
             tools: self.agent.tools.iter().filter(active).map(|tool| tool.spec().clone()).collect(),
             tool_choice: settings.tool_choice.clone(),
             sampling: settings.sampling.clone(),
+            response_format: settings.response_format.clone(),
             provider_options: settings.provider_options.clone(),
         }
     }

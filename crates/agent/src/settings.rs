@@ -1,6 +1,6 @@
 //! An agent, and how it runs.
 
-use contract::{Model, Sampling, Tool, ToolChoice};
+use contract::{Model, ResponseFormat, Sampling, Tool, ToolChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,6 +33,8 @@ pub struct Settings {
     pub stop_on_tool_call: Vec<String>,
     /// Sampling settings.
     pub sampling: Sampling,
+    /// The answer as JSON of this form; see [`contract::Request::response_format`].
+    pub response_format: Option<ResponseFormat>,
     /// Merged last into each request, by provider (L-40).
     pub provider_options: Map<String, Value>,
     /// Retries of a request that failed before its first part (L-39).
@@ -51,6 +53,7 @@ impl Default for Settings {
             active_tools: None,
             stop_on_tool_call: Vec::new(),
             sampling: Sampling::default(),
+            response_format: None,
             provider_options: Map::new(),
             max_retries: 2,
             timeouts: Timeouts::default(),

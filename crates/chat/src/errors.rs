@@ -54,6 +54,12 @@ pub(crate) fn of_store(error: StoreError) -> UserError {
     }
 }
 
+/// The server is about to end.
+pub(crate) fn draining() -> UserError {
+    let message = "The server is restarting. Try again in a moment.";
+    UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) }
+}
+
 /// A second run in one conversation.
 pub(crate) fn busy() -> UserError {
     UserError::new(

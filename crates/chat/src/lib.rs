@@ -2,6 +2,7 @@
 
 mod conversations;
 mod errors;
+mod invoke;
 mod journal;
 mod live;
 mod recover;
@@ -24,6 +25,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest};
+use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
 /// How long a run is believed to be driven without a sign of life.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
@@ -56,6 +58,12 @@ pub trait Agents: Send + Sync + 'static {
     /// # Errors
     /// Not found, not allowed, or not available; in words for the user.
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError>;
+
+    /// The agent as it is on no page.
+    ///
+    /// # Errors
+    /// As [`Agents::agent`].
+    fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError>;
 }
 
 /// What an agent may depend on.
@@ -100,6 +108,7 @@ pub(crate) struct Inner {
     registry: Arc<live::Registry>,
     journal: journal::Journal,
     turns: turns::Turns,
+    invocations: invoke::Invocations,
     tasks: TaskTracker,
     stopping: CancellationToken,
     max_runs: usize,
@@ -113,6 +122,7 @@ impl Chat {
     /// The store cannot be read or written.
     pub async fn open(store: Store, agents: Arc<dyn Agents>, max_runs: usize) -> Result<Self, StoreError> {
         recover::recover(&store).await?;
+        store.abandon_invocations(invoke::ABANDONED, now()).await?;
         let registry = Arc::new(live::Registry::default());
         let journal = journal::Journal::start(store.clone(), registry.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
@@ -123,6 +133,7 @@ impl Chat {
                 registry,
                 journal,
                 turns: turns::Turns::default(),
+                invocations: invoke::Invocations::default(),
                 tasks,
                 stopping,
                 max_runs,
@@ -215,6 +226,38 @@ impl Chat {
     /// 404 for a conversation that is not the caller's.
     pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         self.inner.delete(caller, id).await
+    }
+
+    /// Asks an agent once, without its tools, and keeps the answer. A caller who hangs up finds it in the list.
+    ///
+    /// # Errors
+    /// 404 for an agent that is not the caller's, 413 and 422 for the question, 503 when full or draining. A model that fails
+    /// is no error here: the answer says so.
+    pub async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
+        if self.inner.tasks.is_closed() {
+            return Err(errors::draining());
+        }
+        let (inner, caller) = (self.inner.clone(), caller.clone());
+        let task = self.inner.tasks.spawn(async move { inner.invoke(&caller, request).await });
+        task.await.unwrap_or_else(|_| Err(errors::internal()))
+    }
+
+    /// The caller's invocations, newest first, at most `limit` (1 to 100).
+    ///
+    /// # Errors
+    /// 503 when the store fails.
+    pub async fn invocations(&self, caller: &Caller, limit: u32) -> Result<InvocationList, UserError> {
+        let items = self.inner.store.invocations(&caller.user_id, limit.max(1)).await.map_err(errors::of_store)?;
+        Ok(InvocationList { items })
+    }
+
+    /// One invocation.
+    ///
+    /// # Errors
+    /// 404 for one that is not the caller's.
+    pub async fn invocation(&self, caller: &Caller, id: &str) -> Result<Invocation, UserError> {
+        let found = self.inner.store.invocation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        found.ok_or_else(UserError::not_found)
     }
 
     /// How many runs are active.

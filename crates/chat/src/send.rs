@@ -126,8 +126,7 @@ impl Inner {
     /// Room for one more run, unless the server is draining or full.
     fn admit(&self) -> Result<(), UserError> {
         if self.stopping.is_cancelled() || self.tasks.is_closed() {
-            let message = "The server is restarting. Try again in a moment.";
-            return Err(UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) });
+            return Err(errors::draining());
         }
         if self.registry.len() >= self.max_runs {
             let message = "The server is busy with other answers. Try again in a moment.";

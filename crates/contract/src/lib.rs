@@ -13,7 +13,7 @@ pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use message::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
 pub use part::{FinishReason, Part, Source};
-pub use request::{Request, Sampling, ToolChoice};
+pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{Execution, Tool, ToolContext, ToolSpec};
 pub use usage::Usage;
 

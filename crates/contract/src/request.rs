@@ -18,8 +18,23 @@ pub struct Request {
     pub tool_choice: ToolChoice,
     /// Sampling settings.
     pub sampling: Sampling,
+    /// The answer as JSON of this form. Codecs pass it on where their provider has such a mode; whoever sets it also says so in
+    /// words, and checks the answer.
+    pub response_format: Option<ResponseFormat>,
     /// The config's `providerOptions`, keyed by provider, merged last into the request as written.
     pub provider_options: Map<String, Value>,
+}
+
+/// JSON that is asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ResponseFormat {
+    /// A name for it; providers want letters, digits, `_` and `-`, at most 64.
+    pub name: String,
+    /// Whether the provider is to enforce the schema.
+    #[serde(default)]
+    pub strict: bool,
+    /// A JSON Schema.
+    pub schema: Value,
 }
 
 /// Whether and which tool must be called.

@@ -3,6 +3,7 @@
 pub mod api;
 pub mod chunk;
 pub mod error;
+pub mod invoke;
 pub mod message;
 pub mod page;
 pub mod partial_json;

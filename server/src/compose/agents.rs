@@ -5,7 +5,7 @@ use super::models;
 use super::pages::Pages;
 use agent::{Agent, Settings, Timeouts};
 use anyhow::anyhow;
-use chat::{AgentRequest, Agents};
+use chat::{AgentRequest, Agents, Caller};
 use config::Config;
 use contract::{Sampling, Tool, ToolChoice};
 use endpoints::Endpoints;
@@ -36,15 +36,19 @@ impl ConfiguredAgents {
 }
 
 impl Agents for ConfiguredAgents {
+    fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
+        let agent = self.agents.get(id).ok_or_else(UserError::not_found)?;
+        agent.clone().ok_or_else(|| {
+            UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
+        })
+    }
+
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
         use app::context::PageSource;
         if self.pages.page(request.page_id).is_none() {
             return Err(UserError::not_found());
         }
-        let agent = self.agents.get(request.agent_id).ok_or_else(UserError::not_found)?;
-        let agent = agent.as_ref().ok_or_else(|| {
-            UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
-        })?;
+        let agent = self.by_id(request.caller, request.agent_id)?;
         let fields = match self.pages.shared_fields(request.page_id, request.agent_id) {
             Some(declared) => {
                 declared.iter().filter(|field| request.shared_state.contains_key(&field.key)).map(field).collect()
@@ -52,7 +56,7 @@ impl Agents for ConfiguredAgents {
             // Another client's page: what it sends is what it shares.
             None => request.shared_state.iter().map(undeclared).collect::<Vec<_>>(),
         };
-        Ok(with_shared_state(agent, fields, request.shared_state))
+        Ok(with_shared_state(&agent, fields, request.shared_state))
     }
 }
 
@@ -102,6 +106,7 @@ fn settings(config: &Config, agent: &config::Agent) -> Settings {
             seed: sampling.seed,
             stop_sequences: sampling.stop_sequences.clone(),
         },
+        response_format: None,
         provider_options: agent.provider_options.clone(),
         max_retries: agent.max_retries,
         timeouts: Timeouts {

@@ -6,5 +6,6 @@ pub(crate) mod conversations;
 pub(crate) mod endpoints;
 pub(crate) mod health;
 pub(crate) mod pages;
+pub(crate) mod runs;
 pub(crate) mod site;
 mod stream;

@@ -224,6 +224,29 @@ async fn what_a_model_says_is_never_an_event() {
 }
 
 #[tokio::test]
+async fn programs_ask_agents() {
+    let server = Server::start();
+    let invoke = |body: Value| server.ask(Method::POST, "/api/runs/invoke").json(&body);
+    let asked = invoke(json!({ "agent_name": "demo", "input": { "prompt": "hello" } }));
+    let answer: Value = asked.send().await.unwrap().json().await.unwrap();
+    assert_eq!((&answer["status"], &answer["error"]), (&json!("succeeded"), &Value::Null));
+    assert!(answer["output"].as_str().is_some_and(|text| !text.is_empty()), "{answer}");
+    let id = answer["run_id"].as_str().unwrap();
+    for (path, expected) in
+        [("/api/runs".to_owned(), json!({ "items": [answer] })), (format!("/api/runs/{id}"), answer.clone())]
+    {
+        let kept: Value = server.ask(Method::GET, &path).send().await.unwrap().json().await.unwrap();
+        assert_eq!(kept, expected);
+    }
+    let prompt = json!({ "prompt": "hello" });
+    let unknown = json!({ "agent_name": "none", "input": prompt });
+    assert_eq!(refusal(invoke(unknown)).await, (404, "not_found".to_owned()));
+    let huge = json!({ "agent_name": "demo", "input": prompt, "agent_tier": "huge" });
+    assert_eq!(refusal(invoke(huge)).await, (422, "invalid".to_owned()));
+    assert_eq!(refusal(server.ask(Method::GET, "/api/runs/none")).await, (404, "not_found".to_owned()));
+}
+
+#[tokio::test]
 async fn operators_are_answered() {
     let server = Server::start();
     for (path, expected) in [("/healthz", "ok"), ("/readyz", "ready")] {

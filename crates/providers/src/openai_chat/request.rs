@@ -2,7 +2,10 @@
 
 use super::PROVIDER;
 use crate::file;
-use contract::{AssistantPart, FileData, Message, ProviderMetadata, Request, ToolCall, ToolChoice, ToolSpec, UserPart};
+use contract::{
+    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolCall, ToolChoice, ToolSpec,
+    UserPart,
+};
 use serde_json::{Map, Value, json};
 
 /// Provider options under any of these keys count, the last one most.
@@ -32,6 +35,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("tools", Some(request.tools.iter().map(tool).collect()));
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
+    set("response_format", request.response_format.as_ref().map(response_format));
     for key in OPTIONS {
         if let Some(Value::Object(options)) = request.provider_options.get(key) {
             body.extend(options.clone());
@@ -44,6 +48,11 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
 fn output_limit(model: &str) -> &'static str {
     let is_reasoning = ["o1", "o3", "o4", "gpt-5"].iter().any(|family| model.starts_with(family));
     if is_reasoning { "max_completion_tokens" } else { "max_tokens" }
+}
+
+fn response_format(format: &ResponseFormat) -> Value {
+    let ResponseFormat { name, strict, schema } = format;
+    json!({ "type": "json_schema", "json_schema": { "name": name, "strict": strict, "schema": schema } })
 }
 
 fn tool(tool: &ToolSpec) -> Value {

@@ -4,7 +4,9 @@
 
 use super::PROVIDER;
 use crate::file;
-use contract::{AssistantPart, FileData, Message, ProviderMetadata, Request, ToolChoice, ToolSpec, UserPart};
+use contract::{
+    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolSpec, UserPart,
+};
 use serde_json::{Map, Value, json};
 
 /// The body of `POST /responses`.
@@ -29,6 +31,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("tools", Some(request.tools.iter().map(tool).collect()));
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
+    set("text", request.response_format.as_ref().map(text_format));
     if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
         body.extend(options.clone());
     }
@@ -38,6 +41,11 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
 /// Models without reasoning refuse to include it.
 fn thinks(model: &str) -> bool {
     ["o1", "o3", "o4", "gpt-5", "codex"].iter().any(|family| model.starts_with(family))
+}
+
+fn text_format(format: &ResponseFormat) -> Value {
+    let ResponseFormat { name, strict, schema } = format;
+    json!({ "format": { "type": "json_schema", "name": name, "strict": strict, "schema": schema } })
 }
 
 fn tool(tool: &ToolSpec) -> Value {

@@ -1,0 +1,220 @@
+//! One question, one answer, no tools: what programs ask for, as text or as JSON of a given form (B-8, B-9).
+
+use crate::{Agent, Ending, Event, EventSink, SinkClosed, Turn, run};
+use contract::{AssistantPart, Message, ModelError, Part, ResponseFormat, ToolChoice, Usage, UserPart};
+use jsonschema::Validator;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Bytes of an answer; a longer one is cut off.
+const MAX_ANSWER: usize = 4 << 20;
+/// Answers that are asked for: the first, and one that mends it.
+const ATTEMPTS: u32 = 2;
+/// Faults that the model is told at once.
+const MAX_FAULTS: usize = 8;
+
+/// What is asked.
+pub struct Question {
+    /// In words.
+    pub prompt: String,
+    /// The form of the answer; text without it.
+    pub format: Option<ResponseFormat>,
+    /// For everything.
+    pub time: Duration,
+    /// On whose behalf.
+    pub user_id: String,
+    /// Ends it.
+    pub cancel: CancellationToken,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum InvokeError {
+    /// `response_schema` is no JSON Schema.
+    #[error("the response schema is not a JSON Schema: {0}")]
+    Schema(String),
+    /// The model failed.
+    #[error("{0}")]
+    Model(ModelError),
+    /// The time is over.
+    #[error("there was no answer in time")]
+    TimedOut,
+    /// It was told to end.
+    #[error("it was stopped")]
+    Stopped,
+    /// The answer was no JSON of that form, twice. Each fault in one line.
+    #[error("the answer does not fit the schema: {0}")]
+    Unfit(String),
+}
+
+/// An answer with what it took.
+#[derive(Debug)]
+pub struct Answer {
+    /// The text, or the JSON that was asked for.
+    pub output: Result<Value, InvokeError>,
+    /// Tokens of all requests.
+    pub usage: Usage,
+}
+
+/// Asks an agent without its tools. JSON that does not fit is sent back once with what is wrong.
+pub async fn invoke(agent: &Agent, question: Question) -> Answer {
+    let mut usage = Usage::default();
+    let output = ask(agent, question, &mut usage).await;
+    Answer { output, usage }
+}
+
+async fn ask(agent: &Agent, question: Question, usage: &mut Usage) -> Result<Value, InvokeError> {
+    let form = question.format.as_ref().map(Form::new).transpose()?;
+    let agent = prepared(agent, &question);
+    let mut messages = vec![user(question.prompt.clone())];
+    let mut faults = String::new();
+    for _ in 0..ATTEMPTS {
+        let text = answer(&agent, messages.clone(), &question, usage).await?;
+        let Some(form) = &form else { return Ok(Value::String(text)) };
+        match form.read(&text) {
+            Ok(output) => return Ok(output),
+            Err(wrong) => faults = wrong,
+        }
+        messages.push(Arc::new(Message::Assistant(vec![AssistantPart::Text { text, metadata: None }])));
+        messages
+            .push(user(format!("That cannot be used: {faults}\nAnswer again, with nothing but the corrected JSON.")));
+    }
+    Err(InvokeError::Unfit(faults))
+}
+
+/// The agent without tools, told what its answer must look like.
+fn prepared(agent: &Agent, question: &Question) -> Agent {
+    let mut agent = agent.clone();
+    agent.tools.clear();
+    agent.settings.max_steps = 1;
+    agent.settings.tool_choice = ToolChoice::Auto;
+    agent.settings.active_tools = None;
+    agent.settings.timeouts.total = question.time;
+    if let Some(format) = &question.format {
+        let rule = format!(
+            "Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this JSON Schema:\n{}",
+            format.schema
+        );
+        agent.instructions = Some(match agent.instructions {
+            Some(instructions) => format!("{instructions}\n\n{rule}"),
+            None => rule,
+        });
+        agent.settings.response_format = Some(format.clone());
+    }
+    agent
+}
+
+fn user(text: String) -> Arc<Message> {
+    Arc::new(Message::User(vec![UserPart::Text { text }]))
+}
+
+async fn answer(
+    agent: &Agent,
+    messages: Vec<Arc<Message>>,
+    question: &Question,
+    usage: &mut Usage,
+) -> Result<String, InvokeError> {
+    let turn = Turn {
+        messages,
+        pending: Vec::new(),
+        user_id: question.user_id.clone(),
+        conversation_id: String::new(),
+        cancel: question.cancel.clone(),
+    };
+    let mut text = Text::default();
+    let outcome = run(agent, turn, &mut text).await;
+    *usage += outcome.usage;
+    match outcome.ending {
+        Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok(text.0),
+        Ending::Limit(crate::Limit::Time) => Err(InvokeError::TimedOut),
+        Ending::Limit(_) => Ok(text.0),
+        Ending::Stopped => Err(InvokeError::Stopped),
+        Ending::Failed(error) => Err(InvokeError::Model(error)),
+    }
+}
+
+/// Collects the text of an answer.
+#[derive(Default)]
+struct Text(String);
+
+impl EventSink for Text {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Event::Part(Part::TextDelta { delta, .. }) = event {
+            self.0.push_str(&delta);
+        }
+        if self.0.len() > MAX_ANSWER { Err(SinkClosed) } else { Ok(()) }
+    }
+}
+
+/// What an answer must look like.
+struct Form(Validator);
+
+impl Form {
+    fn new(format: &ResponseFormat) -> Result<Self, InvokeError> {
+        jsonschema::validator_for(&format.schema).map(Self).map_err(|error| InvokeError::Schema(error.to_string()))
+    }
+
+    /// The JSON of an answer, or what is wrong with it.
+    fn read(&self, text: &str) -> Result<Value, String> {
+        let output = find_json(text).ok_or("it holds no JSON.")?;
+        let faults: Vec<_> = self.0.iter_errors(&output).take(MAX_FAULTS).map(|error| fault(&error)).collect();
+        if faults.is_empty() { Ok(output) } else { Err(faults.join("; ")) }
+    }
+}
+
+fn fault(error: &jsonschema::ValidationError<'_>) -> String {
+    let path = error.instance_path().to_string();
+    let what: String = error.to_string().chars().take(300).collect();
+    if path.is_empty() { what } else { format!("{path}: {what}") }
+}
+
+/// The JSON in an answer: all of it, or what stands in a code fence, or between the first and the last bracket; never what a model
+/// only thought.
+fn find_json(text: &str) -> Option<Value> {
+    let said = match text.rfind("</think>") {
+        Some(end) => &text[end + "</think>".len()..],
+        None => text,
+    };
+    let parse = |text: &str| serde_json::from_str(text.trim()).ok();
+    parse(said).or_else(|| fences(said).find_map(parse)).or_else(|| {
+        let start = said.find(['{', '['])?;
+        let end = said.rfind(['}', ']'])?;
+        parse(said.get(start..=end)?)
+    })
+}
+
+/// What stands in code fences.
+fn fences(text: &str) -> impl Iterator<Item = &str> {
+    let fenced = text.split("```").skip(1).step_by(2);
+    // The first line names the language.
+    fenced.map(|code| code.split_once('\n').map_or(code, |(_, code)| code))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn json_is_found() {
+        let check = |text: &str, expected: &str| {
+            assert_eq!(find_json(text).map(|json| json.to_string()).unwrap_or_default(), expected, "{text}");
+        };
+        check(r#" {"a": 1} "#, r#"{"a":1}"#);
+        check("```json\n{\"a\": 1}\n```", r#"{"a":1}"#);
+        check("Two:\n```\nlet x\n```\nand\n```json\n[1]\n```\n", "[1]");
+        check("Here you are: {\"a\": {}}. Bye.", r#"{"a":{}}"#);
+        check("<think>maybe {\"a\": 0}</think>{\"a\": 1}", r#"{"a":1}"#);
+        check("no", "");
+        check("} {", "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read(text in "[`{}\\[\\]a\\n<>/think ü\"]{0,60}") {
+            let _ = find_json(&text);
+        }
+    }
+}

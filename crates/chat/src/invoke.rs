@@ -1,0 +1,124 @@
+//! An agent asked by a program: one question, one answer, kept and listed, outside of conversations (B-8 to B-11).
+
+use crate::{Caller, Inner, errors, now};
+use agent::{InvokeError, Question};
+use contract::ResponseFormat;
+use serde_json::Value;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use store::FinishInvocation;
+use wire::invoke::{AgentTier, Invocation, InvocationStatus, InvokeRequest, ResponseSchema};
+use wire::{ErrorCode, UserError};
+
+/// Characters of a prompt.
+const MAX_PROMPT: usize = 1_000_000;
+/// Invocations of this process at once; more are answered with 503.
+const MAX_AT_ONCE: usize = 64;
+/// What the caller reads of one that a dead server left open.
+pub(crate) const ABANDONED: &str = "The server ended before the answer.";
+
+/// Counts what is being answered.
+#[derive(Default)]
+pub(crate) struct Invocations(AtomicUsize);
+
+/// A place among those that are being answered.
+struct Place<'a>(&'a AtomicUsize);
+
+impl Invocations {
+    fn enter(&self) -> Option<Place<'_>> {
+        let place = Place(&self.0);
+        (self.0.fetch_add(1, Ordering::Relaxed) < MAX_AT_ONCE).then_some(place)
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Inner {
+    pub(crate) async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
+        check(&request)?;
+        let agent = self.agents.by_id(caller, &request.agent_name)?;
+        let _place = self.invocations.enter().ok_or_else(full)?;
+        let (id, created_at) = (uuid::Uuid::now_v7().simple().to_string(), now());
+        let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
+        begun.map_err(errors::of_store)?;
+        let question = Question {
+            prompt: request.input.prompt,
+            format: request.response_schema.map(format),
+            time: time(request.agent_tier),
+            user_id: caller.user_id.clone(),
+            cancel: self.stopping.child_token(),
+        };
+        let answer = agent::invoke(&agent, question).await;
+        let (status, output, error) = told(&id, answer.output);
+        let finish = FinishInvocation {
+            id: id.clone(),
+            status,
+            output: output.clone(),
+            error: error.clone(),
+            usage: serde_json::to_value(answer.usage).unwrap_or_default(),
+            now: now(),
+        };
+        self.store.finish_invocation(finish).await.map_err(errors::of_store)?;
+        let output = output.unwrap_or_default();
+        Ok(Invocation { run_id: id, agent_name: request.agent_name, status, output, error, created_at })
+    }
+}
+
+fn check(request: &InvokeRequest) -> Result<(), UserError> {
+    if request.input.prompt.trim().is_empty() {
+        return Err(UserError::invalid("/input/prompt", "The prompt is empty."));
+    }
+    if request.input.prompt.chars().count() > MAX_PROMPT {
+        let message = format!("The prompt is longer than {MAX_PROMPT} characters.");
+        return Err(UserError {
+            path: Some("/input/prompt".to_owned()),
+            ..UserError::new(ErrorCode::TooLarge, message)
+        });
+    }
+    let name = request.response_schema.as_ref().map_or("answer", |schema| &schema.name);
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'));
+    if name.is_empty() || name.len() > 64 || !is_name(name) {
+        let message = "Use up to 64 letters, digits, `_` and `-`.";
+        return Err(UserError::invalid("/response_schema/name", message));
+    }
+    Ok(())
+}
+
+fn format(ResponseSchema { name, strict, schema }: ResponseSchema) -> ResponseFormat {
+    ResponseFormat { name, strict, schema }
+}
+
+fn time(tier: AgentTier) -> Duration {
+    Duration::from_secs(match tier {
+        AgentTier::Simple => 30,
+        AgentTier::Complex => 5 * 60,
+        AgentTier::Batch => 30 * 60,
+    })
+}
+
+fn full() -> UserError {
+    let message = "Too many questions are being answered. Try again in a moment.";
+    UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) }
+}
+
+/// What the caller is told, and keeps. The cause of a failure is in the log.
+fn told(id: &str, output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
+    let error = match output {
+        Ok(output) => return (InvocationStatus::Succeeded, Some(output), None),
+        Err(error) => error,
+    };
+    tracing::warn!(invocation = id, %error, "an invocation has no answer");
+    let status =
+        if matches!(error, InvokeError::TimedOut) { InvocationStatus::Timeout } else { InvocationStatus::Failed };
+    let text = match &error {
+        InvokeError::Model(error) => errors::of_model(error).message,
+        InvokeError::TimedOut => "There was no answer within the time of this tier.".to_owned(),
+        InvokeError::Stopped => ABANDONED.to_owned(),
+        InvokeError::Schema(_) | InvokeError::Unfit(_) => error.to_string(),
+    };
+    (status, None, Some(text))
+}

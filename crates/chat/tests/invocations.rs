@@ -1,0 +1,152 @@
+//! Agents asked by programs (B-8 to B-11).
+
+use agent::{Agent, Settings};
+use chat::{AgentRequest, Agents, Caller, Chat};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, says};
+use contract::{Message, ModelErrorKind, Tool, ToolSpec};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use store::Store;
+use tempfile::TempDir;
+use wire::UserError;
+use wire::invoke::{Invocation, InvocationStatus};
+
+struct OneAgent(Arc<Agent>);
+
+impl Agents for OneAgent {
+    fn agent(&self, _: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+        Err(UserError::not_found())
+    }
+
+    fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
+        if id == "extractor" { Ok(self.0.clone()) } else { Err(UserError::not_found()) }
+    }
+}
+
+struct House {
+    chat: Chat,
+    model: Arc<ScriptedModel>,
+    folder: TempDir,
+}
+
+async fn open(replies: Vec<Vec<Cue>>) -> House {
+    let (model, folder) = (Arc::new(ScriptedModel::new(replies)), TempDir::new().unwrap());
+    let tool = RecordingTool::new(ToolSpec::new("act", "", json!({ "type": "object" })), |_, _| async { Ok(json!(1)) });
+    let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
+    let settings = Settings { max_retries: 0, ..Settings::default() };
+    let instructions = Some("Extract.".to_owned());
+    let agent = Agent { id: "extractor".to_owned(), model: model.clone(), instructions, tools, settings };
+    let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+    let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
+    House { chat, model, folder }
+}
+
+fn caller(name: &str) -> Caller {
+    Caller { user_id: name.to_owned() }
+}
+
+fn scores() -> Value {
+    let schema = json!({ "type": "object", "properties": { "score": { "type": "integer" } }, "required": ["score"] });
+    json!({ "agent_name": "extractor", "input": { "prompt": "Score this." },
+        "response_schema": { "name": "scores", "strict": true, "schema": schema } })
+}
+
+async fn invoke(house: &House, request: Value) -> Result<Invocation, UserError> {
+    house.chat.invoke(&caller("ada"), serde_json::from_value(request).unwrap()).await
+}
+
+async fn check(replies: Vec<Vec<Cue>>, request: Value, expected: (InvocationStatus, Value, Option<&str>)) -> House {
+    let house = open(replies).await;
+    let answer = invoke(&house, request).await.unwrap();
+    assert_eq!((answer.status, answer.output.clone(), answer.error.as_deref()), expected);
+    assert_eq!(house.chat.invocation(&caller("ada"), &answer.run_id).await.unwrap(), answer);
+    assert_eq!(house.chat.invocations(&caller("ada"), 10).await.unwrap().items, std::slice::from_ref(&answer));
+    assert_eq!(house.chat.invocations(&caller("bob"), 10).await.unwrap().items, []);
+    assert_eq!(house.chat.invocation(&caller("bob"), &answer.run_id).await.unwrap_err(), UserError::not_found());
+    house
+}
+
+#[tokio::test]
+async fn answers() {
+    use InvocationStatus::{Failed, Succeeded};
+    let plain = json!({ "agent_id": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "complex" });
+    check(vec![says("Hello.")], plain, (Succeeded, json!("Hello."), None)).await;
+    let fenced = says("<think>Is it 2?</think>```json\n{\"score\": 3}\n```");
+    let house = check(vec![fenced], scores(), (Succeeded, json!({ "score": 3 }), None)).await;
+    let request = &house.model.requests()[0];
+    assert!(request.tools.is_empty());
+    assert!(request.system.as_deref().unwrap().starts_with("Extract.\n\nAnswer with one JSON value"));
+    assert_eq!(request.response_format.as_ref().map(|format| format.name.as_str()), Some("scores"));
+    let broken = vec![vec![Cue::Fail(failure(ModelErrorKind::Unauthorized))]];
+    let refused = "The model provider refused the credentials. Tell whoever runs this site, then try again.";
+    check(broken, scores(), (Failed, Value::Null, Some(refused))).await;
+    let not_offered = vec![calls(&[("c", "act", "{}")]), says("")];
+    let none = "the answer does not fit the schema: it holds no JSON.";
+    check(not_offered, scores(), (Failed, Value::Null, Some(none))).await;
+}
+
+#[tokio::test]
+async fn what_does_not_fit_is_sent_back_once() {
+    use InvocationStatus::{Failed, Succeeded};
+    let wrong = || says(r#"{"score": "high"}"#);
+    let mended = vec![wrong(), says(r#"{"score": 7}"#)];
+    let house = check(mended, scores(), (Succeeded, json!({ "score": 7 }), None)).await;
+    let requests = house.model.requests();
+    let [_, Message::Assistant(_), told] =
+        requests[1].messages.iter().map(|message| &**message).collect::<Vec<_>>()[..]
+    else {
+        panic!("{requests:?}");
+    };
+    let fault = r#"/score: "high" is not of type "integer""#;
+    assert!(format!("{told:?}").contains(&fault.replace('"', "\\\"")), "{told:?}");
+    let error = format!("the answer does not fit the schema: {fault}");
+    check(vec![wrong(), wrong()], scores(), (Failed, Value::Null, Some(&error))).await;
+}
+
+#[tokio::test]
+async fn questions_that_are_none() {
+    let house = open(vec![]).await;
+    let refused = async |change: fn(&mut Value)| {
+        let mut request = scores();
+        change(&mut request);
+        let error = invoke(&house, request).await.unwrap_err();
+        format!("{:?} {}", error.code, error.path.unwrap_or_default())
+    };
+    assert_eq!(refused(|request| request["agent_name"] = json!("other")).await, "NotFound ");
+    assert_eq!(refused(|request| request["input"]["prompt"] = json!(" ")).await, "Invalid /input/prompt");
+    assert_eq!(
+        refused(|request| request["response_schema"]["name"] = json!("a b")).await,
+        "Invalid /response_schema/name"
+    );
+    let tier = json!({ "agent_name": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "huge" });
+    let error = serde_json::from_value::<wire::invoke::InvokeRequest>(tier).unwrap_err();
+    assert!(error.to_string().starts_with("unknown variant `huge`, expected one of"), "{error}");
+    assert_eq!(house.chat.invocations(&caller("ada"), 10).await.unwrap().items, []);
+}
+
+/// One that a dead server left open is not for ever running.
+#[tokio::test]
+async fn a_crash_ends_it() {
+    let House { chat, folder, .. } = open(vec![vec![Cue::Silence]]).await;
+    let request = serde_json::from_value(scores()).unwrap();
+    let asked = tokio::spawn(async move { chat.invoke(&caller("ada"), request).await });
+    let url = format!("sqlite://{}/chat.db", folder.path().display());
+    let store = Store::open(&url).await.unwrap();
+    while store.invocations("ada", 1).await.unwrap().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+    }
+    asked.abort();
+    let house = OneAgent(Arc::new(Agent {
+        id: String::new(),
+        model: Arc::new(ScriptedModel::new(vec![])),
+        instructions: None,
+        tools: vec![],
+        settings: Settings::default(),
+    }));
+    let chat = Chat::open(store, Arc::new(house), 8).await.unwrap();
+    let found = &chat.invocations(&caller("ada"), 1).await.unwrap().items[0];
+    assert_eq!(
+        (found.status, found.error.as_deref()),
+        (InvocationStatus::Failed, Some("The server ended before the answer."))
+    );
+}

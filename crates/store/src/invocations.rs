@@ -1,0 +1,154 @@
+//! Table `invocations`: questions of programs and what came of them.
+
+use crate::{Store, StoreError};
+use serde_json::Value;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+use wire::invoke::{Invocation, InvocationStatus};
+
+/// Rows of the list at once.
+const MAX_ROWS: u32 = 100;
+
+const INSERT: &str = "
+    INSERT INTO invocations (id, owner, agent_id, status, created_at) VALUES ($1, $2, $3, 'running', $4)";
+
+/// Only a running one ends.
+const FINISH: &str = "
+    UPDATE invocations SET status = $2, output = $3, error = $4, usage = $5, ended_at = $6
+    WHERE id = $1 AND status = 'running'";
+
+const ABANDON: &str = "
+    UPDATE invocations SET status = 'failed', error = $1, ended_at = $2 WHERE status = 'running'";
+
+const LIST: &str = "
+    SELECT id, agent_id, status, output, error, created_at FROM invocations
+    WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $2";
+
+const ONE: &str = "
+    SELECT id, agent_id, status, output, error, created_at FROM invocations WHERE owner = $1 AND id = $2";
+
+/// How an invocation ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FinishInvocation {
+    /// Which.
+    pub id: String,
+    /// Not `running`.
+    pub status: InvocationStatus,
+    /// With `succeeded`.
+    pub output: Option<Value>,
+    /// With the others, in words for the caller.
+    pub error: Option<String>,
+    /// Tokens, as JSON.
+    pub usage: Value,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+impl Store {
+    /// Enters an invocation that begins now.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn begin_invocation(&self, owner: &str, id: &str, agent_id: &str, now: i64) -> Result<(), StoreError> {
+        let (owner, id, agent_id) = (owner.to_owned(), id.to_owned(), agent_id.to_owned());
+        self.write(move |db| {
+            Box::pin(async move {
+                sqlx::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).execute(db).await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Enters how an invocation ended; one that has ended stays as it is.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn finish_invocation(&self, finish: FinishInvocation) -> Result<(), StoreError> {
+        self.write(move |db| {
+            Box::pin(async move {
+                sqlx::query(FINISH)
+                    .bind(finish.id)
+                    .bind(status_name(finish.status))
+                    .bind(finish.output.map(|output| output.to_string()))
+                    .bind(finish.error)
+                    .bind(finish.usage.to_string())
+                    .bind(finish.now)
+                    .execute(db)
+                    .await?;
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Ends all that are running, of all owners: for recovery, never for a request.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn abandon_invocations(&self, error: &'static str, now: i64) -> Result<u64, StoreError> {
+        let abandon = sqlx::query(ABANDON).bind(error).bind(now);
+        self.write(move |db| Box::pin(async move { Ok(abandon.execute(db).await?.rows_affected()) })).await
+    }
+
+    /// The owner's invocations, newest first, at most `limit` (and 100).
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invocations(&self, owner: &str, limit: u32) -> Result<Vec<Invocation>, StoreError> {
+        let owner = owner.to_owned();
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sqlx::query(LIST).bind(owner).bind(limit.min(MAX_ROWS)).fetch_all(db).await?;
+                rows.iter().map(invocation).collect()
+            })
+        })
+        .await
+    }
+
+    /// One invocation; none when it is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn invocation(&self, owner: &str, id: &str) -> Result<Option<Invocation>, StoreError> {
+        let (owner, id) = (owner.to_owned(), id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let row = sqlx::query(ONE).bind(owner).bind(id).fetch_optional(db).await?;
+                row.as_ref().map(invocation).transpose()
+            })
+        })
+        .await
+    }
+}
+
+fn invocation(row: &SqliteRow) -> Result<Invocation, StoreError> {
+    let output = row.try_get::<Option<&str>, _>("output")?.map(serde_json::from_str).transpose();
+    Ok(Invocation {
+        run_id: row.try_get("id")?,
+        agent_name: row.try_get("agent_id")?,
+        status: status(row.try_get("status")?),
+        output: output.map_err(|error| StoreError::Failed(error.to_string()))?.unwrap_or_default(),
+        error: row.try_get("error")?,
+        created_at: row.try_get("created_at")?,
+    })
+}
+
+fn status_name(status: InvocationStatus) -> &'static str {
+    match status {
+        InvocationStatus::Running => "running",
+        InvocationStatus::Succeeded => "succeeded",
+        InvocationStatus::Failed => "failed",
+        InvocationStatus::Timeout => "timeout",
+    }
+}
+
+/// The table allows these four only.
+fn status(name: &str) -> InvocationStatus {
+    match name {
+        "running" => InvocationStatus::Running,
+        "succeeded" => InvocationStatus::Succeeded,
+        "timeout" => InvocationStatus::Timeout,
+        _ => InvocationStatus::Failed,
+    }
+}
