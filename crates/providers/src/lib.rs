@@ -1,9 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+pub mod ai_gateway;
 pub mod anthropic;
 pub mod demo;
 mod driver;
 mod file;
+pub mod google;
 mod http;
 mod lenient;
 pub mod openai_chat;

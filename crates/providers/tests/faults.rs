@@ -6,15 +6,91 @@ use contract::{Message, Model, ModelError, ModelErrorKind, Part, Request, UserPa
 use futures::StreamExt;
 use peer::{Peer, Script, response};
 use providers::Settings;
+use providers::ai_gateway::AiGateway;
 use providers::anthropic::Anthropic;
+use providers::google::Google;
 use providers::openai_chat::OpenAiChat;
+use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-canary-1234";
-const ANTHROPIC: &str = include_str!("../fixtures/anthropic/thinking_and_tools.jsonl");
-const OPENAI: &str = include_str!("../fixtures/openai_chat/thinking_and_tools.jsonl");
+
+/// A provider, and what its streams look like.
+struct Provider {
+    model: fn(Settings) -> Box<dyn Model>,
+    /// Of a request.
+    path: &'static str,
+    /// The header that holds the key.
+    key: &'static str,
+    fixture: &'static str,
+    /// Before the last place of this in the fixture, the reply is not complete.
+    end: &'static str,
+    /// At most as many calls are complete as events with this have come.
+    call: &'static str,
+    /// Trouble, told in the stream.
+    error: &'static str,
+}
+
+const PROVIDERS: [Provider; 5] = [
+    Provider {
+        model: |settings| Box::new(Anthropic::new(settings)),
+        path: "/v1/messages",
+        key: "x-api-key: ",
+        fixture: include_str!("../fixtures/anthropic/thinking_and_tools.jsonl"),
+        end: "data: ",
+        call: "content_block_stop",
+        error: r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
+    },
+    Provider {
+        model: |settings| Box::new(OpenAiChat::new(settings)),
+        path: "/v1/chat/completions",
+        key: "authorization: Bearer ",
+        fixture: include_str!("../fixtures/openai_chat/thinking_and_tools.jsonl"),
+        end: r#""tool_calls"}"#,
+        call: r#""finish_reason":"tool_calls""#,
+        error: r#"{"error":{"code":503,"message":"Overloaded"}}"#,
+    },
+    Provider {
+        model: |settings| Box::new(AiGateway::new(settings)),
+        path: "/v1/chat/completions",
+        key: "authorization: Bearer ",
+        fixture: include_str!("../fixtures/openai_chat/thinking_and_tools.jsonl"),
+        end: r#""tool_calls"}"#,
+        call: r#""finish_reason":"tool_calls""#,
+        error: r#"{"error":{"message":"Overloaded","type":"internal_server_error"}}"#,
+    },
+    Provider {
+        model: |settings| Box::new(OpenAiResponses::new(settings)),
+        path: "/v1/responses",
+        key: "authorization: Bearer ",
+        fixture: include_str!("../fixtures/openai_responses/thinking_and_tool.jsonl"),
+        end: "data: ",
+        call: "response.output_item.done",
+        error: r#"{"type":"response.failed","response":{"error":{"code":"server_error","message":"Overloaded"}}}"#,
+    },
+    Provider {
+        model: |settings| Box::new(Google::new(settings)),
+        path: "/v1/models/m:streamGenerateContent?alt=sse",
+        key: "x-goog-api-key: ",
+        fixture: include_str!("../fixtures/google/thinking_and_tools.jsonl"),
+        end: "data: ",
+        call: "functionCall",
+        error: r#"{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}"#,
+    },
+];
+
+impl Provider {
+    fn at(&self, base_url: &str) -> Box<dyn Model> {
+        (self.model)(settings(format!("{base_url}/v1/")))
+    }
+
+    /// The first events of the fixture.
+    fn beginning(&self, events: usize) -> String {
+        sse(&self.fixture.lines().take(events).collect::<Vec<_>>().join("\n"))
+    }
+}
 
 fn settings(base_url: String) -> Settings {
     Settings {
@@ -23,11 +99,6 @@ fn settings(base_url: String) -> Settings {
         headers: vec![("x-tenant".to_owned(), "tenant-canary".into())],
         model: "m".to_owned(),
     }
-}
-
-fn models(base_url: &str) -> [Box<dyn Model>; 2] {
-    let settings = settings(format!("{base_url}/v1/"));
-    [Box::new(Anthropic::new(settings.clone())), Box::new(OpenAiChat::new(settings))]
 }
 
 fn request() -> Request {
@@ -58,12 +129,12 @@ async fn ask(model: &dyn Model, cancel: &CancellationToken) -> (Vec<Part>, Optio
     (read, None)
 }
 
-/// Both models against one script: the error's kind, and a word of its cause.
+/// All providers against one script: the error's kind, and a word of its cause.
 async fn check(script: Script, kind: ModelErrorKind, cause: &str) -> Vec<ModelError> {
     let peer = Peer::start(script).await;
     let mut errors = Vec::new();
-    for model in models(&peer.url()) {
-        let (parts, error) = ask(&*model, &CancellationToken::new()).await;
+    for provider in PROVIDERS {
+        let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
         let error = error.expect("an error");
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.cause.contains(cause), "{error}");
@@ -104,22 +175,16 @@ async fn a_redirect_is_not_followed() {
 #[tokio::test]
 async fn the_key_goes_where_it_belongs() {
     let peer = Peer::start(Script::Answer(response("400 Bad Request", "", ""))).await;
-    for model in models(&peer.url()) {
-        ask(&*model, &CancellationToken::new()).await;
+    for provider in PROVIDERS {
+        ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
     }
-    let requests = peer.requests();
-    assert!(requests[0].starts_with("POST /v1/messages HTTP/1.1\r\n"), "{}", requests[0]);
-    assert!(
-        requests[0].contains("x-api-key: sk-canary-1234\r\n")
-            && requests[0].contains("anthropic-version: 2023-06-01\r\n")
-    );
-    assert!(requests[1].starts_with("POST /v1/chat/completions HTTP/1.1\r\n"), "{}", requests[1]);
-    assert!(requests[1].contains("authorization: Bearer sk-canary-1234\r\n"));
-    assert!(
-        requests
-            .iter()
-            .all(|request| request.contains("x-tenant: tenant-canary\r\n") && !request.contains("accept-encoding"))
-    );
+    for (request, provider) in peer.requests().iter().zip(PROVIDERS) {
+        assert!(request.starts_with(&format!("POST {} HTTP/1.1\r\n", provider.path)), "{request}");
+        assert!(request.contains(&format!("{}{KEY}\r\n", provider.key)), "{request}");
+        assert_eq!(request.matches(KEY).count(), 1, "{request}");
+        assert!(request.contains("x-tenant: tenant-canary\r\n") && !request.contains("accept-encoding"));
+    }
+    assert!(peer.requests()[0].contains("anthropic-version: 2023-06-01\r\n"));
 }
 
 #[tokio::test]
@@ -140,28 +205,49 @@ async fn an_answer_that_is_no_stream() {
 
 #[tokio::test]
 async fn an_error_after_the_start() {
-    let start = sse(&ANTHROPIC.lines().take(5).collect::<Vec<_>>().join("\n"));
-    let fault = "event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\",\"message\":\"Overloaded\"}}\n\n";
-    let peer = Peer::start(Script::Bytes((start + fault).into())).await;
-    let (parts, error) = ask(&*models(&peer.url())[0], &CancellationToken::new()).await;
-    assert_eq!(error.unwrap().kind, ModelErrorKind::Unavailable);
-    assert!(parts.len() >= 3, "what came before is told: {parts:?}");
+    for provider in PROVIDERS {
+        let stream = provider.beginning(4) + &sse(provider.error);
+        let peer = Peer::start(Script::Bytes(stream.into())).await;
+        let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        let error = error.expect("an error");
+        assert_eq!(error.kind, ModelErrorKind::Unavailable, "{}", provider.path);
+        assert!(error.cause.contains("Overloaded"), "{error}");
+        assert!(parts.len() >= 2, "what came before is told: {parts:?}");
+    }
+}
+
+/// What came before a fault in the middle of a stream is told, and the fault is named.
+#[tokio::test]
+async fn garbage_in_the_middle() {
+    for provider in PROVIDERS {
+        for (garbage, cause) in
+            [(&b"data: {\"a\"\n\n"[..], "cannot be read"), (b"data: {\"a\":\"\xff\"}\n\n", "not UTF-8")]
+        {
+            let mut stream = provider.beginning(4).into_bytes();
+            stream.extend(garbage);
+            let peer = Peer::start(Script::Bytes(stream)).await;
+            let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+            let error = error.expect("an error");
+            assert!(error.kind == ModelErrorKind::BrokenStream && error.cause.contains(cause), "{error}");
+            assert!(parts.len() >= 2 && !parts.iter().any(|part| matches!(part, Part::Finish { .. })), "{parts:?}");
+        }
+    }
 }
 
 /// The connection ends after k bytes, for many k: never a finished reply, never a call that was not complete.
 #[tokio::test]
 async fn the_connection_ends_early() {
-    for (at, fixture) in [ANTHROPIC, OPENAI].into_iter().enumerate() {
-        let stream = sse(fixture);
-        let end = stream.rfind(if at == 0 { "data: " } else { "\"tool_calls\"}" }).unwrap();
+    for provider in PROVIDERS {
+        let stream = sse(provider.fixture);
+        let end = stream.rfind(provider.end).unwrap();
         for cut in (0..end).step_by(end / 40) {
             let peer = Peer::start(Script::Bytes(stream.as_bytes()[..cut].to_vec())).await;
-            let (parts, error) = ask(&*models(&peer.url())[at], &CancellationToken::new()).await;
+            let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
             let error = error.expect("an error");
             assert_eq!(error.kind, ModelErrorKind::BrokenStream, "{cut}: {error}");
             let before = &stream[..stream.floor_char_boundary(cut)];
             let calls = parts.iter().filter(|part| matches!(part, Part::ToolCall { .. })).count();
-            assert!(at == 0 && calls <= before.matches("content_block_stop").count() || calls == 0, "{cut}: {parts:?}");
+            assert!(calls <= before.matches(provider.call).count(), "{}, {cut}: {parts:?}", provider.path);
         }
     }
 }
@@ -170,27 +256,29 @@ async fn the_connection_ends_early() {
 /// does dropping what it answered.
 #[tokio::test]
 async fn a_silent_peer_is_let_go() {
-    let begun = sse(&ANTHROPIC.lines().take(3).collect::<Vec<_>>().join("\n")).into_bytes();
-    for (script, is_begun) in [(Script::Silence, false), (Script::BytesThenSilence(begun), true)] {
-        let peer = Peer::start(script.clone()).await;
-        let cancel = CancellationToken::new();
-        let model = Anthropic::new(settings(peer.url()));
-        let stopper = cancel.clone();
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(100)).await;
-            stopper.cancel();
-        });
-        let (parts, error) = tokio::time::timeout(Duration::from_secs(5), ask(&model, &cancel)).await.unwrap();
-        assert_eq!(error.unwrap().kind, ModelErrorKind::Cancelled);
-        assert_eq!(!parts.is_empty(), is_begun);
-        peer.closed().await;
+    for provider in PROVIDERS {
+        let begun = provider.beginning(4).into_bytes();
+        for (script, is_begun) in [(Script::Silence, false), (Script::BytesThenSilence(begun), true)] {
+            let peer = Peer::start(script.clone()).await;
+            let cancel = CancellationToken::new();
+            let model = provider.at(&peer.url());
+            let stopper = cancel.clone();
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+                stopper.cancel();
+            });
+            let (parts, error) = tokio::time::timeout(Duration::from_secs(5), ask(&*model, &cancel)).await.unwrap();
+            assert_eq!(error.unwrap().kind, ModelErrorKind::Cancelled);
+            assert_eq!(!parts.is_empty(), is_begun);
+            peer.closed().await;
 
-        let peer = Peer::start(script).await;
-        let model = Anthropic::new(settings(peer.url()));
-        let answer =
-            tokio::time::timeout(Duration::from_millis(200), model.stream(request(), CancellationToken::new())).await;
-        drop(answer);
-        peer.closed().await;
+            let peer = Peer::start(script).await;
+            let model = provider.at(&peer.url());
+            let answer = model.stream(request(), CancellationToken::new());
+            let answer = tokio::time::timeout(Duration::from_millis(200), answer).await;
+            drop(answer);
+            peer.closed().await;
+        }
     }
 }
 
@@ -200,13 +288,13 @@ async fn nobody_is_there() {
     let url = peer.url();
     drop(peer);
     tokio::task::yield_now().await;
-    for model in models(&url) {
-        let (_, error) = ask(&*model, &CancellationToken::new()).await;
+    for provider in PROVIDERS {
+        let (_, error) = ask(&*provider.at(&url), &CancellationToken::new()).await;
         let error = error.unwrap();
         assert!(error.kind == ModelErrorKind::Unreachable && error.retryable(), "{error}");
     }
     for wrong in ["not a url", "http://[", "ftp://example.com"] {
-        let (_, error) = ask(&*models(wrong)[0], &CancellationToken::new()).await;
+        let (_, error) = ask(&*PROVIDERS[0].at(wrong), &CancellationToken::new()).await;
         assert_eq!(error.unwrap().kind, ModelErrorKind::Refused, "{wrong}");
     }
 }
@@ -214,9 +302,12 @@ async fn nobody_is_there() {
 /// One event of 50 MB ends after the limit; the peer cannot even send the rest.
 #[tokio::test]
 async fn a_huge_event_is_bounded() {
-    let peer = Peer::start(Script::Endless { start: b"data: {\"type\":\"", fill: b'x', most: 50 * 1024 * 1024 }).await;
-    let (_, error) = ask(&*models(&peer.url())[0], &CancellationToken::new()).await;
-    assert!(error.unwrap().cause.contains("larger than the limit"));
-    peer.closed().await;
-    assert!(peer.sent() < 20 * 1024 * 1024, "{} bytes were taken", peer.sent());
+    for provider in PROVIDERS {
+        let most = 50 * 1024 * 1024;
+        let peer = Peer::start(Script::Endless { start: b"data: {\"type\":\"", fill: b'x', most }).await;
+        let (_, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        assert!(error.unwrap().cause.contains("larger than the limit"));
+        peer.closed().await;
+        assert!(peer.sent() < 20 * 1024 * 1024, "{} bytes were taken", peer.sent());
+    }
 }

@@ -3,13 +3,15 @@
 use config::{Agent, Connection, ConnectionKind, ModelConnection};
 use contract::Model;
 use providers::Settings;
+use providers::ai_gateway::AiGateway;
 use providers::anthropic::Anthropic;
 use providers::demo::Demo;
+use providers::google::Google;
 use providers::openai_chat::OpenAiChat;
 use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 
-/// The agent's model; none where this version has no codec for the connection.
+/// The agent's model; none where the connection has no models.
 pub(super) fn build(connection: &Connection, agent: &Agent) -> Option<Arc<dyn Model>> {
     Some(match &connection.kind {
         ConnectionKind::Anthropic(model) => Arc::new(Anthropic::new(settings(model, agent))),
@@ -19,7 +21,9 @@ pub(super) fn build(connection: &Connection, agent: &Agent) -> Option<Arc<dyn Mo
         }
         ConnectionKind::OpenAi(model) => Arc::new(OpenAiResponses::new(settings(model, agent))),
         ConnectionKind::Demo(demo) => Arc::new(Demo::new(&agent.model, demo.delay)),
-        ConnectionKind::Google(_) | ConnectionKind::AiGateway(_) | ConnectionKind::Sql(_) => return None,
+        ConnectionKind::Google(model) => Arc::new(Google::new(settings(model, agent))),
+        ConnectionKind::AiGateway(model) => Arc::new(AiGateway::new(settings(model, agent))),
+        ConnectionKind::Sql(_) => return None,
     })
 }
 

@@ -34,6 +34,8 @@ pub(crate) struct Delta<'a> {
     pub(crate) partial_json: Option<String>,
     #[serde(borrow)]
     pub(crate) citation: Option<&'a RawValue>,
+    #[serde(borrow)]
+    pub(crate) content: Option<&'a RawValue>,
     pub(crate) stop_reason: Option<String>,
 }
 
@@ -62,6 +64,12 @@ pub(crate) struct Block<'a> {
     pub(crate) name: Option<String>,
     #[serde(borrow)]
     pub(crate) input: Option<&'a RawValue>,
+    /// Of a compaction: its text. Of a result: anything.
+    #[serde(borrow)]
+    pub(crate) content: Option<&'a RawValue>,
+    /// Who called, where that was a program of the provider's.
+    #[serde(borrow)]
+    pub(crate) caller: Option<&'a RawValue>,
 }
 
 /// Tokens. `input_tokens` leaves out what went through the cache.

@@ -2,11 +2,13 @@
 
 use super::PROVIDER;
 use super::api::{Block as Start, Delta};
+use super::server_tool;
 use super::stream::{State, metadata};
 use crate::driver::broken;
-use crate::lenient::{Held, tool_name};
+use crate::lenient::tool_name;
 use contract::{ModelError, Part};
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 /// A block that is arriving.
@@ -15,6 +17,8 @@ pub(crate) enum Block {
         id: String,
         /// As they came; they go back with the text.
         citations: Vec<Value>,
+        /// Of a summary that takes the place of what came before it: its other fields. It goes back as such.
+        compaction: Option<Map<String, Value>>,
     },
     Thinking {
         id: String,
@@ -24,6 +28,17 @@ pub(crate) enum Block {
         name: String,
         /// What the start held already; counts unless deltas come.
         whole: String,
+        input: String,
+        /// A program of the provider's made the call; goes back with it.
+        caller: Option<Value>,
+    },
+    /// A call that the provider runs itself. The block goes back as it came.
+    Server {
+        id: String,
+        name: String,
+        block: Map<String, Value>,
+        /// See [`server_tool::input_type`].
+        input_type: Option<String>,
         input: String,
     },
     /// Of a kind that has no part: kept as it came, with what the deltas add.
@@ -46,7 +61,16 @@ impl Block {
                 let id = new_id(&mut state.named);
                 parts.push(Part::TextStart { id: id.clone() });
                 text(&id, start.text, parts);
-                Self::Text { id, citations: Vec::new() }
+                Self::Text { id, citations: Vec::new(), compaction: None }
+            }
+            "compaction" => {
+                let id = new_id(&mut state.named);
+                parts.push(Part::TextStart { id: id.clone() });
+                text(&id, start.content.and_then(whole_text), parts);
+                state.held.grow(raw.len())?;
+                let mut fields: Map<String, Value> = serde_json::from_str(raw).map_err(unreadable)?;
+                fields.remove("content");
+                Self::Text { id, citations: Vec::new(), compaction: Some(fields) }
             }
             "thinking" => {
                 let id = new_id(&mut state.named);
@@ -64,11 +88,26 @@ impl Block {
                 let (id, name) = (state.calls.name(start.id)?, tool_name(start.name));
                 parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
                 let whole = start.input.map(|input| input.get()).filter(|input| !matches!(*input, "{}" | "null"));
-                Self::Call { id, name, whole: whole.unwrap_or_default().to_owned(), input: String::new() }
+                let caller = start.caller.and_then(|caller| serde_json::from_str::<Value>(caller.get()).ok());
+                let caller = caller.filter(|caller| !caller.is_null());
+                Self::Call { id, name, whole: whole.unwrap_or_default().to_owned(), input: String::new(), caller }
+            }
+            "server_tool_use" | "mcp_tool_use" => {
+                state.held.grow(raw.len())?;
+                let block = serde_json::from_str(raw).map_err(unreadable)?;
+                let (id, given) = (state.calls.name(start.id)?, tool_name(start.name));
+                let is_mcp = start.kind == "mcp_tool_use";
+                let name = if is_mcp { given.clone() } else { server_tool::shown_name(&given).to_owned() };
+                let input_type = server_tool::input_type(&given).filter(|_| !is_mcp).map(str::to_owned);
+                state.tools.push((id.clone(), name.clone()));
+                parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: true });
+                Self::Server { id, name, block, input_type, input: String::new() }
             }
             _ => {
                 state.held.grow(raw.len())?;
-                Self::Item { block: serde_json::from_str(raw).map_err(unreadable)?, input: String::new() }
+                let block = serde_json::from_str(raw).map_err(unreadable)?;
+                server_tool::result(&block, state, parts);
+                Self::Item { block, input: String::new() }
             }
         })
     }
@@ -78,27 +117,30 @@ impl Block {
         &mut self,
         delta: Delta<'_>,
         data: &str,
-        held: &mut Held,
+        state: &mut State,
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
         match self {
-            Self::Text { id, citations } => {
-                text(id, delta.text, parts);
-                if let Some(citation) = delta.citation {
-                    held.grow(citation.get().len())?;
-                    citations.extend(serde_json::from_str::<Value>(citation.get()));
+            Self::Text { id, citations, .. } => {
+                text(id, delta.text.or_else(|| delta.content.and_then(whole_text)), parts);
+                if let Some(raw) = delta.citation {
+                    state.held.grow(raw.get().len())?;
+                    if let Ok(citation) = serde_json::from_str::<Value>(raw.get()) {
+                        server_tool::cite(&citation, state, parts);
+                        citations.push(citation);
+                    }
                 }
             }
             Self::Thinking { id } => thinking(id, delta.thinking, delta.signature, parts),
-            Self::Call { id, input, .. } => {
+            Self::Call { id, input, .. } | Self::Server { id, input, .. } => {
                 if let Some(json) = delta.partial_json.filter(|json| !json.is_empty()) {
-                    held.grow(json.len())?;
+                    state.held.grow(json.len())?;
                     input.push_str(&json);
                     parts.push(Part::ToolInputDelta { id: id.clone(), delta: json });
                 }
             }
             Self::Item { block, input } => {
-                held.grow(data.len())?;
+                state.held.grow(data.len())?;
                 match delta.partial_json {
                     Some(json) => input.push_str(&json),
                     None => merge(block, data),
@@ -108,23 +150,33 @@ impl Block {
         Ok(())
     }
 
-    /// The part with which the block ends.
-    pub(crate) fn stop(self) -> Part {
+    /// Appends the parts with which the block ends.
+    pub(crate) fn stop(self, parts: &mut Vec<Part>) {
         match self {
-            Self::Text { id, citations } => {
-                let citations = (!citations.is_empty()).then(|| metadata("citations", citations.into()));
-                Part::TextEnd { id, metadata: citations }
+            Self::Text { id, compaction: Some(fields), .. } => {
+                let metadata = Map::from_iter([(PROVIDER.to_owned(), Value::Object(fields))]);
+                parts.push(Part::TextEnd { id, metadata: Some(metadata) });
             }
-            Self::Thinking { id } => Part::ReasoningEnd { id, metadata: None },
-            Self::Call { id, name, whole, input } => {
+            Self::Text { id, citations, .. } => {
+                let citations = (!citations.is_empty()).then(|| metadata("citations", citations.into()));
+                parts.push(Part::TextEnd { id, metadata: citations });
+            }
+            Self::Thinking { id } => parts.push(Part::ReasoningEnd { id, metadata: None }),
+            Self::Call { id, name, whole, input, caller } => {
                 let input = if input.is_empty() { whole } else { input };
-                Part::ToolCall { id, name, input, provider_executed: false, metadata: None }
+                let metadata = caller.map(|caller| metadata("caller", caller));
+                parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata });
+            }
+            Self::Server { id, name, mut block, input_type, input } => {
+                set_input(&mut block, &input);
+                let input = block.get("input").map(Value::to_string).unwrap_or_default();
+                let input = server_tool::typed_input(input, input_type.as_deref());
+                parts.push(Part::ToolCall { id, name, input, provider_executed: true, metadata: None });
+                parts.push(item(block));
             }
             Self::Item { mut block, input } => {
-                if let Ok(input) = serde_json::from_str::<Value>(&input) {
-                    block.insert("input".to_owned(), input);
-                }
-                Part::ProviderItem { provider: PROVIDER.to_owned(), item: Value::Object(block) }
+                set_input(&mut block, &input);
+                parts.push(item(block));
             }
         }
     }
@@ -141,10 +193,26 @@ impl Block {
         Some(match self {
             Self::Text { id, .. } => Part::TextDelta { id: id.clone(), delta },
             Self::Thinking { id } => Part::ReasoningDelta { id: id.clone(), delta, metadata: None },
-            Self::Call { id, .. } => Part::ToolInputDelta { id: id.clone(), delta },
+            Self::Call { id, .. } | Self::Server { id, .. } => Part::ToolInputDelta { id: id.clone(), delta },
             Self::Item { .. } => return None,
         })
     }
+}
+
+/// What came in pieces is the input; what the start held is it otherwise.
+fn set_input(block: &mut Map<String, Value>, input: &str) {
+    if let Ok(input) = serde_json::from_str::<Value>(input) {
+        block.insert("input".to_owned(), input);
+    }
+}
+
+fn item(block: Map<String, Value>) -> Part {
+    Part::ProviderItem { provider: PROVIDER.to_owned(), item: Value::Object(block) }
+}
+
+/// A content that is a text; of the blocks that are understood, only a compaction has one.
+fn whole_text(content: &RawValue) -> Option<String> {
+    serde_json::from_str(content.get()).ok()
 }
 
 fn text(id: &str, delta: Option<String>, parts: &mut Vec<Part>) {

@@ -7,6 +7,7 @@ mod model;
 mod request;
 #[cfg(test)]
 mod request_tests;
+mod server_tool;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -134,9 +134,14 @@ fn result_block(result: &ToolResult) -> Value {
 fn assistant_block(part: &AssistantPart) -> Option<Value> {
     Some(match part {
         AssistantPart::Text { text, .. } if is_blank(text) => return None,
+        AssistantPart::Text { text, metadata } if own(metadata.as_ref(), "type") == Some(&"compaction".into()) => {
+            let mut block = metadata.as_ref()?.get(PROVIDER)?.clone();
+            block["content"] = text.as_str().into();
+            block
+        }
         AssistantPart::Text { text, metadata } => {
             let mut block = json!({ "type": "text", "text": text });
-            if let Some(citations) = metadata.as_ref().and_then(|metadata| metadata.get(PROVIDER)?.get("citations")) {
+            if let Some(citations) = own(metadata.as_ref(), "citations") {
                 block["citations"] = citations.clone();
             }
             block
@@ -144,12 +149,21 @@ fn assistant_block(part: &AssistantPart) -> Option<Value> {
         AssistantPart::Reasoning { text, metadata } => reasoning_block(text, metadata.as_ref()?)?,
         AssistantPart::ToolCall(call) if !call.provider_executed => {
             let input = if call.input.is_object() { call.input.clone() } else { json!({}) };
-            json!({ "type": "tool_use", "id": call_id(&call.id), "name": call.name, "input": input })
+            let mut block = json!({ "type": "tool_use", "id": call_id(&call.id), "name": call.name, "input": input });
+            if let Some(caller) = own(call.metadata.as_ref(), "caller") {
+                block["caller"] = caller.clone();
+            }
+            block
         }
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
         // What a provider ran itself goes back as its item, and only to that provider.
         AssistantPart::ToolCall(_) | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
     })
+}
+
+/// What this provider gave along with a part.
+fn own<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
+    metadata?.get(PROVIDER)?.get(key)
 }
 
 /// Reasoning without a signature was not this provider's, or was cut off, and would be refused.

@@ -31,6 +31,21 @@ pub(crate) struct State {
     pub(crate) held: Held,
     /// Texts and reasonings so far, which gives each its id.
     pub(crate) named: u64,
+    /// Calls that the provider runs: their ids and tools.
+    pub(crate) tools: Vec<(String, String)>,
+    /// Titles and kinds of the documents that it fetched, in order.
+    pub(crate) documents: Vec<(String, String)>,
+    /// Whether a search's results were told.
+    pub(crate) has_searched: bool,
+    sources: u64,
+}
+
+impl State {
+    /// The next source's id.
+    pub(crate) fn source_id(&mut self) -> String {
+        self.sources += 1;
+        format!("source-{}", self.sources)
+    }
 }
 
 impl Codec for Reader {
@@ -87,8 +102,7 @@ impl Reader {
         self.count(message.usage);
         self.stop_reason = message.stop_reason;
         for block in message.content.unwrap_or_default() {
-            let block = Block::start(block.get(), &mut self.state, parts)?;
-            parts.push(block.stop());
+            Block::start(block.get(), &mut self.state, parts)?.stop(parts);
         }
         Ok(())
     }
@@ -105,7 +119,7 @@ impl Reader {
     /// A delta for a block that is not open belongs to one that is not understood.
     fn delta(&mut self, index: u64, delta: Delta<'_>, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         match self.open.iter_mut().rfind(|(known, _)| *known == index) {
-            Some((_, block)) => block.delta(delta, data, &mut self.state.held, parts),
+            Some((_, block)) => block.delta(delta, data, &mut self.state, parts),
             None => Ok(()),
         }
     }
@@ -122,7 +136,7 @@ impl Reader {
 
     fn stop(&mut self, index: u64, parts: &mut Vec<Part>) {
         if let Some(at) = self.open.iter().rposition(|(known, _)| *known == index) {
-            parts.push(self.open.remove(at).1.stop());
+            self.open.remove(at).1.stop(parts);
         }
     }
 
@@ -150,7 +164,7 @@ impl Reader {
             if !block.can_end_early() {
                 return Err(broken("the message ended in the middle of a tool call"));
             }
-            parts.push(block.stop());
+            block.stop(parts);
         }
         self.is_complete = true;
         let raw_reason = self.stop_reason.take();

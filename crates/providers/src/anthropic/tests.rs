@@ -49,12 +49,21 @@ fn thinking_and_tools() {
 #[test]
 fn blocks_that_are_not_understood() {
     insta::assert_snapshot!(parts(ITEMS), @r##"
+    tool-input-start {"id":"srv_1","name":"web_search","providerExecuted":true}
+    tool-input-delta {"id":"srv_1","delta":"{\"query\":"}
+    tool-input-delta {"id":"srv_1","delta":"\"rust\"}"}
+    tool-call {"id":"srv_1","name":"web_search","input":"{\"query\":\"rust\"}","providerExecuted":true}
     provider-item {"provider":"anthropic","item":{"type":"server_tool_use","id":"srv_1","name":"web_search","input":{"query":"rust"}}}
+    tool-result {"id":"srv_1","name":"web_search","output":[{"url":"https://example.com","pageAge":null,"encryptedContent":"e","type":"web_search_result"}]}
+    source {"kind":"url","id":"source-1","url":"https://example.com","metadata":{"anthropic":{"pageAge":null}}}
     provider-item {"provider":"anthropic","item":{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://example.com","encrypted_content":"e"}]}}
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"It is fast."}
     text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"web_search_result_location","url":"https://example.com","cited_text":"fast"}]}}}
-    provider-item {"provider":"anthropic","item":{"type":"compaction","content":"So far: rust.","level":2}}
+    text-start {"id":"1"}
+    text-delta {"id":"1","delta":"So far: "}
+    text-delta {"id":"1","delta":"rust."}
+    text-end {"id":"1","metadata":{"anthropic":{"type":"compaction"}}}
     finish {"reason":"stop","rawReason":"pause_turn","usage":{"inputTokens":5,"outputTokens":8,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
 }

@@ -3,10 +3,10 @@
 mod api;
 mod calls;
 mod model;
-mod request;
+pub(crate) mod request;
 #[cfg(test)]
 mod request_tests;
-mod stream;
+pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 

@@ -13,6 +13,17 @@ const OPTIONS: [&str; 3] = ["openai-compatible", "openaiCompatible", PROVIDER];
 
 /// The body of `POST /chat/completions`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
+    let mut body = without_options(model, request);
+    for key in OPTIONS {
+        if let Some(Value::Object(options)) = request.provider_options.get(key) {
+            body.extend(options.clone());
+        }
+    }
+    Value::Object(body)
+}
+
+/// The body before the provider's options.
+pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Value> {
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
@@ -36,12 +47,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
     set("response_format", request.response_format.as_ref().map(response_format));
-    for key in OPTIONS {
-        if let Some(Value::Object(options)) = request.provider_options.get(key) {
-            body.extend(options.clone());
-        }
-    }
-    Value::Object(body)
+    body
 }
 
 /// OpenAI's reasoning models refuse the field that everyone else knows.

@@ -3,6 +3,7 @@
 
 use crate::lenient::{Count, or_none};
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
@@ -41,13 +42,25 @@ pub(crate) struct Item {
     pub(crate) name: Option<String>,
     pub(crate) arguments: Option<String>,
     pub(crate) encrypted_content: Option<String>,
+    /// Of a message: whether it comments on the work or is the answer. Goes back with it.
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) phase: Option<String>,
+    /// Of a call: the program of the provider's that made it. Goes back with it.
+    #[serde(default)]
+    pub(crate) caller: Option<Value>,
 }
 
 /// Something that a text cites.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Annotation {
+    #[serde(rename = "type", default)]
+    pub(crate) kind: String,
     pub(crate) url: Option<String>,
     pub(crate) title: Option<String>,
+    pub(crate) file_id: Option<String>,
+    pub(crate) filename: Option<String>,
+    pub(crate) container_id: Option<String>,
+    pub(crate) index: Option<u64>,
 }
 
 /// The response as a whole.

@@ -3,6 +3,7 @@
 mod api;
 mod model;
 mod request;
+mod server_tool;
 mod stream;
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,12 @@
 use super::PROVIDER;
 use crate::file;
 use contract::{
-    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolSpec, UserPart,
+    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolResult, ToolSpec,
+    UserPart,
 };
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The body of `POST /responses`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
@@ -20,7 +23,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     let sampling = &request.sampling;
     set("model", Some(model.into()));
     set("instructions", request.system.as_deref().map(Into::into));
-    set("input", Some(request.messages.iter().flat_map(|message| items(message)).collect()));
+    set("input", Some(input(&request.messages)));
     set("stream", Some(true.into()));
     set("store", Some(false.into()));
     set("include", thinks(model).then(|| json!(["reasoning.encrypted_content"])));
@@ -61,16 +64,39 @@ fn tool_choice(choice: &ToolChoice) -> Value {
     }
 }
 
-fn items(message: &Message) -> Vec<Value> {
+fn input(messages: &[Arc<Message>]) -> Value {
+    let mut kinds = HashMap::new();
+    let mut input = Vec::new();
+    for message in messages {
+        if let Message::Assistant(parts) = &**message {
+            kinds.extend(parts.iter().filter_map(item_type));
+        }
+        input.extend(items(message, &kinds));
+    }
+    input.into()
+}
+
+/// A call that went as an item of its own kind: its id and that kind.
+fn item_type(part: &AssistantPart) -> Option<(&str, &str)> {
+    let AssistantPart::ToolCall(call) = part else { return None };
+    Some((&call.id, call.metadata.as_ref()?.get(PROVIDER)?.get("itemType")?.as_str()?))
+}
+
+/// A result as the kind of its call wants it.
+fn result_item(result: &ToolResult, kind: Option<&str>) -> Value {
+    let kind = if kind == Some("custom_tool_call") { "custom_tool_call_output" } else { "function_call_output" };
+    json!({ "type": kind, "call_id": result.call_id, "output": result.output.to_text() })
+}
+
+fn items(message: &Message, kinds: &HashMap<&str, &str>) -> Vec<Value> {
     match message {
         Message::System(text) => vec![json!({ "role": "system", "content": text })],
         Message::User(parts) => {
             vec![json!({ "role": "user", "content": parts.iter().map(user_part).collect::<Vec<_>>() })]
         }
-        Message::Assistant(parts) => parts.iter().filter_map(assistant_item).collect(),
+        Message::Assistant(parts) => together(parts.iter().filter_map(assistant_item)),
         Message::Tool(results) => {
-            let item = |result: &contract::ToolResult| json!({ "type": "function_call_output", "call_id": result.call_id, "output": result.output.to_text() });
-            results.iter().map(item).collect()
+            results.iter().map(|result| result_item(result, kinds.get(result.call_id.as_str()).copied())).collect()
         }
     }
 }
@@ -104,22 +130,59 @@ fn user_part(part: &UserPart) -> Value {
 fn assistant_item(part: &AssistantPart) -> Option<Value> {
     Some(match part {
         AssistantPart::Text { text, .. } if text.is_empty() => return None,
-        AssistantPart::Text { text, .. } => {
-            json!({ "role": "assistant", "content": [{ "type": "output_text", "text": text }] })
+        AssistantPart::Text { text, metadata } => {
+            let mut item = json!({ "role": "assistant", "content": [{ "type": "output_text", "text": text }] });
+            if let Some(phase) = own(metadata.as_ref(), "phase") {
+                item["phase"] = phase.clone();
+            }
+            item
         }
         AssistantPart::Reasoning { text, metadata } => reasoning_item(text, metadata.as_ref()?)?,
-        AssistantPart::ToolCall(call) if call.provider_executed => return None,
-        AssistantPart::ToolCall(call) => json!({ "type": "function_call", "call_id": call.id, "name": call.name,
-            "arguments": call.input.to_string() }),
+        // What the provider ran itself, or has as a kind of its own, goes back as its item.
+        AssistantPart::ToolCall(call) if call.provider_executed || item_type(part).is_some() => return None,
+        AssistantPart::ToolCall(call) => {
+            let mut item = json!({ "type": "function_call", "call_id": call.id, "name": call.name,
+                "arguments": call.input.to_string() });
+            if let Some(caller) = own(call.metadata.as_ref(), "caller") {
+                item["caller"] = caller.clone();
+            }
+            item
+        }
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
         AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
     })
 }
 
-/// Reasoning goes back only as the provider encrypted it.
+/// What this provider gave along with a part.
+fn own<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
+    metadata?.get(PROVIDER)?.get(key)
+}
+
+/// The summaries of one reasoning are parts of their own here and one item there. One that was not encrypted to its end, since
+/// the reply was cut off, stays behind.
+fn together(items: impl Iterator<Item = Value>) -> Vec<Value> {
+    let mut written: Vec<Value> = Vec::new();
+    for item in items {
+        match written.last_mut() {
+            Some(last) if item["type"] == "reasoning" && last["type"] == "reasoning" && last["id"] == item["id"] => {
+                if let (Value::Array(known), Value::Array(more)) = (&mut last["summary"], &item["summary"]) {
+                    known.extend(more.iter().cloned());
+                }
+                if !item["encrypted_content"].is_null() {
+                    last["encrypted_content"] = item["encrypted_content"].clone();
+                }
+            }
+            _ => written.push(item),
+        }
+    }
+    written.retain(|item| item["type"] != "reasoning" || !item["encrypted_content"].is_null());
+    written
+}
+
+/// Reasoning goes back only as the provider encrypted it, see [`together`].
 fn reasoning_item(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     let own = metadata.get(PROVIDER)?;
-    let (id, encrypted) = (own.get("itemId")?, own.get("reasoningEncryptedContent")?);
+    let (id, encrypted) = (own.get("itemId")?, own.get("reasoningEncryptedContent"));
     let summary = if text.is_empty() { json!([]) } else { json!([{ "type": "summary_text", "text": text }]) };
     Some(json!({ "type": "reasoning", "id": id, "summary": summary, "encrypted_content": encrypted }))
 }

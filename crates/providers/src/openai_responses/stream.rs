@@ -1,7 +1,8 @@
 //! Responses events → parts, without I/O.
 
 use super::PROVIDER;
-use super::api::{Event, Failure, Item, Response, Usage as ApiUsage};
+use super::api::{Annotation, Event, Failure, Item, Response, Usage as ApiUsage};
+use super::server_tool::{self, Runner, Tools};
 use crate::driver::{Codec, broken};
 use crate::lenient::{CallIds, Held, tool_name};
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
@@ -17,19 +18,24 @@ pub(crate) struct Reader {
     open: Vec<(u64, Open)>,
     calls: CallIds,
     held: Held,
-    sources: u64,
+    tools: Tools,
+    /// Cited pages and files; told at the end unless the search that found them has told them.
+    cited: Vec<Annotation>,
+    refused: bool,
     has_called: bool,
     is_complete: bool,
 }
 
 /// An item that is arriving.
 enum Open {
-    /// The text's id.
-    Text(String),
+    /// The text's id, and what role it has in the answer.
+    Text { id: String, phase: Option<String> },
     /// The item's id; a reasoning part for each of its summaries, of which the last is open.
     Reasoning { item_id: String, summary: u64 },
     /// The call's id and name.
     Call { id: String, name: String },
+    /// A call of a tool that the provider has; its id, name and runner.
+    Tool { id: String, name: String, runner: Runner },
     /// Of a kind that has no part: kept as it is when it is complete.
     Other,
 }
@@ -43,12 +49,13 @@ impl Codec for Reader {
             serde_json::from_str(data).map_err(|error| broken(format!("an event cannot be read: {error}")))?;
         match &*event.kind {
             "response.output_text.delta" | "response.refusal.delta" => self.text(event, parts),
-            "response.reasoning_summary_text.delta" => self.reasoning(event, parts),
+            // Open models tell their thoughts themselves, not a summary of them.
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => self.reasoning(event, parts),
             "response.reasoning_summary_part.added" => self.next_summary(&event, parts),
             "response.function_call_arguments.delta" => return self.arguments(event, parts),
             "response.output_item.added" => return self.begin(&event, parts),
             "response.output_item.done" => return self.end_item(&event, parts),
-            "response.output_text.annotation.added" => self.cite(event, parts),
+            "response.output_text.annotation.added" => return self.cite(event, parts),
             "response.completed" | "response.incomplete" => self.finish(event.response, parts),
             "response.failed" => return Err(failure(event.response.and_then(|response| response.error).as_ref())),
             "error" => {
@@ -76,7 +83,8 @@ impl Reader {
     }
 
     fn text(&mut self, event: Event<'_>, parts: &mut Vec<Part>) {
-        if let (Some(Open::Text(id)), Some(delta)) = (self.at(event.output_index), event.delta) {
+        self.refused |= event.kind == "response.refusal.delta";
+        if let (Some(Open::Text { id, .. }), Some(delta)) = (self.at(event.output_index), event.delta) {
             parts.push(Part::TextDelta { id: id.clone(), delta });
         }
     }
@@ -118,7 +126,7 @@ impl Reader {
         let open = match item.kind.as_str() {
             "message" => {
                 parts.push(Part::TextStart { id: item_id.clone() });
-                Open::Text(item_id)
+                Open::Text { id: item_id, phase: item.phase }
             }
             "reasoning" => {
                 let metadata = Some(metadata(&item_id, item.encrypted_content));
@@ -130,7 +138,7 @@ impl Reader {
                 parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
                 Open::Call { id, name }
             }
-            _ => Open::Other,
+            _ => self.begin_tool(event, parts)?,
         };
         self.open.push((event.output_index, open));
         Ok(())
@@ -140,9 +148,12 @@ impl Reader {
         let Some(item) = read(event)? else { return Ok(()) };
         let Some(at) = self.open.iter().rposition(|(known, _)| *known == event.output_index) else { return Ok(()) };
         match self.open.remove(at).1 {
-            Open::Text(id) => {
-                let metadata = Some(metadata(&id, None));
-                parts.push(Part::TextEnd { id, metadata });
+            Open::Text { id, phase } => {
+                let mut metadata = metadata(&id, None);
+                if let Some(phase) = item.phase.or(phase) {
+                    metadata[PROVIDER]["phase"] = phase.into();
+                }
+                parts.push(Part::TextEnd { id, metadata: Some(metadata) });
             }
             Open::Reasoning { item_id, summary } => {
                 let metadata = Some(metadata(&item_id, item.encrypted_content));
@@ -150,30 +161,98 @@ impl Reader {
             }
             Open::Call { id, name } => {
                 self.has_called = true;
-                let metadata = item.id.map(|item_id| metadata(&item_id, None));
+                let caller = item.caller.filter(|caller| !caller.is_null());
+                let mut metadata = item.id.map(|item_id| metadata(&item_id, None));
+                if let (Some(metadata), Some(caller)) = (&mut metadata, caller) {
+                    metadata[PROVIDER]["caller"] = caller;
+                }
                 let input = item.arguments.unwrap_or_default();
                 parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata });
             }
+            Open::Tool { id, name, runner } => {
+                let item = self.whole(event)?;
+                let provider_executed = runner == Runner::Provider;
+                self.has_called |= !provider_executed;
+                let (input, metadata) = (server_tool::input(&item).to_string(), Some(server_tool::metadata(&item)));
+                parts.push(Part::ToolCall { id, name, input, provider_executed, metadata });
+                if provider_executed || server_tool::is_own_kind(&item) {
+                    self.keep(item, parts);
+                }
+            }
             Open::Other => {
-                let raw = event.item.map_or("null", |raw| raw.get());
-                self.held.grow(raw.len())?;
-                let item = serde_json::from_str(raw).unwrap_or(Value::Null);
-                parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item });
+                let item = self.whole(event)?;
+                self.keep(item, parts);
             }
         }
         Ok(())
     }
 
-    fn cite(&mut self, event: Event<'_>, parts: &mut Vec<Part>) {
-        let Some(annotation) = event.annotation else { return };
-        let Some(url) = annotation.url else { return };
-        self.sources += 1;
-        let id = format!("source-{}", self.sources);
-        parts.push(Part::Source(Source::Url { id, url, title: annotation.title, metadata: None }));
+    /// An item of a kind that has no part of its own; a call if it is one.
+    fn begin_tool(&mut self, event: &Event<'_>, parts: &mut Vec<Part>) -> Result<Open, ModelError> {
+        let item = self.whole(event)?;
+        let Some((name, runner)) = server_tool::call_of(&item) else { return Ok(Open::Other) };
+        let (id, name) = (self.calls.name(server_tool::call_id(&item))?, name.to_owned());
+        let provider_executed = runner == Runner::Provider;
+        parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed });
+        Ok(Open::Tool { id, name, runner })
+    }
+
+    fn whole(&mut self, event: &Event<'_>) -> Result<Value, ModelError> {
+        let raw = event.item.map_or("null", |raw| raw.get());
+        self.held.grow(raw.len())?;
+        Ok(serde_json::from_str(raw).unwrap_or(Value::Null))
+    }
+
+    /// Tells what an item brings, and keeps it as it came.
+    fn keep(&mut self, item: Value, parts: &mut Vec<Part>) {
+        self.tools.complete(&item, parts);
+        parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item });
+    }
+
+    fn cite(&mut self, event: Event<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let Some(annotation) = event.annotation else { return Ok(()) };
+        match annotation.kind.as_str() {
+            "container_file_citation" => {
+                let name = annotation.filename.unwrap_or_default();
+                let kept = json!({ "type": annotation.kind, "fileId": annotation.file_id, "containerId": annotation.container_id });
+                parts.push(self.tools.document(&name, "text/plain", kept));
+            }
+            "file_path" => {
+                let name = annotation.file_id.clone().unwrap_or_default();
+                let kept = json!({ "type": annotation.kind, "fileId": annotation.file_id, "index": annotation.index });
+                parts.push(self.tools.document(&name, "application/octet-stream", kept));
+            }
+            _ => {
+                self.held.grow(annotation.url.as_ref().map_or(0, String::len) + 100)?;
+                self.cited.push(annotation);
+            }
+        }
+        Ok(())
+    }
+
+    /// Only at the end it is known whether a search has told what the text cites.
+    fn tell_cited(&mut self, parts: &mut Vec<Part>) {
+        for annotation in std::mem::take(&mut self.cited) {
+            match (annotation.kind.as_str(), annotation.url) {
+                ("file_citation", _) if !self.tools.has_files() => {
+                    let name = annotation.filename.unwrap_or_default();
+                    let kept =
+                        json!({ "type": annotation.kind, "fileId": annotation.file_id, "index": annotation.index });
+                    parts.push(self.tools.document(&name, "text/plain", kept));
+                }
+                ("file_citation", _) => {}
+                (_, Some(url)) if !self.tools.has_pages => {
+                    let id = self.tools.source_id();
+                    parts.push(Part::Source(Source::Url { id, url, title: annotation.title, metadata: None }));
+                }
+                _ => {}
+            }
+        }
     }
 
     fn finish(&mut self, response: Option<Response>, parts: &mut Vec<Part>) {
         self.is_complete = true;
+        self.tell_cited(parts);
         let (usage, incomplete) =
             response.map(|response| (response.usage, response.incomplete_details)).unwrap_or_default();
         let raw_reason = incomplete.and_then(|incomplete| incomplete.reason);
@@ -181,6 +260,7 @@ impl Reader {
             Some("max_output_tokens") => FinishReason::Length,
             Some("content_filter") => FinishReason::ContentFilter,
             Some(_) => FinishReason::Other,
+            None if self.refused => FinishReason::ContentFilter,
             None if self.has_called => FinishReason::ToolCalls,
             None => FinishReason::Stop,
         };

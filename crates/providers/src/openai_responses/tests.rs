@@ -18,13 +18,16 @@ fn thinking_and_tool() {
     reasoning-end {"id":"rs_1:1","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
     text-start {"id":"msg_1"}
     text-delta {"id":"msg_1","delta":"I look. 🌍"}
-    source {"kind":"url","id":"source-1","url":"https://example.org/a","title":"A"}
     text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1"}}}
     tool-input-start {"id":"call_1","name":"weather"}
     tool-input-delta {"id":"call_1","delta":"{\"city\":"}
     tool-input-delta {"id":"call_1","delta":"\"Rome\"}"}
     tool-call {"id":"call_1","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"openai":{"itemId":"fc_1"}}}
+    tool-input-start {"id":"ws_1","name":"web_search","providerExecuted":true}
+    tool-call {"id":"ws_1","name":"web_search","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ws_1"}}}
+    tool-result {"id":"ws_1","name":"web_search","output":{}}
     provider-item {"provider":"openai","item":{"id":"ws_1","type":"web_search_call","status":"completed","action":{"query":"rome"}}}
+    source {"kind":"url","id":"source-1","url":"https://example.org/a","title":"A"}
     finish {"reason":"tool-calls","usage":{"inputTokens":30,"outputTokens":12,"cacheReadTokens":8,"cacheWriteTokens":0,"reasoningTokens":5}}
     "##);
 }

@@ -1,0 +1,44 @@
+//! The codec of Chat Completions with the gateway's address and options.
+
+use super::{PROVIDER, request};
+use crate::{Settings, http, openai_chat};
+use contract::{Model, ModelError, ModelId, PartStream, Request};
+use futures::future::BoxFuture;
+use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
+
+const BASE_URL: &str = "https://ai-gateway.vercel.sh/v1";
+
+/// A model behind the gateway.
+#[derive(Debug)]
+pub struct AiGateway {
+    id: ModelId,
+    settings: Settings,
+}
+
+impl AiGateway {
+    /// A model behind these settings; without a base URL, Vercel's own.
+    pub fn new(settings: Settings) -> Self {
+        Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
+    }
+
+    async fn ask(&self, request: Request, cancel: CancellationToken) -> Result<PartStream, ModelError> {
+        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
+        let mut ask = http::client()?.post(format!("{base}/chat/completions"));
+        if let Some(key) = &self.settings.api_key {
+            ask = ask.header("authorization", http::secret_header(&format!("Bearer {}", key.expose_secret()))?);
+        }
+        let ask = ask.json(&request::body(&self.id.model, &request));
+        http::stream(ask, &self.settings, openai_chat::stream::Reader::default(), cancel).await
+    }
+}
+
+impl Model for AiGateway {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
+        Box::pin(self.ask(request, cancel))
+    }
+}

@@ -1,0 +1,39 @@
+//! The contract's request → the gateway's.
+
+use crate::openai_chat::request::without_options;
+use contract::Request;
+use serde_json::Value;
+
+/// The body of `POST /chat/completions`. All options go along under the names of their providers: the gateway reads its own
+/// (`order`, `only`, `models`, `user`, `tags`, `zeroDataRetention`, `providerTimeouts`, `byok`) and hands on the others (L-46).
+pub(crate) fn body(model: &str, request: &Request) -> Value {
+    let mut body = without_options(model, request);
+    if !request.provider_options.is_empty() {
+        body.insert("providerOptions".to_owned(), request.provider_options.clone().into());
+    }
+    Value::Object(body)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{request, user};
+    use serde_json::json;
+
+    #[test]
+    fn options_of_all_providers_go_along() {
+        let mut request = request(vec![user("hello")]);
+        request.sampling.max_output_tokens = Some(50);
+        request.provider_options.insert(
+            "gateway".to_owned(),
+            json!({ "order": ["azure"], "models": ["openai/gpt-5"], "zeroDataRetention": true }),
+        );
+        request.provider_options.insert("anthropic".to_owned(), json!({ "thinking": { "type": "adaptive" } }));
+        insta::assert_snapshot!(body("anthropic/claude-sonnet-4", &request), @r##"{"model":"anthropic/claude-sonnet-4","messages":[{"role":"user","content":"hello"}],"stream":true,"stream_options":{"include_usage":true},"max_tokens":50,"providerOptions":{"gateway":{"order":["azure"],"models":["openai/gpt-5"],"zeroDataRetention":true},"anthropic":{"thinking":{"type":"adaptive"}}}}"##);
+    }
+
+    #[test]
+    fn no_options_are_no_options() {
+        assert!(body("openai/gpt-5", &request(vec![user("hello")])).get("providerOptions").is_none());
+    }
+}

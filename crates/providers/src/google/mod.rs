@@ -1,0 +1,17 @@
+//! Google's Gemini API.
+
+mod api;
+mod arguments;
+mod model;
+mod parts;
+mod request;
+#[cfg(test)]
+mod request_tests;
+mod stream;
+#[cfg(test)]
+mod tests;
+
+pub use model::Google;
+
+/// The key of provider options and metadata.
+pub(crate) const PROVIDER: &str = "google";

@@ -1,0 +1,47 @@
+//! The two halves joined over HTTP.
+
+use super::{PROVIDER, request, stream};
+use crate::{Settings, http};
+use contract::{Model, ModelError, ModelId, PartStream, Request};
+use futures::future::BoxFuture;
+use secrecy::ExposeSecret;
+use tokio_util::sync::CancellationToken;
+
+const BASE_URL: &str = "https://generativelanguage.googleapis.com/v1beta";
+
+/// A Gemini model.
+#[derive(Debug)]
+pub struct Google {
+    id: ModelId,
+    settings: Settings,
+}
+
+impl Google {
+    /// A model behind these settings; without a base URL, Google's own.
+    pub fn new(settings: Settings) -> Self {
+        Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
+    }
+
+    async fn ask(&self, request: Request, cancel: CancellationToken) -> Result<PartStream, ModelError> {
+        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
+        // A tuned model is named with its folder.
+        let folder = if self.id.model.contains('/') { "" } else { "models/" };
+        let url = format!("{base}/{folder}{}:streamGenerateContent?alt=sse", self.id.model);
+        let mut ask = http::client()?.post(url);
+        if let Some(key) = &self.settings.api_key {
+            ask = ask.header("x-goog-api-key", http::secret_header(key.expose_secret())?);
+        }
+        let ask = ask.json(&request::body(&self.id.model, &request));
+        http::stream(ask, &self.settings, stream::Reader::default(), cancel).await
+    }
+}
+
+impl Model for Google {
+    fn id(&self) -> &ModelId {
+        &self.id
+    }
+
+    fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
+        Box::pin(self.ask(request, cancel))
+    }
+}

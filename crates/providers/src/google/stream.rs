@@ -1,0 +1,306 @@
+//! Gemini's chunks → parts, without I/O.
+
+use super::PROVIDER;
+use super::api::{Chunk, Failure, FunctionCall, Grounding, Part as ApiPart, Usage as ApiUsage};
+use super::arguments;
+use crate::driver::{Codec, broken};
+use crate::lenient::{CallIds, Held, tool_name};
+use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
+use serde_json::{Map, Value, json};
+use std::collections::HashSet;
+
+/// Reads one reply.
+#[derive(Default)]
+pub(crate) struct Reader {
+    open: Option<Open>,
+    /// Texts and reasonings so far, which gives each its id.
+    named: u64,
+    call: Option<Call>,
+    calls: CallIds,
+    held: Held,
+    /// The last call of a tool that Google runs: its id and name.
+    running: Option<(String, String)>,
+    /// The addresses of the sources that were told.
+    sources: HashSet<String>,
+    has_called: bool,
+    finish_reason: Option<String>,
+    blocked: bool,
+    usage: ApiUsage,
+}
+
+/// What is being written.
+struct Open {
+    id: String,
+    is_text: bool,
+    signature: Option<String>,
+}
+
+/// A call whose arguments stream.
+struct Call {
+    id: String,
+    name: String,
+    arguments: Value,
+    signature: Option<String>,
+}
+
+impl Codec for Reader {
+    fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let chunk: Chunk<'_> =
+            serde_json::from_str(data).map_err(|error| broken(format!("a chunk cannot be read: {error}")))?;
+        if let Some(error) = chunk.error {
+            return Err(failure(&error));
+        }
+        self.usage = chunk.usage_metadata.unwrap_or(self.usage);
+        if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
+            (self.blocked, self.finish_reason) = (true, Some(reason));
+        }
+        let Some(candidate) = chunk.candidates.and_then(|candidates| candidates.into_iter().next()) else {
+            return Ok(());
+        };
+        for raw in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
+            let part = serde_json::from_str(raw.get())
+                .map_err(|error| broken(format!("a part of a chunk cannot be read: {error}")))?;
+            self.part(part, raw.get(), parts)?;
+        }
+        if let Some(grounding) = candidate.grounding_metadata {
+            self.ground(grounding, parts)?;
+        }
+        self.finish_reason = candidate.finish_reason.or(self.finish_reason.take());
+        Ok(())
+    }
+
+    /// The stream has no mark for its end; a reply is complete when a reason for its end has come.
+    fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let Some(raw) = self.finish_reason.take() else {
+            return Err(broken("the stream ended without a finish reason"));
+        };
+        self.close(parts);
+        // A call that is not complete says nothing unless the model says that it has said all.
+        if raw == "STOP" {
+            self.end_call(parts);
+        } else if self.call.is_some() {
+            return Err(broken("the reply ended in the middle of a tool call"));
+        }
+        let reason = if self.blocked { FinishReason::ContentFilter } else { reason(&raw, self.has_called) };
+        parts.push(Part::Finish { reason, raw_reason: Some(raw), usage: usage(&self.usage), metadata: None });
+        Ok(())
+    }
+
+    /// Counts of tokens may follow the last word, so only the stream's end is the end.
+    fn is_complete(&self) -> bool {
+        false
+    }
+}
+
+impl Reader {
+    fn part(&mut self, part: ApiPart, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let signature = part.thought_signature;
+        if let Some(call) = part.function_call {
+            self.close(parts);
+            return self.function_call(call, signature, parts);
+        }
+        if let Some(text) = part.text {
+            self.text(text, part.thought != Some(true), signature, parts);
+            return Ok(());
+        }
+        self.close(parts);
+        if let Some(file) = part.inline_data {
+            let media_type = file.mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+            let url = format!("data:{media_type};base64,{}", file.data);
+            parts.push(Part::File { media_type, url, metadata: signature.map(signed) });
+            return Ok(());
+        }
+        self.held.grow(raw.len())?;
+        if let Some(code) = part.executable_code {
+            self.begin_tool(None, "code_execution".to_owned(), code, parts)?;
+        } else if let Some(result) = part.code_execution_result {
+            let output = result.get("output").cloned().unwrap_or_else(|| "".into());
+            let output = json!({ "outcome": result["outcome"], "output": output });
+            self.end_tool(output, parts);
+        } else if let Some(tool) = part.tool_call {
+            let name = format!("server:{}", tool.tool_type.unwrap_or_default());
+            self.begin_tool(tool.id, name, tool.args.unwrap_or_else(|| json!({})), parts)?;
+        } else if let Some(tool) = part.tool_response {
+            self.end_tool(tool.response.unwrap_or_else(|| json!({})), parts);
+        }
+        // Also of a kind that is not known: it goes back as it came.
+        let item = serde_json::from_str(raw).unwrap_or(Value::Null);
+        parts.push(Part::ProviderItem { provider: PROVIDER.to_owned(), item });
+        Ok(())
+    }
+
+    /// Thoughts and words; a signature often comes with an empty text behind what it signs.
+    fn text(&mut self, delta: String, is_text: bool, signature: Option<String>, parts: &mut Vec<Part>) {
+        if delta.is_empty() && signature.is_none() {
+            return;
+        }
+        let fits = self.open.as_ref().is_some_and(|open| open.is_text == is_text || delta.is_empty());
+        if !fits {
+            self.close(parts);
+            let id = self.named.to_string();
+            self.named += 1;
+            parts.push(match is_text {
+                true => Part::TextStart { id: id.clone() },
+                false => Part::ReasoningStart { id: id.clone(), metadata: None },
+            });
+            self.open = Some(Open { id, is_text, signature: None });
+        }
+        let Some(open) = &mut self.open else { return };
+        open.signature = signature.or(open.signature.take());
+        if !delta.is_empty() {
+            let id = open.id.clone();
+            parts.push(match is_text {
+                true => Part::TextDelta { id, delta },
+                false => Part::ReasoningDelta { id, delta, metadata: None },
+            });
+        }
+    }
+
+    fn close(&mut self, parts: &mut Vec<Part>) {
+        parts.extend(self.open.take().map(|Open { id, is_text, signature }| {
+            let metadata = signature.map(signed);
+            if is_text { Part::TextEnd { id, metadata } } else { Part::ReasoningEnd { id, metadata } }
+        }));
+    }
+
+    fn function_call(
+        &mut self,
+        piece: FunctionCall,
+        signature: Option<String>,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), ModelError> {
+        let goes_on = piece.goes_on();
+        let is_more = piece.partial_args.is_some();
+        if let Some(name) = piece.name {
+            // The piece that ends a call may be missing; the next call ends it, too.
+            self.end_call(parts);
+            let (id, name) = (self.calls.name(piece.id)?, tool_name(Some(name)));
+            parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
+            let arguments = match piece.args {
+                Some(Value::String(json)) => serde_json::from_str(&json).unwrap_or(Value::String(json)),
+                Some(Value::Null) | None => json!({}),
+                Some(arguments) => arguments,
+            };
+            self.held.grow(arguments.to_string().len())?;
+            self.call = Some(Call { id, name, arguments, signature });
+        }
+        let Some(call) = &mut self.call else { return Ok(()) };
+        for argument in piece.partial_args.into_iter().flatten() {
+            self.held.grow(argument.string_value.as_ref().map_or(16, String::len))?;
+            arguments::put(&mut call.arguments, argument);
+        }
+        if !goes_on {
+            self.end_call(parts);
+        } else if is_more {
+            // The pieces come in no order of JSON text; an empty delta says that something comes.
+            parts.push(Part::ToolInputDelta { id: call.id.clone(), delta: String::new() });
+        }
+        Ok(())
+    }
+
+    fn end_call(&mut self, parts: &mut Vec<Part>) {
+        let Some(Call { id, name, arguments, signature }) = self.call.take() else { return };
+        self.has_called = true;
+        let input = arguments.to_string();
+        parts.push(Part::ToolInputDelta { id: id.clone(), delta: input.clone() });
+        let metadata = signature.map(signed);
+        parts.push(Part::ToolCall { id, name, input, provider_executed: false, metadata });
+    }
+
+    fn begin_tool(
+        &mut self,
+        id: Option<String>,
+        name: String,
+        input: Value,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), ModelError> {
+        let id = self.calls.name(id)?;
+        self.running = Some((id.clone(), name.clone()));
+        let input = input.to_string();
+        parts.push(Part::ToolCall { id, name, input, provider_executed: true, metadata: None });
+        Ok(())
+    }
+
+    fn end_tool(&mut self, output: Value, parts: &mut Vec<Part>) {
+        let Some((id, name)) = self.running.take() else { return };
+        parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
+    }
+
+    /// Each chunk may name the sources of those before it again.
+    fn ground(&mut self, grounding: Grounding, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        for chunk in grounding.grounding_chunks.unwrap_or_default() {
+            let Some(place) = chunk.web.or(chunk.maps).or(chunk.retrieved_context) else { continue };
+            let Some(url) = place.uri.filter(|url| !self.sources.contains(url)) else { continue };
+            self.held.grow(url.len())?;
+            self.sources.insert(url.clone());
+            let id = format!("source-{}", self.sources.len());
+            parts.push(Part::Source(source(id, url, place.title)));
+        }
+        Ok(())
+    }
+}
+
+/// A page, or a file in a store of Google's.
+fn source(id: String, url: String, title: Option<String>) -> Source {
+    if url.starts_with("http://") || url.starts_with("https://") {
+        return Source::Url { id, url, title, metadata: None };
+    }
+    let filename = url.rsplit('/').next().map(str::to_owned);
+    let media_type = match filename.as_deref().and_then(|name| name.rsplit_once('.')) {
+        Some((_, "pdf")) => "application/pdf",
+        Some((_, "txt")) => "text/plain",
+        Some((_, "md")) => "text/markdown",
+        _ => "application/octet-stream",
+    };
+    let title = title.unwrap_or_else(|| "Unknown Document".to_owned());
+    Source::Document { id, media_type: media_type.to_owned(), title, filename, metadata: None }
+}
+
+fn reason(raw: &str, has_called: bool) -> FinishReason {
+    match raw {
+        "STOP" if has_called => FinishReason::ToolCalls,
+        "STOP" => FinishReason::Stop,
+        "MAX_TOKENS" => FinishReason::Length,
+        "SAFETY"
+        | "IMAGE_SAFETY"
+        | "RECITATION"
+        | "IMAGE_RECITATION"
+        | "BLOCKLIST"
+        | "PROHIBITED_CONTENT"
+        | "IMAGE_PROHIBITED_CONTENT"
+        | "SPII" => FinishReason::ContentFilter,
+        "MALFORMED_FUNCTION_CALL" | "UNEXPECTED_TOOL_CALL" => FinishReason::Error,
+        _ => FinishReason::Other,
+    }
+}
+
+fn usage(usage: &ApiUsage) -> Usage {
+    let tokens = |count: Option<crate::lenient::Count>| count.unwrap_or_default().0;
+    let thoughts = tokens(usage.thoughts_token_count);
+    Usage {
+        input_tokens: tokens(usage.prompt_token_count).saturating_add(tokens(usage.tool_use_prompt_token_count)),
+        output_tokens: tokens(usage.candidates_token_count).saturating_add(thoughts),
+        cache_read_tokens: tokens(usage.cached_content_token_count),
+        cache_write_tokens: 0,
+        reasoning_tokens: thoughts,
+    }
+}
+
+/// What goes back to Google with a part.
+fn signed(signature: String) -> ProviderMetadata {
+    Map::from_iter([(PROVIDER.to_owned(), json!({ "thoughtSignature": signature }))])
+}
+
+fn failure(error: &Failure) -> ModelError {
+    let status = error.status.as_deref().unwrap_or_default();
+    let kind = match (error.code, status) {
+        (Some(401 | 403), _) | (_, "UNAUTHENTICATED" | "PERMISSION_DENIED") => ModelErrorKind::Unauthorized,
+        (Some(429), _) | (_, "RESOURCE_EXHAUSTED") => ModelErrorKind::RateLimited,
+        (Some(408 | 409), _) => ModelErrorKind::Unavailable,
+        (Some(400..500), _) | (_, "INVALID_ARGUMENT" | "NOT_FOUND" | "FAILED_PRECONDITION") => ModelErrorKind::Refused,
+        _ => ModelErrorKind::Unavailable,
+    };
+    let mut cause = format!("{status}: {}", error.message.as_deref().unwrap_or("error"));
+    cause.truncate(cause.floor_char_boundary(2_000));
+    ModelError::new(kind, cause)
+}
