@@ -1,0 +1,72 @@
+import { join } from "node:path";
+import { Chat } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/events.yaml") } });
+
+test("a page decides what may be sent, and hears what the chat does", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.send("search for nothing");
+  // Refused: what is missing stands in a tab that was hidden, and the text stays.
+  const name = page.getByRole("textbox", { name: "Your name" });
+  await expect(name).toBeFocused();
+  await expect(name).toHaveAccessibleDescription("This is needed.");
+  await expect(chat.composer).toHaveValue("search for nothing");
+  await expect(chat.log).toHaveCount(0);
+  await name.fill("Ada");
+  await page.getByRole("tab", { name: "Log" }).click();
+  await chat.composer.press("Enter");
+  await chat.idle();
+  await expect(chat.composer).toHaveValue("");
+  await expect(page.getByRole("heading", { name: "search for nothing" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "search" }).filter({ hasText: "articles" })).toBeVisible();
+  await expect(page.getByRole("status").filter({ hasText: "done" })).toBeVisible();
+  // What is loaded is no news.
+  await page.reload();
+  await expect(chat.answers).toHaveCount(1);
+  await page.waitForTimeout(500);
+  await expect(page.getByRole("heading", { name: "search for nothing" })).toHaveCount(0);
+});
+
+test("buttons of a page ask, stop and start over", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await page.getByRole("tab", { name: "Settings" }).click();
+  await page.getByRole("textbox", { name: "Your name" }).fill("Ada");
+  await page.getByLabel("Quiet").check();
+  await expect(page.getByRole("button", { name: "Count" })).toBeDisabled();
+  await page.getByLabel("Quiet").uncheck();
+  await page.getByRole("tab", { name: "Log" }).click();
+  await page.getByRole("button", { name: "Count" }).click();
+  await expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(3);
+  await page.getByRole("button", { name: "Ask" }).click();
+  await expect(page.getByRole("list", { name: "Messages" })).toContainText("An answer is being written.");
+  await page.getByRole("button", { name: "Enough" }).click();
+  await chat.idle();
+  await expect(page.getByRole("status").filter({ hasText: "stopped" }).first()).toBeVisible();
+  await page.getByRole("button", { name: "Start over" }).click();
+  await expect(chat.answers).toHaveCount(0);
+  await page.getByRole("button", { name: "Hello" }).click();
+  await chat.idle();
+  await expect(page.getByRole("status").filter({ hasText: "Hello" }).first()).toBeVisible();
+});
+
+test("a list of actions ends with the first that fails, and says why", async ({ page, console }) => {
+  console.expect(/422/);
+  await open(page);
+  await page.getByRole("button", { name: "Fail" }).click();
+  const messages = page.getByRole("list", { name: "Messages" });
+  await expect(messages).toContainText("Not today.");
+  await expect(page.getByText("never")).toHaveCount(0);
+  await messages.getByRole("button", { name: "Dismiss" }).click();
+  await expect(messages).toBeHidden();
+  await page.getByRole("button", { name: "Skip" }).click();
+  await expect(page.getByText("skipped")).toBeVisible();
+  await page.getByRole("tab", { name: "Settings" }).click();
+  await page.getByRole("textbox", { name: "Your name" }).fill("Ada");
+  await page.getByRole("button", { name: "Go" }).click();
+  await expect(page).toHaveURL(/\/other\?name=Ada$/);
+  await expect(page.getByRole("heading", { name: "Ada" })).toBeVisible();
+  await expect(page.getByText("Good to see you")).toBeVisible();
+});
