@@ -37,6 +37,11 @@ pub fn optional(view: impl FnMut() -> Option<Erased> + Send + 'static) -> Erased
     (Box::new(view) as Box<dyn FnMut() -> Option<Erased> + Send>).erase()
 }
 
+/// Views one after the other. One type of list, whatever it is made of.
+pub fn list(views: impl IntoIterator<Item = Erased>) -> Erased {
+    views.into_iter().collect::<Vec<_>>().erase()
+}
+
 /// As [`dynamic`], for text.
 pub fn text(text: impl FnMut() -> String + Send + 'static) -> Erased {
     (Box::new(text) as Box<dyn FnMut() -> String + Send>).erase()

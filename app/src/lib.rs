@@ -5,6 +5,7 @@ pub mod address;
 pub mod agent_chat;
 pub mod agent_conversations;
 pub mod api;
+pub mod attributes;
 pub mod blocks;
 pub mod chat_context;
 #[cfg(feature = "ssr")]

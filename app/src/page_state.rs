@@ -19,11 +19,11 @@ pub struct PageState {
     /// The inputs that are on the page and what they demand, in the order of the page.
     checks: StoredValue<Vec<(String, Check)>>,
     /// Rises with every write.
-    writes: RwSignal<u64>,
-    values: Memo<Arc<Value>>,
+    writes: RwSignal<u32>,
+    values: Memo<Value>,
     announcement: RwSignal<String>,
-    /// The input that should be seen now, and a number that makes each wish a new one.
-    wanted: RwSignal<Option<(u32, String)>>,
+    /// The input that should be seen now.
+    wanted: RwSignal<Option<String>>,
 }
 
 /// One key of the state.
@@ -54,7 +54,7 @@ impl PageState {
         let writes = RwSignal::new(0);
         let values = Memo::new(move |_| {
             writes.track();
-            Arc::new(Value::Object(snapshot(fields)))
+            Value::Object(snapshot(fields))
         });
         Self {
             fields,
@@ -103,9 +103,9 @@ impl PageState {
         snapshot(self.fields)
     }
 
-    /// All keys with their values, as an object. Tracked.
-    pub fn values(&self) -> Arc<Value> {
-        self.values.get()
+    /// Reads all keys with their values, as an object. Tracked.
+    pub fn with_values<T>(&self, read: impl FnOnce(&Value) -> T) -> T {
+        self.values.with(read)
     }
 
     /// Puts keys back to what they held at first; without a list, all.
@@ -175,14 +175,13 @@ impl PageState {
         let labels: Vec<_> = wrong.iter().map(|key| self.field(key).label).collect();
         self.announcement.set(format!("Please correct {}.", join(&labels)));
         if let Some(first) = wrong.first() {
-            let number = self.wanted.with_untracked(|before| before.as_ref().map_or(0, |(number, _)| number + 1));
-            self.wanted.set(Some((number, first.clone())));
+            self.wanted.set(Some(first.clone()));
         }
     }
 
     /// The input that should be seen now: whoever hides it shows it. Tracked.
     pub(crate) fn wanted(&self) -> Option<String> {
-        self.wanted.get().map(|(_, key)| key)
+        self.wanted.get()
     }
 
     /// Whether the page is no longer there.
@@ -191,7 +190,7 @@ impl PageState {
     }
 
     fn bump(&self) {
-        self.writes.update(|count| *count += 1);
+        self.writes.update(|count| *count = count.wrapping_add(1));
     }
 
     /// Writes a value; what was said to be wrong is looked at again.
@@ -448,10 +447,16 @@ mod tests {
             state.write_by_agent(vec![("seats".into(), json!(4))]);
             state.set("free", json!([1]));
             state.reset(Some(&["seats".to_owned()]));
-            assert_eq!(*state.values(), json!({"free": [1], "legal_name": "Ada", "seats": 3, "urgent": false}));
+            assert_eq!(
+                state.with_values(Value::clone),
+                json!({"free": [1], "legal_name": "Ada", "seats": 3, "urgent": false})
+            );
             assert!(state.agent_writes().is_empty());
             state.reset(None);
-            assert_eq!(*state.values(), json!({"free": null, "legal_name": null, "seats": 3, "urgent": false}));
+            assert_eq!(
+                state.with_values(Value::clone),
+                json!({"free": null, "legal_name": null, "seats": 3, "urgent": false})
+            );
         });
     }
 

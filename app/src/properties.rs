@@ -4,7 +4,6 @@ use crate::scope::{Scope, has_operator};
 use leptos::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::sync::Arc;
 use wire::page::properties::as_text;
 use wire::page::{
     AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties, Input, TableProperties,
@@ -14,7 +13,7 @@ use wire::page::{
 /// A block's properties; a cheap handle. A page in Rust makes them of the types in [`wire::page::properties`], or, where they
 /// change, with [`Properties::derive`].
 #[derive(Clone, Copy)]
-pub struct Properties(Signal<Arc<Map<String, Value>>>);
+pub struct Properties(Signal<Value>);
 
 impl Properties {
     /// Out of the config. What is no operator is not looked at again.
@@ -26,18 +25,18 @@ impl Properties {
         let evaluated = Memo::new(move |_| {
             // Each by itself, so that a mistake in one leaves the others.
             let now = properties.iter().map(|(key, value)| (key.clone(), scope.evaluate(value).unwrap_or_default()));
-            Arc::new(now.collect::<Map<_, _>>())
+            Value::Object(now.collect())
         });
         Self(evaluated.into())
     }
 
     /// Properties that follow what the closure reads.
     pub fn derive<T: Serialize>(properties: impl Fn() -> T + Send + Sync + 'static) -> Self {
-        Self(Signal::derive(move || Arc::new(object(&properties()))))
+        Self(Signal::derive(move || object(&properties())))
     }
 
     fn fixed(properties: Map<String, Value>) -> Self {
-        Self(Signal::stored(Arc::new(properties)))
+        Self(Signal::stored(Value::Object(properties)))
     }
 
     /// A property. Tracked.
@@ -64,11 +63,8 @@ impl Properties {
     }
 }
 
-fn object<T: Serialize>(properties: &T) -> Map<String, Value> {
-    match serde_json::to_value(properties) {
-        Ok(Value::Object(own)) => own,
-        _ => Map::new(),
-    }
+fn object<T: Serialize>(properties: &T) -> Value {
+    serde_json::to_value(properties).unwrap_or_default()
 }
 
 /// Each of the types, by what serde makes of it.
@@ -76,7 +72,7 @@ macro_rules! from_types {
     ($($type:ty),*) => {
         $(impl From<$type> for Properties {
             fn from(properties: $type) -> Self {
-                Self::fixed(object(&properties))
+                Self(Signal::stored(object(&properties)))
             }
         })*
     };

@@ -39,7 +39,7 @@ impl Scope {
         if !has_operator(value) {
             return Ok(value.clone());
         }
-        self.over(&self.state.values(), value, event, step)
+        self.state.with_values(|state| self.over(state, value, event, step))
     }
 
     /// The same with a state in which some keys have other values already. Not tracked.

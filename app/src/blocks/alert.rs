@@ -13,7 +13,7 @@ pub fn Alert(
     #[prop(into)]
     properties: Properties,
 ) -> impl IntoView {
-    let status = Memo::new(move |_| Status::read(properties.text("status").as_deref()));
+    let status = move || Status::read(properties.text("status").as_deref());
     let line = move |key: &'static str, class: &'static str| {
         let there = Memo::new(move |_| properties.text(key).is_some_and(|text| !text.is_empty()));
         optional(move || {
@@ -24,8 +24,8 @@ pub fn Alert(
     };
     view! {
         // A status and not an alert: it is part of the page, and read out when it changes.
-        <div class="cw-alert" role="status" data-status=attribute(move || Some(status.get().name().to_owned()))>
-            {dynamic(move || status_icon(status.get()))}
+        <div class="cw-alert" role="status" data-status=attribute(move || Some(status().name().to_owned()))>
+            {dynamic(move || status_icon(status()))}
             <div class="cw-alert-text">
                 {line("title", "cw-alert-title")}
                 {line("content", "cw-alert-content")}

@@ -50,20 +50,11 @@ fn check_input(input: InputHandle, class: &'static str, role: Option<&'static st
         done.write(Value::Bool(event_target_checked(&event)));
         done.commit();
     };
-    let control = view! {
-        <input
-            class=class
-            type="checkbox"
-            role=role
-            id=input.control_id()
-            name=input.id.clone()
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-            required=input.flag("required")
-            disabled=input.flag("disabled")
-            checked=input.now() == Value::Bool(true)
-            on:change=handler(tick)
-        />
-    };
+    let attributes = input
+        .attributes(class)
+        .fixed("type", "checkbox")
+        .dynamic("role", move || role.map(str::to_owned))
+        .fixed_flag("checked", input.now() == Value::Bool(true));
+    let control = view! { <input {..attributes} on:change=handler(tick) /> };
     field(&input, control.erase())
 }

@@ -1,7 +1,7 @@
 //! The block `Columns`.
 
 use super::block;
-use crate::erase::{Erase, Erased};
+use crate::erase::{Erase, Erased, list};
 use leptos::prelude::*;
 use wire::page::{Block, ColumnsProperties};
 
@@ -26,8 +26,8 @@ pub(super) fn columns_of_blocks(properties: &ColumnsProperties, blocks: Vec<Bloc
 
 fn columns_of(properties: &ColumnsProperties, columns: Vec<Erased>) -> Erased {
     let shares = shares(&properties.widths, columns.len());
-    let column = |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> };
-    view! { <div class="cw-columns">{columns.into_iter().zip(shares).map(column).collect_view()}</div> }.erase()
+    let column = |(content, share)| view! { <div class=format!("cw-column cw-share-{share}")>{content}</div> }.erase();
+    view! { <div class="cw-columns">{list(columns.into_iter().zip(shares).map(column))}</div> }.erase()
 }
 
 /// Each column's part of the width in twelfths, at least one. Classes, because a content security policy forbids inline styles.

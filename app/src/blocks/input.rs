@@ -3,7 +3,8 @@
 use super::control::focus;
 use super::field::{control_id, note_id};
 use crate::actions::BlockEvents;
-use crate::erase::{Attribute, Flag, attribute, effect, flag};
+use crate::attributes::Attributes;
+use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state, words};
 use crate::properties::Properties;
 use crate::validation::problem;
@@ -52,22 +53,34 @@ impl InputHandle {
         self.state.get_untracked(&self.id)
     }
 
-    /// A property as the value of an attribute.
-    pub(super) fn property(&self, key: &'static str) -> Attribute {
-        let properties = self.properties;
-        attribute(move || properties.text(key))
-    }
-
-    /// Whether a property counts as yes.
-    pub(super) fn flag(&self, key: &'static str) -> Flag {
-        let properties = self.properties;
-        flag(move || properties.flag(key))
+    /// The attributes that every control has.
+    pub(super) fn attributes(&self, class: &'static str) -> Attributes {
+        Attributes::default()
+            .fixed("class", class)
+            .fixed("id", self.control_id())
+            .fixed("name", self.id.clone())
+            .fixed("aria-describedby", self.note_id())
+            .dynamic("aria-invalid", self.invalid())
+            .dynamic("required", self.flag("required"))
+            .dynamic("disabled", self.flag("disabled"))
     }
 
     /// `aria-invalid`, once something is wrong.
-    pub(super) fn invalid(&self) -> Attribute {
+    pub(super) fn invalid(&self) -> impl Fn() -> Option<String> + Send + Sync + use<> {
         let (id, state) = (self.id.clone(), self.state);
-        attribute(move || state.problem(&id).map(|_| "true".to_owned()))
+        move || state.problem(&id).map(|_| "true".to_owned())
+    }
+
+    /// A property as the value of an attribute.
+    pub(super) fn property(&self, key: &'static str) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+        let properties = self.properties;
+        move || properties.text(key)
+    }
+
+    /// Whether a property counts as yes, for an attribute without a value.
+    pub(super) fn flag(&self, key: &'static str) -> impl Fn() -> Option<String> + Send + Sync + use<> {
+        let properties = self.properties;
+        move || properties.flag(key).then(String::new)
     }
 
     /// Writes what the person enters.

@@ -79,26 +79,19 @@ fn line_input(input: InputHandle, kind: Kind) -> Erased {
     let parse = kind.parse;
     bind_text(&input, parse);
     let (written, done) = (input.clone(), input.clone());
-    let control = view! {
-        <input
-            class="cw-control"
-            type=kind.native
-            inputmode=kind.keyboard
-            step=kind.step
-            id=input.control_id()
-            name=input.id.clone()
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-            required=input.flag("required")
-            disabled=input.flag("disabled")
-            min=input.property("min")
-            max=input.property("max")
-            maxlength=input.property("maxLength")
-            placeholder=input.property("placeholder")
-            value=text(&input.now())
-            on:input=handler(move |event: Event| written.write(parse(&event_target_value(&event))))
-            on:change=handler(move |_| done.commit())
-        />
-    };
+    let optional = |value: Option<&'static str>| move || value.map(str::to_owned);
+    let attributes = input
+        .attributes("cw-control")
+        .fixed("type", kind.native)
+        .fixed("value", text(&input.now()))
+        .dynamic("inputmode", optional(kind.keyboard))
+        .dynamic("step", optional(kind.step))
+        .dynamic("min", input.property("min"))
+        .dynamic("max", input.property("max"))
+        .dynamic("maxlength", input.property("maxLength"))
+        .dynamic("placeholder", input.property("placeholder"));
+    let write = handler(move |event: Event| written.write(parse(&event_target_value(&event))));
+    let commit = handler(move |_: Event| done.commit());
+    let control = view! { <input {..attributes} on:input=write on:change=commit /> };
     field(&input, control.erase())
 }

@@ -35,7 +35,7 @@ pub use title::Title;
 use crate::actions::BlockEvents;
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::AgentConversations;
-use crate::erase::{Erase, Erased, optional};
+use crate::erase::{Erase, Erased, list, optional};
 use crate::markdown::Markdown;
 use crate::pages::CurrentPage;
 use crate::properties::Properties;
@@ -56,7 +56,7 @@ pub fn Blocks(
 }
 
 fn several(blocks: Vec<page::Block>) -> Erased {
-    blocks.into_iter().map(block).collect_view().erase()
+    list(blocks.into_iter().map(block))
 }
 
 /// The block's component, while it is visible. Erased, so that each component is compiled once and blocks may nest.

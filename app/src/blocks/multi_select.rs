@@ -4,7 +4,8 @@ use super::control::bind_member;
 use super::field::{field, label_id};
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, dynamic, handler};
+use crate::attributes::Attributes;
+use crate::erase::{Erase, Erased, dynamic, handler, list};
 use crate::properties::Properties;
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -29,22 +30,18 @@ pub fn MultiSelect(
     let each = input.clone();
     let options = dynamic(move || {
         let options = properties.options().into_iter().enumerate();
-        options.map(|(index, choice)| option(&each, index, choice)).collect_view().erase()
+        list(options.map(|(index, choice)| option(&each, index, choice)))
     });
-    let control = view! {
-        // The group has the id of a control, so that it takes the focus when the choice has to be corrected.
-        <div
-            class="cw-choices"
-            role="group"
-            tabindex="-1"
-            id=input.control_id()
-            aria-labelledby=label_id(&input.id)
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-        >
-            {options}
-        </div>
-    };
+    // The group has the id of a control, so that it takes the focus when the choice has to be corrected.
+    let attributes = Attributes::default()
+        .fixed("class", "cw-choices")
+        .fixed("role", "group")
+        .fixed("tabindex", "-1")
+        .fixed("id", input.control_id())
+        .fixed("aria-labelledby", label_id(&input.id))
+        .fixed("aria-describedby", input.note_id())
+        .dynamic("aria-invalid", input.invalid());
+    let control = view! { <div {..attributes}>{options}</div> };
     field(&input, control.erase())
 }
 
@@ -61,18 +58,17 @@ fn option(input: &InputHandle, index: usize, Choice { value, label }: Choice) ->
         ));
         own.commit();
     };
+    let attributes = Attributes::default()
+        .fixed("class", "cw-check")
+        .fixed("type", "checkbox")
+        .fixed("id", control)
+        .fixed("name", input.id.clone())
+        .fixed("value", value.clone())
+        .dynamic("disabled", input.flag("disabled"))
+        .fixed_flag("checked", is_member(&input.now(), &value));
     view! {
         <label class="cw-choice">
-            <input
-                class="cw-check"
-                type="checkbox"
-                id=control
-                name=input.id.clone()
-                value=value.clone()
-                disabled=input.flag("disabled")
-                checked=is_member(&input.now(), &value)
-                on:change=handler(change)
-            />
+            <input {..attributes} on:change=handler(change) />
             <span>{label}</span>
         </label>
     }

@@ -4,7 +4,7 @@ use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, dynamic, handler};
+use crate::erase::{Erase, dynamic, handler, list};
 use crate::properties::Properties;
 use leptos::ev::Event;
 use leptos::prelude::*;
@@ -30,9 +30,9 @@ pub fn Select(
         let chosen = text(&now.now());
         let option = |Choice { value, label }: Choice| {
             let selected = value == chosen;
-            view! { <option value=value selected=selected>{label}</option> }
+            view! { <option value=value selected=selected>{label}</option> }.erase()
         };
-        properties.options().into_iter().map(option).collect_view().erase()
+        list(properties.options().into_iter().map(option))
     });
     let placeholder =
         crate::erase::text(move || properties.text("placeholder").unwrap_or_else(|| "Choose…".to_owned()));
@@ -43,16 +43,7 @@ pub fn Select(
     };
     let control = view! {
         <div class="cw-select">
-            <select
-                class="cw-control"
-                id=input.control_id()
-                name=input.id.clone()
-                aria-describedby=input.note_id()
-                aria-invalid=input.invalid()
-                required=input.flag("required")
-                disabled=input.flag("disabled")
-                on:change=handler(choose)
-            >
+            <select {..input.attributes("cw-control")} on:change=handler(choose)>
                 <option value="">{placeholder}</option>
                 {options}
             </select>

@@ -1,7 +1,7 @@
 //! The block `Table`.
 
 use super::field::heading;
-use crate::erase::{Erase, Erased, dynamic, optional, text};
+use crate::erase::{Erase, Erased, dynamic, list, optional, text};
 use crate::properties::Properties;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -60,10 +60,10 @@ fn columns(properties: Properties, rows: &[Value]) -> Vec<TableColumn> {
 }
 
 fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Erased {
-    let heads = columns.iter().map(|column| view! { <th scope="col">{column.title.clone()}</th> }).collect_view();
+    let heads = list(columns.iter().map(|column| view! { <th scope="col">{column.title.clone()}</th> }.erase()));
     let row = |row: &Value| {
-        let cells = columns.iter().map(|column| cell(at(row, &column.key))).collect_view();
-        view! { <tr>{cells}</tr> }
+        let cells = list(columns.iter().map(|column| cell(at(row, &column.key))));
+        view! { <tr>{cells}</tr> }.erase()
     };
     let over = rows.len().saturating_sub(MAX_ROWS);
     view! {
@@ -73,10 +73,10 @@ fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Erased {
                 <thead>
                     <tr>{heads}</tr>
                 </thead>
-                <tbody>{rows.iter().take(MAX_ROWS).map(row).collect_view()}</tbody>
+                <tbody>{list(rows.iter().take(MAX_ROWS).map(row))}</tbody>
             </table>
         </div>
-        {(over > 0).then(|| view! { <p class="cw-table-empty">{format!("and {over} more")}</p> })}
+        {(over > 0).then(|| view! { <p class="cw-table-empty">{format!("and {over} more")}</p> }.erase())}
     }
     .erase()
 }

@@ -2,7 +2,7 @@
 
 use super::control::focus;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, attribute, effect, flag, handler};
+use crate::erase::{Erase, Erased, attribute, effect, flag, handler, list};
 use crate::page_state::use_page_state;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -31,10 +31,10 @@ pub fn Tabs(
     #[prop(optional)]
     events: BlockEvents,
 ) -> impl IntoView {
-    let selected = RwSignal::new(0_usize);
-    let count = tabs.len();
+    let selected = RwSignal::new(0_u32);
+    let count = tabs.len() as u32;
     let (mut heads, mut panels, mut inputs) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, tab) in tabs.into_iter().enumerate() {
+    for (index, tab) in (0..).zip(tabs) {
         inputs.push(tab.inputs);
         heads.push(head(Place { id: id.clone(), index, count }, tab.title, selected, events.clone()));
         panels.push(panel(&id, index, selected, tab.content));
@@ -43,9 +43,9 @@ pub fn Tabs(
     view! {
         <div class="cw-tabs">
             <div class="cw-tab-list" role="tablist">
-                {heads}
+                {list(heads)}
             </div>
-            {panels}
+            {list(panels)}
         </div>
     }
     .erase()
@@ -70,11 +70,11 @@ fn inputs_of(block: &Block) -> Vec<String> {
 /// Where a tab stands among the others.
 struct Place {
     id: String,
-    index: usize,
-    count: usize,
+    index: u32,
+    count: u32,
 }
 
-fn head(place: Place, title: String, selected: RwSignal<usize>, events: BlockEvents) -> Erased {
+fn head(place: Place, title: String, selected: RwSignal<u32>, events: BlockEvents) -> Erased {
     let Place { id, index, count } = place;
     let (head_id, panel_id) = (head_id(&id, index), panel_id(&id, index));
     let is_selected = move || selected.get() == index;
@@ -118,7 +118,7 @@ fn head(place: Place, title: String, selected: RwSignal<usize>, events: BlockEve
     .erase()
 }
 
-fn panel(id: &str, index: usize, selected: RwSignal<usize>, content: Erased) -> Erased {
+fn panel(id: &str, index: u32, selected: RwSignal<u32>, content: Erased) -> Erased {
     view! {
         <div
             class="cw-tab-panel"
@@ -133,20 +133,21 @@ fn panel(id: &str, index: usize, selected: RwSignal<usize>, content: Erased) -> 
     .erase()
 }
 
-fn show_what_is_wanted(inputs: Vec<Vec<String>>, selected: RwSignal<usize>) {
+fn show_what_is_wanted(inputs: Vec<Vec<String>>, selected: RwSignal<u32>) {
     let state = use_page_state();
     effect(move || {
         let Some(wanted) = state.wanted() else { return };
-        if let Some(index) = inputs.iter().position(|inputs| inputs.contains(&wanted)) {
+        let tab = (0..).zip(&inputs).find(|(_, inputs)| inputs.contains(&wanted));
+        if let Some((index, _)) = tab {
             selected.set(index);
         }
     });
 }
 
-fn head_id(id: &str, index: usize) -> String {
+fn head_id(id: &str, index: u32) -> String {
     format!("tab-{id}-{index}")
 }
 
-fn panel_id(id: &str, index: usize) -> String {
+fn panel_id(id: &str, index: u32) -> String {
     format!("panel-{id}-{index}")
 }

@@ -26,25 +26,17 @@ pub fn TextArea(
     let input = InputHandle::new(BlockType::TextArea, id, properties, events);
     bind_text(&input, parse_text);
     let (written, done) = (input.clone(), input.clone());
-    let control = view! {
-        // Its text as inner HTML: a text area has no value attribute, and Leptos marks child texts with comments, which
-        // a text area would show.
-        <textarea
-            class="cw-control"
-            rows="3"
-            id=input.control_id()
-            name=input.id.clone()
-            aria-describedby=input.note_id()
-            aria-invalid=input.invalid()
-            required=input.flag("required")
-            disabled=input.flag("disabled")
-            maxlength=input.property("maxLength")
-            placeholder=input.property("placeholder")
-            inner_html=escape(&text(&input.now()))
-            on:input=handler(move |event: Event| written.write(parse_text(&event_target_value(&event))))
-            on:change=handler(move |_| done.commit())
-        ></textarea>
-    };
+    let attributes = input
+        .attributes("cw-control")
+        .fixed("rows", "3")
+        .dynamic("maxlength", input.property("maxLength"))
+        .dynamic("placeholder", input.property("placeholder"));
+    let write = handler(move |event: Event| written.write(parse_text(&event_target_value(&event))));
+    let commit = handler(move |_: Event| done.commit());
+    // Its text as inner HTML: a text area has no value attribute, and Leptos marks child texts with comments, which a text area
+    // would show.
+    let value = escape(&text(&input.now()));
+    let control = view! { <textarea {..attributes} inner_html=value on:input=write on:change=commit></textarea> };
     field(&input, control.erase())
 }
 

@@ -2,7 +2,7 @@
 
 use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
-use crate::erase::{Erase, effect, handler};
+use crate::erase::{Erase, dynamic, effect, handler, list};
 use crate::icons::{Icon, Shape};
 use leptos::html;
 use leptos::prelude::*;
@@ -12,15 +12,15 @@ use leptos::prelude::*;
 #[component]
 pub fn Notices() -> impl IntoView {
     let actions = expect_context::<Actions>();
-    let list = NodeRef::<html::Ul>::new();
+    let popover = NodeRef::<html::Ul>::new();
     effect(move || {
         let some = !actions.notices().is_empty();
-        let Some(list) = list.get() else { return };
+        let Some(popover) = popover.get() else { return };
         // Hidden and shown again, it comes to the top. Refused only when it is hidden already, and by browsers without popovers,
         // which show it always.
-        let _ = list.hide_popover();
+        let _ = popover.hide_popover();
         if some {
-            let _ = list.show_popover();
+            let _ = popover.show_popover();
         }
     });
     let notice = move |notice: Notice| {
@@ -38,8 +38,8 @@ pub fn Notices() -> impl IntoView {
         .erase()
     };
     view! {
-        <ul class="cw-toasts" aria-label="Messages" popover="manual" node_ref=list>
-            <For each=move || actions.notices() key=|notice| notice.number children=notice />
+        <ul class="cw-toasts" aria-label="Messages" popover="manual" node_ref=popover>
+            {dynamic(move || list(actions.notices().into_iter().map(notice)))}
         </ul>
     }
     .erase()
