@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod config;
 mod floor;
 mod load;
 mod process;
@@ -34,6 +35,7 @@ async fn compare(binary: PathBuf) -> Result<()> {
     let product = process::product(&binary, folder.path(), &upstream).await?;
     let floor = process::floor(&upstream).await?;
     println!("binary {:.1} MB; idle memory {:.1} MB", binary.metadata()?.len() as f64 / 1e6, product.memory_mb()?);
+    config::measure(&binary).await?;
     for (name, load) in [("burst", BURST), ("paced", PACED)] {
         println!("\n{name}: {} turns, {} at once, {} deltas each", load.turns, load.at_once, load.deltas);
         let floor = measure(&floor, &load).await?;

@@ -20,6 +20,11 @@ pub(crate) struct Measurable {
 pub(crate) async fn product(binary: &Path, folder: &Path, upstream: &str) -> Result<Measurable> {
     let config = folder.join("chatwright.yaml");
     std::fs::write(&config, config_text(upstream))?;
+    serve(binary, &config, folder).await
+}
+
+/// The product with this config, on a fresh database in `folder`.
+pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result<Measurable> {
     let database = format!("sqlite://{}", folder.join("bench.db").display());
     let mut command = Command::new(binary);
     command.arg("serve").arg("--config").arg(config).args(["--addr", "127.0.0.1:0", "--database", &database]);
