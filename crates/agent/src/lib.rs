@@ -3,6 +3,8 @@
 mod calls;
 mod event;
 mod invoke;
+mod prepare_step;
+mod prune;
 mod reply;
 mod retry;
 mod run;
@@ -12,5 +14,7 @@ mod tools;
 
 pub use event::{Event, EventSink, SinkClosed};
 pub use invoke::{Answer, InvokeError, Question, invoke};
+pub use prepare_step::{StepRule, Steps};
+pub use prune::{Prune, PruneReasoning, PruneToolCalls, prune};
 pub use run::{Decision, Ending, Limit, Outcome, PendingCall, Turn, run};
 pub use settings::{Agent, Settings, Timeouts};

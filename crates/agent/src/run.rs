@@ -1,9 +1,10 @@
 //! The loop: ask, run the tools, append, until something says stop.
 
 use crate::calls::{Checked, Ids, Offer};
+use crate::prune::{self, Prune};
 use crate::reply::{self, Failure, Reply};
 use crate::tools::{self, Caller};
-use crate::{Agent, Event, EventSink, retry, stop};
+use crate::{Agent, Event, EventSink, prepare_step, retry, stop};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ModelError, ModelErrorKind, Request, Tool, ToolCall, ToolError,
     ToolOutput, ToolResult, Usage,
@@ -139,6 +140,7 @@ impl<'a> Run<'a> {
 
     async fn drive<S: EventSink>(&mut self, sink: &mut S) -> Result<Ending, Failure> {
         self.act_on_decisions(sink).await?;
+        self.leave_out();
         loop {
             self.check_not_stopped()?;
             let reply = self.ask(sink).await?;
@@ -153,6 +155,16 @@ impl<'a> Run<'a> {
             if let Some(limit) = stop::limit(&self.agent.settings, self.steps, &calls) {
                 return Ok(Ending::Limit(limit));
             }
+        }
+    }
+
+    /// What the turn begins with is pruned; what it adds itself stays.
+    fn leave_out(&mut self) {
+        let rules = &self.agent.settings.prune;
+        if *rules != Prune::default() {
+            self.messages = prune::prune(&self.messages, rules);
+            // No provider takes an empty message.
+            self.messages.retain(|message| !prune::is_empty(message));
         }
     }
 
@@ -183,15 +195,20 @@ impl<'a> Run<'a> {
 
     fn request(&self) -> Request {
         let settings = &self.agent.settings;
-        let active = |tool: &&Arc<dyn Tool>| {
-            settings.active_tools.as_ref().is_none_or(|active| active.contains(&tool.spec().name))
-        };
+        let rule = prepare_step::rule(&settings.prepare_step, self.steps + 1);
+        let active_tools = rule.and_then(|rule| rule.active_tools.as_ref()).or(settings.active_tools.as_ref());
+        let active = |tool: &&Arc<dyn Tool>| active_tools.is_none_or(|active| active.contains(&tool.spec().name));
+        let mut sampling = settings.sampling.clone();
+        if let Some(rule) = rule {
+            sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);
+            sampling.temperature = rule.temperature.or(sampling.temperature);
+        }
         Request {
             system: self.agent.instructions.clone(),
             messages: self.messages.clone(),
             tools: self.agent.tools.iter().filter(active).map(|tool| tool.spec().clone()).collect(),
-            tool_choice: settings.tool_choice.clone(),
-            sampling: settings.sampling.clone(),
+            tool_choice: rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone(),
+            sampling,
             response_format: settings.response_format.clone(),
             provider_options: settings.provider_options.clone(),
         }

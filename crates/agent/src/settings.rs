@@ -1,5 +1,6 @@
 //! An agent, and how it runs.
 
+use crate::{Prune, StepRule};
 use contract::{Model, ResponseFormat, Sampling, Tool, ToolChoice};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -29,6 +30,10 @@ pub struct Settings {
     pub tool_choice: ToolChoice,
     /// The tools that are offered, by name; all without it (L-35).
     pub active_tools: Option<Vec<String>>,
+    /// Other settings for some requests (L-41).
+    pub prepare_step: Vec<StepRule>,
+    /// What is left out of the history (L-42 to L-44).
+    pub prune: Prune,
     /// A step that calls one of these is the last one (L-36).
     pub stop_on_tool_call: Vec<String>,
     /// Sampling settings.
@@ -51,6 +56,8 @@ impl Default for Settings {
             max_steps: 10,
             tool_choice: ToolChoice::Auto,
             active_tools: None,
+            prepare_step: Vec::new(),
+            prune: Prune::default(),
             stop_on_tool_call: Vec::new(),
             sampling: Sampling::default(),
             response_format: None,

@@ -1,10 +1,13 @@
 //! Whole turns with a scripted model: what is told, in which order, and how they end.
 
-use agent::{Agent, Decision, Event, EventSink, PendingCall, Settings, SinkClosed, Timeouts, Turn};
+use agent::{
+    Agent, Decision, Event, EventSink, PendingCall, Prune, PruneToolCalls, Settings, SinkClosed, StepRule, Steps,
+    Timeouts, Turn,
+};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
-    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Tool, ToolCall, ToolError, ToolSpec,
-    UserPart,
+    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Sampling, Tool, ToolCall, ToolChoice,
+    ToolError, ToolOutput, ToolResult, ToolSpec, UserPart,
 };
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -354,4 +357,62 @@ proptest! {
             prop_assert!(is_valid(&request.messages), "{:?}", request.messages);
         }
     }
+}
+
+/// L-41: a rule changes what it names, for the requests that it is for.
+#[tokio::test(start_paused = true)]
+async fn requests_have_settings_of_their_own() {
+    let one = || calls(&[("", "slow", r#"{"n":1}"#)]);
+    let first = StepRule {
+        steps: Steps::These(vec![1]),
+        active_tools: Some(vec!["slow".to_owned()]),
+        tool_choice: Some(ToolChoice::Required),
+        max_output_tokens: Some(9),
+        ..StepRule::default()
+    };
+    let later = StepRule { steps: Steps::Range(3, None), temperature: Some(0.0), ..StepRule::default() };
+    let sampling = Sampling { temperature: Some(1.0), ..Sampling::default() };
+    let settings = Settings { prepare_step: vec![first, later], sampling, ..Settings::default() };
+    let (_, requests) = Case { settings, ..Case::of(vec![one(), one(), says("done")]) }.run().await;
+    let shown = requests.iter().map(|request| {
+        let Sampling { temperature, max_output_tokens, .. } = &request.sampling;
+        (request.tools.len(), request.tool_choice.clone(), *max_output_tokens, *temperature)
+    });
+    let expected = [
+        (1, ToolChoice::Required, Some(9), Some(1.0)),
+        (6, ToolChoice::Auto, None, Some(1.0)),
+        (6, ToolChoice::Auto, None, Some(0.0)),
+    ];
+    assert_eq!(shown.collect::<Vec<_>>(), expected);
+}
+
+/// What a turn begins with is pruned, and nothing empty is sent; what the turn adds itself stays (L-42 to L-44).
+#[tokio::test(start_paused = true)]
+async fn the_history_is_pruned() {
+    let call = ToolCall {
+        id: "old".to_owned(),
+        name: "slow".to_owned(),
+        input: json!({ "n": 1 }),
+        provider_executed: false,
+        metadata: None,
+    };
+    let result = ToolResult {
+        call_id: "old".to_owned(),
+        name: "slow".to_owned(),
+        output: ToolOutput::of(json!(1)),
+        metadata: None,
+    };
+    let user = || Message::User(vec![UserPart::Text { text: "hi".to_owned() }]);
+    let messages =
+        vec![user(), Message::Assistant(vec![AssistantPart::ToolCall(call)]), Message::Tool(vec![result]), user()];
+    let tool_calls = vec![PruneToolCalls { keep_last: 0, tools: None }];
+    let settings = Settings { prune: Prune { tool_calls, ..Prune::default() }, ..Settings::default() };
+    let replies = vec![calls(&[("new", "slow", r#"{"n":1}"#)]), says("done")];
+    let (_, requests) = Case { settings, messages, ..Case::of(replies) }.run().await;
+    let roles = |request: &contract::Request| {
+        let role = |message: &Arc<Message>| serde_json::to_value(&**message).unwrap()["role"].clone();
+        request.messages.iter().map(role).collect::<Vec<_>>()
+    };
+    assert_eq!(roles(&requests[0]), ["user", "user"]);
+    assert_eq!(roles(&requests[1]), ["user", "user", "assistant", "tool"]);
 }

@@ -29,6 +29,12 @@ pub struct Agent {
     pub active_tools: Option<Vec<String>>,
     /// A call of one of these ends the turn.
     pub stop_on_tool_call: Vec<String>,
+    /// Other settings for some requests; of several rules the first that fits counts.
+    pub prepare_step: Vec<StepRule>,
+    /// What is left out of the history.
+    pub prune: Prune,
+    /// Tell the agent about the page, the user and the address (L-38).
+    pub page_context: bool,
     /// Bounds of time of its own.
     pub timeouts: AgentTimeouts,
     /// Keyed by provider, in the provider's own words: merged into each request as they are.
@@ -99,6 +105,62 @@ pub enum ToolChoice {
     None,
     /// The one with this name.
     Tool(String),
+}
+
+/// Settings for some requests of a turn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StepRule {
+    /// Which requests, counted from 1.
+    pub steps: Steps,
+    /// The tools that are offered, by name.
+    pub active_tools: Option<Vec<String>>,
+    /// Whether and which tool must be called.
+    pub tool_choice: Option<ToolChoice>,
+    /// The longest reply, in tokens.
+    pub max_output_tokens: Option<u32>,
+    /// 0 to 2.
+    pub temperature: Option<f64>,
+}
+
+/// Requests of a turn, counted from 1.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Steps {
+    /// These.
+    These(Vec<u32>),
+    /// From the first number to the second, or to the end.
+    Range(u32, Option<u32>),
+}
+
+/// What is left out of the history.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prune {
+    /// Reasoning.
+    pub reasoning: PruneReasoning,
+    /// Calls, rule by rule.
+    pub tool_calls: Vec<PruneToolCalls>,
+    /// Whether messages that are empty afterwards are left out, too.
+    pub remove_empty: bool,
+}
+
+/// Which reasoning is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PruneReasoning {
+    /// None.
+    #[default]
+    None,
+    /// That of all messages but the last.
+    BeforeLastMessage,
+    /// All.
+    All,
+}
+
+/// Which calls are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PruneToolCalls {
+    /// Calls in so many of the last messages stay; 0: none.
+    pub keep_last: usize,
+    /// Only calls of these tools; of all, without it.
+    pub tools: Option<Vec<String>>,
 }
 
 /// Bounds of time of one agent; absent: those of [`crate::Limits`].

@@ -8,7 +8,10 @@ mod section;
 mod shape;
 mod source;
 
-pub use agent::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
+pub use agent::{
+    Agent, AgentTimeouts, AgentType, OpenAiApi, Prune, PruneReasoning, PruneToolCalls, Sampling, StepRule, Steps,
+    ToolChoice, ToolRef,
+};
 pub use config::{
     Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, Limits, ModelConnection, SqlConnection,
 };

@@ -3,7 +3,7 @@
 
 use super::models;
 use super::pages::Pages;
-use agent::{Agent, Settings, Timeouts};
+use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
 use anyhow::anyhow;
 use chat::{AgentRequest, Agents, Caller};
 use config::Config;
@@ -21,15 +21,22 @@ const MAX_FIELDS: usize = 200;
 
 /// All agents by id; one without a model is known and cannot be asked.
 pub(crate) struct ConfiguredAgents {
-    agents: HashMap<String, Option<Arc<Agent>>>,
+    agents: HashMap<String, Configured>,
     pages: Arc<Pages>,
+}
+
+/// An agent, and what a page adds to it.
+struct Configured {
+    agent: Option<Arc<Agent>>,
+    page_context: bool,
 }
 
 impl ConfiguredAgents {
     pub(super) fn build(config: &Config, endpoints: &Arc<Endpoints>, pages: Arc<Pages>) -> anyhow::Result<Self> {
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            agents.insert(agent.id.clone(), build(config, agent, endpoints)?);
+            let built = build(config, agent, endpoints)?;
+            agents.insert(agent.id.clone(), Configured { agent: built, page_context: agent.page_context });
         }
         Ok(Self { agents, pages })
     }
@@ -37,8 +44,8 @@ impl ConfiguredAgents {
 
 impl Agents for ConfiguredAgents {
     fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
-        let agent = self.agents.get(id).ok_or_else(UserError::not_found)?;
-        agent.clone().ok_or_else(|| {
+        let configured = self.agents.get(id).ok_or_else(UserError::not_found)?;
+        configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })
     }
@@ -49,6 +56,10 @@ impl Agents for ConfiguredAgents {
             return Err(UserError::not_found());
         }
         let agent = self.by_id(request.caller, request.agent_id)?;
+        let agent = match self.agents.get(request.agent_id) {
+            Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
+            _ => agent,
+        };
         let fields = match self.pages.shared_fields(request.page_id, request.agent_id) {
             Some(declared) => {
                 declared.iter().filter(|field| request.shared_state.contains_key(&field.key)).map(field).collect()
@@ -88,13 +99,10 @@ fn settings(config: &Config, agent: &config::Agent) -> Settings {
     let (limits, own, sampling) = (&config.limits, &agent.timeouts, &agent.sampling);
     Settings {
         max_steps: agent.max_steps,
-        tool_choice: match &agent.tool_choice {
-            config::ToolChoice::Auto => ToolChoice::Auto,
-            config::ToolChoice::Required => ToolChoice::Required,
-            config::ToolChoice::None => ToolChoice::None,
-            config::ToolChoice::Tool(name) => ToolChoice::Tool(name.clone()),
-        },
+        tool_choice: tool_choice(&agent.tool_choice),
         active_tools: agent.active_tools.clone(),
+        prepare_step: agent.prepare_step.iter().map(step_rule).collect(),
+        prune: prune(&agent.prune),
         stop_on_tool_call: agent.stop_on_tool_call.clone(),
         sampling: Sampling {
             max_output_tokens: sampling.max_output_tokens,
@@ -119,15 +127,62 @@ fn settings(config: &Config, agent: &config::Agent) -> Settings {
     }
 }
 
-/// The agent with the page's fields: what they hold in its instructions, and the tool that writes them.
-fn with_shared_state(agent: &Arc<Agent>, mut fields: Vec<Field>, values: &Map<String, Value>) -> Arc<Agent> {
-    fields.truncate(MAX_FIELDS);
-    let Some(block) = tools::context::shared_state(&fields, values) else { return agent.clone() };
-    let mut agent = Agent::clone(agent);
+fn tool_choice(choice: &config::ToolChoice) -> ToolChoice {
+    match choice {
+        config::ToolChoice::Auto => ToolChoice::Auto,
+        config::ToolChoice::Required => ToolChoice::Required,
+        config::ToolChoice::None => ToolChoice::None,
+        config::ToolChoice::Tool(name) => ToolChoice::Tool(name.clone()),
+    }
+}
+
+fn step_rule(rule: &config::StepRule) -> StepRule {
+    StepRule {
+        steps: match &rule.steps {
+            config::Steps::These(numbers) => Steps::These(numbers.clone()),
+            config::Steps::Range(from, to) => Steps::Range(*from, *to),
+        },
+        active_tools: rule.active_tools.clone(),
+        tool_choice: rule.tool_choice.as_ref().map(tool_choice),
+        max_output_tokens: rule.max_output_tokens,
+        temperature: rule.temperature,
+    }
+}
+
+fn prune(prune: &config::Prune) -> Prune {
+    let rule = |rule: &config::PruneToolCalls| PruneToolCalls { keep_last: rule.keep_last, tools: rule.tools.clone() };
+    Prune {
+        reasoning: match prune.reasoning {
+            config::PruneReasoning::None => PruneReasoning::None,
+            config::PruneReasoning::BeforeLastMessage => PruneReasoning::BeforeLastMessage,
+            config::PruneReasoning::All => PruneReasoning::All,
+        },
+        tool_calls: prune.tool_calls.iter().map(rule).collect(),
+        remove_empty: prune.remove_empty,
+    }
+}
+
+/// The agent, told where the user is.
+fn with_page_context(agent: &Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
+    let AgentRequest { caller, page_id, conversation_id, url_query, .. } = request;
+    Arc::new(told(agent, tools::context::page(page_id, &caller.user_id, conversation_id, url_query)))
+}
+
+/// The agent with a block of facts in front of its instructions.
+fn told(agent: &Agent, block: String) -> Agent {
+    let mut agent = agent.clone();
     agent.instructions = Some(match agent.instructions {
         Some(instructions) => format!("{block}\n\n{instructions}"),
         None => block,
     });
+    agent
+}
+
+/// The agent with the page's fields: what they hold in its instructions, and the tool that writes them.
+fn with_shared_state(agent: &Arc<Agent>, mut fields: Vec<Field>, values: &Map<String, Value>) -> Arc<Agent> {
+    fields.truncate(MAX_FIELDS);
+    let Some(block) = tools::context::shared_state(&fields, values) else { return agent.clone() };
+    let mut agent = told(agent, block);
     agent.tools.extend(PageStateTool::new(&fields).map(|tool| Arc::new(tool) as Arc<dyn Tool>));
     Arc::new(agent)
 }

@@ -75,7 +75,7 @@ pub(crate) struct ToolProperties {
 /// Model, instructions and settings.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["prepareStep", "prune", "pageContext", "fileSystem", "repairToolCall", "generateTitle"]))]
+#[schemars(extend("x-keys-not-yet" = ["fileSystem", "generateTitle"]))]
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(super) model: Text,
@@ -118,6 +118,18 @@ pub(crate) struct AgentProperties {
     pub(super) active_tools: Option<Vec<ToolName>>,
     /// A call of this tool, or of one of these, ends the turn.
     pub(super) stop_on_tool_call: Option<OneOrMany>,
+    /// Other settings for some requests of a turn; of several rules the first that fits counts.
+    #[serde(default)]
+    pub(super) prepare_step: Vec<super::agent_steps::StepRuleEntry>,
+    /// What is left out of the history that the model reads.
+    #[serde(default)]
+    pub(super) prune: super::agent_steps::PruneEntry,
+    /// Tell the agent which page, user, conversation and address it works for.
+    #[serde(default)]
+    pub(super) page_context: bool,
+    /// Wrong arguments always go back to the model, which may correct them; there is nothing to turn off.
+    #[serde(rename = "repairToolCall", default)]
+    _repair_tool_call: bool,
     /// Milliseconds for a whole turn, or for its parts.
     pub(super) timeout: Option<TimeoutEntry>,
     /// Settings for the provider, by its name, in its own words; they go into each request as they are.

@@ -5,7 +5,7 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_tools, type_of};
+use super::{Context, agent_provider, agent_steps, agent_tools, type_of};
 use crate::agent::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
@@ -27,6 +27,7 @@ fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
     let tools = agent_tools::read(node, context);
     let entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
     check_tool_names(&entry.properties, place, &tools, context);
+    agent_steps::check(&entry.properties.prepare_step, place, context.report);
     Some(typed(entry, tools, context.report.location(node.at)))
 }
 
@@ -55,6 +56,9 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, at: Location) -> Agent {
         tool_choice: properties.tool_choice.map_or(ToolChoice::Auto, tool_choice),
         active_tools: properties.active_tools.map(names),
         stop_on_tool_call: properties.stop_on_tool_call.map_or_else(Vec::new, one_or_many),
+        prepare_step: agent_steps::rules(properties.prepare_step),
+        prune: agent_steps::prune(properties.prune),
+        page_context: properties.page_context,
         timeouts,
         provider_options: agent_provider::options(
             properties.provider_options,
@@ -129,6 +133,15 @@ fn check_tool_names(properties: &AgentProperties, place: &Node, tools: &[ToolRef
     for (index, ToolName(name)) in properties.active_tools.iter().flatten().enumerate() {
         check(name, &[Step::Key("activeTools"), Step::Index(index)]);
     }
+    for (number, rule) in properties.prepare_step.iter().enumerate() {
+        let rule_at = [Step::Key("prepareStep"), Step::Index(number)];
+        if let Some(ToolChoiceEntry::Tool(tool)) = &rule.tool_choice {
+            check(&tool.tool_name.0, &[&rule_at[..], &[Step::Key("toolChoice"), Step::Key("toolName")]].concat());
+        }
+        for (index, ToolName(name)) in rule.active_tools.iter().flatten().enumerate() {
+            check(name, &[&rule_at[..], &[Step::Key("activeTools"), Step::Index(index)]].concat());
+        }
+    }
     match &properties.stop_on_tool_call {
         Some(OneOrMany::One(ToolName(name))) => check(name, &[Step::Key("stopOnToolCall")]),
         Some(OneOrMany::Many(names)) => {
@@ -150,7 +163,7 @@ fn agent_type(entry: AgentTypeEntry) -> AgentType {
     }
 }
 
-fn tool_choice(entry: ToolChoiceEntry) -> ToolChoice {
+pub(super) fn tool_choice(entry: ToolChoiceEntry) -> ToolChoice {
     match entry {
         ToolChoiceEntry::Mode(ToolChoiceMode::Auto) => ToolChoice::Auto,
         ToolChoiceEntry::Mode(ToolChoiceMode::Required) => ToolChoice::Required,
@@ -178,6 +191,6 @@ fn one_or_many(entry: OneOrMany) -> Vec<String> {
     }
 }
 
-fn names(list: Vec<ToolName>) -> Vec<String> {
+pub(super) fn names(list: Vec<ToolName>) -> Vec<String> {
     list.into_iter().map(|ToolName(name)| name).collect()
 }

@@ -4,6 +4,7 @@
 mod action_entry;
 mod agent_entry;
 mod agent_provider;
+mod agent_steps;
 mod agent_tools;
 mod agents;
 mod api;

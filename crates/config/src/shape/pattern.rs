@@ -6,6 +6,8 @@ pub(crate) const ID: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$";
 pub(crate) const ENDPOINT_ID: &str = "^[A-Za-z0-9_][A-Za-z0-9_/-]{0,127}$";
 /// Names under which a model calls a tool, as every provider accepts them.
 pub(crate) const TOOL_NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
+/// Which tool calls are left out of a history.
+pub(crate) const WHICH_CALLS: &str = r"^(none|all|before-last-message|before-last-[1-9][0-9]{0,5}-messages)$";
 /// Names of environment variables.
 pub(crate) const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
 
@@ -18,7 +20,7 @@ struct Pattern {
     rule: &'static str,
 }
 
-const PATTERNS: [Pattern; 4] = [
+const PATTERNS: [Pattern; 5] = [
     Pattern {
         pattern: ID,
         noun: "an id",
@@ -43,7 +45,19 @@ const PATTERNS: [Pattern; 4] = [
         holds: |text| is_name(text, 128, b"_") && !text.starts_with(|c: char| c.is_ascii_digit()),
         rule: "use letters, digits and `_`, and do not start with a digit",
     },
+    Pattern {
+        pattern: WHICH_CALLS,
+        noun: "what tool calls are left out",
+        holds: is_which_calls,
+        rule: "use `none`, `all`, `before-last-message`, or `before-last-N-messages` with a number from 1 on",
+    },
 ];
+
+fn is_which_calls(text: &str) -> bool {
+    let last = text.strip_prefix("before-last-").and_then(|rest| rest.strip_suffix("-messages"));
+    let is_number = |n: &str| n.len() <= 6 && !n.starts_with('0') && n.bytes().all(|byte| byte.is_ascii_digit());
+    matches!(text, "none" | "all" | "before-last-message") || last.is_some_and(|n| !n.is_empty() && is_number(n))
+}
 
 fn is_name(text: &str, longest: usize, others: &[u8]) -> bool {
     (1..=longest).contains(&text.len())

@@ -240,21 +240,21 @@ fn what_this_version_cannot_run() {
   - id: a
     type: Agent
     connectionId: demo
-    properties: { model: m, pageContext: true, prune: { reasoning: all } }
+    properties: { model: m, fileSystem: {}, generateTitle: true }
     mcp: [files]
     agents: [b]
     hooks: { onFinish: [title] }
 ")), @"
     refused
-    chatwright.yaml:6:29: error: `pageContext` is not available in this version
+    chatwright.yaml:6:29: error: `fileSystem` is not available in this version
        |
-     6 |     properties: { model: m, pageContext: true, prune: { reasoning: all } }
-       |                             ^^^^^^^^^^^
+     6 |     properties: { model: m, fileSystem: {}, generateTitle: true }
+       |                             ^^^^^^^^^^
 
-    chatwright.yaml:6:48: error: `prune` is not available in this version
+    chatwright.yaml:6:45: error: `generateTitle` is not available in this version
        |
-     6 |     properties: { model: m, pageContext: true, prune: { reasoning: all } }
-       |                                                ^^^^^
+     6 |     properties: { model: m, fileSystem: {}, generateTitle: true }
+       |                                             ^^^^^^^^^^^^^
 
     chatwright.yaml:7:5: error: `mcp` is not available in this version
        |
@@ -270,5 +270,105 @@ fn what_this_version_cannot_run() {
        |
      9 |     hooks: { onFinish: [title] }
        |     ^^^^^
+    ");
+}
+
+#[test]
+fn rules_for_steps() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: demo
+      prepareStep:
+        - { activeTools: [] }
+        - { steps: [0], from: 1 }
+        - { from: 3, to: 2 }
+        - { steps: [1], activeTools: [serch], temperature: 3 }
+      prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+      pageContext: 1
+")), @"
+    refused
+    chatwright.yaml:10:21: error: expected a number between 1 and 1000, found the number 0
+        |
+     10 |         - { steps: [0], from: 1 }
+        |                     ^
+
+    chatwright.yaml:12:60: error: expected a number between 0 and 2, found the number 3
+        |
+     12 |         - { steps: [1], activeTools: [serch], temperature: 3 }
+        |                                                            ^
+
+    chatwright.yaml:13:27: error: there is no value `some`
+        |
+     13 |       prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+        |                           ^^^^
+        = help: one of `none`, `before-last-message` and `all`
+
+    chatwright.yaml:13:44: error: `before-last-0-messages` cannot be what tool calls are left out
+        |
+     13 |       prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+        |                                            ^^^^^^^^^^^^^^^^^^^^^^
+        = help: use `none`, `all`, `before-last-message`, or `before-last-N-messages` with a number from 1 on
+
+    chatwright.yaml:13:83: error: there is no value `drop`
+        |
+     13 |       prune: { reasoning: some, toolCalls: before-last-0-messages, emptyMessages: drop }
+        |                                                                                   ^^^^
+        = help: one of `keep` and `remove`
+
+    chatwright.yaml:14:20: error: expected true or false, found the number 1
+        |
+     14 |       pageContext: 1
+        |                    ^
+    ");
+}
+
+#[test]
+fn rules_for_no_step() {
+    assert_snapshot!(check(&with_basics("agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: demo
+      prepareStep:
+        - { activeTools: [] }
+        - { steps: [1], from: 1 }
+        - { from: 3, to: 2 }
+        - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
+        - { from: 2, toolChoice: required, maxOutputTokens: 100 }
+      prune: { reasoning: all, toolCalls: [{ type: all, tools: [search] }], emptyMessages: remove }
+      pageContext: true
+")), @"
+    refused
+    chatwright.yaml:9:11: error: this rule does not say for which requests it is
+       |
+     9 |         - { activeTools: [] }
+       |           ^
+       = help: add `steps: [1]`, or `from: 2`
+
+    chatwright.yaml:10:11: error: a rule has either `steps` or `from` and `to`
+        |
+     10 |         - { steps: [1], from: 1 }
+        |           ^
+
+    chatwright.yaml:11:11: error: no request has a number from 3 to 2
+        |
+     11 |         - { from: 3, to: 2 }
+        |           ^
+
+    chatwright.yaml:12:39: error: this agent has no tool `serch`
+        |
+     12 |         - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
+        |                                       ^^^^^
+        = help: the only one is `update-page-state`
+
+    chatwright.yaml:12:83: error: this agent has no tool `none`
+        |
+     12 |         - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
+        |                                                                                   ^^^^
+        = help: the only one is `update-page-state`
     ");
 }

@@ -1,0 +1,121 @@
+//! Leaving out of the history what the model needs no more (L-42 to L-44), with the meaning of the AI SDK's `pruneMessages`.
+
+use contract::{AssistantPart, Message};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// What is left out. Nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Prune {
+    /// Reasoning.
+    pub reasoning: PruneReasoning,
+    /// Tool calls with their results, rule by rule.
+    pub tool_calls: Vec<PruneToolCalls>,
+    /// Whether messages that are empty afterwards are left out, too. A request never holds them.
+    pub remove_empty: bool,
+}
+
+/// Which reasoning is left out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PruneReasoning {
+    /// None.
+    #[default]
+    None,
+    /// That of all messages but the last.
+    BeforeLastMessage,
+    /// All.
+    All,
+}
+
+/// Which calls are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PruneToolCalls {
+    /// Calls that occur in so many of the last messages stay, with their results; 0: none stays.
+    pub keep_last: usize,
+    /// Only calls of these tools are left out; of all, without it.
+    pub tools: Option<Vec<String>>,
+}
+
+/// The history without what is to be left out. Messages that stay as they are stay shared.
+pub fn prune(messages: &[Arc<Message>], prune: &Prune) -> Vec<Arc<Message>> {
+    let mut messages = without_reasoning(messages, prune.reasoning);
+    for rule in &prune.tool_calls {
+        messages = without_calls(&messages, rule);
+    }
+    if prune.remove_empty {
+        messages.retain(|message| !is_empty(message));
+    }
+    messages
+}
+
+/// Whether a message says nothing.
+pub(crate) fn is_empty(message: &Message) -> bool {
+    match message {
+        Message::System(text) => text.is_empty(),
+        Message::User(parts) => parts.is_empty(),
+        Message::Assistant(parts) => parts.is_empty(),
+        Message::Tool(results) => results.is_empty(),
+    }
+}
+
+fn without_reasoning(messages: &[Arc<Message>], which: PruneReasoning) -> Vec<Arc<Message>> {
+    let last = messages.len().saturating_sub(1);
+    let stays = |at: usize| match which {
+        PruneReasoning::None => true,
+        PruneReasoning::BeforeLastMessage => at == last,
+        PruneReasoning::All => false,
+    };
+    let messages = messages.iter().enumerate().map(|(at, message)| match &**message {
+        Message::Assistant(parts) if !stays(at) => {
+            let said = parts.iter().filter(|part| !matches!(part, AssistantPart::Reasoning { .. }));
+            filtered(message, Message::Assistant(said.cloned().collect()))
+        }
+        _ => message.clone(),
+    });
+    messages.collect()
+}
+
+fn without_calls(messages: &[Arc<Message>], rule: &PruneToolCalls) -> Vec<Arc<Message>> {
+    let kept_from = messages.len().saturating_sub(rule.keep_last);
+    let kept: HashSet<&str> = messages[kept_from..].iter().flat_map(|message| call_ids(message)).collect();
+    let stays = |id: &str, name: &str| {
+        kept.contains(id) || rule.tools.as_ref().is_some_and(|tools| !tools.iter().any(|tool| tool == name))
+    };
+    let pruned = messages[..kept_from].iter().map(|message| match &**message {
+        Message::Assistant(parts) => {
+            let said = parts.iter().filter(|part| match part {
+                AssistantPart::ToolCall(call) => stays(&call.id, &call.name),
+                AssistantPart::ToolResult(result) => stays(&result.call_id, &result.name),
+                _ => true,
+            });
+            filtered(message, Message::Assistant(said.cloned().collect()))
+        }
+        Message::Tool(results) => {
+            let results = results.iter().filter(|result| stays(&result.call_id, &result.name));
+            filtered(message, Message::Tool(results.cloned().collect()))
+        }
+        Message::System(_) | Message::User(_) => message.clone(),
+    });
+    pruned.chain(messages[kept_from..].iter().cloned()).collect()
+}
+
+/// The ids of the calls and results in a message.
+fn call_ids(message: &Message) -> Vec<&str> {
+    match message {
+        Message::Assistant(parts) => parts
+            .iter()
+            .filter_map(|part| match part {
+                AssistantPart::ToolCall(call) => Some(call.id.as_str()),
+                AssistantPart::ToolResult(result) => Some(result.call_id.as_str()),
+                _ => None,
+            })
+            .collect(),
+        Message::Tool(results) => results.iter().map(|result| result.call_id.as_str()).collect(),
+        Message::System(_) | Message::User(_) => Vec::new(),
+    }
+}
+
+/// The message itself if nothing was left out of it.
+fn filtered(before: &Arc<Message>, after: Message) -> Arc<Message> {
+    if **before == after { before.clone() } else { Arc::new(after) }
+}
