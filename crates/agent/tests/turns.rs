@@ -222,10 +222,10 @@ fn decided(decision: Decision) -> Case {
         AssistantPart::ToolCall(call("a", "asks")),
         AssistantPart::ToolCall(call("b", "slow")),
     ]));
-    let known = contract::ToolResult {
+    let known = ToolResult {
         call_id: "b".to_owned(),
         name: "slow".to_owned(),
-        output: contract::ToolOutput::Text("done".to_owned()),
+        output: ToolOutput::Text("done".to_owned()),
         metadata: None,
     };
     case.messages.push(Message::Tool(vec![known]));
