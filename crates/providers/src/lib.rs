@@ -10,6 +10,7 @@ mod http;
 mod lenient;
 pub mod openai_chat;
 pub mod openai_responses;
+mod options;
 #[cfg(test)]
 mod testing;
 

@@ -2,6 +2,7 @@
 
 mod api;
 mod block;
+mod cache;
 mod file;
 mod model;
 mod request;

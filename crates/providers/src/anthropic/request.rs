@@ -1,7 +1,8 @@
 //! The contract's request → a Messages request.
 
 use super::PROVIDER;
-use super::file;
+use super::{cache, file};
+use crate::options;
 use contract::{AssistantPart, Message, ProviderMetadata, Request, ToolChoice, ToolResult, UserPart};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
@@ -34,7 +35,12 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
     if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        body.extend(options.clone());
+        let mut options = options.clone();
+        let control = options.shift_remove("cacheControl");
+        options::merge(&mut body, &options);
+        if let Some(control) = control {
+            cache::mark(&mut body, &control);
+        }
     }
     Value::Object(body)
 }

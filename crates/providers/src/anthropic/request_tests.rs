@@ -180,3 +180,15 @@ fn citations_go_back_with_their_text() {
     {"role":"assistant","content":[{"type":"text","text":"So.","citations":[{"type":"page_location"}]}]}
     "##);
 }
+
+/// The provider's own tools stand behind the agent's; the cache ends with the tools, the instructions and the history.
+#[test]
+fn tools_of_the_provider_and_its_cache() {
+    let mut request = request(vec![user("Weather?")]);
+    request.system = Some("Be brief.".to_owned());
+    request.tools = vec![tool()];
+    let options = json!({ "tools": [{ "type": "web_search_20250305", "name": "web_search" }], "cacheControl": { "type": "ephemeral" } });
+    request.provider_options.insert("anthropic".to_owned(), options);
+    let body = body("claude-sonnet-4-20250514", &request);
+    insta::assert_snapshot!(json!([body["system"], body["messages"], body["tools"], body["cacheControl"]]), @r##"[[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],[{"role":"user","content":[{"type":"text","text":"Weather?","cache_control":{"type":"ephemeral"}}]}],[{"name":"weather","description":"The weather.","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search","cache_control":{"type":"ephemeral"}}],null]"##);
+}

@@ -2,6 +2,7 @@
 
 use super::PROVIDER;
 use super::parts::contents;
+use crate::options;
 use contract::{Message, Request, ToolChoice, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -19,27 +20,23 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     }
     body.insert("generationConfig".to_owned(), generation(request));
     if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        merge(&mut body, options.clone());
+        merge(&mut body, options);
     }
     Value::Object(body)
 }
 
-/// Options replace what is there, but for the generation's: those stand beside the sampling settings.
-fn merge(body: &mut Map<String, Value>, options: Map<String, Value>) {
-    for (key, value) in options {
-        match (key.as_str(), value) {
-            ("generationConfig", Value::Object(news)) => {
-                if let Some(Value::Object(known)) = body.get_mut("generationConfig") {
-                    known.extend(news);
-                }
-            }
-            // The AI SDK's place for it.
-            ("thinkingConfig", value) => body["generationConfig"]["thinkingConfig"] = value,
-            (_, value) => {
-                body.insert(key, value);
-            }
-        }
+/// The generation's options stand beside the sampling settings, where the AI SDK writes them as well as where the API does.
+fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>) {
+    let mut options = options.clone();
+    let mut news = match options.shift_remove("generationConfig") {
+        Some(Value::Object(news)) => news,
+        _ => Map::new(),
+    };
+    news.extend(options.shift_remove("thinkingConfig").map(|config| ("thinkingConfig".to_owned(), config)));
+    if let Some(Value::Object(known)) = body.get_mut("generationConfig") {
+        known.extend(news);
     }
+    options::merge(body, &options);
 }
 
 fn system(request: &Request) -> Option<Value> {

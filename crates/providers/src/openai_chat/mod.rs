@@ -9,6 +9,7 @@ mod request_tests;
 pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
+mod think;
 
 pub use model::OpenAiChat;
 

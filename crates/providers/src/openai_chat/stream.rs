@@ -3,6 +3,7 @@
 use super::PROVIDER;
 use super::api::{Chunk, Delta, Usage as ApiUsage};
 use super::calls::Calls;
+use super::think::{Piece, Thoughts};
 use crate::driver::{Codec, broken};
 use crate::lenient::Count;
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
@@ -15,6 +16,7 @@ pub(crate) struct Reader {
     /// Texts and reasonings so far, which gives each its id.
     named: u64,
     calls: Calls,
+    thoughts: Thoughts,
     refused: bool,
     finish_reason: Option<String>,
     usage: ApiUsage,
@@ -74,7 +76,9 @@ impl Reader {
             self.reasoning(delta.content.thinking, "content", parts);
         }
         if !delta.content.text.is_empty() {
-            self.text(delta.content.text, parts);
+            let mut pieces = Vec::new();
+            self.thoughts.push(delta.content.text, &mut pieces);
+            self.pieces(pieces, parts);
         }
         if !delta.refusal.text.is_empty() {
             self.refused = true;
@@ -87,6 +91,15 @@ impl Reader {
             self.calls.piece(piece, parts)?;
         }
         Ok(())
+    }
+
+    fn pieces(&mut self, pieces: Vec<Piece>, parts: &mut Vec<Part>) {
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => self.text(text, parts),
+                Piece::Thought(thought) => self.reasoning(thought, "content", parts),
+            }
+        }
     }
 
     /// Under which field it came is kept with it: a gateway takes its thoughts back only under its own word for them.
@@ -136,6 +149,9 @@ impl Reader {
             return Err(broken("the stream ended without a finish reason"));
         };
         self.is_complete = true;
+        let mut pieces = Vec::new();
+        self.thoughts.end(&mut pieces);
+        self.pieces(pieces, parts);
         self.close(parts);
         self.calls.finish(parts)?;
         let reason = reason(&raw, self.refused);

@@ -3,7 +3,7 @@
 //! Nothing is stored at the provider: the transcript is this server's, and reasoning goes back encrypted.
 
 use super::PROVIDER;
-use crate::file;
+use crate::{file, options};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolResult, ToolSpec,
     UserPart,
@@ -36,7 +36,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     }
     set("text", request.response_format.as_ref().map(text_format));
     if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        body.extend(options.clone());
+        options::merge(&mut body, options);
     }
     Value::Object(body)
 }
