@@ -195,3 +195,40 @@ proptest! {
         let _ = read(Reader::default(), &[lines.concat().as_bytes()]);
     }
 }
+
+#[test]
+fn tools_that_the_provider_runs() {
+    insta::assert_snapshot!(parts(include_str!("../../fixtures/anthropic/server_tools.jsonl")), @r##"
+    tool-input-start {"id":"srv_1","name":"code_execution","providerExecuted":true}
+    tool-input-delta {"id":"srv_1","delta":"{\"command\": \"ls\"}"}
+    tool-call {"id":"srv_1","name":"code_execution","input":"{\"type\":\"bash_code_execution\",\"command\":\"ls\"}","providerExecuted":true}
+    provider-item {"provider":"anthropic","item":{"type":"server_tool_use","id":"srv_1","name":"bash_code_execution","input":{"command":"ls"}}}
+    tool-result {"id":"srv_1","name":"code_execution","output":{"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0,"content":[]}}
+    provider-item {"provider":"anthropic","item":{"type":"bash_code_execution_tool_result","tool_use_id":"srv_1","content":{"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0,"content":[]}}}
+    tool-input-start {"id":"srv_2","name":"web_fetch","providerExecuted":true}
+    tool-call {"id":"srv_2","name":"web_fetch","input":"{\"url\":\"https://example.org\"}","providerExecuted":true}
+    provider-item {"provider":"anthropic","item":{"type":"server_tool_use","id":"srv_2","name":"web_fetch","input":{"url":"https://example.org"}}}
+    tool-result {"id":"srv_2","name":"web_fetch","output":{"type":"web_fetch_result","url":"https://example.org","retrievedAt":"2026-01-01","content":{"type":"document","title":"Example","source":{"type":"text","mediaType":"text/plain","data":"Hi."}}}}
+    provider-item {"provider":"anthropic","item":{"type":"web_fetch_tool_result","tool_use_id":"srv_2","content":{"type":"web_fetch_result","url":"https://example.org","retrieved_at":"2026-01-01","content":{"type":"document","title":"Example","source":{"type":"text","media_type":"text/plain","data":"Hi."}}}}}
+    tool-input-start {"id":"mcp_1","name":"echo","providerExecuted":true}
+    tool-input-delta {"id":"mcp_1","delta":"{\"a\":1}"}
+    tool-call {"id":"mcp_1","name":"echo","input":"{\"a\":1}","providerExecuted":true}
+    provider-item {"provider":"anthropic","item":{"type":"mcp_tool_use","id":"mcp_1","name":"echo","server_name":"s","input":{"a":1}}}
+    tool-result {"id":"mcp_1","name":"echo","output":[{"type":"text","text":"no"}],"isError":true}
+    provider-item {"provider":"anthropic","item":{"type":"mcp_tool_result","tool_use_id":"mcp_1","is_error":true,"content":[{"type":"text","text":"no"}]}}
+    tool-input-start {"id":"srv_3","name":"tool_search_tool_bm25","providerExecuted":true}
+    tool-call {"id":"srv_3","name":"tool_search_tool_bm25","input":"{}","providerExecuted":true}
+    provider-item {"provider":"anthropic","item":{"type":"server_tool_use","id":"srv_3","name":"tool_search_tool_bm25","input":{}}}
+    tool-result {"id":"srv_3","name":"tool_search_tool_bm25","output":[{"type":"tool_reference","toolName":"weather"}]}
+    provider-item {"provider":"anthropic","item":{"type":"tool_search_tool_result","tool_use_id":"srv_3","content":{"type":"tool_search_tool_search_result","tool_references":[{"type":"tool_reference","tool_name":"weather"}]}}}
+    tool-result {"id":"srv_4","name":"web_search","output":{"type":"web_search_tool_result_error","errorCode":"max_uses_exceeded"},"isError":true}
+    provider-item {"provider":"anthropic","item":{"type":"web_search_tool_result","tool_use_id":"srv_4","content":{"type":"web_search_tool_result_error","error_code":"max_uses_exceeded"}}}
+    text-start {"id":"0"}
+    text-delta {"id":"0","delta":"Hi."}
+    source {"kind":"document","id":"source-1","mediaType":"text/plain","title":"Example","metadata":{"anthropic":{"documentIndex":0,"citedText":"Hi.","startCharIndex":0,"endCharIndex":3}}}
+    text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"char_location","document_index":0,"cited_text":"Hi.","start_char_index":0,"end_char_index":3}]}}}
+    tool-input-start {"id":"t1","name":"weather"}
+    tool-call {"id":"t1","name":"weather","input":"{\"a\":1}","metadata":{"anthropic":{"caller":{"type":"code_execution_20250825","tool_id":"srv_1"}}}}
+    finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":0,"outputTokens":3,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}

@@ -99,3 +99,92 @@ proptest! {
         prop_assert_eq!(parts, whole);
     }
 }
+
+#[test]
+fn tools_that_the_provider_runs() {
+    let stream = events(include_str!("../../fixtures/openai_responses/server_tools.jsonl"), "");
+    insta::assert_snapshot!(shown(Reader::default(), &stream), @r##"
+    tool-input-start {"id":"ws_1","name":"web_search","providerExecuted":true}
+    tool-call {"id":"ws_1","name":"web_search","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ws_1"}}}
+    tool-result {"id":"ws_1","name":"web_search","output":{"action":{"type":"search","query":"rust"},"sources":[{"type":"url","url":"https://example.org/a"}]}}
+    source {"kind":"url","id":"source-1","url":"https://example.org/a"}
+    provider-item {"provider":"openai","item":{"id":"ws_1","type":"web_search_call","status":"completed","action":{"type":"search","query":"rust","sources":[{"type":"url","url":"https://example.org/a"}]}}}
+    tool-input-start {"id":"fs_1","name":"file_search","providerExecuted":true}
+    tool-call {"id":"fs_1","name":"file_search","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"fs_1"}}}
+    tool-result {"id":"fs_1","name":"file_search","output":{"queries":["q"],"results":[{"attributes":{},"fileId":"f1","filename":"a.pdf","score":0.5,"text":"x"},{"attributes":{},"fileId":"f1","filename":"a.pdf","score":0.4,"text":"y"}]}}
+    source {"kind":"document","id":"source-2","mediaType":"text/plain","title":"a.pdf","filename":"a.pdf","metadata":{"openai":{"type":"file_search","fileId":"f1"}}}
+    provider-item {"provider":"openai","item":{"id":"fs_1","type":"file_search_call","status":"completed","queries":["q"],"results":[{"attributes":{},"file_id":"f1","filename":"a.pdf","score":0.5,"text":"x"},{"attributes":{},"file_id":"f1","filename":"a.pdf","score":0.4,"text":"y"}]}}
+    tool-input-start {"id":"ci_1","name":"code_interpreter","providerExecuted":true}
+    tool-call {"id":"ci_1","name":"code_interpreter","input":"{\"containerId\":\"c1\",\"code\":\"print(1)\"}","providerExecuted":true,"metadata":{"openai":{"itemId":"ci_1"}}}
+    tool-result {"id":"ci_1","name":"code_interpreter","output":{"outputs":[{"type":"logs","logs":"1"}]}}
+    provider-item {"provider":"openai","item":{"id":"ci_1","type":"code_interpreter_call","container_id":"c1","code":"print(1)","outputs":[{"type":"logs","logs":"1"}]}}
+    tool-input-start {"id":"ig_1","name":"image_generation","providerExecuted":true}
+    tool-call {"id":"ig_1","name":"image_generation","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ig_1"}}}
+    tool-result {"id":"ig_1","name":"image_generation","output":{"result":"aGk="}}
+    provider-item {"provider":"openai","item":{"id":"ig_1","type":"image_generation_call","result":"aGk="}}
+    tool-call {"id":"mcp_1","name":"mcp.add","input":"{\"a\":1}","providerExecuted":true}
+    tool-result {"id":"mcp_1","name":"mcp.add","output":{"type":"call","serverLabel":"s","name":"add","arguments":"{\"a\":1}","output":"2"}}
+    provider-item {"provider":"openai","item":{"id":"mcp_1","type":"mcp_call","name":"add","server_label":"s","arguments":"{\"a\":1}","output":"2"}}
+    tool-input-start {"id":"call_1","name":"local_shell"}
+    tool-call {"id":"call_1","name":"local_shell","input":"{\"action\":{\"type\":\"exec\",\"command\":[\"ls\"],\"timeoutMs\":5}}","metadata":{"openai":{"itemId":"lsh_1"}}}
+    tool-input-start {"id":"call_2","name":"write_sql"}
+    tool-call {"id":"call_2","name":"write_sql","input":"{\"input\":\"SELECT 1\"}","metadata":{"openai":{"itemId":"ctc_1","itemType":"custom_tool_call"}}}
+    provider-item {"provider":"openai","item":{"id":"ctc_1","type":"custom_tool_call","call_id":"call_2","name":"write_sql","input":"SELECT 1"}}
+    provider-item {"provider":"openai","item":{"id":"x_1","type":"later_kind","a":1}}
+    reasoning-start {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1"}}}
+    reasoning-delta {"id":"rs_1:0","delta":"Hm."}
+    reasoning-end {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1"}}}
+    text-start {"id":"msg_1"}
+    text-delta {"id":"msg_1","delta":"I cannot."}
+    source {"kind":"document","id":"source-3","mediaType":"text/plain","title":"b.csv","filename":"b.csv","metadata":{"openai":{"type":"container_file_citation","fileId":"f2","containerId":"c1"}}}
+    text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1","phase":"final_answer"}}}
+    finish {"reason":"content-filter","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}
+
+/// Items go back to their provider as they came, a text with its phase, the summaries of one reasoning as one item, and the
+/// result of a tool with text as its input as one of that kind.
+#[test]
+fn items_as_they_go_back() {
+    let own = |value| Some(Map::from_iter([("openai".to_owned(), value)]));
+    let call = |id: &str, provider_executed, metadata| {
+        let (id, name, input) = (id.to_owned(), "tool".to_owned(), json!({}));
+        AssistantPart::ToolCall(ToolCall { id, name, input, provider_executed, metadata })
+    };
+    let result = |id: &str| ToolResult {
+        call_id: id.to_owned(),
+        name: "tool".to_owned(),
+        output: ToolOutput::ErrorText("no".to_owned()),
+        metadata: None,
+    };
+    let summary = |text: &str, encrypted: Option<&str>| AssistantPart::Reasoning {
+        text: text.to_owned(),
+        metadata: own(json!({ "itemId": "rs_1", "reasoningEncryptedContent": encrypted })),
+    };
+    let item = |provider: &str, item| AssistantPart::ProviderItem { provider: provider.to_owned(), item };
+    let messages = vec![
+        Message::Assistant(vec![
+            summary("First.", None),
+            summary("Then.", Some("e")),
+            call("ws_1", true, None),
+            item("openai", json!({ "type": "web_search_call", "id": "ws_1" })),
+            item("anthropic", json!({ "type": "server_tool_use" })),
+            AssistantPart::Text { text: "Hi.".to_owned(), metadata: own(json!({ "phase": "commentary" })) },
+            call("call_1", false, own(json!({ "itemId": "lsh_1" }))),
+            call("call_2", false, own(json!({ "itemId": "ctc_1", "itemType": "custom_tool_call" }))),
+            item("openai", json!({ "type": "custom_tool_call", "call_id": "call_2", "input": "x" })),
+        ]),
+        Message::Tool(vec![result("call_1"), result("call_2")]),
+    ];
+    let body = body("gpt-5", &request(messages));
+    let lines: Vec<_> = body["input"].as_array().unwrap().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r##"
+    {"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"First."},{"type":"summary_text","text":"Then."}],"encrypted_content":"e"}
+    {"type":"web_search_call","id":"ws_1"}
+    {"role":"assistant","content":[{"type":"output_text","text":"Hi."}],"phase":"commentary"}
+    {"type":"function_call","call_id":"call_1","name":"tool","arguments":"{}"}
+    {"type":"custom_tool_call","call_id":"call_2","input":"x"}
+    {"type":"function_call_output","call_id":"call_1","output":"no"}
+    {"type":"custom_tool_call_output","call_id":"call_2","output":"no"}
+    "##);
+}
