@@ -121,26 +121,29 @@ fn parse(text: &str) -> Result<Value, String> {
 /// `call_0` in every reply.
 pub(crate) struct Ids {
     taken: HashSet<String>,
+    /// Of those, the ones since the user last spoke: they are in the message that is being written.
+    current: HashSet<String>,
     renamed: HashMap<String, String>,
 }
 
 impl Ids {
     /// The ids of a history are taken.
     pub(crate) fn of(messages: &[Arc<Message>]) -> Self {
-        let calls = messages.iter().filter_map(|message| match &**message {
-            Message::Assistant(parts) => Some(parts),
-            _ => None,
-        });
-        let ids = calls.flatten().filter_map(|part| match part {
-            contract::AssistantPart::ToolCall(call) => Some(call.id.clone()),
-            _ => None,
-        });
-        Self { taken: ids.collect(), renamed: HashMap::new() }
+        let begin = messages.iter().rposition(|message| matches!(**message, Message::User(_))).unwrap_or_default();
+        let (taken, current) = (ids(messages), ids(&messages[begin..]));
+        Self { taken, current, renamed: HashMap::new() }
     }
 
     /// Within one reply the same id means the same call; names from an earlier reply are over.
     pub(crate) fn begin_reply(&mut self) {
         self.renamed.clear();
+    }
+
+    /// The conversation's id for a call that a result of the provider's names: one of this reply, or an earlier one of the same
+    /// message. None where no such call is there, so that a client could not tell what the result belongs to.
+    pub(crate) fn known(&self, provider_id: &str) -> Option<String> {
+        let here = self.renamed.get(provider_id).cloned();
+        here.or_else(|| self.current.contains(provider_id).then(|| provider_id.to_owned()))
     }
 
     /// The conversation's id for a provider's id.
@@ -155,7 +158,48 @@ impl Ids {
             name = if provider_id.is_empty() { format!("call-{count}") } else { format!("{provider_id}-{count}") };
         }
         self.taken.insert(name.clone());
+        self.current.insert(name.clone());
         self.renamed.insert(provider_id.to_owned(), name.clone());
         name
+    }
+}
+
+/// The ids of all calls in these messages.
+fn ids(messages: &[Arc<Message>]) -> HashSet<String> {
+    let parts = messages.iter().filter_map(|message| match &**message {
+        Message::Assistant(parts) => Some(parts),
+        _ => None,
+    });
+    let ids = parts.flatten().filter_map(|part| match part {
+        contract::AssistantPart::ToolCall(call) => Some(call.id.clone()),
+        _ => None,
+    });
+    ids.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use contract::{AssistantPart, UserPart};
+
+    #[test]
+    fn results_find_their_calls() {
+        let call = |id: &str| {
+            let (id, name, input) = (id.to_owned(), "t".to_owned(), serde_json::json!({}));
+            let call = ToolCall { id, name, input, provider_executed: true, metadata: None };
+            Arc::new(Message::Assistant(vec![AssistantPart::ToolCall(call)]))
+        };
+        let user = Arc::new(Message::User(vec![UserPart::Text { text: "x".to_owned() }]));
+        let mut ids = Ids::of(&[call("old"), user, call("earlier")]);
+        ids.begin_reply();
+        assert_eq!(ids.name("here"), "here");
+        assert_eq!(ids.name("old"), "old-2");
+        let check = |id: &str, known: Option<&str>| assert_eq!(ids.known(id).as_deref(), known, "{id}");
+        check("here", Some("here"));
+        check("old", Some("old-2"));
+        check("earlier", Some("earlier"));
+        check("nowhere", None);
+        let ids = Ids::of(&[call("old"), Arc::new(Message::User(Vec::new()))]);
+        assert_eq!(ids.known("old"), None);
     }
 }

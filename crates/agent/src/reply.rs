@@ -98,7 +98,10 @@ impl Reader<'_> {
             }
             Part::ToolInputDelta { id, delta } => Part::ToolInputDelta { id: self.ids.name(&id), delta },
             Part::ToolResult { id, name, output, is_error, metadata } => {
-                let id = self.ids.name(&id);
+                let Some(id) = self.ids.known(&id) else {
+                    tracing::debug!(tool = name, "the provider told a result without its call");
+                    return Ok(());
+                };
                 let kept =
                     if is_error { ToolOutput::ErrorText(output.to_string()) } else { ToolOutput::of(output.clone()) };
                 let result =
