@@ -65,7 +65,7 @@ async fn apply(path: &Path, current: &Current) -> Vec<PathBuf> {
             }
             Err(error) => refuse(current, &format!("the config cannot be used: {error}")),
         },
-        Err(problems) => refuse(current, &shown(&problems)),
+        Err(problems) => refuse(current, &shown(&problems, path)),
     }
     files
 }
@@ -75,8 +75,14 @@ fn refuse(current: &Current, problems: &str) {
     current.keep(problems);
 }
 
-/// The errors as text; warnings come with a config that is used.
-fn shown(problems: &[Diagnostic]) -> String {
+/// The errors as text; warnings come with a config that is used. Files are named as they stand in the config's folder: a page
+/// shows this, too, and where that folder is concerns the server only.
+fn shown(problems: &[Diagnostic], path: &Path) -> String {
     let errors = problems.iter().filter(|problem| problem.severity == Severity::Error);
-    errors.map(ToString::to_string).collect::<Vec<_>>().join("\n")
+    let text = errors.map(ToString::to_string).collect::<Vec<_>>().join("\n");
+    let folder = if path.is_dir() { Some(path) } else { path.parent() };
+    match folder.map(|folder| folder.join("").display().to_string()) {
+        Some(folder) if !folder.is_empty() => text.replace(&folder, ""),
+        _ => text,
+    }
 }

@@ -52,7 +52,7 @@ async fn a_good_change_is_taken_over_and_a_bad_one_is_told() {
     write(&file, &config("instructoins: Help.", "third"));
     let wrong = status_when(&server, "a bad one", |status| status["problems"].is_string()).await;
     let problems = wrong["problems"].as_str().unwrap();
-    assert!(problems.contains("chatwright.yaml:7:") && problems.contains("`instructions`"), "{problems}");
+    assert!(problems.starts_with("chatwright.yaml:7:") && problems.contains("`instructions`"), "{problems}");
     assert_eq!(wrong["version"], changed["version"]);
     assert_eq!((page(&server, "second").await, page(&server, "third").await), (200, 404));
 
