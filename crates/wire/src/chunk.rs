@@ -3,7 +3,7 @@
 mod read;
 
 use crate::ProviderMetadata;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 
 /// One event of the stream.
@@ -239,7 +239,7 @@ pub struct DataChunk {
 }
 
 /// Why a turn or a step ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishReason {
     /// The model had said all it wanted.

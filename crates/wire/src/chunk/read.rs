@@ -1,184 +1,155 @@
-//! Reading a chunk: all fields of all kinds in one pass, then the kind says which of them it takes.
+//! Reading a chunk: its type says which fields it has.
 
 use super::{Chunk, DataChunk, FinishReason};
-use crate::ProviderMetadata;
 use crate::message::{FilePart, SourceDocument, SourceUrl};
-use serde::{Deserialize, Deserializer, de::Error};
+use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names};
 use serde_json::Value;
 
-/// Every field that any kind of chunk has.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Fields {
-    #[serde(rename = "type")]
-    kind: String,
-    id: Option<String>,
-    delta: Option<String>,
-    message_id: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    message_metadata: Option<Value>,
-    provider_metadata: Option<ProviderMetadata>,
-    tool_call_id: Option<String>,
-    tool_name: Option<String>,
-    input_text_delta: Option<String>,
-    #[serde(default, deserialize_with = "present")]
-    input: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
-    output: Option<Value>,
-    #[serde(default, deserialize_with = "present")]
-    data: Option<Value>,
-    error_text: Option<String>,
-    provider_executed: Option<bool>,
-    dynamic: Option<bool>,
-    preliminary: Option<bool>,
-    transient: Option<bool>,
-    title: Option<String>,
-    approval_id: Option<String>,
-    finish_reason: Option<FinishReason>,
-    reason: Option<String>,
-    source_id: Option<String>,
-    url: Option<String>,
-    media_type: Option<String>,
-    filename: Option<String>,
-}
+read_names!(FinishReason {
+    "stop" => Stop,
+    "length" => Length,
+    "content-filter" => ContentFilter,
+    "tool-calls" => ToolCalls,
+    "error" => Error,
+    "other" => Other,
+});
 
-/// A `null` that is there is not the same as a field that is not.
-fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(d).map(Some)
-}
-
-impl<'de> Deserialize<'de> for Chunk {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        let fields = Fields::deserialize(d)?;
-        fields.chunk().map_err(D::Error::custom)
+impl Read for Chunk {
+    fn read(value: Value) -> Result<Self, Unreadable> {
+        let mut fields = Fields::of(value)?;
+        let kind: String = fields.take("type")?;
+        match kind.split_once('-').map_or(kind.as_str(), |(family, _)| family) {
+            "text" | "reasoning" => text(&kind, &mut fields),
+            "tool" => tool(&kind, &mut fields),
+            "source" | "file" => source(&kind, &mut fields),
+            "data" => Ok(Self::Data(DataChunk {
+                id: fields.take("id")?,
+                // A `null` that is there is not the same as a field that is not.
+                data: fields.take("data")?,
+                transient: fields.take("transient")?,
+                kind,
+            })),
+            _ => frame(&kind, &mut fields),
+        }
     }
 }
 
-/// The field, or an error that names it.
-fn need<T>(field: Option<T>, name: &str) -> Result<T, String> {
-    field.ok_or_else(|| format!("missing field `{name}`"))
+deserialize_by_reading!(Chunk);
+
+/// What stands around the parts of a message.
+fn frame(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
+    Ok(match kind {
+        "start" => {
+            Chunk::Start { message_id: fields.take("messageId")?, message_metadata: fields.take("messageMetadata")? }
+        }
+        "start-step" => Chunk::StartStep,
+        "finish-step" => Chunk::FinishStep,
+        "finish" => Chunk::Finish {
+            finish_reason: fields.take("finishReason")?,
+            message_metadata: fields.take("messageMetadata")?,
+        },
+        "message-metadata" => Chunk::MessageMetadata { message_metadata: fields.take("messageMetadata")? },
+        "abort" => Chunk::Abort { reason: fields.take("reason")? },
+        "error" => Chunk::Error { error_text: fields.take("errorText")? },
+        _ => return Err(unknown(kind)),
+    })
 }
 
-impl Fields {
-    fn chunk(self) -> Result<Chunk, String> {
-        Ok(match self.kind.as_str() {
-            "start" => Chunk::Start { message_id: self.message_id, message_metadata: self.message_metadata },
-            "start-step" => Chunk::StartStep,
-            "finish-step" => Chunk::FinishStep,
-            "finish" => Chunk::Finish { finish_reason: self.finish_reason, message_metadata: self.message_metadata },
-            "message-metadata" => {
-                Chunk::MessageMetadata { message_metadata: need(self.message_metadata, "messageMetadata")? }
-            }
-            "abort" => Chunk::Abort { reason: self.reason },
-            "error" => Chunk::Error { error_text: need(self.error_text, "errorText")? },
-            kind if kind.starts_with("text-") || kind.starts_with("reasoning-") => return self.text(),
-            kind if kind.starts_with("tool-") => return self.tool(),
-            kind if kind.starts_with("data-") => Chunk::Data(DataChunk {
-                data: need(self.data, "data")?,
-                kind: self.kind,
-                id: self.id,
-                transient: self.transient,
-            }),
-            _ => return self.source(),
-        })
-    }
-
-    fn text(self) -> Result<Chunk, String> {
-        let (id, provider_metadata) = (need(self.id, "id")?, self.provider_metadata);
-        let delta = need(self.delta, "delta");
-        Ok(match self.kind.as_str() {
-            "text-start" => Chunk::TextStart { id, provider_metadata },
-            "text-delta" => Chunk::TextDelta { id, delta: delta?, provider_metadata },
-            "text-end" => Chunk::TextEnd { id, provider_metadata },
-            "reasoning-start" => Chunk::ReasoningStart { id, provider_metadata },
-            "reasoning-delta" => Chunk::ReasoningDelta { id, delta: delta?, provider_metadata },
-            "reasoning-end" => Chunk::ReasoningEnd { id, provider_metadata },
-            kind => return Err(unknown(kind)),
-        })
-    }
-
-    fn tool(self) -> Result<Chunk, String> {
-        let Self { provider_executed, provider_metadata, dynamic, title, preliminary, .. } = self;
-        let tool_call_id = need(self.tool_call_id, "toolCallId")?;
-        let tool_name = need(self.tool_name, "toolName");
-        let input = need(self.input, "input");
-        let error_text = need(self.error_text, "errorText");
-        Ok(match self.kind.as_str() {
-            "tool-input-start" => {
-                Chunk::ToolInputStart { tool_call_id, tool_name: tool_name?, provider_executed, dynamic, title }
-            }
-            "tool-input-delta" => {
-                let input_text_delta = need(self.input_text_delta, "inputTextDelta")?;
-                Chunk::ToolInputDelta { tool_call_id, input_text_delta }
-            }
-            "tool-input-available" => {
-                let (tool_name, input) = (tool_name?, input?);
-                Chunk::ToolInputAvailable {
-                    tool_call_id,
-                    tool_name,
-                    input,
-                    provider_executed,
-                    provider_metadata,
-                    dynamic,
-                    title,
-                }
-            }
-            "tool-input-error" => {
-                let (tool_name, input, error_text) = (tool_name?, input?, error_text?);
-                Chunk::ToolInputError {
-                    tool_call_id,
-                    tool_name,
-                    input,
-                    error_text,
-                    provider_executed,
-                    provider_metadata,
-                    dynamic,
-                }
-            }
-            "tool-approval-request" => {
-                Chunk::ToolApprovalRequest { approval_id: need(self.approval_id, "approvalId")?, tool_call_id }
-            }
-            "tool-output-available" => {
-                let output = need(self.output, "output")?;
-                Chunk::ToolOutputAvailable {
-                    tool_call_id,
-                    output,
-                    provider_executed,
-                    provider_metadata,
-                    dynamic,
-                    preliminary,
-                }
-            }
-            "tool-output-error" => {
-                Chunk::ToolOutputError { tool_call_id, error_text: error_text?, provider_executed, dynamic }
-            }
-            "tool-output-denied" => Chunk::ToolOutputDenied { tool_call_id },
-            kind => return Err(unknown(kind)),
-        })
-    }
-
-    fn source(self) -> Result<Chunk, String> {
-        let Self { title, filename, provider_metadata, .. } = self;
-        let source_id = need(self.source_id, "sourceId");
-        let media_type = need(self.media_type, "mediaType");
-        let url = need(self.url, "url");
-        Ok(match self.kind.as_str() {
-            "source-url" => Chunk::SourceUrl(SourceUrl { source_id: source_id?, url: url?, title, provider_metadata }),
-            "source-document" => Chunk::SourceDocument(SourceDocument {
-                source_id: source_id?,
-                media_type: media_type?,
-                title: need(title, "title")?,
-                filename,
-                provider_metadata,
-            }),
-            "file" => Chunk::File(FilePart { media_type: media_type?, url: url?, filename, provider_metadata }),
-            kind => return Err(unknown(kind)),
-        })
-    }
+fn text(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
+    let (id, provider_metadata) = (fields.take("id")?, fields.take("providerMetadata")?);
+    Ok(match kind {
+        "text-start" => Chunk::TextStart { id, provider_metadata },
+        "text-delta" => Chunk::TextDelta { id, delta: fields.take("delta")?, provider_metadata },
+        "text-end" => Chunk::TextEnd { id, provider_metadata },
+        "reasoning-start" => Chunk::ReasoningStart { id, provider_metadata },
+        "reasoning-delta" => Chunk::ReasoningDelta { id, delta: fields.take("delta")?, provider_metadata },
+        "reasoning-end" => Chunk::ReasoningEnd { id, provider_metadata },
+        _ => return Err(unknown(kind)),
+    })
 }
 
-fn unknown(kind: &str) -> String {
-    format!("unknown chunk type `{kind}`")
+fn tool(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
+    let tool_call_id = fields.take("toolCallId");
+    let (provider_executed, dynamic) = (fields.take("providerExecuted")?, fields.take("dynamic")?);
+    Ok(match kind {
+        "tool-input-start" => Chunk::ToolInputStart {
+            tool_call_id: tool_call_id?,
+            tool_name: fields.take("toolName")?,
+            provider_executed,
+            dynamic,
+            title: fields.take("title")?,
+        },
+        "tool-input-delta" => {
+            Chunk::ToolInputDelta { tool_call_id: tool_call_id?, input_text_delta: fields.take("inputTextDelta")? }
+        }
+        "tool-input-available" => Chunk::ToolInputAvailable {
+            tool_call_id: tool_call_id?,
+            tool_name: fields.take("toolName")?,
+            input: fields.take("input")?,
+            provider_executed,
+            provider_metadata: fields.take("providerMetadata")?,
+            dynamic,
+            title: fields.take("title")?,
+        },
+        "tool-input-error" => Chunk::ToolInputError {
+            tool_call_id: tool_call_id?,
+            tool_name: fields.take("toolName")?,
+            input: fields.take("input")?,
+            error_text: fields.take("errorText")?,
+            provider_executed,
+            provider_metadata: fields.take("providerMetadata")?,
+            dynamic,
+        },
+        "tool-approval-request" => {
+            Chunk::ToolApprovalRequest { approval_id: fields.take("approvalId")?, tool_call_id: tool_call_id? }
+        }
+        "tool-output-available" => Chunk::ToolOutputAvailable {
+            tool_call_id: tool_call_id?,
+            output: fields.take("output")?,
+            provider_executed,
+            provider_metadata: fields.take("providerMetadata")?,
+            dynamic,
+            preliminary: fields.take("preliminary")?,
+        },
+        "tool-output-error" => Chunk::ToolOutputError {
+            tool_call_id: tool_call_id?,
+            error_text: fields.take("errorText")?,
+            provider_executed,
+            dynamic,
+        },
+        "tool-output-denied" => Chunk::ToolOutputDenied { tool_call_id: tool_call_id? },
+        _ => return Err(unknown(kind)),
+    })
+}
+
+fn source(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
+    let provider_metadata = fields.take("providerMetadata")?;
+    Ok(match kind {
+        "source-url" => Chunk::SourceUrl(SourceUrl {
+            source_id: fields.take("sourceId")?,
+            url: fields.take("url")?,
+            title: fields.take("title")?,
+            provider_metadata,
+        }),
+        "source-document" => Chunk::SourceDocument(SourceDocument {
+            source_id: fields.take("sourceId")?,
+            media_type: fields.take("mediaType")?,
+            title: fields.take("title")?,
+            filename: fields.take("filename")?,
+            provider_metadata,
+        }),
+        "file" => Chunk::File(FilePart {
+            media_type: fields.take("mediaType")?,
+            url: fields.take("url")?,
+            filename: fields.take("filename")?,
+            provider_metadata,
+        }),
+        _ => return Err(unknown(kind)),
+    })
+}
+
+fn unknown(kind: &str) -> Unreadable {
+    Unreadable::from(format!("unknown chunk type `{kind}`"))
 }
 
 #[cfg(test)]
@@ -195,7 +166,7 @@ mod tests {
         check(r#"{"type":"tool-approval-response","toolCallId":"a"}"#, "unknown chunk type `tool-approval-response`");
         check(r#"{"type":"text-delta","id":"1"}"#, "missing field `delta`");
         check(r#"{"id":"1"}"#, "missing field `type`");
-        check("[]", "invalid length");
+        check("[]", "invalid type: a list, expected an object");
     }
 
     /// Every kind, as it is written and read.
