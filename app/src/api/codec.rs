@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use leptos::server::codee::{Decoder, Encoder};
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
 use serde_json::Value;
 use server_fn::codec::Post;
 use server_fn::{ContentType, Decodes, Encodes, Format, FormatType};
@@ -35,7 +35,8 @@ impl<T: DeserializeOwned> Decodes<T> for ValueJson {
     type Error = serde_json::Error;
 
     fn decode(bytes: Bytes) -> Result<T, Self::Error> {
-        serde_json::from_slice::<Value>(&bytes).and_then(serde_json::from_value)
+        let text = std::str::from_utf8(&bytes).map_err(serde_json::Error::custom)?;
+        read(text)
     }
 }
 
@@ -53,6 +54,11 @@ impl<T: DeserializeOwned> Decoder<T> for ValueJson {
     type Encoded = str;
 
     fn decode(text: &str) -> Result<T, Self::Error> {
-        serde_json::from_slice::<Value>(text.as_bytes()).and_then(serde_json::from_value)
+        read(text)
     }
+}
+
+/// From text, as the stream's chunks are read: another kind of input would bring the whole JSON reader a second time.
+fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+    serde_json::from_str::<Value>(text).and_then(serde_json::from_value)
 }
