@@ -2,6 +2,7 @@
 
 use crate::source::Location;
 use serde_json::{Map, Value};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// A model with instructions and tools.
@@ -43,6 +44,8 @@ pub struct Agent {
     pub openai_api: OpenAiApi,
     /// Endpoints that it may call.
     pub tools: Vec<ToolRef>,
+    /// What it may read on disk.
+    pub file_system: Option<FileSystem>,
     /// Where it was declared.
     pub at: Location,
 }
@@ -172,6 +175,13 @@ pub struct AgentTimeouts {
     pub step: Option<Duration>,
     /// Between two pieces of an answer.
     pub chunk: Option<Duration>,
+}
+
+/// What an agent may read on disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileSystem {
+    /// An absolute path without links: a folder that was there when the config was read, and is not the root.
+    pub base_path: PathBuf,
 }
 
 /// An endpoint as an agent's tool.

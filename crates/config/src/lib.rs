@@ -9,8 +9,8 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentTimeouts, AgentType, OpenAiApi, Prune, PruneReasoning, PruneToolCalls, Sampling, StepRule, Steps,
-    ToolChoice, ToolRef,
+    Agent, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Prune, PruneReasoning, PruneToolCalls, Sampling, StepRule,
+    Steps, ToolChoice, ToolRef,
 };
 pub use config::{
     Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, Limits, ModelConnection, SqlConnection,
@@ -72,7 +72,8 @@ pub fn read_embedded(files: &[(&str, &str)], env: &dyn Env) -> Reading {
 
 fn read(files: &Files<'_>, main: &str, env: &dyn Env) -> Reading {
     let mut report = Report::default();
-    let config = source::load(files, main, &mut report).map(|root| section::read(&root, &mut report, env));
+    let config =
+        source::load(files, main, &mut report).map(|root| section::read(&root, files.folder(), &mut report, env));
     let (asked, fingerprint) = (report.asked().to_vec(), report.fingerprint());
     let outcome = match config {
         Some(config) if !report.has_errors() => Ok((config, report.into_diagnostics())),

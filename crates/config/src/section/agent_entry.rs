@@ -75,7 +75,7 @@ pub(crate) struct ToolProperties {
 /// Model, instructions and settings.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["fileSystem", "generateTitle"]))]
+#[schemars(extend("x-keys-not-yet" = ["generateTitle"]))]
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(super) model: Text,
@@ -135,6 +135,8 @@ pub(crate) struct AgentProperties {
     /// Settings for the provider, by its name, in its own words; they go into each request as they are.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
+    /// A folder whose files it may list, search and read, but not change.
+    pub(super) file_system: Option<super::file_system::FileSystemEntry>,
     /// Of an `OpenAIAgent`: which API it speaks.
     pub(super) api: Option<ApiEntry>,
     /// What only one provider knows.

@@ -11,8 +11,8 @@ use std::collections::HashMap;
 /// The tool with which an agent writes to the page (L-65).
 pub(super) const PAGE_STATE_TOOL: &str = "update-page-state";
 
-/// Names that belong to the platform (L-53, L-54).
-const RESERVED: [&str; 5] = [PAGE_STATE_TOOL, "read-file", "list-files", "search-files", "stat-file"];
+/// The tools of an agent with a `fileSystem`.
+pub(super) const FILE_TOOLS: [&str; 4] = ["read-file", "list-files", "search-files", "stat-file"];
 
 /// Reads the list.
 pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> {
@@ -67,7 +67,8 @@ fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '
 
 fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     refuse_prototype_key(name, at, context.report);
-    if RESERVED.contains(&name) {
+    // Also for an agent that has none of these: what a name means is the same everywhere (L-53, L-54).
+    if name == PAGE_STATE_TOOL || FILE_TOOLS.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
     } else if let Some((problem, rule)) = pattern::problem(name, pattern::TOOL_NAME) {

@@ -5,8 +5,8 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_steps, agent_tools, type_of};
-use crate::agent::{Agent, AgentTimeouts, AgentType, OpenAiApi, Sampling, ToolChoice, ToolRef};
+use super::{Context, agent_provider, agent_steps, agent_tools, file_system, type_of};
+use crate::agent::{Agent, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef};
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
@@ -25,13 +25,14 @@ fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
         agent_provider::check_type(place, agent_type, context);
     }
     let tools = agent_tools::read(node, context);
-    let entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
+    let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
     check_tool_names(&entry.properties, place, &tools, context);
     agent_steps::check(&entry.properties.prepare_step, place, context.report);
-    Some(typed(entry, tools, context.report.location(node.at)))
+    let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
+    Some(typed(entry, tools, files, context.report.location(node.at)))
 }
 
-fn typed(entry: AgentEntry, tools: Vec<ToolRef>, at: Location) -> Agent {
+fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
     let properties = entry.properties;
     let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
     let chat = properties.api == Some(ApiEntry::Chat);
@@ -68,6 +69,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, at: Location) -> Agent {
         ),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
+        file_system,
         at,
     }
 }
@@ -115,9 +117,13 @@ fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Conte
     }
 }
 
-/// Tools that are named in settings must be among the agent's own, or the one that every chat may have.
+/// Tools that are named in settings must be among the agent's own, those of its `fileSystem`, or the one that every chat may have.
 fn check_tool_names(properties: &AgentProperties, place: &Node, tools: &[ToolRef], context: &mut Context<'_, '_>) {
-    let known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).chain([agent_tools::PAGE_STATE_TOOL]).collect();
+    let mut known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    known.push(agent_tools::PAGE_STATE_TOOL);
+    if properties.file_system.is_some() {
+        known.extend(agent_tools::FILE_TOOLS);
+    }
     let mut check = |name: &str, path: &[Step<'_>]| {
         if !known.contains(&name) {
             context.report.error(

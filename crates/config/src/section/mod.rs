@@ -13,6 +13,7 @@ mod call_request;
 mod connections;
 mod dynamic;
 mod events;
+mod file_system;
 mod inputs;
 mod operator;
 mod pages;
@@ -31,6 +32,7 @@ use crate::source::{Node, Report, Span};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use std::path::Path;
 
 /// A Chatwright config.
 // The sections are read one by one, so that one mistake does not hide the others; this is their common schema.
@@ -57,6 +59,8 @@ pub(crate) struct RootEntry {
 pub(crate) struct Context<'n, 'r> {
     pub(crate) report: &'r mut Report,
     pub(crate) env: &'r dyn Env,
+    /// The folder of the main file, if the config is on disk.
+    pub(crate) folder: Option<&'r Path>,
     /// The ids that are declared, also by entries that are wrong otherwise: these must not cause further errors.
     pub(crate) connections: Ids<'n>,
     pub(crate) agents: Ids<'n>,
@@ -68,7 +72,7 @@ pub(crate) struct Context<'n, 'r> {
 pub(crate) type Ids<'n> = IndexMap<&'n str, &'n Node>;
 
 /// Reads all sections. The result is only whole if the report has no errors.
-pub(crate) fn read(root: &Node, report: &mut Report, env: &dyn Env) -> Config {
+pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env: &dyn Env) -> Config {
     shape::root_section(root, report);
     let null = Node { at: root.at, kind: crate::source::Kind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
@@ -79,6 +83,7 @@ pub(crate) fn read(root: &Node, report: &mut Report, env: &dyn Env) -> Config {
         pages: declared(section("pages"), "page", report),
         report,
         env,
+        folder,
     };
     let limits = settings::limits(section("limits"), &mut context);
     Config {

@@ -14,6 +14,16 @@ pub(crate) enum Files<'a> {
 }
 
 impl Files<'_> {
+    /// The folder, if it is on disk.
+    pub(crate) fn folder(&self) -> Option<&Path> {
+        match self {
+            // The name of a file alone is one in the current folder.
+            Self::Folder(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
+            Self::Folder(folder) => Some(folder),
+            Self::Embedded(_) => None,
+        }
+    }
+
     /// How diagnostics name a file.
     pub(super) fn shown(&self, name: &str) -> String {
         match self {

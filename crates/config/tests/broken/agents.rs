@@ -240,21 +240,16 @@ fn what_this_version_cannot_run() {
   - id: a
     type: Agent
     connectionId: demo
-    properties: { model: m, fileSystem: {}, generateTitle: true }
+    properties: { model: m, generateTitle: true }
     mcp: [files]
     agents: [b]
     hooks: { onFinish: [title] }
 ")), @"
     refused
-    chatwright.yaml:6:29: error: `fileSystem` is not available in this version
+    chatwright.yaml:6:29: error: `generateTitle` is not available in this version
        |
-     6 |     properties: { model: m, fileSystem: {}, generateTitle: true }
-       |                             ^^^^^^^^^^
-
-    chatwright.yaml:6:45: error: `generateTitle` is not available in this version
-       |
-     6 |     properties: { model: m, fileSystem: {}, generateTitle: true }
-       |                                             ^^^^^^^^^^^^^
+     6 |     properties: { model: m, generateTitle: true }
+       |                             ^^^^^^^^^^^^^
 
     chatwright.yaml:7:5: error: `mcp` is not available in this version
        |

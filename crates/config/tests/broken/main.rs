@@ -3,6 +3,7 @@
 mod agents;
 mod api;
 mod connections;
+mod file_system;
 mod includes;
 mod pages;
 mod settings;
