@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod context;
+pub mod file_system;
 pub mod page_state;
 
 pub use page_state::{Field, FieldKind, PageStateTool};

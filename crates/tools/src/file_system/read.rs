@@ -1,0 +1,59 @@
+//! `read-file` (L-59).
+
+use super::base::{self, Base, Content};
+use super::budget::Budget;
+use super::input::{PathInput, object, path_schema};
+use super::path::BasePath;
+use super::refusal::Refusal;
+use contract::{ToolError, ToolSpec};
+use serde_json::Value;
+
+/// Bytes that are shown of one file.
+pub(super) const MAX_BYTES: usize = 512 * 1024;
+
+/// What the model is told.
+pub(super) fn spec() -> ToolSpec {
+    let description = format!(
+        "Reads a text file. Of a file that is larger than {} KB only the beginning is shown; find places in the rest with \
+         search-files.",
+        MAX_BYTES / 1024
+    );
+    ToolSpec::new(
+        "read-file",
+        description,
+        object(
+            [("path", path_schema("The file's path in the base directory, for example `guides/setup.md`."))],
+            &["path"],
+        ),
+    )
+}
+
+/// The file's text.
+pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
+    let read = BasePath::parse(&input.path).and_then(|path| {
+        // A character may be cut at the end: up to three more bytes complete it.
+        let content = base.read(&path, MAX_BYTES + 3)?;
+        shown(content).ok_or(Refusal::Binary)
+    });
+    read.map(Value::String).map_err(|refusal| refusal.about(&input.path))
+}
+
+fn shown(Content { mut bytes, size }: Content) -> Option<String> {
+    if size <= MAX_BYTES as u64 {
+        return base::text(&bytes);
+    }
+    bytes.truncate(whole_characters(&bytes, MAX_BYTES));
+    let mut text = base::text(&bytes)?;
+    text.push_str(&format!(
+        "\n\n[File truncated — showing first {}KB of {}KB. Use search-files to find specific content.]",
+        MAX_BYTES / 1024,
+        size.div_ceil(1024)
+    ));
+    Some(text)
+}
+
+/// The most bytes up to `limit` that do not end within a character; `limit` where that is no UTF-8 anyway.
+fn whole_characters(bytes: &[u8], limit: usize) -> usize {
+    let continues = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0b1100_0000 == 0b1000_0000);
+    (limit.saturating_sub(3)..=limit).rev().find(|at| !continues(*at)).unwrap_or(limit)
+}

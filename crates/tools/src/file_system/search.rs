@@ -1,0 +1,125 @@
+//! `search-files` (L-61).
+
+use super::base::{self, Base};
+use super::budget::Budget;
+use super::glob::Glob;
+use super::input::object;
+use super::notice::{Cut, with_notice};
+use super::path::BasePath;
+use super::walk::{End, walk};
+use contract::{ToolError, ToolSpec};
+use regex::{Regex, RegexBuilder};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::ops::{ControlFlow, Range};
+
+/// Lines that are found at most, in all files together.
+pub(super) const MAX_MATCHES: usize = 200;
+/// Larger files are left out, in bytes.
+pub(super) const MAX_FILE: usize = 1024 * 1024;
+/// Characters that are shown of a line.
+pub(super) const MAX_LINE: usize = 300;
+/// Characters of a query.
+const MAX_QUERY: usize = 500;
+/// Characters that are shown before what was found, where the line is cut.
+const LEAD: usize = 60;
+
+#[derive(Deserialize)]
+pub(super) struct Input {
+    query: String,
+    glob: Option<String>,
+}
+
+/// What the model is told.
+pub(super) fn spec() -> ToolSpec {
+    let query = "The text to find; upper and lower case are the same. It is not a regular expression.";
+    let glob = "Which files, for example `docs/**/*.md`; without it all.";
+    let properties = [
+        ("query", json!({ "type": "string", "minLength": 1, "maxLength": MAX_QUERY, "description": query })),
+        ("glob", json!({ "type": "string", "maxLength": Glob::MAX_CHARS, "description": glob })),
+    ];
+    let description = format!(
+        "Finds text in files: line numbers and lines, each with the lines before and after. At most {MAX_MATCHES} matches; \
+         files larger than {} MB are left out.",
+        MAX_FILE / (1024 * 1024)
+    );
+    ToolSpec::new("search-files", description, object(properties, &["query"]))
+}
+
+/// The matches, file by file.
+pub(super) fn run(base: &Base, input: Input, budget: &mut Budget) -> Result<Value, ToolError> {
+    let glob = Glob::parse(input.glob.as_deref().unwrap_or("**/*"))?;
+    let query = query(&input.query)?;
+    let (mut files, mut left, mut more) = (Vec::new(), MAX_MATCHES, false);
+    let start = BasePath::base();
+    let walked = walk(base, &start, glob.depth, budget, |path, _| {
+        // Files that cannot be read are left out (L-61), and so is what leads out of the base.
+        if let Some(text) = glob.fits(path.below(&start)).then(|| searchable(base, path)).flatten() {
+            let matches = matches(&text, &query, left + 1);
+            more = matches.len() > left;
+            let matches: Vec<Value> = matches.into_iter().take(left).collect();
+            left -= matches.len();
+            if !matches.is_empty() {
+                files.push(json!({ "path": path.shown(), "matches": matches }));
+            }
+        }
+        if more { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    let cut = match walked.map_err(|refusal| refusal.about("."))? {
+        End::Complete => None,
+        End::Enough => Some(Cut::Full(MAX_MATCHES, "matches")),
+        End::Spent(spent) => Some(Cut::Spent(spent)),
+    };
+    with_notice(files, "Search stopped", cut)
+}
+
+/// The query as a pattern: it is matched in linear time, whatever it holds.
+fn query(text: &str) -> Result<Regex, ToolError> {
+    let pattern = RegexBuilder::new(&regex::escape(text)).case_insensitive(true).size_limit(1024 * 1024).build();
+    match pattern {
+        Ok(pattern) if !text.is_empty() => Ok(pattern),
+        Ok(_) => Err(ToolError::new("The query is empty.")),
+        Err(_) => Err(ToolError::new("The query is too long.")),
+    }
+}
+
+/// The text of a file that is one, and not too large.
+fn searchable(base: &Base, path: &BasePath) -> Option<String> {
+    let content = base.read(path, MAX_FILE + 1).ok()?;
+    if content.size > MAX_FILE as u64 {
+        return None;
+    }
+    base::text(&content.bytes)
+}
+
+/// At most so many lines with the query, with their neighbours.
+fn matches(text: &str, query: &Regex, most: usize) -> Vec<Value> {
+    if !query.is_match(text) {
+        return Vec::new();
+    }
+    let (mut found, mut before) = (Vec::new(), None);
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((index, line)) = lines.next() {
+        if found.len() == most {
+            break;
+        }
+        if let Some(place) = query.find(line) {
+            let after = lines.peek().map(|(_, line)| cut(line, 0..0));
+            let context = json!({ "before": before.map(|line| cut(line, 0..0)), "after": after });
+            found.push(json!({ "lineNumber": index + 1, "line": cut(line, place.range()), "context": context }));
+        }
+        before = Some(line);
+    }
+    found
+}
+
+/// A line, or what is around `place` where it is long; `…` stands for what is left out.
+fn cut(line: &str, place: Range<usize>) -> String {
+    if line.chars().nth(MAX_LINE).is_none() {
+        return line.to_owned();
+    }
+    let lead = line[..place.start].char_indices().rev().take(LEAD).last().map_or(place.start, |(at, _)| at);
+    let shown: String = line[lead..].chars().take(MAX_LINE).collect();
+    let (front, back) = (if lead > 0 { "…" } else { "" }, if lead + shown.len() < line.len() { "…" } else { "" });
+    format!("{front}{shown}{back}")
+}

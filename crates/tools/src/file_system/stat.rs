@@ -1,0 +1,41 @@
+//! `stat-file` (L-62).
+
+use super::base::{Base, Found};
+use super::budget::Budget;
+use super::input::{PathInput, object, path_schema};
+use super::path::BasePath;
+use cap_std::time::SystemTime;
+use contract::{ToolError, ToolSpec};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use std::io;
+
+/// What the model is told.
+pub(super) fn spec() -> ToolSpec {
+    let description = "Tells a file's or directory's size in bytes, its type, and when it was modified and created.";
+    ToolSpec::new(
+        "stat-file",
+        description,
+        object([("path", path_schema("A path in the base directory, for example `guides/setup.md`."))], &["path"]),
+    )
+}
+
+/// Name, path, size, type and dates; a date that the disk does not keep is null.
+pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
+    let looked = BasePath::parse(&input.path).and_then(|path| Ok((base.look(&path)?, path)));
+    let (Found { kind, metadata }, path) = looked.map_err(|refusal| refusal.about(&input.path))?;
+    Ok(json!({
+        "name": path.name(),
+        "path": path.shown(),
+        "size": metadata.len(),
+        "type": kind.name(),
+        "modified": date(metadata.modified()),
+        "created": date(metadata.created()),
+    }))
+}
+
+/// As JavaScript writes it: `2026-01-31T12:00:00.000Z`.
+fn date(time: io::Result<SystemTime>) -> Option<String> {
+    let time = Timestamp::try_from(time.ok()?.into_std()).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}

@@ -1,0 +1,191 @@
+//! Below, at and above each limit.
+
+use super::super::base::Base;
+use super::super::budget::{Budget, Spent};
+use super::super::path::BasePath;
+use super::super::walk::{End, walk};
+use super::super::{list, read, search};
+use super::{Tree, context};
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+#[tokio::test]
+async fn a_long_file_is_cut() {
+    const KB: usize = 1024;
+    let check = async |content: &str, expected: usize, notice: Option<&str>| {
+        let tree = Tree::empty();
+        tree.write("long", content);
+        let text = tree.read("long").await;
+        let (shown, told) = match text.split_once("\n\n[") {
+            Some((shown, told)) => (shown, Some(format!("[{told}"))),
+            None => (text.as_str(), None),
+        };
+        assert_eq!((shown.len(), told.as_deref()), (expected, notice));
+        assert!(content.starts_with(shown));
+    };
+    let notice = |size: usize| {
+        format!("[File truncated — showing first 512KB of {size}KB. Use search-files to find specific content.]")
+    };
+    check(&"x".repeat(512 * KB - 1), 512 * KB - 1, None).await;
+    check(&"x".repeat(512 * KB), 512 * KB, None).await;
+    check(&"x".repeat(512 * KB + 1), 512 * KB, Some(&notice(513))).await;
+    check(&"x".repeat(5000 * KB), 512 * KB, Some(&notice(5000))).await;
+    // A character is not cut in two.
+    check(&format!("x{}", "é".repeat(256 * KB)), 512 * KB - 1, Some(&notice(513))).await;
+    check(&format!("xx{}", "😀".repeat(128 * KB)), 512 * KB - 2, Some(&notice(513))).await;
+    assert_eq!(read::MAX_BYTES, 512 * KB);
+}
+
+#[tokio::test]
+async fn a_huge_file_costs_no_memory() {
+    let tree = Tree::empty();
+    let file = std::fs::File::create(tree.base().join("huge")).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let began = Instant::now();
+    assert_eq!(tree.read("huge").await, r#""huge" is a binary file; only text can be read."#);
+    assert_eq!(tree.call("search-files", json!({ "query": "x" })).await, Ok(json!([])));
+    assert!(began.elapsed() < Duration::from_secs(2));
+}
+
+#[tokio::test]
+async fn a_search_ends_at_200_matches() {
+    let check = async |files: &[usize], expected: &[usize], cut: bool| {
+        let tree = Tree::empty();
+        for (number, lines) in files.iter().enumerate() {
+            tree.write(&format!("{number}.txt"), "needle\n".repeat(*lines));
+        }
+        let found = tree.call("search-files", json!({ "query": "needle" })).await.unwrap();
+        let counts: Vec<_> =
+            found.as_array().unwrap().iter().map(|file| file["matches"].as_array().unwrap().len()).collect();
+        assert_eq!(counts, expected);
+        let notice = "[Search stopped — there are more than 200 matches. Narrow it down with path or glob.]";
+        assert_eq!(found.as_array().unwrap().last().unwrap().get("notice"), cut.then(|| json!(notice)).as_ref());
+    };
+    check(&[199], &[199], false).await;
+    check(&[200], &[200], false).await;
+    check(&[201], &[200], true).await;
+    check(&[150, 50], &[150, 50], false).await;
+    check(&[150, 51], &[150, 50], true).await;
+    check(&[150, 50, 1], &[150, 50], true).await;
+    check(&[200, 0], &[200], false).await;
+    assert_eq!(search::MAX_MATCHES, 200);
+}
+
+#[tokio::test]
+async fn a_search_leaves_out_large_files() {
+    let check = async |size: usize, found: bool| {
+        let tree = Tree::empty();
+        tree.write("file", format!("needle{}", " ".repeat(size - 6)));
+        let answer = tree.call("search-files", json!({ "query": "needle" })).await.unwrap();
+        assert_eq!(answer.as_array().unwrap().len(), usize::from(found), "{size}");
+    };
+    check(1024 * 1024 - 1, true).await;
+    check(1024 * 1024, true).await;
+    check(1024 * 1024 + 1, false).await;
+    assert_eq!(search::MAX_FILE, 1024 * 1024);
+}
+
+#[tokio::test]
+async fn a_search_shows_the_place_in_a_long_line() {
+    let check = async |line: &str, expected: &str| {
+        let tree = Tree::empty();
+        tree.write("file", format!("{line}\nnext"));
+        let found = tree.call("search-files", json!({ "query": "needle" })).await.unwrap();
+        assert_eq!(found[0]["matches"][0]["line"], expected);
+    };
+    let dots = |count: usize| "é".repeat(count);
+    check(&format!("needle{}", dots(294)), &format!("needle{}", dots(294))).await;
+    check(&format!("needle{}", dots(295)), &format!("needle{}…", dots(294))).await;
+    check(&format!("{}needle", dots(295)), &format!("…{}needle", dots(60))).await;
+    check(&format!("{}needle{}", dots(500_000), dots(500)), &format!("…{}needle{}…", dots(60), dots(234))).await;
+}
+
+#[tokio::test]
+async fn a_list_is_as_long_as_a_file_at_most() {
+    let tree = Tree::empty();
+    // Name and path of each entry take 200 bytes.
+    let name = |number: usize| format!("{number:0100}");
+    let whole = list::MAX_BYTES / 200;
+    for number in 0..whole {
+        tree.write(&name(number), "");
+    }
+    let list = tree.call("list-files", json!({})).await.unwrap();
+    assert_eq!((list.as_array().unwrap().len(), list[whole - 1].get("notice")), (whole, None));
+    tree.write(&name(whole), "");
+    let list = tree.call("list-files", json!({})).await.unwrap();
+    let notice = "[List truncated — the list is too long. Narrow it down with path or glob.]";
+    assert_eq!((list.as_array().unwrap().len(), &list[whole - 1]["notice"]), (whole, &json!(notice)));
+}
+
+/// What a walk over a tree sees and how it ends.
+fn walked(tree: &Tree, depth: usize, mut budget: Budget) -> (Vec<String>, End) {
+    let (base, mut seen) = (Base::open(&tree.base()).unwrap(), Vec::new());
+    let end = walk(&base, &BasePath::base(), depth, &mut budget, |path, _| {
+        seen.push(path.shown().to_owned());
+        ControlFlow::Continue(())
+    });
+    (seen, end.unwrap())
+}
+
+#[test]
+fn a_walk_ends_with_its_budget() {
+    let tree = Tree::empty();
+    ["a/1", "a/2", "b/3", "c"].iter().for_each(|path| tree.write(path, ""));
+    let check = |depth: usize, entries: usize, expected: &[&str], end: End| {
+        let budget = Budget::of(Duration::from_secs(60), entries, CancellationToken::new());
+        assert_eq!(walked(&tree, depth, budget), (expected.iter().map(ToString::to_string).collect(), end));
+    };
+    check(9, 6, &["a", "a/1", "a/2", "b", "b/3", "c"], End::Complete);
+    check(9, 7, &["a", "a/1", "a/2", "b", "b/3", "c"], End::Complete);
+    check(9, 5, &["a", "a/1", "a/2", "b", "c"], End::Spent(Spent::Entries));
+    check(1, 3, &["a", "b", "c"], End::Complete);
+    check(2, 6, &["a", "a/1", "a/2", "b", "b/3", "c"], End::Complete);
+    let stopped = CancellationToken::new();
+    stopped.cancel();
+    assert_eq!(walked(&tree, 9, Budget::of(Duration::from_secs(60), 99, stopped)).1, End::Spent(Spent::Time));
+    assert_eq!(walked(&tree, 9, Budget::of(Duration::ZERO, 99, CancellationToken::new())).1, End::Spent(Spent::Time));
+}
+
+#[tokio::test]
+async fn a_walk_looks_at_50_000_entries() {
+    let tree = Tree::empty();
+    for number in 0..Budget::ENTRIES {
+        std::fs::File::create(tree.base().join(number.to_string())).unwrap();
+    }
+    let notice = "[List truncated — there are more than 50000 entries. Narrow it down with path or glob.]";
+    let last = |list: &Value| list.as_array().unwrap().last().unwrap().get("notice").cloned();
+    let list = async || tree.call("list-files", json!({ "glob": "{1,11,111}" })).await;
+    assert_eq!(last(&list().await.unwrap()), None);
+    tree.write("last", "needle");
+    tree.write("last-but-one", "needle");
+    let cut = match list().await {
+        Ok(list) => last(&list),
+        Err(error) => Some(json!(error)),
+    };
+    assert_eq!(cut, Some(json!(notice)));
+    assert_eq!(tree.call("list-files", json!({ "glob": "nothing" })).await, Err(notice.to_owned()));
+}
+
+#[tokio::test]
+async fn a_deep_tree_has_an_end() {
+    let tree = Tree::empty();
+    tree.write(&format!("{}leaf.txt", "d/".repeat(300)), "needle");
+    let list = tree.call("list-files", json!({ "glob": "**" })).await.unwrap();
+    assert_eq!(list.as_array().unwrap().len(), 256);
+    assert_eq!(tree.call("search-files", json!({ "query": "needle" })).await, Ok(json!([])));
+    assert_eq!(tree.read(&format!("{}leaf.txt", "d/".repeat(300))).await, "needle");
+}
+
+/// More calls than there are threads for them wait their turn; one that is stopped while it waits ends.
+#[tokio::test]
+async fn calls_wait_for_each_other() {
+    let tree = Tree::empty();
+    tree.write("a.txt", "alpha");
+    let tools = super::open(&tree.base()).unwrap();
+    let many = (0..100).map(|_| tools[0].call(json!({ "path": "a.txt" }), context()));
+    for answer in futures::future::join_all(many).await {
+        assert_eq!(answer, Ok(json!("alpha")));
+    }
+}

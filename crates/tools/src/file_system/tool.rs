@@ -1,0 +1,63 @@
+//! One of the tools.
+
+use super::base::Base;
+use super::budget::Budget;
+use super::input::typed;
+use contract::{Tool, ToolContext, ToolError, ToolSpec};
+use futures::future::BoxFuture;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::Semaphore;
+
+/// How long a call may take in all: a walk's own time, waiting for other calls, and a disk that does not answer.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A tool over a base folder.
+pub(super) struct FileTool<I> {
+    spec: ToolSpec,
+    base: Arc<Base>,
+    /// Calls at the same time, also those that hang in the disk after their time is over: their number is bounded.
+    slots: Arc<Semaphore>,
+    run: fn(&Base, I, &mut Budget) -> Result<Value, ToolError>,
+}
+
+impl<I> FileTool<I> {
+    pub(super) fn new(
+        spec: ToolSpec,
+        run: fn(&Base, I, &mut Budget) -> Result<Value, ToolError>,
+        base: &Arc<Base>,
+        slots: &Arc<Semaphore>,
+    ) -> Self {
+        Self { spec: ToolSpec { timeout: TIMEOUT, ..spec }, base: base.clone(), slots: slots.clone(), run }
+    }
+}
+
+impl<I: DeserializeOwned + Send + 'static> Tool for FileTool<I> {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            let stopped = || ToolError::new("Stopped before it finished.");
+            let input = typed(input)?;
+            let slot = tokio::select! {
+                slot = self.slots.clone().acquire_owned() => slot.map_err(|_| stopped())?,
+                () = context.cancel.cancelled() => return Err(stopped()),
+            };
+            let (base, run) = (self.base.clone(), self.run);
+            let running = tokio::task::spawn_blocking(move || {
+                let _slot = slot;
+                run(&base, input, &mut Budget::new(context.cancel))
+            });
+            match running.await.map_err(tokio::task::JoinError::try_into_panic) {
+                Ok(result) => result,
+                // As it would be without the other thread: the loop has an answer for it.
+                Err(Ok(panic)) => std::panic::resume_unwind(panic),
+                Err(Err(_)) => Err(stopped()),
+            }
+        })
+    }
+}
