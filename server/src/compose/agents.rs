@@ -4,7 +4,7 @@
 use super::models;
 use super::pages::Pages;
 use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
-use anyhow::anyhow;
+use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller};
 use config::Config;
 use contract::{Sampling, Tool, ToolChoice};
@@ -81,18 +81,28 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
         );
         return Ok(None);
     };
-    let tools = agent.tools.iter().map(|tool| {
-        let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
-        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
-        Ok(Arc::new(built) as Arc<dyn Tool>)
-    });
     Ok(Some(Arc::new(Agent {
         id: agent.id.clone(),
         model,
         instructions: agent.instructions.clone(),
-        tools: tools.collect::<anyhow::Result<_>>()?,
+        tools: tools(agent, endpoints)?,
         settings: settings(config, agent),
     })))
+}
+
+/// The tools that do not depend on the page (L-47): endpoints, and the files of a folder.
+fn tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let of_endpoints = agent.tools.iter().map(|tool| {
+        let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
+        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
+        Ok(Arc::new(built) as Arc<dyn Tool>)
+    });
+    let mut tools = of_endpoints.collect::<anyhow::Result<Vec<_>>>()?;
+    if let Some(config::FileSystem { base_path }) = &agent.file_system {
+        let opened = tools::file_system::open(base_path);
+        tools.extend(opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?);
+    }
+    Ok(tools)
 }
 
 fn settings(config: &Config, agent: &config::Agent) -> Settings {

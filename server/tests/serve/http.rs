@@ -28,7 +28,7 @@ impl Server {
 }
 
 /// The chunks of a stream.
-async fn chunks(response: Response) -> Vec<Value> {
+pub(crate) async fn chunks(response: Response) -> Vec<Value> {
     assert_eq!(response.status(), StatusCode::OK);
     let text = response.text().await.unwrap();
     assert!(text.ends_with("data: [DONE]\n\n"), "{text}");

@@ -1,5 +1,6 @@
 //! The binary from outside.
 
+mod files;
 mod http;
 mod process;
 mod reload;

@@ -1,0 +1,98 @@
+//! An agent with a `fileSystem`, from its config to the stream.
+
+use crate::http::chunks;
+use crate::process::Server;
+use axum::routing::post;
+use axum::{Json, Router};
+use reqwest::Method;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+/// A provider of Chat Completions that does as it is told: the user's message is a call, `NAME {ARGUMENTS}`; then it says what the
+/// tool answered, and names the tools that it was offered.
+async fn provider() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}/v1", listener.local_addr().unwrap());
+    let router =
+        Router::new().route("/v1/chat/completions", post(async |Json(request): Json<Value>| complete(&request)));
+    tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+    address
+}
+
+fn complete(request: &Value) -> ([(&'static str, &'static str); 1], String) {
+    let last = request["messages"].as_array().unwrap().last().unwrap();
+    let content = last["content"].as_str().unwrap_or_default();
+    let (delta, reason) = if last["role"] == "tool" {
+        let offered = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str());
+        let said = format!("{content} | {}", offered.collect::<Vec<_>>().join(" "));
+        (json!({ "content": said }), "stop")
+    } else {
+        let (name, arguments) = content.split_once(' ').unwrap();
+        let function = json!({ "name": name, "arguments": arguments });
+        (
+            json!({ "tool_calls": [{ "index": 0, "id": "call_1", "type": "function", "function": function }] }),
+            "tool_calls",
+        )
+    };
+    let chunk = |delta: Value, reason: Value| {
+        let choices = json!([{ "index": 0, "delta": delta, "finish_reason": reason }]);
+        format!("data: {}\n\n", json!({ "id": "x", "object": "chat.completion.chunk", "choices": choices }))
+    };
+    let events = [chunk(delta, Value::Null), chunk(json!({}), json!(reason)), "data: [DONE]\n\n".to_owned()];
+    ([("content-type", "text/event-stream")], events.concat())
+}
+
+/// A config in a folder beside a file that must not be read.
+fn config(model: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write("app/docs/guides/setup.md", "Turn it on.\nWait.\n");
+    write("app/docs/README.md", "Start with the guides.\n");
+    write("secret.txt", "canary");
+    write("app/chatwright.yaml", &format!("
+connections: [{{ id: model, type: OpenAICompatible, properties: {{ baseURL: '{model}' }} }}]
+agents: [{{ id: reader, type: Agent, connectionId: model, properties: {{ model: m, fileSystem: {{ basePath: docs }} }} }}]
+pages: [{{ id: help, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: reader }} }}] }}]
+"));
+    folder
+}
+
+#[tokio::test]
+async fn an_agent_reads_files() {
+    let folder = config(&provider().await);
+    let server = Server::start_with(&["--config", folder.path().join("app").to_str().unwrap()]);
+    let check = async |id: &str, asked: &str, answer: Result<Value, &str>| {
+        let message = json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": asked }] });
+        let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message] });
+        let request = server.ask(Method::POST, &format!("/api/agent/help/reader?conversationId={id}"));
+        let chunks = chunks(request.json(&body).send().await.unwrap()).await;
+        let part = |kind: &str| chunks.iter().find(|chunk| chunk["type"] == kind);
+        let (output, error) = (part("tool-output-available"), part("tool-output-error"));
+        let told = match &answer {
+            Ok(output) => output.as_str().map_or_else(|| output.to_string(), str::to_owned),
+            Err(error) => (*error).to_owned(),
+        };
+        assert_eq!(output.map(|chunk| chunk["output"].clone()), answer.clone().ok(), "{asked}");
+        assert_eq!(error.and_then(|chunk| chunk["errorText"].as_str()), answer.err(), "{asked}");
+        let said: String = chunks.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
+        assert!(!said.contains("canary"));
+        assert!(said.contains(&told) && said.ends_with("| read-file list-files search-files stat-file"), "{said}");
+    };
+    check("c1", r#"read-file {"path":"guides/setup.md"}"#, Ok(json!("Turn it on.\nWait.\n"))).await;
+    let listed = json!([
+        { "name": "README.md", "path": "README.md", "type": "file", "size": 23 },
+        { "name": "setup.md", "path": "guides/setup.md", "type": "file", "size": 18 },
+    ]);
+    check("c2", r#"list-files {"glob":"**/*.md"}"#, Ok(listed)).await;
+    let context = json!({ "before": "Turn it on.", "after": null });
+    let found =
+        json!([{ "path": "guides/setup.md", "matches": [{ "lineNumber": 2, "line": "Wait.", "context": context }] }]);
+    check("c3", r#"search-files {"query":"wait"}"#, Ok(found)).await;
+    let outside = "Path \"../../secret.txt\" resolves outside the base directory.";
+    check("c4", r#"read-file {"path":"../../secret.txt"}"#, Err(outside)).await;
+}
