@@ -3,12 +3,16 @@
 use super::super::base::Base;
 use super::super::budget::{Budget, Spent};
 use super::super::path::BasePath;
+use super::super::tool::FileTool;
 use super::super::walk::{End, walk};
 use super::super::{list, read, search};
 use super::{Tree, context};
+use contract::Tool;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test]
@@ -178,7 +182,7 @@ async fn a_deep_tree_has_an_end() {
     assert_eq!(tree.read(&format!("{}leaf.txt", "d/".repeat(300))).await, "needle");
 }
 
-/// More calls than there are threads for them wait their turn; one that is stopped while it waits ends.
+/// More calls than a folder answers at a time wait for their turn.
 #[tokio::test]
 async fn calls_wait_for_each_other() {
     let tree = Tree::empty();
@@ -188,4 +192,14 @@ async fn calls_wait_for_each_other() {
     for answer in futures::future::join_all(many).await {
         assert_eq!(answer, Ok(json!("alpha")));
     }
+}
+
+#[tokio::test]
+async fn a_call_that_waits_can_be_stopped() {
+    let (tree, none) = (Tree::empty(), Arc::new(Semaphore::new(0)));
+    let base = Arc::new(Base::open(&tree.base()).unwrap());
+    let (tool, context) = (FileTool::new(read::spec(), read::run, &base, &none), context());
+    let cancel = context.cancel.clone();
+    let (answer, ()) = tokio::join!(tool.call(json!({ "path": "a.txt" }), context), async { cancel.cancel() });
+    assert_eq!(answer.unwrap_err().message, "Stopped before it finished.");
 }
