@@ -85,13 +85,13 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
         id: agent.id.clone(),
         model,
         instructions: agent.instructions.clone(),
-        tools: tools(agent, endpoints)?,
+        tools: tools(config, agent, endpoints)?,
         settings: settings(config, agent),
     })))
 }
 
 /// The tools that do not depend on the page (L-47): endpoints, and the files of a folder.
-fn tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+fn tools(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let of_endpoints = agent.tools.iter().map(|tool| {
         let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
         let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
@@ -99,7 +99,7 @@ fn tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Ve
     });
     let mut tools = of_endpoints.collect::<anyhow::Result<Vec<_>>>()?;
     if let Some(config::FileSystem { base_path }) = &agent.file_system {
-        let opened = tools::file_system::open(base_path);
+        let opened = tools::file_system::open(base_path, config.limits.tool);
         tools.extend(opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?);
     }
     Ok(tools)

@@ -41,11 +41,10 @@ impl Kind {
     }
 }
 
-/// The first bytes of a file.
-pub(super) struct Content {
-    /// At most as many as were asked for.
-    pub(super) bytes: Vec<u8>,
-    /// Bytes of the whole file, as far as it is known.
+/// A regular file below the base.
+pub(super) struct OpenFile {
+    file: File,
+    /// Bytes of the whole file when it was opened; it may grow.
     pub(super) size: u64,
 }
 
@@ -69,29 +68,26 @@ impl Base {
         }
     }
 
-    /// The first `limit` bytes of a file.
-    pub(super) fn read(&self, path: &BasePath, limit: usize) -> Result<Content, Refusal> {
+    /// Opens a file.
+    pub(super) fn open_file(&self, path: &BasePath) -> Result<OpenFile, Refusal> {
         // Looked at before, because to open a device may already do something, and after, because what was looked at may be
         // another file by then.
-        require_file(&self.look(path)?)?;
-        let file = self.open_file(path)?;
-        let size = {
-            let found = found(file.metadata().map_err(|error| Refusal::of(&error))?)?;
-            require_file(&found)?;
-            found.metadata.len()
-        };
-        let mut bytes = Vec::new();
-        file.take(limit as u64).read_to_end(&mut bytes).map_err(|error| Refusal::of(&error))?;
-        // It may have grown since.
-        let size = size.max(bytes.len() as u64);
-        Ok(Content { bytes, size })
-    }
-
-    /// Without waiting: a pipe would block until someone writes to it.
-    fn open_file(&self, path: &BasePath) -> Result<File, Refusal> {
+        require_file(self.look(path)?)?;
         let mut options = OpenOptions::new();
+        // Without waiting: a pipe would block until someone writes to it.
         options.read(true).nonblock(true);
-        self.folder.open_with(path.as_path(), &options).map_err(|error| Refusal::of(&error))
+        let file = self.folder.open_with(path.as_path(), &options).map_err(|error| Refusal::of(&error))?;
+        let metadata = file.metadata().map_err(|error| Refusal::of(&error))?;
+        Ok(OpenFile { size: require_file(found(metadata)?)?.len(), file })
+    }
+}
+
+impl OpenFile {
+    /// The first `limit` bytes.
+    pub(super) fn read(self, limit: usize) -> Result<Vec<u8>, Refusal> {
+        let mut bytes = Vec::new();
+        self.file.take(limit as u64).read_to_end(&mut bytes).map_err(|error| Refusal::of(&error))?;
+        Ok(bytes)
     }
 }
 
@@ -107,9 +103,9 @@ fn found(metadata: Metadata) -> Result<Found, Refusal> {
     Ok(Found { kind, metadata })
 }
 
-fn require_file(found: &Found) -> Result<(), Refusal> {
+fn require_file(found: Found) -> Result<Metadata, Refusal> {
     match found.kind {
-        Kind::File => Ok(()),
+        Kind::File => Ok(found.metadata),
         Kind::Folder => Err(Refusal::NotFile),
     }
 }

@@ -1,6 +1,6 @@
 //! `read-file` (L-59).
 
-use super::base::{self, Base, Content};
+use super::base::{self, Base};
 use super::budget::Budget;
 use super::input::{PathInput, object, path_schema};
 use super::path::BasePath;
@@ -31,14 +31,18 @@ pub(super) fn spec() -> ToolSpec {
 /// The file's text.
 pub(super) fn run(base: &Base, input: PathInput, _: &mut Budget) -> Result<Value, ToolError> {
     let read = BasePath::parse(&input.path).and_then(|path| {
-        // A character may be cut at the end: up to three more bytes complete it.
-        let content = base.read(&path, MAX_BYTES + 3)?;
-        shown(content).ok_or(Refusal::Binary)
+        let file = base.open_file(&path)?;
+        let size = file.size;
+        // One byte more tells whether a character ends at the limit, and whether the file has grown.
+        let bytes = file.read(MAX_BYTES + 1)?;
+        let size = size.max(bytes.len() as u64);
+        shown(bytes, size).ok_or(Refusal::Binary)
     });
     read.map(Value::String).map_err(|refusal| refusal.about(&input.path))
 }
 
-fn shown(Content { mut bytes, size }: Content) -> Option<String> {
+/// A file's text, or its beginning.
+fn shown(mut bytes: Vec<u8>, size: u64) -> Option<String> {
     if size <= MAX_BYTES as u64 {
         return base::text(&bytes);
     }

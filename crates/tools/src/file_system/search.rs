@@ -85,11 +85,8 @@ fn query(text: &str) -> Result<Regex, ToolError> {
 
 /// The text of a file that is one, and not too large.
 fn searchable(base: &Base, path: &BasePath) -> Option<String> {
-    let content = base.read(path, MAX_FILE + 1).ok()?;
-    if content.size > MAX_FILE as u64 {
-        return None;
-    }
-    base::text(&content.bytes)
+    let file = base.open_file(path).ok().filter(|file| file.size <= MAX_FILE as u64)?;
+    base::text(&file.read(MAX_FILE).ok()?)
 }
 
 /// At most so many lines with the query, with their neighbours.

@@ -8,11 +8,7 @@ use futures::future::BoxFuture;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::Semaphore;
-
-/// How long a call may take in all: a walk's own time, waiting for other calls, and a disk that does not answer.
-const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A tool over a base folder.
 pub(super) struct FileTool<I> {
@@ -30,7 +26,7 @@ impl<I> FileTool<I> {
         base: &Arc<Base>,
         slots: &Arc<Semaphore>,
     ) -> Self {
-        Self { spec: ToolSpec { timeout: TIMEOUT, ..spec }, base: base.clone(), slots: slots.clone(), run }
+        Self { spec, base: base.clone(), slots: slots.clone(), run }
     }
 }
 

@@ -238,7 +238,7 @@ async fn a_base_may_be_a_link() {
 #[tokio::test]
 async fn a_base_that_is_swapped_stays_the_same() {
     let tree = Tree::full();
-    let tools = crate::file_system::open(&tree.base()).unwrap();
+    let tools = super::open(&tree.base());
     std::fs::rename(tree.base(), tree.top.path().join("moved")).unwrap();
     symlink(tree.top.path().join("outside"), tree.base()).unwrap();
     let read = async |path: &str| tools[0].call(json!({ "path": path }), super::context()).await;

@@ -187,7 +187,7 @@ async fn a_deep_tree_has_an_end() {
 async fn calls_wait_for_each_other() {
     let tree = Tree::empty();
     tree.write("a.txt", "alpha");
-    let tools = super::open(&tree.base()).unwrap();
+    let tools = super::open(&tree.base());
     let many = (0..100).map(|_| tools[0].call(json!({ "path": "a.txt" }), context()));
     for answer in futures::future::join_all(many).await {
         assert_eq!(answer, Ok(json!("alpha")));

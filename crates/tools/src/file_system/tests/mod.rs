@@ -4,13 +4,14 @@ mod attacks;
 mod limits;
 mod results;
 
-use super::open;
-use contract::ToolContext;
+use contract::{Tool, ToolContext};
 use serde_json::{Value, json};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio_util::sync::CancellationToken;
 
@@ -102,8 +103,13 @@ impl Tree {
     }
 }
 
+/// The tools over a base.
+fn open(base: &Path) -> Vec<Arc<dyn Tool>> {
+    super::open(base, Duration::from_secs(60)).unwrap()
+}
+
 async fn call(base: &Path, tool: &str, input: Value) -> Result<Value, String> {
-    let tools = open(base).unwrap();
+    let tools = open(base);
     let tool = tools.iter().find(|known| known.spec().name == tool).unwrap();
     tool.call(input, context()).await.map_err(|error| error.message)
 }

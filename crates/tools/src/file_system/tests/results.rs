@@ -118,7 +118,7 @@ async fn stat_file() {
 #[tokio::test]
 async fn what_the_model_is_told() {
     let tree = Tree::empty();
-    let specs: Vec<_> = super::open(&tree.base()).unwrap().iter().map(|tool| tool.spec().clone()).collect();
+    let specs: Vec<_> = super::open(&tree.base()).iter().map(|tool| tool.spec().clone()).collect();
     let told = specs.iter().map(|spec| format!("{}: {}\n{}\n", spec.name, spec.description, spec.input_schema));
     assert_snapshot!(told.collect::<String>(), @r#"
     read-file: Reads a text file. Of a file that is larger than 512 KB only the beginning is shown; find places in the rest with search-files.
