@@ -90,7 +90,6 @@ mod browser {
     use leptos::tachys::renderer::types::{Element, Node, Placeholder};
     use leptos::tachys::view::add_attr::AddAnyAttr;
     use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
-    use std::any::{Any, TypeId};
 
     /// A view of some type.
     pub struct Erased(Box<dyn AnyPiece>);
@@ -102,56 +101,35 @@ mod browser {
     }
 
     /// What is needed of a view in the browser. As little as can be: it is compiled for each view.
+    ///
+    /// There is no `rebuild`: a view that comes to stand where another stood replaces it, also one of the same type. What
+    /// changes within a view are its signals.
     trait AnyPiece: Send {
-        fn view(&self) -> TypeId;
         /// Whether it is a node of the document.
         fn exists(&self) -> bool;
-        fn build(self: Box<Self>) -> Box<dyn AnyState>;
-        fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn AnyState>;
-        /// The state is that of a view of the same type.
-        fn rebuild(self: Box<Self>, state: &mut dyn Any);
+        fn build(self: Box<Self>) -> Box<dyn Mountable>;
+        fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn Mountable>;
     }
 
     impl<T: RenderHtml + 'static> AnyPiece for T {
-        fn view(&self) -> TypeId {
-            TypeId::of::<T>()
-        }
-
         fn exists(&self) -> bool {
             T::EXISTS
         }
 
-        fn build(self: Box<Self>) -> Box<dyn AnyState> {
+        fn build(self: Box<Self>) -> Box<dyn Mountable> {
             Box::new((*self).build())
         }
 
-        fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn AnyState> {
+        fn hydrate(self: Box<Self>, cursor: &Cursor, position: &PositionState) -> Box<dyn Mountable> {
             Box::new((*self).hydrate::<true>(cursor, position))
-        }
-
-        fn rebuild(self: Box<Self>, state: &mut dyn Any) {
-            if let Some(state) = state.downcast_mut() {
-                (*self).rebuild(state);
-            }
         }
     }
 
     /// What stands in the document for a view.
     pub struct ErasedState {
-        view: TypeId,
-        state: Box<dyn AnyState>,
+        state: Box<dyn Mountable>,
         /// Marks the place of a view that is no node.
         placeholder: Option<Placeholder>,
-    }
-
-    trait AnyState: Mountable {
-        fn as_any(&mut self) -> &mut dyn Any;
-    }
-
-    impl<S: Mountable + 'static> AnyState for S {
-        fn as_any(&mut self) -> &mut dyn Any {
-            self
-        }
     }
 
     impl Mountable for ErasedState {
@@ -186,14 +164,10 @@ mod browser {
 
         fn build(self) -> ErasedState {
             let placeholder = (!self.0.exists()).then(Rndr::create_placeholder);
-            ErasedState { view: self.0.view(), state: self.0.build(), placeholder }
+            ErasedState { state: self.0.build(), placeholder }
         }
 
         fn rebuild(self, state: &mut ErasedState) {
-            if self.0.view() == state.view {
-                self.0.rebuild(state.state.as_any());
-                return;
-            }
             let mut new = self.build();
             state.insert_before_this(&mut new);
             state.unmount();
@@ -226,10 +200,10 @@ mod browser {
         fn to_html_with_buf(self, _: &mut String, _: &mut Position, _: bool, _: bool, _: Vec<AnyAttribute>) {}
 
         fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> ErasedState {
-            let (view, exists) = (self.0.view(), self.0.exists());
+            let exists = self.0.exists();
             let state = self.0.hydrate(cursor, position);
             let placeholder = (!exists).then(|| cursor.next_placeholder(position));
-            ErasedState { view, state, placeholder }
+            ErasedState { state, placeholder }
         }
 
         fn into_owned(self) -> Self {

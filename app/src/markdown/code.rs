@@ -1,7 +1,6 @@
 //! A block of code with its language and a button that copies it.
 
-use crate::erase::{Erase, Erased};
-use leptos::html;
+use super::node::{Node, element};
 use leptos::prelude::*;
 use leptos::web_sys;
 use std::time::Duration;
@@ -12,12 +11,15 @@ const COPIED_FOR: Duration = Duration::from_millis(1600);
 
 /// The markup of a code block. It has no state of its own, so that it can be changed in place while the code arrives; see
 /// [`copy_on_click`].
-pub(super) fn code_block(language: &str, code: String) -> Erased {
-    let label = if language.is_empty() { "Code".to_owned() } else { language.to_owned() };
-    let copy = html::button().r#type("button").class("cw-md-copy").attr("aria-label", "Copy code").child("Copy");
-    let head = html::div().class("cw-md-code-head").child((html::span().child(label), copy));
-    let code = html::pre().tabindex("0").child(html::code().dir("ltr").child(code));
-    html::div().class("cw-md-code").child((head, code)).erase()
+pub(super) fn code_block(language: &str, code: String) -> Node {
+    let label = if language.is_empty() { "Code" } else { language };
+    let copy = element("button").with("type", "button").with("class", "cw-md-copy").with("aria-label", "Copy code");
+    let head = vec![element("span").text(label), copy.text("Copy")];
+    let code = element("code").with("dir", "ltr").text(code);
+    element("div").with("class", "cw-md-code").around(vec![
+        element("div").with("class", "cw-md-code-head").around(head),
+        element("pre").with("tabindex", "0").around(vec![code]),
+    ])
 }
 
 /// The click handler of a Markdown container: one for all the code blocks in it.

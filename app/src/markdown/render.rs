@@ -1,19 +1,17 @@
-//! The parser's events as views.
+//! The parser's events as nodes of the document.
 
 use super::code::code_block;
 use super::document::{Lookup, References};
 use super::link::{self, Piece};
+use super::node::{Node, element};
 use super::split::OPTIONS;
-use crate::erase::{Erase, Erased};
-use leptos::html;
-use leptos::prelude::*;
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 
 /// Elements deeper than this are shown without their element, so that a text of a thousand `>` cannot exhaust the stack.
 const MAX_DEPTH: usize = 32;
 
-/// The views of one or more blocks.
-pub(super) fn render(source: &str, references: &References) -> Vec<Erased> {
+/// The nodes of one or more blocks.
+pub(super) fn render(source: &str, references: &References) -> Vec<Node> {
     let mut renderer = Renderer::default();
     for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(Lookup(Some(references)))) {
         renderer.event(event);
@@ -36,7 +34,7 @@ struct Renderer<'a> {
 /// What stands in an element.
 #[derive(Default)]
 struct Content {
-    children: Vec<Erased>,
+    children: Vec<Node>,
     /// Text that has no view yet; neighbouring texts become one.
     text: String,
 }
@@ -48,17 +46,17 @@ impl Content {
         }
         let text = std::mem::take(&mut self.text);
         if !link_bare_urls || !text.contains("http") {
-            self.children.push(text.erase());
+            self.children.push(Node::Text(text));
             return;
         }
         let pieces = link::bare_urls(&text);
         self.children.extend(pieces.into_iter().map(|piece| match piece {
-            Piece::Text(text) => text.to_owned().erase(),
-            Piece::Url(url) => anchor(url, vec![url.to_owned().erase()]),
+            Piece::Text(text) => Node::Text(text.to_owned()),
+            Piece::Url(url) => anchor(url, vec![Node::Text(url.to_owned())]),
         }));
     }
 
-    fn finish(mut self, link_bare_urls: bool) -> Vec<Erased> {
+    fn finish(mut self, link_bare_urls: bool) -> Vec<Node> {
         self.flush(link_bare_urls);
         self.children
     }
@@ -70,20 +68,18 @@ impl<'a> Renderer<'a> {
             Event::Start(tag) => self.start(tag),
             Event::End(_) => self.end(),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.top.text.push_str(&text),
-            Event::Code(code) if self.skipped == 0 => {
-                self.push(html::code().dir("ltr").child(code.into_string()).erase())
-            }
+            Event::Code(code) if self.skipped == 0 => self.push(element("code").with("dir", "ltr").text(code)),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.top.text.push_str(&text);
             }
             Event::SoftBreak => self.top.text.push('\n'),
-            Event::HardBreak if self.skipped == 0 => self.push(html::br().erase()),
+            Event::HardBreak if self.skipped == 0 => self.push(element("br")),
             Event::HardBreak => self.top.text.push(' '),
-            Event::Rule => self.push(html::hr().erase()),
+            Event::Rule => self.push(element("hr")),
             Event::TaskListMarker(checked) => {
                 let label = if checked { "Done" } else { "To do" };
-                let marker = html::input().r#type("checkbox").disabled(true).checked(checked);
-                self.push(marker.attr("aria-label", label).erase());
+                let marker = element("input").with("type", "checkbox").with("disabled", "").with("aria-label", label);
+                self.push(if checked { marker.with("checked", "") } else { marker });
             }
         }
     }
@@ -120,7 +116,7 @@ impl<'a> Renderer<'a> {
         self.top.children.push(view);
     }
 
-    fn push(&mut self, view: Erased) {
+    fn push(&mut self, view: Node) {
         self.flush();
         self.top.children.push(view);
     }
@@ -134,32 +130,32 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    fn element(&mut self, tag: Tag<'a>, content: Content) -> Erased {
+    fn element(&mut self, tag: Tag<'a>, content: Content) -> Node {
         let Content { children, text } = content;
         match tag {
             Tag::CodeBlock(kind) => code_block(language(&kind), text),
             Tag::Image { dest_url, .. } => image(&dest_url, text),
             Tag::Link { dest_url, .. } => anchor(&dest_url, children),
             Tag::Heading { level, .. } => heading(level, children),
-            Tag::List(Some(1)) => html::ol().child(children).erase(),
-            Tag::List(Some(first)) => html::ol().start(first.to_string()).child(children).erase(),
-            Tag::List(None) => html::ul().child(children).erase(),
-            Tag::Item => html::li().child(children).erase(),
-            Tag::BlockQuote(_) => html::blockquote().child(children).erase(),
-            Tag::HtmlBlock => html::p().class("cw-md-html").child(children).erase(),
-            Tag::Emphasis => html::em().child(children).erase(),
-            Tag::Strong => html::strong().child(children).erase(),
-            Tag::Strikethrough => html::del().child(children).erase(),
+            Tag::List(Some(1)) => element("ol").around(children),
+            Tag::List(Some(first)) => element("ol").with("start", first.to_string()).around(children),
+            Tag::List(None) => element("ul").around(children),
+            Tag::Item => element("li").around(children),
+            Tag::BlockQuote(_) => element("blockquote").around(children),
+            Tag::HtmlBlock => element("p").with("class", "cw-md-html").around(children),
+            Tag::Emphasis => element("em").around(children),
+            Tag::Strong => element("strong").around(children),
+            Tag::Strikethrough => element("del").around(children),
             Tag::Table(_) => table(children),
-            Tag::TableHead => html::thead().child(html::tr().child(children)).erase(),
-            Tag::TableRow => html::tr().child(children).erase(),
+            Tag::TableHead => element("thead").around(vec![element("tr").around(children)]),
+            Tag::TableRow => element("tr").around(children),
             Tag::TableCell => self.cell(children),
             // The rest belongs to dialects that are not switched on.
-            _ => html::p().child(children).erase(),
+            _ => element("p").around(children),
         }
     }
 
-    fn cell(&mut self, children: Vec<Erased>) -> Erased {
+    fn cell(&mut self, children: Vec<Node>) -> Node {
         let class = match self.columns.get(self.column) {
             Some(Alignment::Right) => "cw-md-end",
             Some(Alignment::Center) => "cw-md-center",
@@ -167,52 +163,55 @@ impl<'a> Renderer<'a> {
         };
         self.column += 1;
         if self.in_head {
-            html::th().scope("col").class(class).child(children).erase()
+            element("th").with("scope", "col").with("class", class).around(children)
         } else {
-            html::td().class(class).child(children).erase()
+            element("td").with("class", class).around(children)
         }
     }
 }
 
 /// A table scrolls by itself; it can be focused so that the keyboard can scroll it.
-fn table(mut children: Vec<Erased>) -> Erased {
+fn table(mut children: Vec<Node>) -> Node {
     let rows = children.split_off(children.len().min(1));
-    let table = html::table().child((children, html::tbody().child(rows)));
-    let scroller = html::div().class("cw-md-table").tabindex("0").role("region").attr("aria-label", "Table");
-    scroller.child(table).erase()
+    children.push(element("tbody").around(rows));
+    let scroller = element("div").with("class", "cw-md-table").with("tabindex", "0");
+    let scroller = scroller.with("role", "region").with("aria-label", "Table");
+    scroller.around(vec![element("table").around(children)])
 }
 
 /// The page has its own headings of level 1 and 2.
-fn heading(level: HeadingLevel, children: Vec<Erased>) -> Erased {
-    match level {
-        HeadingLevel::H1 => html::h3().child(children).erase(),
-        HeadingLevel::H2 => html::h4().child(children).erase(),
-        HeadingLevel::H3 => html::h5().child(children).erase(),
-        _ => html::h6().child(children).erase(),
+fn heading(level: HeadingLevel, children: Vec<Node>) -> Node {
+    let tag = match level {
+        HeadingLevel::H1 => "h3",
+        HeadingLevel::H2 => "h4",
+        HeadingLevel::H3 => "h5",
+        _ => "h6",
+    };
+    element(tag).around(children)
+}
+
+fn anchor(url: &str, children: Vec<Node>) -> Node {
+    match link::allowed(url) {
+        Some(url) => link_to(url).around(children),
+        None => element("span").around(children),
     }
 }
 
-fn anchor(url: &str, children: Vec<Erased>) -> Erased {
-    match link::allowed(url) {
-        Some(url) => {
-            html::a().href(url.to_owned()).target("_blank").rel("noopener noreferrer nofollow").child(children).erase()
-        }
-        None => html::span().child(children).erase(),
-    }
+fn link_to(url: &str) -> Node {
+    element("a").with("href", url).with("target", "_blank").with("rel", "noopener noreferrer nofollow")
 }
 
 /// An image of another host is a link to it: showing it would tell that host who reads what.
-fn image(url: &str, description: String) -> Erased {
+fn image(url: &str, description: String) -> Node {
     if link::is_embedded_image(url) {
-        return html::img().src(url.to_owned()).alt(description).erase();
+        return element("img").with("src", url).with("alt", description);
     }
     let description = if description.is_empty() { "Image".to_owned() } else { description };
     let Some(url) = link::allowed(url) else {
-        return html::span().child(description).erase();
+        return element("span").text(description);
     };
     let label = format!("{description} ({})", link::host(url));
-    let anchor = html::a().href(url.to_owned()).target("_blank").rel("noopener noreferrer nofollow");
-    anchor.class("cw-md-image").child(label).erase()
+    link_to(url).with("class", "cw-md-image").text(label)
 }
 
 fn language<'k>(kind: &'k CodeBlockKind<'_>) -> &'k str {

@@ -1,0 +1,247 @@
+//! What a Markdown text is made of in the document: one type for all its elements, changed in place.
+//!
+//! Leptos' own elements have a type for each tag and each list of attributes. That suits what is written by hand, where little
+//! changes; a renderer that picks its tags at runtime would bring thirty such types, each with its own code in the download.
+
+use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
+use leptos::tachys::html::attribute::{Attribute, AttributeValue};
+use leptos::tachys::hydration::Cursor;
+use leptos::tachys::renderer::types::{Element, Node as DomNode};
+use leptos::tachys::renderer::{CastFrom, Rndr};
+use leptos::tachys::view::add_attr::AddAnyAttr;
+use leptos::tachys::view::strings::StringState;
+use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
+
+/// Elements that have no content and no end tag, as far as Markdown makes them.
+const VOID: [&str; 4] = ["br", "hr", "img", "input"];
+
+/// A text or an element.
+pub(super) enum Node {
+    Text(String),
+    Element { tag: &'static str, attributes: Attributes, children: Vec<Node> },
+}
+
+/// Names and values.
+type Attributes = Vec<(&'static str, String)>;
+
+/// An element without attributes or children.
+pub(super) fn element(tag: &'static str) -> Node {
+    Node::Element { tag, attributes: Vec::new(), children: Vec::new() }
+}
+
+impl Node {
+    /// With one more attribute.
+    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        if let Self::Element { attributes, .. } = &mut self {
+            attributes.push((name, value.into()));
+        }
+        self
+    }
+
+    /// With these children instead of those that it had.
+    pub(super) fn around(mut self, content: Vec<Self>) -> Self {
+        if let Self::Element { children, .. } = &mut self {
+            *children = content;
+        }
+        self
+    }
+
+    /// With a text as its only child. An empty one is none: the browser would not find it in the rendered page.
+    pub(super) fn text(self, text: impl Into<String>) -> Self {
+        let text = text.into();
+        if text.is_empty() { self } else { self.around(vec![Self::Text(text)]) }
+    }
+}
+
+/// What stands in the document for a node.
+pub(super) enum NodeState {
+    Text(StringState),
+    Element { tag: &'static str, element: Element, attributes: Attributes, children: Vec<NodeState> },
+}
+
+impl NodeState {
+    fn as_mountable(&self) -> &dyn Mountable {
+        match self {
+            Self::Text(text) => text,
+            Self::Element { element, .. } => element,
+        }
+    }
+
+    fn as_mountable_mut(&mut self) -> &mut dyn Mountable {
+        match self {
+            Self::Text(text) => text,
+            Self::Element { element, .. } => element,
+        }
+    }
+}
+
+impl Mountable for NodeState {
+    fn unmount(&mut self) {
+        self.as_mountable_mut().unmount();
+    }
+
+    fn mount(&mut self, parent: &Element, marker: Option<&DomNode>) {
+        self.as_mountable_mut().mount(parent, marker);
+    }
+
+    fn insert_before_this(&self, child: &mut dyn Mountable) -> bool {
+        self.as_mountable().insert_before_this(child)
+    }
+
+    fn elements(&self) -> Vec<Element> {
+        self.as_mountable().elements()
+    }
+}
+
+impl Render for Node {
+    type State = NodeState;
+
+    fn build(self) -> NodeState {
+        match self {
+            Self::Text(text) => NodeState::Text(Render::build(text)),
+            Self::Element { tag, attributes, children } => {
+                let element = Rndr::create_element(tag, None);
+                for (name, value) in &attributes {
+                    Rndr::set_attribute(&element, name, value);
+                }
+                let children = children.into_iter().map(|child| appended(child, &element)).collect();
+                NodeState::Element { tag, element, attributes, children }
+            }
+        }
+    }
+
+    fn rebuild(self, state: &mut NodeState) {
+        match (self, &mut *state) {
+            (Self::Text(text), NodeState::Text(before)) => Render::rebuild(text, before),
+            (
+                Self::Element { tag, attributes, children },
+                NodeState::Element {
+                    tag: tag_before,
+                    element,
+                    attributes: attributes_before,
+                    children: children_before,
+                },
+            ) if tag == *tag_before => {
+                change_attributes(element, attributes_before, attributes);
+                change_children(element, children_before, children);
+            }
+            (other, _) => {
+                let mut new = other.build();
+                state.insert_before_this(&mut new);
+                state.unmount();
+                *state = new;
+            }
+        }
+    }
+}
+
+fn appended(child: Node, parent: &Element) -> NodeState {
+    let mut state = child.build();
+    state.mount(parent, None);
+    state
+}
+
+fn change_attributes(element: &Element, before: &mut Attributes, now: Attributes) {
+    if *before == now {
+        return;
+    }
+    for (name, _) in before.iter().filter(|(name, _)| now.iter().all(|(other, _)| other != name)) {
+        Rndr::remove_attribute(element, name);
+    }
+    for (name, value) in now.iter().filter(|attribute| !before.contains(attribute)) {
+        Rndr::set_attribute(element, name, value);
+    }
+    *before = now;
+}
+
+fn change_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
+    for mut surplus in before.drain(now.len().min(before.len())..) {
+        surplus.unmount();
+    }
+    let mut now = now.into_iter();
+    for (state, child) in before.iter_mut().zip(now.by_ref()) {
+        child.rebuild(state);
+    }
+    before.extend(now.map(|child| appended(child, parent)));
+}
+
+impl AddAnyAttr for Node {
+    type Output<NewAttr: Attribute> = Self;
+
+    /// What stands in a text takes no attributes from outside.
+    fn add_any_attr<NewAttr: Attribute>(self, _attr: NewAttr) -> Self {
+        self
+    }
+}
+
+impl RenderHtml for Node {
+    type AsyncOutput = Self;
+    type Owned = Self;
+
+    const MIN_LENGTH: usize = 0;
+
+    fn dry_resolve(&mut self) {}
+
+    async fn resolve(self) -> Self {
+        self
+    }
+
+    fn to_html_with_buf(
+        self,
+        buf: &mut String,
+        position: &mut Position,
+        escape: bool,
+        mark_branches: bool,
+        extra: Vec<AnyAttribute>,
+    ) {
+        match self {
+            Self::Text(text) => text.to_html_with_buf(buf, position, escape, mark_branches, extra),
+            Self::Element { tag, attributes, children } => {
+                buf.push('<');
+                buf.push_str(tag);
+                for (name, value) in attributes {
+                    AttributeValue::to_html(value, name, buf);
+                }
+                buf.push('>');
+                if !VOID.contains(&tag) {
+                    *position = Position::FirstChild;
+                    for child in children {
+                        child.to_html_with_buf(buf, position, escape, mark_branches, Vec::new());
+                    }
+                    buf.push_str("</");
+                    buf.push_str(tag);
+                    buf.push('>');
+                }
+                *position = Position::NextChild;
+            }
+        }
+    }
+
+    /// As Leptos' elements take over theirs: down into the first child, or on to the next sibling.
+    fn hydrate<const FROM_SERVER: bool>(self, cursor: &Cursor, position: &PositionState) -> NodeState {
+        match self {
+            Self::Text(text) => NodeState::Text(RenderHtml::hydrate::<FROM_SERVER>(text, cursor, position)),
+            Self::Element { tag, attributes, children } => {
+                match position.get() {
+                    Position::FirstChild => cursor.child(),
+                    Position::Current => {}
+                    _ => cursor.sibling(),
+                }
+                let Some(element) = Element::cast_from(cursor.current()) else {
+                    // The document is not the one that the server rendered: the view gets an element of its own.
+                    return Self::Element { tag, attributes, children }.build();
+                };
+                position.set(Position::FirstChild);
+                let children =
+                    children.into_iter().map(|child| child.hydrate::<FROM_SERVER>(cursor, position)).collect();
+                cursor.set(element.clone().into());
+                position.set(Position::NextChild);
+                NodeState::Element { tag, element, attributes, children }
+            }
+        }
+    }
+
+    fn into_owned(self) -> Self {
+        self
+    }
+}
