@@ -3,8 +3,7 @@
 use super::pane::Pane;
 use super::session::Place;
 use crate::actions::BlockEvents;
-use crate::api::codec::ValueJson;
-use crate::api::{ApiError, load_conversation};
+use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, awaited, handler};
 use leptos::prelude::*;
@@ -41,20 +40,17 @@ pub fn AgentChat(
             None => (0, selected),
         }
     });
-    let loaded = Resource::<_, ValueJson>::new_with_options(
-        move || wanted.get(),
-        |(_, id)| async move {
-            match id {
-                Some(id) => load_conversation(id).await.map(Some),
-                None => Ok(None),
-            }
-        },
-        true,
-    );
+    let load = |id| async move {
+        match id {
+            Some(id) => load_conversation(id).await.map(Some),
+            None => Ok(None),
+        }
+    };
+    let loaded = Loaded::new(move || wanted.get(), load, true);
     let place = StoredValue::new(Place { block_id: id, page_id, properties, fields, events });
     let pane = awaited(move || {
         Suspend::new(async move {
-            match loaded.await {
+            match loaded.wait().await {
                 Ok(view) => view! { <Pane view place=place.get_value() draft own_id /> }.erase(),
                 Err(error) => {
                     // Nothing is open: the conversation from before has to be loaded again.

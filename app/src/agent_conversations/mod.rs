@@ -9,8 +9,7 @@ pub mod rename;
 pub mod when;
 
 use crate::actions::BlockEvents;
-use crate::api::codec::ValueJson;
-use crate::api::{ApiError, list_conversations};
+use crate::api::{ApiError, Loaded, list_conversations};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, attribute, awaited, flag, handler, optional};
 use crate::icons::{Icon, Shape};
@@ -47,13 +46,13 @@ pub fn AgentConversations(
         news.emit("onNew", Value::Null);
     };
     provide_context(ListEvents(events));
-    let first = Resource::<_, ValueJson>::new_with_options(|| (), |()| list_conversations(None), false);
+    let first = Loaded::new(|| (0, None), list_conversations, false);
     let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
     let new_id = format!("list-{id}-new");
     let list = awaited(move || {
         let id = id.clone();
         Suspend::new(async move {
-            let first = first.await;
+            let first = first.wait().await;
             view! { <List id first /> }.erase()
         })
     });

@@ -7,6 +7,7 @@ pub mod delete;
 pub mod error;
 #[cfg(feature = "ssr")]
 mod frames;
+pub mod loaded;
 pub mod page;
 pub mod rename;
 pub mod send;
@@ -17,6 +18,7 @@ pub use conversation::{LoadConversation, load_conversation};
 pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
 pub use delete::{DeleteConversation, delete_conversation};
 pub use error::ApiError;
+pub use loaded::Loaded;
 pub use page::{LoadPage, load_page};
 pub use rename::{RenameConversation, rename_conversation};
 pub use send::{SendToAgent, send};

@@ -9,8 +9,7 @@ use super::regions::{Parts, RegionNames, Regions};
 use super::rust_page::RustPages;
 use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
-use crate::api::codec::ValueJson;
-use crate::api::{ApiError, load_page};
+use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, awaited, effect};
 use crate::page_state::{PageState, words};
@@ -30,10 +29,10 @@ pub fn PageRoute(
     /// The page's id; without one, the config's first page.
     id: Signal<Option<String>>,
 ) -> impl IntoView {
-    let page = Resource::<_, ValueJson>::new_with_options(move || id.get(), load_page, false);
+    let page = Loaded::new(move || (0, id.get()), load_page, false);
     awaited(move || {
         Suspend::new(async move {
-            match page.await {
+            match page.wait().await {
                 Ok(page) => view! { <PageView page /> }.erase(),
                 Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
                 Err(error) => view! { <FailedPage error /> }.erase(),

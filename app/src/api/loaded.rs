@@ -1,0 +1,118 @@
+//! What a view loads while the page is rendered, and again in the browser.
+
+use super::ApiError;
+use super::codec::ValueJson;
+use leptos::prelude::*;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use wire::error::{ErrorCode, UserError};
+
+/// Which one is loaded: when it changes, it is loaded anew. The number tells apart what has the same id or none.
+pub type Key = (u32, Option<String>);
+
+/// Something of type `T` from a server function. The server's answer comes with the page.
+///
+/// All of them are one type of resource to Leptos, of JSON: with a type for each, the browser would have to download the code of
+/// resources for each.
+pub struct Loaded<T> {
+    resource: Resource<Result<Content, ApiError>, ValueJson>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Loaded<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Loaded<T> {}
+
+type Loading = Pin<Box<dyn Future<Output = Result<Content, ApiError>> + Send>>;
+
+/// What was loaded: as it came with the page, or as a server function returned it in the browser.
+#[derive(Clone)]
+enum Content {
+    Json(Value),
+    #[cfg(not(feature = "ssr"))]
+    Read(std::sync::Arc<dyn std::any::Any + Send + Sync>),
+}
+
+impl Content {
+    #[cfg(feature = "ssr")]
+    fn new<T: Serialize>(content: T) -> Result<Self, ApiError> {
+        serde_json::to_value(content).map(Self::Json).map_err(|_| unreadable())
+    }
+
+    #[cfg(not(feature = "ssr"))]
+    #[expect(clippy::unnecessary_wraps, reason = "on the server it can fail")]
+    fn new<T: Send + Sync + 'static>(content: T) -> Result<Self, ApiError> {
+        Ok(Self::Read(std::sync::Arc::new(content)))
+    }
+
+    fn read<T: DeserializeOwned + Clone + 'static>(self) -> Result<T, ApiError> {
+        match self {
+            Self::Json(content) => serde_json::from_value(content).map_err(|_| unreadable()),
+            #[cfg(not(feature = "ssr"))]
+            Self::Read(content) => content.downcast_ref().cloned().ok_or_else(unreadable),
+        }
+    }
+}
+
+impl Serialize for Content {
+    /// Only what the server loaded goes anywhere.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Json(content) => content.serialize(serializer),
+            #[cfg(not(feature = "ssr"))]
+            Self::Read(_) => serializer.serialize_unit(),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(Self::Json)
+    }
+}
+
+impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Loaded<T> {
+    /// Loads by `key`. When it is `blocking`, the rendered page waits for it with its first byte.
+    pub fn new<F>(
+        key: impl Fn() -> Key + Send + Sync + 'static,
+        load: impl Fn(Option<String>) -> F + Send + Sync + 'static,
+        blocking: bool,
+    ) -> Self
+    where
+        F: Future<Output = Result<T, ApiError>> + Send + 'static,
+    {
+        let key: Box<dyn Fn() -> Key + Send + Sync> = Box::new(key);
+        let load = move |(_, id): Key| -> Loading {
+            let content = load(id);
+            Box::pin(async move { Content::new(content.await?) })
+        };
+        let load: Box<dyn Fn(Key) -> Loading + Send + Sync> = Box::new(load);
+        Self { resource: Resource::new_with_options(key, load, blocking), of: PhantomData }
+    }
+
+    /// What was loaded, once it is there.
+    ///
+    /// # Errors
+    ///
+    /// What the server function answered.
+    pub async fn wait(self) -> Result<T, ApiError> {
+        self.resource.await?.read()
+    }
+
+    /// Loads it again.
+    pub fn refetch(self) {
+        self.resource.refetch();
+    }
+}
+
+/// Cannot happen between a server and a browser of the same build.
+fn unreadable() -> ApiError {
+    UserError::new(ErrorCode::Internal, "The server's answer could not be read. Reload the page.").into()
+}
