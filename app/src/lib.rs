@@ -18,9 +18,12 @@ pub mod pages;
 pub mod properties;
 pub mod routes;
 mod scope;
+#[cfg(feature = "ssr")]
 pub mod shell;
 pub mod theme;
+mod title;
 mod validation;
 
 pub use routes::App;
+#[cfg(feature = "ssr")]
 pub use shell::shell;

@@ -4,8 +4,8 @@
 //! can be undone with one click.
 
 use leptos::prelude::*;
+use litemap::LiteMap;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use wire::page::{Block, Page};
 
@@ -15,7 +15,7 @@ type Check = Arc<dyn Fn(&Value) -> Option<String> + Send + Sync>;
 /// The state of the page around; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct PageState {
-    fields: StoredValue<BTreeMap<String, Field>>,
+    fields: StoredValue<LiteMap<String, Field>>,
     /// The inputs that are on the page and what they demand, in the order of the page.
     checks: StoredValue<Vec<(String, Check)>>,
     /// Rises with every write.
@@ -48,7 +48,7 @@ pub struct AgentWrite {
 impl PageState {
     /// The state that the page begins with: a value for each of its inputs. `evaluate` is for initial values that are operators.
     pub fn new(page: &Page, evaluate: impl Fn(&Value) -> Value) -> Self {
-        let mut fields = BTreeMap::new();
+        let mut fields = LiteMap::new();
         collect_fields(&page.blocks, &evaluate, &mut fields);
         let fields = StoredValue::new(fields);
         let writes = RwSignal::new(0);
@@ -228,7 +228,7 @@ impl PageState {
 
     /// The keys that hold a value of an agent which can be undone. Tracked.
     pub fn agent_writes(&self) -> Vec<String> {
-        let written = |fields: &BTreeMap<String, Field>| {
+        let written = |fields: &LiteMap<String, Field>| {
             let written = fields.iter().filter(|(_, field)| field.agent_write.with(Option::is_some));
             written.map(|(key, _)| key.clone()).collect()
         };
@@ -319,11 +319,11 @@ pub(crate) fn words(id: &str) -> String {
     words
 }
 
-fn snapshot(fields: StoredValue<BTreeMap<String, Field>>) -> Map<String, Value> {
+fn snapshot(fields: StoredValue<LiteMap<String, Field>>) -> Map<String, Value> {
     fields.with_value(|fields| fields.iter().map(|(key, field)| (key.clone(), field.value.get_untracked())).collect())
 }
 
-fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields: &mut BTreeMap<String, Field>) {
+fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields: &mut LiteMap<String, Field>) {
     for block in blocks {
         if block.kind.field_type(&block.properties).is_some() {
             let label = block.properties.get("label").and_then(Value::as_str).map(str::to_owned);

@@ -3,8 +3,8 @@
 use crate::address::{Address, Target, target};
 use crate::erase::{Erase, dynamic};
 use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
+use crate::title::DocumentTitle;
 use leptos::prelude::*;
-use leptos_meta::{Title, provide_meta_context};
 
 /// The app: `/` is the config's first page, `/{page}` each page by its id.
 #[component]
@@ -13,7 +13,8 @@ pub fn App(
     #[prop(optional)]
     pages: &'static [RustPage],
 ) -> impl IntoView {
-    provide_meta_context();
+    #[cfg(feature = "ssr")]
+    leptos_meta::provide_meta_context();
     provide_context(RustPages(pages));
     #[cfg(feature = "ssr")]
     crate::shell::protect();
@@ -30,7 +31,7 @@ pub fn App(
         false => view! { <MissingPage /> }.erase(),
     });
     view! {
-        <Title text="Chatwright" />
+        <DocumentTitle text="Chatwright" />
         {content}
     }
 }

@@ -12,8 +12,8 @@ pub use events::BlockEvents;
 
 use crate::scope::Scope;
 use leptos::prelude::*;
+use litemap::LiteMap;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ pub struct Actions {
     page_id: StoredValue<String>,
     scope: Scope,
     state: crate::page_state::PageState,
-    methods: StoredValue<BTreeMap<String, Methods>>,
+    methods: StoredValue<LiteMap<String, Methods>>,
     notices: RwSignal<Vec<Notice>>,
     count: StoredValue<u32>,
 }
@@ -88,7 +88,7 @@ impl Actions {
             page_id: StoredValue::new(page_id),
             scope: Scope::of_page(),
             state: crate::page_state::use_page_state(),
-            methods: StoredValue::new(BTreeMap::new()),
+            methods: StoredValue::new(LiteMap::new()),
             notices: RwSignal::new(Vec::new()),
             count: StoredValue::new(0),
         }

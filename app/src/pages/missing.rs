@@ -1,8 +1,8 @@
 //! What is shown at an address that has no page.
 
 use crate::erase::Erase;
+use crate::title::DocumentTitle;
 use leptos::prelude::*;
-use leptos_meta::Title;
 
 /// Says that nothing is here, with status 404 and a way home.
 #[component]
@@ -12,7 +12,7 @@ pub fn MissingPage() -> impl IntoView {
         response.set_status(http::StatusCode::NOT_FOUND);
     }
     view! {
-        <Title text="Page not found" />
+        <DocumentTitle text="Page not found" />
         <main class="cw-message-page">
             <p class="cw-message-code" aria-hidden="true">
                 "404"

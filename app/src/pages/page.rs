@@ -13,8 +13,8 @@ use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, awaited, effect};
 use crate::page_state::{PageState, words};
+use crate::title::DocumentTitle;
 use leptos::prelude::*;
-use leptos_meta::Title;
 use serde_json::Value;
 use wire::error::ErrorCode;
 use wire::page::Page;
@@ -68,7 +68,7 @@ pub fn PageFrame(
 ) -> impl IntoView {
     let names = RegionNames::of(&parts);
     view! {
-        <Title text=title.clone() />
+        <DocumentTitle text=title.clone() />
         <div class="cw-page">
             <a class="cw-skip" href="#cw-main">
                 "Skip to the content"
@@ -107,7 +107,7 @@ fn FailedPage(error: ApiError) -> impl IntoView {
         response.set_status(status);
     }
     view! {
-        <Title text="Not available" />
+        <DocumentTitle text="Not available" />
         <main class="cw-message-page">
             <h1>"This page is not available"</h1>
             <p>{error.to_string()}</p>

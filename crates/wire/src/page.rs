@@ -13,12 +13,13 @@ pub use properties::{
 pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, shared_fields};
 
 use crate::read::{read_names, read_struct};
+use litemap::LiteMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use std::collections::BTreeMap;
 
-/// What an event does, by the event's name: one action after the other.
-pub type Events = BTreeMap<String, Vec<Action>>;
+/// What an event does, by the event's name: one action after the other. A map of few entries, kept as a sorted list: the code of a
+/// tree would be a good part of what the browser downloads.
+pub type Events = LiteMap<String, Vec<Action>>;
 
 /// A page of the config.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,7 +31,7 @@ pub struct Page {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// `onInit`: what happens when the page has come to life.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub events: Events,
     /// What stands on it, in order.
     pub blocks: Vec<Block>,
@@ -52,7 +53,7 @@ pub struct Block {
     #[serde(skip_serializing_if = "Value::is_null")]
     pub visible: Value,
     /// What happens when something happens to it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub events: Events,
     /// What stands in it, for layout blocks.
     #[serde(skip_serializing_if = "Vec::is_empty")]

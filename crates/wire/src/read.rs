@@ -1,8 +1,8 @@
 //! Reading JSON with little code. What serde's derive makes of a type is some kilobytes each, and the browser downloads it; here a
 //! field costs a call. Every type is read from a [`Value`], so that there is one JSON reader for all.
 
+use litemap::LiteMap;
 use serde_json::{Map, Number, Value};
-use std::collections::BTreeMap;
 use std::fmt;
 
 /// The JSON is not what is expected.
@@ -115,7 +115,7 @@ impl<T: Read> Read for Vec<T> {
     }
 }
 
-impl<T: Read> Read for BTreeMap<String, T> {
+impl<T: Read> Read for LiteMap<String, T> {
     fn read(value: Value) -> Result<Self, Unreadable> {
         Map::read(value)?.into_iter().map(|(key, value)| Ok((key, T::read(value)?))).collect()
     }
