@@ -42,6 +42,30 @@ pub fn list(views: impl IntoIterator<Item = Erased>) -> Erased {
     views.into_iter().collect::<Vec<_>>().erase()
 }
 
+/// One of [`each`].
+pub struct Item {
+    /// By which it is known again.
+    pub key: Key,
+    /// Called when it is new.
+    pub view: Box<dyn FnOnce() -> Erased + Send>,
+}
+
+/// By what an item of a list is known again.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Key {
+    /// A number.
+    Number(usize),
+    /// An id.
+    Text(String),
+}
+
+/// A view for each item of a list that changes. The view of an item that stays is kept.
+pub fn each(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> Erased {
+    let items: Box<dyn Fn() -> Vec<Item> + Send + Sync> = Box::new(items);
+    let (key, view) = (|item: &Item| item.key.clone(), |item: Item| (item.view)());
+    view! { <For each=items key=key children=view /> }.erase()
+}
+
 /// As [`dynamic`], for text.
 pub fn text(text: impl FnMut() -> String + Send + 'static) -> Erased {
     (Box::new(text) as Box<dyn FnMut() -> String + Send>).erase()

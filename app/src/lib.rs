@@ -21,7 +21,7 @@ mod scope;
 #[cfg(feature = "ssr")]
 pub mod shell;
 pub mod theme;
-mod title;
+pub mod title;
 mod validation;
 
 pub use routes::App;

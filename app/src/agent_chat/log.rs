@@ -1,10 +1,11 @@
 //! The conversation's messages, in a container that follows its end while the reader is there.
 
 use super::message::Message;
+use super::message_state::MessageState;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
-use crate::erase::{Erase, attribute, effect, flag, handler, optional, text};
+use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -40,6 +41,11 @@ pub(super) fn Log() -> impl IntoView {
             follow.to_end();
         }
     });
+    let item = |message: MessageState| Item {
+        key: Key::Text(message.id.clone()),
+        view: Box::new(|| view! { <Message message /> }.erase()),
+    };
+    let messages = each(move || session.messages.get().into_iter().map(item).collect());
     let stop = move |event: KeyboardEvent| {
         if event.key() == "Escape" {
             session.stop();
@@ -60,11 +66,7 @@ pub(super) fn Log() -> impl IntoView {
                 on:keydown=handler(stop)
             >
                 <div class="cw-log-content" node_ref=content>
-                    <For
-                        each=move || session.messages.get()
-                        key=|message| message.id.clone()
-                        children=|message| view! { <Message message /> }
-                    />
+                    {messages}
                     <Thinking />
                     <Ending />
                     <Trouble />

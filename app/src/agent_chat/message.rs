@@ -1,10 +1,10 @@
 //! A message of the log.
 
 use super::browser;
-use super::message_state::MessageState;
+use super::message_state::{MessageState, PartState};
 use super::part::part_view;
 use super::session::Session;
-use crate::erase::{Erase, attribute, dynamic, flag, handler, optional};
+use crate::erase::{Erase, Item, attribute, dynamic, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use std::time::Duration;
@@ -22,6 +22,8 @@ pub(super) fn Message(
 ) -> impl IntoView {
     let role = message.role;
     let parts = message.parts.clone();
+    let item = move |part: PartState| Item { key: part.key(), view: Box::new(move || part_view(part, role)) };
+    let parts = each(move || parts.get().into_iter().map(item).collect());
     let (class, who) = match role {
         Role::User => ("cw-message cw-message-user", "You"),
         Role::Assistant | Role::System => ("cw-message cw-message-assistant", "Agent"),
@@ -32,7 +34,7 @@ pub(super) fn Message(
     view! {
         <article class=class aria-label=who data-message=id>
             <div class="cw-message-body" aria-live=live>
-                <For each=move || parts.get() key=|part| part.key() children=move |part| part_view(part, role) />
+                {parts}
             </div>
             {(role == Role::Assistant).then(|| view! { <Actions message /> })}
         </article>

@@ -1,5 +1,6 @@
 //! A message on the screen: a signal for each part, so that a delta redraws the tail of one part and nothing else.
 
+use crate::erase::Key;
 use crate::markdown::Document;
 use leptos::prelude::*;
 use wire::api::MessageMetadata;
@@ -21,6 +22,9 @@ pub(super) struct PartState {
     pub(super) number: usize,
     pub(super) kind: PartKind,
 }
+
+/// How many kinds of parts there are.
+const KINDS: usize = 4;
 
 /// What a part is, with what its view shows.
 #[derive(Clone)]
@@ -60,15 +64,15 @@ impl PartState {
         Self { number, kind }
     }
 
-    /// Number and kind: a part that becomes one of another kind is another part.
-    pub(super) fn key(&self) -> (usize, u8) {
+    /// Made of number and kind: a part that becomes one of another kind is another part.
+    pub(super) fn key(&self) -> Key {
         let kind = match &self.kind {
             PartKind::Text(_) => 0,
             PartKind::Reasoning { .. } => 1,
             PartKind::Tool(_) => 2,
             PartKind::Fixed(_) => 3,
         };
-        (self.number, kind)
+        Key::Number(self.number * KINDS + kind)
     }
 
     /// Shows the part as it is now; false when it is of another kind.

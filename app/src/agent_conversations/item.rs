@@ -13,7 +13,7 @@ use leptos::prelude::*;
 
 /// A link with title and time, and the button of its menu.
 #[component]
-pub fn Item(
+pub fn Conversation(
     /// The conversation.
     item: Entry,
     /// The id of the list's menu.

@@ -11,14 +11,14 @@ pub mod when;
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, Loaded, list_conversations};
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, attribute, awaited, flag, handler, optional};
+use crate::erase::{Erase, Erased, Item, Key, attribute, awaited, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use actions::ActionsMenu;
 use delete_dialog::DeleteDialog;
-use item::Item;
+use item::Conversation;
 use leptos::prelude::*;
-use list::Conversations;
+use list::{Conversations, Entry};
 use serde_json::Value;
 use wire::api::ConversationList;
 use wire::page::AgentConversationsProperties;
@@ -79,14 +79,17 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
         let none = list.is_empty() && list.error.with(Option::is_none);
         none.then(|| view! { <p class="cw-list-empty">"Your conversations will be kept here."</p> }.erase())
     });
+    let item = move |entry: Entry| Item {
+        key: Key::Text(entry.id.clone()),
+        view: Box::new(move || view! { <Conversation item=entry menu=menu.get_value() /> }.erase()),
+    };
+    let items = each(move || list.items().into_iter().map(item).collect());
     let more = optional(move || list.has_more().then(|| more_button(list)));
     view! {
         {error}
         {none}
         <ul class="cw-conversation-list">
-            <For each=move || list.items() key=|item| item.id.clone() let:item>
-                <Item item menu=menu.get_value() />
-            </For>
+            {items}
         </ul>
         {more}
         <ActionsMenu id=menu.get_value() />

@@ -1,10 +1,10 @@
 //! The components that show Markdown.
 
 use super::code::copy_on_click;
-use super::document::{Block, Document};
+use super::document::{Block, Document, References};
 use super::render::render;
 use super::tail::presentable;
-use crate::erase::{Erase, effect, handler};
+use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use leptos::prelude::*;
 
 /// Text in Markdown.
@@ -33,22 +33,28 @@ pub fn DocumentView(
     document: Document,
 ) -> impl IntoView {
     let Document { blocks, references, .. } = document;
-    let block = move |block: Block| {
+    let item = move |block: Block| {
         let references = references.clone();
-        move || {
-            block.source.with(|source| {
-                if source.open {
-                    render(&presentable(&source.text), &references)
-                } else {
-                    render(&source.text, &references)
-                }
-            })
-        }
+        Item { key: Key::Number(block.number), view: Box::new(move || block_view(block, references)) }
     };
+    let blocks = each(move || blocks.get().into_iter().map(&item).collect());
     view! {
         <div class="cw-markdown" dir="auto" on:click=handler(copy_on_click)>
-            <For each=move || blocks.get() key=|block| block.number children=block />
+            {blocks}
         </div>
     }
     .erase()
+}
+
+fn block_view(block: Block, references: References) -> Erased {
+    let nodes = move || {
+        block.source.with(|source| {
+            if source.open {
+                render(&presentable(&source.text), &references)
+            } else {
+                render(&source.text, &references)
+            }
+        })
+    };
+    nodes.erase()
 }
