@@ -13,6 +13,7 @@ pub mod context;
 pub mod erase;
 pub mod icons;
 pub mod markdown;
+mod node;
 pub mod page_state;
 pub mod pages;
 pub mod properties;

@@ -1,7 +1,7 @@
 //! The question whether a tool may run.
 
 use super::session::Session;
-use super::value::value_view;
+use super::value::value_nodes;
 use super::words::tool_name;
 use crate::erase::{Erase, flag, handler};
 use crate::icons::{Icon, Shape};
@@ -42,7 +42,7 @@ pub(super) fn ApprovalCard(
                     <span>"The agent asks for your approval before this happens."</span>
                 </p>
             </div>
-            {input.filter(|input| !is_blank(input)).map(|input| view! { <div class="cw-approval-input">{value_view(&input)}</div> })}
+            {input.filter(|input| !is_blank(input)).map(|input| view! { <div class="cw-approval-input">{value_nodes(&input)}</div> })}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"

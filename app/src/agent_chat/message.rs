@@ -51,7 +51,7 @@ fn Actions(message: MessageState) -> impl IntoView {
     let id = message.id.clone();
     let is_newest = Memo::new(move |_| session.messages.with(|all| all.last().is_some_and(|last| last.id == id)));
     let can_regenerate =
-        move || is_newest.get() && metadata.with(|metadata| metadata.outcome != Some(Outcome::Waiting));
+        Memo::new(move |_| is_newest.get() && metadata.with(|metadata| metadata.outcome != Some(Outcome::Waiting)));
     let is_shown = {
         let message = message.clone();
         move || !(message.is_blank() || is_newest.get() && session.is_busy())
@@ -68,7 +68,7 @@ fn Actions(message: MessageState) -> impl IntoView {
     };
     let label = move || Some(if copied.get() { "Copied" } else { "Copy answer" }.to_owned());
     let regenerate = optional(move || {
-        can_regenerate().then(|| {
+        can_regenerate.get().then(|| {
             view! {
                 <button
                     type="button"

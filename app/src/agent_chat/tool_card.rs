@@ -2,10 +2,11 @@
 
 use super::approval_card::ApprovalCard;
 use super::session::PAGE_STATE_TOOL;
-use super::value::value_view;
+use super::value::value_nodes;
 use super::words::{tool_name, tool_state};
-use crate::erase::{Erase, Erased, attribute, dynamic, text};
+use crate::erase::{Erase, attribute, dynamic, text};
 use crate::icons::{Icon, Shape};
+use crate::node::{Node, drawn, element};
 use leptos::prelude::*;
 use serde_json::Value;
 use wire::{ToolPart, ToolState};
@@ -36,7 +37,9 @@ fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
     let (name, detail, state) = (words(tool_name), words(summary), words(|tool| tool_state(tool).into()));
     let shape = {
         let tool = tool.clone();
-        dynamic(move || view! { <Icon of=tool.with(icon) /> }.erase())
+        // Not drawn anew with each piece of the input: a spinner would begin to turn again.
+        let shape = Memo::new(move |_| tool.with(icon));
+        dynamic(move || view! { <Icon of=shape.get() /> }.erase())
     };
     let kind = {
         let tool = tool.clone();
@@ -51,7 +54,7 @@ fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
                 <span class="cw-tool-state">{state}</span>
                 <span class="cw-chevron"><Icon of=Shape::Chevron /></span>
             </summary>
-            <div class="cw-tool-body">{dynamic(move || tool.with(body))}</div>
+            <div class="cw-tool-body">{drawn(move || tool.with(body))}</div>
         </details>
     }
     .erase()
@@ -102,8 +105,11 @@ fn fields_written(tool: &ToolPart) -> String {
     }
 }
 
-fn body(tool: &ToolPart) -> Erased {
-    let section = |title: &'static str, content: Erased| view! { <section><h4>{title}</h4>{content}</section> }.erase();
+fn body(tool: &ToolPart) -> Vec<Node> {
+    let section = |title: &'static str, content: Vec<Node>| {
+        let heading = std::iter::once(element("h4").text(title));
+        element("section").around(heading.chain(content).collect())
+    };
     let is_empty = |value: &&Value| value.as_object().is_some_and(serde_json::Map::is_empty);
     let input = tool.input.as_ref().or(tool.raw_input.as_ref());
     let shown_input = match input {
@@ -113,21 +119,21 @@ fn body(tool: &ToolPart) -> Erased {
     };
     let mut sections = Vec::new();
     if let Some(input) = shown_input.filter(|input| !is_empty(input)) {
-        sections.push(section("Input", value_view(input)));
+        sections.push(section("Input", value_nodes(input)));
     }
     if let Some(output) = &tool.output {
-        sections.push(section("Result", value_view(output)));
+        sections.push(section("Result", value_nodes(output)));
     }
     if let Some(error) = &tool.error_text {
-        let error = view! { <p class="cw-tool-error" dir="auto">{error.clone()}</p> };
-        sections.push(section("What went wrong", error.erase()));
+        let error = element("p").with("class", "cw-tool-error").with("dir", "auto").text(error.as_str());
+        sections.push(section("What went wrong", vec![error]));
     }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
     if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
-        sections.push(section("Your note", view! { <p dir="auto">{reason}</p> }.erase()));
+        sections.push(section("Your note", vec![element("p").with("dir", "auto").text(reason)]));
     }
     if sections.is_empty() {
-        sections.push(view! { <p class="cw-value-word">"Nothing to show yet."</p> }.erase());
+        sections.push(element("p").with("class", "cw-value-word").text("Nothing to show yet."));
     }
-    sections.erase()
+    sections
 }

@@ -1,9 +1,7 @@
 //! JSON for people: keys in words with their values, lists as lists.
 
-use crate::erase::{Erase, Erased};
+use crate::node::{Node, element};
 use crate::page_state::words;
-use leptos::html;
-use leptos::prelude::*;
 use serde_json::Value;
 
 /// Deeper values are shown as "…".
@@ -13,44 +11,44 @@ const MAX_ENTRIES: usize = 100;
 /// Of a text at most this many bytes are shown.
 const MAX_TEXT: usize = 20_000;
 
-/// A value as a view.
-pub(super) fn value_view(value: &Value) -> Erased {
-    view_at(value, 0)
+/// A value as a part of a tree.
+pub(super) fn value_nodes(value: &Value) -> Vec<Node> {
+    nodes_at(value, 0)
 }
 
-fn view_at(value: &Value, depth: usize) -> Erased {
+fn nodes_at(value: &Value, depth: usize) -> Vec<Node> {
     match value {
-        Value::Null => word("none"),
-        Value::Bool(true) => word("yes"),
-        Value::Bool(false) => word("no"),
-        Value::Number(number) => text(number.to_string()),
-        Value::String(content) if content.is_empty() => word("empty"),
-        Value::String(content) => text(shortened(content)),
-        Value::Array(items) if items.is_empty() => word("none"),
-        Value::Object(entries) if entries.is_empty() => word("none"),
-        _ if depth >= MAX_DEPTH => word("…"),
+        Value::Null => vec![word("none")],
+        Value::Bool(true) => vec![word("yes")],
+        Value::Bool(false) => vec![word("no")],
+        Value::Number(number) => vec![text(number.to_string())],
+        Value::String(content) if content.is_empty() => vec![word("empty")],
+        Value::String(content) => vec![text(shortened(content))],
+        Value::Array(items) if items.is_empty() => vec![word("none")],
+        Value::Object(entries) if entries.is_empty() => vec![word("none")],
+        _ if depth >= MAX_DEPTH => vec![word("…")],
         Value::Array(items) => {
-            let shown = items.iter().take(MAX_ENTRIES).map(|item| html::li().child(view_at(item, depth + 1)).erase());
-            let list = html::ul().class("cw-value-list").child(shown.collect::<Vec<_>>());
-            with_rest(list.erase(), items.len())
+            let shown = items.iter().take(MAX_ENTRIES).map(|item| element("li").around(nodes_at(item, depth + 1)));
+            let list = element("ul").with("class", "cw-value-list").around(shown.collect());
+            with_rest(list, items.len())
         }
         Value::Object(entries) => {
             let shown = entries.iter().take(MAX_ENTRIES).map(|(key, value)| {
-                let entry = (html::dt().child(words(key)), html::dd().child(view_at(value, depth + 1)));
-                html::div().child(entry).erase()
+                let (term, content) =
+                    (element("dt").text(words(key)), element("dd").around(nodes_at(value, depth + 1)));
+                element("div").around(vec![term, content])
             });
-            let list = html::dl().class("cw-value").child(shown.collect::<Vec<_>>());
-            with_rest(list.erase(), entries.len())
+            let list = element("dl").with("class", "cw-value").around(shown.collect());
+            with_rest(list, entries.len())
         }
     }
 }
 
-fn with_rest(list: Erased, count: usize) -> Erased {
+fn with_rest(list: Node, count: usize) -> Vec<Node> {
     if count <= MAX_ENTRIES {
-        return list;
+        return vec![list];
     }
-    let rest = word_owned(format!("and {} more", count - MAX_ENTRIES));
-    vec![list, rest].erase()
+    vec![list, word(format!("and {} more", count - MAX_ENTRIES))]
 }
 
 fn shortened(text: &str) -> String {
@@ -60,15 +58,11 @@ fn shortened(text: &str) -> String {
     format!("{}…", &text[..text.floor_char_boundary(MAX_TEXT)])
 }
 
-fn text(text: String) -> Erased {
-    html::span().class("cw-value-text").dir("auto").child(text).erase()
+fn text(text: String) -> Node {
+    element("span").with("class", "cw-value-text").with("dir", "auto").text(text)
 }
 
 /// A word of ours, not of the data.
-fn word(word: &'static str) -> Erased {
-    word_owned(word.to_owned())
-}
-
-fn word_owned(word: String) -> Erased {
-    html::span().class("cw-value-word").child(word).erase()
+fn word(word: impl Into<String>) -> Node {
+    element("span").with("class", "cw-value-word").text(word)
 }

@@ -84,7 +84,8 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
         view: Box::new(move || view! { <Conversation item=entry menu=menu.get_value() /> }.erase()),
     };
     let items = each(move || list.items().into_iter().map(item).collect());
-    let more = optional(move || list.has_more().then(|| more_button(list)));
+    let has_more = Memo::new(move |_| list.has_more());
+    let more = optional(move || has_more.get().then(|| more_button(list)));
     view! {
         {error}
         {none}

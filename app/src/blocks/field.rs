@@ -36,8 +36,10 @@ pub(super) fn field(input: &InputHandle, control: Erased) -> Erased {
     };
     let problem = {
         let key = id.clone();
+        // Not drawn anew with each key: a screen reader would read it again.
+        let problem = Memo::new(move |_| state.problem(&key));
         optional(move || {
-            let problem = state.problem(&key)?;
+            let problem = problem.get()?;
             Some(view! { <span class="cw-problem" dir="auto">{problem}</span> }.erase())
         })
     };

@@ -1,7 +1,8 @@
 //! The block `Table`.
 
 use super::field::heading;
-use crate::erase::{Erase, Erased, dynamic, list, optional, text};
+use crate::erase::{Erase, optional};
+use crate::node::{Node, drawn, element};
 use crate::properties::Properties;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -27,12 +28,9 @@ pub fn Table(
         let title = properties.text("title").filter(|title| !title.is_empty())?;
         Some(view! { <h3 class="cw-table-title" id=titled.clone() dir="auto">{title}</h3> }.erase())
     });
-    let body = dynamic(move || match properties.value("rows") {
+    let body = drawn(move || match properties.value("rows") {
         Value::Array(rows) if !rows.is_empty() => table(&rows, &columns(properties, &rows), &caption_id),
-        _ => {
-            let empty = text(move || properties.text("empty").unwrap_or_else(|| "Nothing here yet.".to_owned()));
-            view! { <p class="cw-table-empty" dir="auto">{empty}</p> }.erase()
-        }
+        _ => vec![aside(properties.text("empty").unwrap_or_else(|| "Nothing here yet.".to_owned()))],
     });
     view! {
         <div class="cw-table-block">
@@ -59,35 +57,34 @@ fn columns(properties: Properties, rows: &[Value]) -> Vec<TableColumn> {
     }
 }
 
-fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Erased {
-    let heads = list(columns.iter().map(|column| view! { <th scope="col">{column.title.clone()}</th> }.erase()));
-    let row = |row: &Value| {
-        let cells = list(columns.iter().map(|column| cell(at(row, &column.key))));
-        view! { <tr>{cells}</tr> }.erase()
-    };
-    let over = rows.len().saturating_sub(MAX_ROWS);
-    view! {
-        // It takes the focus, so that the keyboard can scroll it.
-        <div class="cw-table-scroll" role="region" tabindex="0" aria-labelledby=caption_id.to_owned()>
-            <table class="cw-table">
-                <thead>
-                    <tr>{heads}</tr>
-                </thead>
-                <tbody>{list(rows.iter().take(MAX_ROWS).map(row))}</tbody>
-            </table>
-        </div>
-        {(over > 0).then(|| view! { <p class="cw-table-empty">{format!("and {over} more")}</p> }.erase())}
+fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Vec<Node> {
+    let heads = columns.iter().map(|column| element("th").with("scope", "col").text(column.title.as_str())).collect();
+    let row = |row: &Value| element("tr").around(columns.iter().map(|column| cell(at(row, &column.key))).collect());
+    let head = element("thead").around(vec![element("tr").around(heads)]);
+    let body = element("tbody").around(rows.iter().take(MAX_ROWS).map(row).collect());
+    // It takes the focus, so that the keyboard can scroll it.
+    let scroller = element("div").with("class", "cw-table-scroll").with("role", "region").with("tabindex", "0");
+    let scroller = scroller.with("aria-labelledby", caption_id);
+    let table = scroller.around(vec![element("table").with("class", "cw-table").around(vec![head, body])]);
+    match rows.len().saturating_sub(MAX_ROWS) {
+        0 => vec![table],
+        over => vec![table, aside(format!("and {over} more"))],
     }
-    .erase()
 }
 
-fn cell(value: Option<&Value>) -> Erased {
+/// A line below the table or in its place.
+fn aside(text: String) -> Node {
+    element("p").with("class", "cw-table-empty").with("dir", "auto").text(text)
+}
+
+fn cell(value: Option<&Value>) -> Node {
     let (text, numeric) = match value {
         Some(Value::Bool(yes)) => (if *yes { "Yes" } else { "No" }.to_owned(), false),
         Some(value) => (as_text(value).unwrap_or_default(), value.is_number()),
         None => (String::new(), false),
     };
-    view! { <td class:cw-number=numeric dir="auto">{text}</td> }.erase()
+    let cell = element("td").with("dir", "auto").text(text);
+    if numeric { cell.with("class", "cw-number") } else { cell }
 }
 
 /// A value in a row; `a.b` reaches into an object.

@@ -1,6 +1,6 @@
 //! A block of code with its language and a button that copies it.
 
-use super::node::{Node, element};
+use crate::node::{Node, element};
 use leptos::prelude::*;
 use leptos::web_sys;
 use std::time::Duration;

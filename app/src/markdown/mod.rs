@@ -2,7 +2,7 @@
 //!
 //! A text is cut into its top-level blocks ([`split`]). A block that is followed by another one is closed: its source never
 //! changes again, so its view is never touched again. Only the last block is parsed anew when text arrives, and
-//! only its nodes that differ are changed ([`node`]). [`tail`] keeps half-written markup from flashing up.
+//! only its nodes that differ are changed ([`crate::node`]). [`tail`] keeps half-written markup from flashing up.
 //!
 //! Nothing that a model writes reaches the page as HTML: raw HTML is text, links have an allow-listed scheme, and images of
 //! other hosts are links to them, so that a reply cannot make the browser send anything anywhere.
@@ -10,7 +10,6 @@
 mod code;
 mod document;
 mod link;
-mod node;
 mod render;
 mod split;
 mod tail;

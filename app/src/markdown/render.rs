@@ -3,8 +3,8 @@
 use super::code::code_block;
 use super::document::{Lookup, References};
 use super::link::{self, Piece};
-use super::node::{Node, element};
 use super::split::OPTIONS;
+use crate::node::{Node, element};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 
 /// Elements deeper than this are shown without their element, so that a text of a thousand `>` cannot exhaust the stack.

@@ -5,6 +5,7 @@ use super::document::{Block, Document, References};
 use super::render::render;
 use super::tail::presentable;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
+use crate::node::drawn;
 use leptos::prelude::*;
 
 /// Text in Markdown.
@@ -47,7 +48,7 @@ pub fn DocumentView(
 }
 
 fn block_view(block: Block, references: References) -> Erased {
-    let nodes = move || {
+    drawn(move || {
         block.source.with(|source| {
             if source.open {
                 render(&presentable(&source.text), &references)
@@ -55,6 +56,5 @@ fn block_view(block: Block, references: References) -> Erased {
                 render(&source.text, &references)
             }
         })
-    };
-    nodes.erase()
+    })
 }

@@ -2,7 +2,7 @@
 
 use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
-use crate::erase::{Erase, dynamic, effect, handler, list};
+use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::icons::{Icon, Shape};
 use leptos::html;
 use leptos::prelude::*;
@@ -23,24 +23,30 @@ pub fn Notices() -> impl IntoView {
             let _ = popover.show_popover();
         }
     });
-    let notice = move |notice: Notice| {
-        let Notice { number, text, status } = notice;
-        let dismiss = move |_| actions.dismiss(number);
-        view! {
-            <li class="cw-toast" data-status=status.name()>
-                {status_icon(status)}
-                <p dir="auto">{text}</p>
-                <button type="button" class="cw-icon-button" aria-label="Dismiss" on:click=handler(dismiss)>
-                    <Icon of=Shape::Close />
-                </button>
-            </li>
-        }
-        .erase()
+    let item = move |notice: Notice| Item {
+        key: Key::Text(notice.number.to_string()),
+        view: Box::new(move || notice_view(actions, notice)),
     };
+    let notices = each(move || actions.notices().into_iter().map(item).collect());
     view! {
         <ul class="cw-toasts" aria-label="Messages" popover="manual" node_ref=popover>
-            {dynamic(move || list(actions.notices().into_iter().map(notice)))}
+            {notices}
         </ul>
+    }
+    .erase()
+}
+
+fn notice_view(actions: Actions, notice: Notice) -> Erased {
+    let Notice { number, text, status } = notice;
+    let dismiss = move |_| actions.dismiss(number);
+    view! {
+        <li class="cw-toast" data-status=status.name()>
+            {status_icon(status)}
+            <p dir="auto">{text}</p>
+            <button type="button" class="cw-icon-button" aria-label="Dismiss" on:click=handler(dismiss)>
+                <Icon of=Shape::Close />
+            </button>
+        </li>
     }
     .erase()
 }

@@ -1,8 +1,10 @@
-//! What a Markdown text is made of in the document: one type for all its elements, changed in place.
+//! Trees that are drawn from data as a whole, again and again: Markdown, values, the rows of a table. One type for all their
+//! elements, changed in place.
 //!
-//! Leptos' own elements have a type for each tag and each list of attributes. That suits what is written by hand, where little
-//! changes; a renderer that picks its tags at runtime would bring thirty such types, each with its own code in the download.
+//! Leptos' own elements have a type for each tag and each list of attributes. That suits what is written by hand, where signals
+//! say what changes; a renderer that picks its tags at runtime would bring thirty such types, each with its own code in the download.
 
+use crate::erase::{Erase, Erased};
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::html::attribute::{Attribute, AttributeValue};
 use leptos::tachys::hydration::Cursor;
@@ -12,11 +14,11 @@ use leptos::tachys::view::add_attr::AddAnyAttr;
 use leptos::tachys::view::strings::StringState;
 use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
 
-/// Elements that have no content and no end tag, as far as Markdown makes them.
+/// Elements that have no content and no end tag, as far as there are any here.
 const VOID: [&str; 4] = ["br", "hr", "img", "input"];
 
 /// A text or an element.
-pub(super) enum Node {
+pub(crate) enum Node {
     Text(String),
     Element { tag: &'static str, attributes: Attributes, children: Vec<Node> },
 }
@@ -24,14 +26,19 @@ pub(super) enum Node {
 /// Names and values.
 type Attributes = Vec<(&'static str, String)>;
 
+/// What is drawn, and drawn again when something that it reads changes; what is the same then is left alone.
+pub(crate) fn drawn(nodes: impl FnMut() -> Vec<Node> + Send + 'static) -> Erased {
+    (Box::new(nodes) as Box<dyn FnMut() -> Vec<Node> + Send>).erase()
+}
+
 /// An element without attributes or children.
-pub(super) fn element(tag: &'static str) -> Node {
+pub(crate) fn element(tag: &'static str) -> Node {
     Node::Element { tag, attributes: Vec::new(), children: Vec::new() }
 }
 
 impl Node {
     /// With one more attribute.
-    pub(super) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         if let Self::Element { attributes, .. } = &mut self {
             attributes.push((name, value.into()));
         }
@@ -39,7 +46,7 @@ impl Node {
     }
 
     /// With these children instead of those that it had.
-    pub(super) fn around(mut self, content: Vec<Self>) -> Self {
+    pub(crate) fn around(mut self, content: Vec<Self>) -> Self {
         if let Self::Element { children, .. } = &mut self {
             *children = content;
         }
@@ -47,14 +54,14 @@ impl Node {
     }
 
     /// With a text as its only child. An empty one is none: the browser would not find it in the rendered page.
-    pub(super) fn text(self, text: impl Into<String>) -> Self {
+    pub(crate) fn text(self, text: impl Into<String>) -> Self {
         let text = text.into();
         if text.is_empty() { self } else { self.around(vec![Self::Text(text)]) }
     }
 }
 
 /// What stands in the document for a node.
-pub(super) enum NodeState {
+pub(crate) enum NodeState {
     Text(StringState),
     Element { tag: &'static str, element: Element, attributes: Attributes, children: Vec<NodeState> },
 }
