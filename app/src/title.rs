@@ -10,7 +10,8 @@ pub fn DocumentTitle(
     #[prop(into)]
     text: String,
 ) -> impl IntoView {
-    view! { <leptos_meta::Title text /> }
+    // A place in the page like the one that the browser's half has.
+    (view! { <leptos_meta::Title text /> }, ())
 }
 
 /// Gives the tab a title when it comes to stand on the page. One line instead of the crate that collects the tags of a head, which
