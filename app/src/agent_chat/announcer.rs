@@ -1,6 +1,9 @@
 //! An answer for people who listen: whole sentences, now and then, instead of every token.
 
-use wire::{ToolState, UiMessage, UiPart};
+use super::question_card::is_question;
+use serde_json::Value;
+use wire::question::Question;
+use wire::{ToolPart, ToolState, UiMessage, UiPart};
 
 /// A screen reader is not given more often something new than this, in milliseconds.
 const PAUSE: f64 = 1_800.0;
@@ -51,10 +54,13 @@ impl Announcer {
 
     /// A call that waits for the user, once.
     fn question(&mut self, message: &UiMessage) -> Option<String> {
-        let mut open = message.tools().filter(|tool| tool.state == ToolState::ApprovalRequested);
-        let tool = open.find(|tool| !self.asked.contains(&tool.tool_call_id))?;
+        let waits = |tool: &&ToolPart| tool.state == ToolState::ApprovalRequested || is_question(tool);
+        let tool = message.tools().filter(waits).find(|tool| !self.asked.contains(&tool.tool_call_id))?;
         self.asked.push(tool.tool_call_id.clone());
-        Some(format!("Your approval is needed: {}.", super::words::tool_name(tool)))
+        Some(match is_question(tool) {
+            true => format!("The agent asks: {}", Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text),
+            false => format!("Your approval is needed: {}.", super::words::tool_name(tool)),
+        })
     }
 }
 
@@ -125,10 +131,21 @@ mod tests {
     #[test]
     fn a_question_is_asked_once_and_at_once() {
         let mut asking = message(&[]);
-        let tool = wire::ToolPart { state: ToolState::ApprovalRequested, ..wire::ToolPart::new("c", "delete_article") };
+        let tool = ToolPart { state: ToolState::ApprovalRequested, ..ToolPart::new("c", "delete_article") };
         asking.parts.push(UiPart::Tool(Box::new(tool)));
         let mut announcer = Announcer::default();
         assert_eq!(announcer.next(&asking, 0.0, false).as_deref(), Some("Your approval is needed: Delete article."));
+        assert_eq!(announcer.next(&asking, 9_000.0, true), None);
+    }
+
+    #[test]
+    fn a_question_of_the_agent_is_read_out() {
+        let mut asking = message(&[]);
+        let input = Some(serde_json::json!({ "kind": "missing_info", "question": "Which year?" }));
+        let tool = ToolPart { state: ToolState::InputAvailable, input, ..ToolPart::new("c", "ask-user") };
+        asking.parts.push(UiPart::Tool(Box::new(tool)));
+        let mut announcer = Announcer::default();
+        assert_eq!(announcer.next(&asking, 0.0, false).as_deref(), Some("The agent asks: Which year?"));
         assert_eq!(announcer.next(&asking, 9_000.0, true), None);
     }
 

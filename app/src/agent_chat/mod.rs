@@ -19,6 +19,8 @@ mod message_state;
 mod notice;
 mod pane;
 mod part;
+mod question_card;
+mod question_field;
 mod reader;
 mod reasoning;
 mod scroll;

@@ -1,6 +1,7 @@
 //! A tool call: what it is, how it stands; its input and result on request.
 
 use super::approval_card::ApprovalCard;
+use super::question_card::{QuestionCard, is_question};
 use super::session::PAGE_STATE_TOOL;
 use super::value::value_nodes;
 use super::words::{tool_name, tool_state};
@@ -9,22 +10,43 @@ use crate::icons::{Icon, Shape};
 use crate::node::{Node, drawn, element};
 use leptos::prelude::*;
 use serde_json::Value;
+use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
-/// A tool call. While it waits for a decision it is a question.
+/// A tool call. While it waits for the user it is a question.
 #[component]
 pub(super) fn ToolCard(
     /// The call.
     tool: ArcRwSignal<ToolPart>,
 ) -> impl IntoView {
-    let asks = {
+    let waits = {
         let tool = tool.clone();
-        Memo::new(move |_| tool.with(|tool| tool.state == ToolState::ApprovalRequested))
+        Memo::new(move |_| tool.with(waits_for))
     };
     dynamic(move || {
         let tool = tool.clone();
-        if asks.get() { view! { <ApprovalCard tool /> }.erase() } else { view! { <CallCard tool /> }.erase() }
+        match waits.get() {
+            Wait::Decision => view! { <ApprovalCard tool /> }.erase(),
+            Wait::Answer => view! { <QuestionCard tool /> }.erase(),
+            Wait::Nothing => view! { <CallCard tool /> }.erase(),
+        }
     })
+}
+
+/// What a call wants of the user.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wait {
+    Decision,
+    Answer,
+    Nothing,
+}
+
+fn waits_for(tool: &ToolPart) -> Wait {
+    match tool.state {
+        ToolState::ApprovalRequested => Wait::Decision,
+        _ if is_question(tool) => Wait::Answer,
+        _ => Wait::Nothing,
+    }
 }
 
 #[component]
@@ -67,6 +89,7 @@ fn kind(tool: &ToolPart) -> &'static str {
         ToolState::ApprovalResponded if tool_state(tool) == "Approved" => "running",
         ToolState::ApprovalResponded | ToolState::OutputDenied => "denied",
         ToolState::OutputAvailable => "done",
+        ToolState::OutputError if tool.tool_name == ASK_USER => "denied",
         ToolState::OutputError => "failed",
     }
 }
@@ -86,7 +109,9 @@ fn summary(tool: &ToolPart) -> String {
     if tool.tool_name == PAGE_STATE_TOOL {
         return fields_written(tool);
     }
-    let first = tool.input.as_ref().and_then(|input| input.as_object()?.values().next());
+    let first = tool.input.as_ref().and_then(|input| {
+        if tool.tool_name == ASK_USER { input.get("question") } else { input.as_object()?.values().next() }
+    });
     let text = first.and_then(Value::as_str).map(str::trim).unwrap_or_default();
     if text.len() <= 80 && !text.contains('\n') { text.to_owned() } else { String::new() }
 }

@@ -1,6 +1,7 @@
 //! Tools in words.
 
 use super::session::PAGE_STATE_TOOL;
+use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
 /// What a call is called: its title, or the tool's name in words.
@@ -8,6 +9,7 @@ pub(super) fn tool_name(tool: &ToolPart) -> String {
     match &tool.title {
         Some(title) if !title.is_empty() => title.clone(),
         _ if tool.tool_name == PAGE_STATE_TOOL => "Fill in the page".to_owned(),
+        _ if tool.tool_name == ASK_USER => "Question".to_owned(),
         _ => crate::page_state::words(&tool.tool_name),
     }
 }
@@ -21,7 +23,9 @@ pub(super) fn tool_state(tool: &ToolPart) -> &'static str {
         ToolState::ApprovalResponded if is_approved(tool) => "Approved",
         ToolState::ApprovalResponded | ToolState::OutputDenied => "Denied",
         ToolState::OutputAvailable if tool.preliminary == Some(true) => "Running…",
+        ToolState::OutputAvailable if tool.tool_name == ASK_USER => "Answered",
         ToolState::OutputAvailable => "Done",
+        ToolState::OutputError if tool.tool_name == ASK_USER => "Not answered",
         ToolState::OutputError => "Failed",
     }
 }

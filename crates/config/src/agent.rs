@@ -36,6 +36,8 @@ pub struct Agent {
     pub prune: Prune,
     /// Tell the agent about the page, the user and the address (L-38).
     pub page_context: bool,
+    /// Whether it may ask the user and wait for the answer (D-20).
+    pub ask_user: bool,
     /// Bounds of time of its own.
     pub timeouts: AgentTimeouts,
     /// Keyed by provider, in the provider's own words: merged into each request as they are.

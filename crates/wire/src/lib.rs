@@ -7,6 +7,7 @@ pub mod invoke;
 pub mod message;
 pub mod page;
 pub mod partial_json;
+pub mod question;
 mod read;
 pub mod reduce;
 

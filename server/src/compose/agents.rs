@@ -12,7 +12,7 @@ use endpoints::Endpoints;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tools::{Field, FieldKind, PageStateTool};
+use tools::{AskUserTool, Field, FieldKind, PageStateTool};
 use wire::page::{FieldType, SharedField};
 use wire::{ErrorCode, UserError};
 
@@ -90,7 +90,7 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
     })))
 }
 
-/// The tools that do not depend on the page (L-47): endpoints, and the files of a folder.
+/// The tools that do not depend on the page (L-47): endpoints, the files of a folder, questions.
 fn tools(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let of_endpoints = agent.tools.iter().map(|tool| {
         let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
@@ -101,6 +101,9 @@ fn tools(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
     if let Some(config::FileSystem { base_path }) = &agent.file_system {
         let opened = tools::file_system::open(base_path, config.limits.tool);
         tools.extend(opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?);
+    }
+    if agent.ask_user {
+        tools.push(Arc::new(AskUserTool::default()));
     }
     Ok(tools)
 }

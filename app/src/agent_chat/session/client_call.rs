@@ -1,7 +1,8 @@
 //! Calls that the page executes: `update-page-state` writes the fields that the page shares.
 //!
 //! A call is answered once. The server takes the first answer; whoever is refused (another tab was faster) has written nothing,
-//! because the fields are written when the answer has been accepted.
+//! because the fields are written when the answer has been accepted. `ask-user` is not among them: the user answers it, see
+//! `question_card.rs`.
 
 use super::{Phase, Session};
 use crate::agent_chat::browser;
@@ -11,6 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 use wire::api::{Answer, Submission};
 use wire::page::apply_updates;
+use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
 /// The tool that writes the page's fields.
@@ -79,5 +81,5 @@ impl Session {
 }
 
 fn is_client_call(tool: &ToolPart) -> bool {
-    tool.state == ToolState::InputAvailable && tool.provider_executed != Some(true)
+    tool.state == ToolState::InputAvailable && tool.provider_executed != Some(true) && tool.tool_name != ASK_USER
 }

@@ -1,4 +1,4 @@
-//! What the user does: send, stop, decide, ask again, go on.
+//! What the user does: send, stop, decide, answer, ask again, go on.
 
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::browser;
@@ -9,7 +9,7 @@ use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 use wire::api::{Answer, SendRequest, Submission};
 use wire::error::ErrorCode;
-use wire::{Approval, Role, ToolState, UiMessage};
+use wire::{Approval, Role, ToolPart, ToolState, UiMessage};
 
 impl Session {
     /// Sends what stands in the composer.
@@ -94,8 +94,26 @@ impl Session {
             return;
         }
         self.focus.update(|count| *count += 1);
-        self.show_decision(&tool_call_id, approved, reason.clone());
+        self.show_call(&tool_call_id, |tool| {
+            tool.state = ToolState::ApprovalResponded;
+            let id = tool.approval.take().map(|approval| approval.id).unwrap_or_default();
+            tool.approval = Some(Approval { id, approved: Some(approved), reason: reason.clone(), signature: None });
+        });
         let answers = vec![Answer::Approval { tool_call_id, approved, reason }];
+        self.run(Submission::Answers { answers });
+    }
+
+    /// The user's answer to a question of the agent.
+    pub(in crate::agent_chat) fn answer(self, tool_call_id: String, output: Value) {
+        if self.phase.get_untracked() != Phase::Idle {
+            return;
+        }
+        self.focus.update(|count| *count += 1);
+        self.show_call(&tool_call_id, |tool| {
+            tool.state = ToolState::OutputAvailable;
+            tool.output = Some(output.clone());
+        });
+        let answers = vec![Answer::Output { tool_call_id, output }];
         self.run(Submission::Answers { answers });
     }
 
@@ -223,15 +241,12 @@ impl Session {
         }
     }
 
-    fn show_decision(self, call_id: &str, approved: bool, reason: Option<String>) {
+    /// Shows at once how a call of the newest answer stands.
+    fn show_call(self, call_id: &str, change: impl FnOnce(&mut ToolPart)) {
         let tools = self.newest_answer().map(|answer| answer.tools()).unwrap_or_default();
         let tool = tools.into_iter().find(|tool| tool.with_untracked(|tool| tool.tool_call_id == call_id));
         if let Some(tool) = tool {
-            tool.update(|tool| {
-                tool.state = ToolState::ApprovalResponded;
-                let id = tool.approval.take().map(|approval| approval.id).unwrap_or_default();
-                tool.approval = Some(Approval { id, approved: Some(approved), reason, signature: None });
-            });
+            tool.update(change);
         }
     }
 }

@@ -127,6 +127,9 @@ pub(crate) struct AgentProperties {
     /// Tell the agent which page, user, conversation and address it works for.
     #[serde(default)]
     pub(super) page_context: bool,
+    /// Let it ask the user, with options or a small form, and wait for the answer.
+    #[serde(default)]
+    pub(super) ask_user: bool,
     /// Wrong arguments always go back to the model, which may correct them; there is nothing to turn off.
     #[serde(rename = "repairToolCall", default)]
     _repair_tool_call: bool,

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 /// The tool with which an agent writes to the page (L-65).
 pub(super) const PAGE_STATE_TOOL: &str = "update-page-state";
 
+/// The tool with which an agent with `askUser` asks its user.
+pub(super) const ASK_USER_TOOL: &str = "ask-user";
 /// The tools of an agent with a `fileSystem`.
 pub(super) const FILE_TOOLS: [&str; 4] = ["read-file", "list-files", "search-files", "stat-file"];
 
@@ -68,7 +70,7 @@ fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '
 fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     refuse_prototype_key(name, at, context.report);
     // Also for an agent that has none of these: what a name means is the same everywhere (L-53, L-54).
-    if name == PAGE_STATE_TOOL || FILE_TOOLS.contains(&name) {
+    if [PAGE_STATE_TOOL, ASK_USER_TOOL].contains(&name) || FILE_TOOLS.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));
     } else if let Some((problem, rule)) = pattern::problem(name, pattern::TOOL_NAME) {

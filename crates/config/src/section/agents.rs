@@ -60,6 +60,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         prepare_step: agent_steps::rules(properties.prepare_step),
         prune: agent_steps::prune(properties.prune),
         page_context: properties.page_context,
+        ask_user: properties.ask_user,
         timeouts,
         provider_options: agent_provider::options(
             properties.provider_options,
@@ -117,12 +118,15 @@ fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Conte
     }
 }
 
-/// Tools that are named in settings must be among the agent's own, those of its `fileSystem`, or the one that every chat may have.
+/// Tools that are named in settings must be among the agent's own, those that its settings bring, or the one that every chat may have.
 fn check_tool_names(properties: &AgentProperties, place: &Node, tools: &[ToolRef], context: &mut Context<'_, '_>) {
     let mut known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     known.push(agent_tools::PAGE_STATE_TOOL);
     if properties.file_system.is_some() {
         known.extend(agent_tools::FILE_TOOLS);
+    }
+    if properties.ask_user {
+        known.push(agent_tools::ASK_USER_TOOL);
     }
     let mut check = |name: &str, path: &[Step<'_>]| {
         if !known.contains(&name) {

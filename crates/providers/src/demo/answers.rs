@@ -1,6 +1,6 @@
 //! The demo model's texts.
 
-use super::form;
+use super::{form, question};
 use contract::ToolSpec;
 use std::fmt::Write;
 
@@ -55,6 +55,7 @@ pub(crate) fn overview(tools: &[ToolSpec]) -> String {
             "*Fill in the form for Ada Lovelace at Analytical Engines*: I write the page's fields, and you can take each back.",
         ),
         (has("search"), "*What do you know about refunds?*: I search the knowledge base and answer from it."),
+        (has(question::TOOL), "*Ask me something* or *ask me with a form*: I wait for your answer."),
         (has("delete"), "*Delete the article about refunds*: I ask for your approval first."),
         (true, "*Write a long answer* or *count to 100*: time to try stop, reload and a second tab."),
         (true, "*Simulate a failure*: what you see when a model is in trouble."),

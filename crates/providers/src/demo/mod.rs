@@ -4,6 +4,7 @@
 mod answers;
 mod form;
 mod plan;
+mod question;
 mod results;
 mod stream;
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A request → what the model does: think, say, call. Pure.
 
 use super::words::{Wish, wish};
-use super::{answers, form, results};
+use super::{answers, form, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
 };
@@ -56,6 +56,7 @@ fn answer(turn: &Turn<'_>, wish: Wish) -> Vec<Action> {
         Wish::FillForm => fill_form(turn),
         Wish::Search(topic) => search(turn, &topic),
         Wish::Delete(topic) => delete(turn, &topic),
+        Wish::Question { form } => ask_back(turn, form),
         Wish::Count(to) => say("Counting takes a while: good for trying stop and reload.", answers::counting(to)),
         Wish::LongAnswer => say("A long answer, then.", answers::long()),
         Wish::Failure | Wish::Unknown => {
@@ -82,6 +83,13 @@ fn fill_form(turn: &Turn<'_>) -> Vec<Action> {
             "A name is missing.",
             "For whom? Say, for example: *fill in the form for Ada Lovelace at Analytical Engines*.",
         ),
+    }
+}
+
+fn ask_back(turn: &Turn<'_>, form: bool) -> Vec<Action> {
+    match turn.tools.iter().find(|tool| tool.name == question::TOOL) {
+        Some(tool) => call("The user wants to be asked.", "One question, then.", tool, question::input(form)),
+        None => say("I was not given a tool for that.", "I have no way to ask you anything here but in words."),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::plan::{Action, Turn, call, delete_article, say, with_text};
 use super::words::Wish;
-use super::{answers, form};
+use super::{answers, form, question};
 use contract::{ToolOutput, ToolResult};
 use serde_json::Value;
 
@@ -49,6 +49,7 @@ fn report(result: &ToolResult) -> String {
         ToolOutput::Denied(None) => format!("{nothing}: you said no."),
         ToolOutput::ErrorText(error) => format!("That did not work. The tool `{}` says: {error}", result.name),
         ToolOutput::Json(value) if result.name == form::TOOL => form::report(value),
+        ToolOutput::Json(value) if result.name == question::TOOL => question::report(value),
         ToolOutput::Json(value) if deletes => deleted(value),
         ToolOutput::Json(value) => found(value),
         ToolOutput::Text(text) => text.clone(),

@@ -27,6 +27,7 @@ fn tools() -> Vec<ToolSpec> {
         ToolSpec::new("search_knowledge_base", "", text("query")),
         delete,
         ToolSpec::new("update-page-state", "", page),
+        ToolSpec::new("ask-user", "", json!({})),
     ]
 }
 
@@ -78,6 +79,8 @@ fn plain_words() {
     check("", "I am only a small demo model, and that is beyond me.");
     check("What do you know about refunds?", r#"→ search_knowledge_base {"query":"refunds"}"#);
     check("Tell me about the “two-factor sign-in”.", r#"→ search_knowledge_base {"query":"two-factor sign-in"}"#);
+    check("Ask me something", r#"→ ask-user {"kind":"approach_choice","question":"How shall"#);
+    check("Ask me with a form.", r#"→ ask-user {"kind":"missing_info","question":"Where shall"#);
     check("Delete the article about refunds", r#"→ search_knowledge_base {"query":"refunds"}"#);
     // Letters that change their length in small letters, wherever a place in the text is looked for.
     check("İİİ what do you know about Ärger?", r#"→ search_knowledge_base {"query":"Ärger"}"#);
@@ -119,6 +122,7 @@ fn a_form_from_a_sentence() {
 fn what_is_not_offered() {
     let check = |words: &str, expected: &str| check_turn(vec![user(words)], Vec::new(), expected);
     check("Delete the article about refunds", "I have no tool to delete");
+    check("Ask me something", "I have no way to ask you");
     check("What do you know about refunds?", "I have no knowledge base");
     check("Fill in the form for Ada", "I see no form");
     let overview = done(&request(vec![user("What can you do?")], Vec::new()));
@@ -146,6 +150,17 @@ fn answers_from_results() {
         know,
         vec![(search, ToolOutput::Json(articles()))],
         "No refunds by itself.\n\nSource: the article *Cancelling*. Also found: *Refunds*.",
+    );
+    let asked = |answer: Value| vec![("ask-user", ToolOutput::Json(answer))];
+    check(
+        "Ask me something",
+        asked(json!({ "option": "Not at all", "text": "later" })),
+        "You chose *Not at all*.\n\nYou wrote: “later”",
+    );
+    check(
+        "Ask me with a form",
+        asked(json!({ "fields": { "name": "Ada", "boxes": 2 } })),
+        "You gave me this:\n\n- name: Ada\n- boxes: 2\n\nThank",
     );
     check(know, vec![(search, ToolOutput::Json(none()))], r#"→ search_knowledge_base {"query":"refund"}"#);
     check(

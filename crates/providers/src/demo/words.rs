@@ -12,6 +12,10 @@ pub(crate) enum Wish {
     Search(String),
     /// To have the article about this deleted.
     Delete(String),
+    /// To be asked something, in a form or not.
+    Question {
+        form: bool,
+    },
     /// Numbers up to this one.
     Count(u32),
     LongAnswer,
@@ -30,6 +34,8 @@ pub(crate) fn wish(asked: &str) -> Wish {
         Wish::Greeting
     } else if has("what can you do") || words == "help" {
         Wish::Overview
+    } else if has("ask me") {
+        Wish::Question { form: has("form") }
     } else if has("fill") && (has("form") || has(" for ")) {
         Wish::FillForm
     } else if has("know about") || has("search") || has("look up") || has("tell me about") {

@@ -117,7 +117,7 @@ pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
 
 impl FieldType {
     /// The value as it is kept, or why it cannot be.
-    fn accept(&self, value: &Value) -> Result<Value, String> {
+    pub(crate) fn accept(&self, value: &Value) -> Result<Value, String> {
         let fits = match (self, value) {
             (_, Value::Null) | (Self::Any, _) => true,
             (Self::Text, value) => value.is_string(),

@@ -1,0 +1,123 @@
+//! A question of the agent.
+
+use super::question_field::question_field;
+use super::session::Session;
+use crate::erase::{Erase, Erased, flag, handler, list, optional};
+use crate::icons::{Icon, Shape};
+use leptos::ev::{Event, SubmitEvent};
+use leptos::prelude::*;
+use serde_json::Value;
+use wire::question::{ASK_USER, AnswerDraft, Question, QuestionKind};
+use wire::{ToolPart, ToolState};
+
+/// Whether a call is a question that waits for its answer.
+pub(super) fn is_question(tool: &ToolPart) -> bool {
+    tool.tool_name == ASK_USER && tool.state == ToolState::InputAvailable && tool.provider_executed != Some(true)
+}
+
+/// Asks the user: options, a small form, and room for other words. As with an approval, nothing is preselected, and nothing takes
+/// the focus by itself.
+#[component]
+pub(super) fn QuestionCard(
+    /// The call that waits.
+    tool: ArcRwSignal<ToolPart>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let (call_id, question) = tool.with_untracked(|tool| {
+        (tool.tool_call_id.clone(), Question::read(tool.input.as_ref().unwrap_or(&Value::Null)))
+    });
+    let draft =
+        RwSignal::new(AnswerDraft { fields: vec![String::new(); question.fields.len()], ..AnswerDraft::default() });
+    let problem = RwSignal::new(None::<String>);
+    let label = format!("Question: {}", question.text);
+    let (heading, context) = (question.text.clone(), question.context.clone());
+    let (options, fields) = (options(&call_id, &question, draft), fields(&question, draft));
+    let other = match (question.options.is_empty(), question.fields.is_empty()) {
+        (true, true) => "Your answer",
+        (false, _) => "Another answer, or a note (optional)",
+        (true, false) => "A note (optional)",
+    };
+    let kind = reason(question.kind);
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        match draft.with_untracked(|draft| question.answer(draft)) {
+            Ok(output) => session.answer(call_id.clone(), output),
+            Err(message) => problem.set(Some(message)),
+        }
+    };
+    view! {
+        <form class="cw-approval cw-question" role="group" aria-label=label novalidate on:submit=handler(submit)>
+            <div class="cw-approval-head">
+                <span class="cw-tool-icon"><Icon of=Shape::Info /></span>
+                <p>
+                    <strong dir="auto">{heading}</strong>
+                    <span>{kind}</span>
+                </p>
+            </div>
+            {(!context.is_empty()).then(|| view! { <p class="cw-question-context" dir="auto">{context}</p> })}
+            {options}
+            {fields}
+            <div class="cw-approval-actions">
+                <input
+                    class="cw-approval-note"
+                    type="text"
+                    maxlength="4000"
+                    placeholder=other
+                    aria-label=other
+                    autocomplete="off"
+                    on:input=handler(move |event: Event| draft.update(|draft| draft.text = event_target_value(&event)))
+                />
+                <button type="submit" class="cw-button cw-primary" disabled=flag(move || session.is_busy())>
+                    "Answer"
+                </button>
+            </div>
+            <div role="alert">
+                {optional(move || Some(view! { <p class="cw-problem" dir="auto">{problem.get()?}</p> }.erase()))}
+            </div>
+        </form>
+    }
+    .erase()
+}
+
+/// Why the agent asks, in words.
+fn reason(kind: QuestionKind) -> &'static str {
+    match kind {
+        QuestionKind::MissingInfo => "The agent needs to know this to go on.",
+        QuestionKind::AmbiguousRequirement => "The agent wants to be sure what you mean.",
+        QuestionKind::ApproachChoice => "There are several ways; the agent asks which one you want.",
+        QuestionKind::RiskConfirmation => "The agent asks before it does something that can do harm.",
+        QuestionKind::Suggestion => "The agent has a suggestion.",
+    }
+}
+
+fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> Option<Erased> {
+    let group = format!("cw-question-{call_id}");
+    let option = |(at, text): (usize, &String)| {
+        let choose = handler(move |_: Event| draft.update(|draft| draft.option = Some(at)));
+        view! {
+            <label>
+                <input type="radio" name=group.clone() value=at.to_string() on:change=choose />
+                <span dir="auto">{text.clone()}</span>
+            </label>
+        }
+        .erase()
+    };
+    let options: Vec<_> = question.options.iter().enumerate().map(option).collect();
+    let legend = view! { <legend class="cw-visually-hidden">"Answers"</legend> };
+    (!options.is_empty())
+        .then(|| view! { <fieldset class="cw-question-options">{legend} {list(options)}</fieldset> }.erase())
+}
+
+fn fields(question: &Question, draft: RwSignal<AnswerDraft>) -> Option<Erased> {
+    let field = |(at, field)| {
+        question_field(field, move |given| {
+            draft.update(|draft| {
+                if let Some(place) = draft.fields.get_mut(at) {
+                    *place = given;
+                }
+            });
+        })
+    };
+    let fields: Vec<_> = question.fields.iter().enumerate().map(field).collect();
+    (!fields.is_empty()).then(|| view! { <div class="cw-question-fields">{list(fields)}</div> }.erase())
+}

@@ -1,0 +1,57 @@
+//! A field in the form of a question.
+
+use crate::erase::{Erase, Erased, handler, list};
+use leptos::ev::Event;
+use leptos::prelude::*;
+use wire::page::FieldType;
+use wire::question::QuestionField;
+
+/// The field with its label; `give` learns what its control holds.
+pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'static) -> Erased {
+    let required = field.required;
+    let control = match &field.field_type {
+        FieldType::Boolean => {
+            let give =
+                handler(move |event: Event| give(if event_target_checked(&event) { "true" } else { "" }.to_owned()));
+            view! { <input type="checkbox" on:change=give /> }.erase()
+        }
+        FieldType::Choice { options } => {
+            let option = |text: &String| view! { <option value=text.clone()>{text.clone()}</option> }.erase();
+            let give = handler(move |event: Event| give(event_target_value(&event)));
+            view! {
+                <div class="cw-select">
+                    <select class="cw-control" aria-required=required.to_string() on:change=give>
+                        <option value="">"Choose…"</option>
+                        {list(options.iter().map(option))}
+                    </select>
+                </div>
+            }
+            .erase()
+        }
+        other => {
+            let (kind, mode) = match other {
+                FieldType::Date => ("date", None),
+                // A number field would hide what it cannot read.
+                FieldType::Number => ("text", Some("decimal")),
+                _ => ("text", None),
+            };
+            let give = handler(move |event: Event| give(event_target_value(&event)));
+            view! {
+                <input
+                    class="cw-control"
+                    type=kind
+                    inputmode=mode
+                    maxlength="4000"
+                    autocomplete="off"
+                    aria-required=required.to_string()
+                    on:input=give
+                />
+            }
+            .erase()
+        }
+    };
+    let beside = matches!(field.field_type, FieldType::Boolean);
+    let star = required.then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> });
+    let name = view! { <span class="cw-label" dir="auto">{field.label.clone()}{star}</span> };
+    view! { <label class="cw-question-field" class:cw-beside=beside>{name} {control}</label> }.erase()
+}

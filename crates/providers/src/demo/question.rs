@@ -1,0 +1,51 @@
+//! Asking back, and what the answers were.
+
+use serde_json::{Value, json};
+
+/// The tool that asks the user.
+pub(crate) const TOOL: &str = "ask-user";
+
+/// A question with options, or with a form.
+pub(crate) fn input(form: bool) -> Value {
+    if form {
+        json!({
+            "kind": "missing_info",
+            "question": "Where shall the sample be sent?",
+            "context": "It is only a demo: nothing leaves this server.",
+            "fields": [
+                { "key": "name", "label": "Name", "type": "text", "required": true },
+                { "key": "boxes", "label": "Boxes", "type": "number" },
+                { "key": "size", "label": "Size", "type": "choice", "options": ["Small", "Large"] },
+                { "key": "day", "label": "Not before", "type": "date" },
+                { "key": "gift", "label": "It is a gift", "type": "boolean" },
+            ],
+        })
+    } else {
+        json!({
+            "kind": "approach_choice",
+            "question": "How shall I explain a run to you?",
+            "context": "A run is what writes an answer.",
+            "options": ["In one sentence", "With an example", "Not at all"],
+        })
+    }
+}
+
+/// The answer in words.
+pub(crate) fn report(answer: &Value) -> String {
+    let mut said = Vec::new();
+    if let Some(option) = answer["option"].as_str() {
+        said.push(format!("You chose *{option}*."));
+    }
+    if let Some(text) = answer["text"].as_str() {
+        said.push(format!("You wrote: “{text}”"));
+    }
+    let fields = answer["fields"].as_object().into_iter().flatten();
+    let fields: Vec<_> = fields
+        .map(|(key, value)| format!("- {key}: {}", value.as_str().map_or_else(|| value.to_string(), str::to_owned)))
+        .collect();
+    if !fields.is_empty() {
+        said.push(format!("You gave me this:\n\n{}", fields.join("\n")));
+    }
+    said.push("Thank you, now I can go on.".to_owned());
+    said.join("\n\n")
+}
