@@ -11,18 +11,18 @@ static MESSAGES: AtomicUsize = AtomicUsize::new(0);
 
 impl Server {
     /// Sends a message as the AI SDK's client does.
-    fn message(&self, conversation: &str, text: &str) -> RequestBuilder {
+    pub(crate) fn message(&self, conversation: &str, text: &str) -> RequestBuilder {
         let id = format!("m{}", MESSAGES.fetch_add(1, Ordering::Relaxed));
         let message = json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": text }] });
         self.turn(conversation, json!([message]))
     }
 
-    fn turn(&self, conversation: &str, messages: Value) -> RequestBuilder {
+    pub(crate) fn turn(&self, conversation: &str, messages: Value) -> RequestBuilder {
         let body = json!({ "id": "chat", "trigger": "submit-message", "messages": messages });
         self.ask(Method::POST, &format!("/api/agent/demo/demo?conversationId={conversation}")).json(&body)
     }
 
-    async fn conversation(&self, id: &str) -> Value {
+    pub(crate) async fn conversation(&self, id: &str) -> Value {
         self.ask(Method::GET, &format!("/api/conversations/{id}")).send().await.unwrap().json().await.unwrap()
     }
 }

@@ -3,4 +3,5 @@
 mod files;
 mod http;
 mod process;
+mod question;
 mod reload;

@@ -88,6 +88,14 @@ fn tools() {
         |                                         ^^^^^^^^^
         = help: give it another `name`
     ");
+    assert_snapshot!(check(&agent("", "[{ endpointId: search, name: ask-user }]")), @"
+    refused
+    chatwright.yaml:12:41: error: the tool name `ask-user` belongs to the platform
+        |
+     12 |     tools: [{ endpointId: search, name: ask-user }]
+        |                                         ^^^^^^^^
+        = help: give it another `name`
+    ");
     assert_snapshot!(check(&agent("", "[{ endpointId: search, name: prototype }]")), @"
     refused
     chatwright.yaml:12:41: error: the name `prototype` is refused: in a browser it can change every object
@@ -365,5 +373,25 @@ fn rules_for_no_step() {
      12 |         - { steps: [1], activeTools: [serch], toolChoice: { type: tool, toolName: none } }
         |                                                                                   ^^^^
         = help: the only one is `update-page-state`
+    ");
+}
+
+#[test]
+fn asking_the_user() {
+    assert_snapshot!(check(&agent(", askUser: true, activeTools: [ask-user, search]", "[search]")), @"accepted");
+    assert_snapshot!(check(&agent(", activeTools: [ask-user]", "[search]")), @"
+    refused
+    chatwright.yaml:11:43: error: this agent has no tool `ask-user`
+        |
+     11 |     properties: { model: m, activeTools: [ask-user] }
+        |                                           ^^^^^^^^
+        = help: one of `search` and `update-page-state`
+    ");
+    assert_snapshot!(check(&agent(", askUser: sometimes", "[search]")), @"
+    refused
+    chatwright.yaml:11:38: error: expected true or false, found the text `sometimes`
+        |
+     11 |     properties: { model: m, askUser: sometimes }
+        |                                      ^^^^^^^^^
     ");
 }
