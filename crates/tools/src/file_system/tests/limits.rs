@@ -2,14 +2,16 @@
 
 use super::super::base::Base;
 use super::super::budget::{Budget, Spent};
+use super::super::input::typed;
 use super::super::path::BasePath;
 use super::super::tool::FileTool;
 use super::super::walk::{End, walk};
 use super::super::{list, read, search};
 use super::{Tree, context};
 use contract::Tool;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::ops::ControlFlow;
+use std::os::unix::fs::symlink;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Semaphore;
@@ -152,24 +154,28 @@ fn a_walk_ends_with_its_budget() {
     assert_eq!(walked(&tree, 9, Budget::of(Duration::ZERO, 99, CancellationToken::new())).1, End::Spent(Spent::Time));
 }
 
-#[tokio::test]
-async fn a_walk_looks_at_50_000_entries() {
+/// With fewer entries than in earnest, which would take long to make.
+#[test]
+fn a_list_that_is_not_whole_says_so() {
+    assert_eq!((Budget::ENTRIES, Budget::TIME), (50_000, Duration::from_secs(5)));
     let tree = Tree::empty();
-    for number in 0..Budget::ENTRIES {
-        std::fs::File::create(tree.base().join(number.to_string())).unwrap();
-    }
-    let notice = "[List truncated — there are more than 50000 entries. Narrow it down with path or glob.]";
-    let last = |list: &Value| list.as_array().unwrap().last().unwrap().get("notice").cloned();
-    let list = async || tree.call("list-files", json!({ "glob": "{1,11,111}" })).await;
-    assert_eq!(last(&list().await.unwrap()), None);
-    tree.write("last", "needle");
-    tree.write("last-but-one", "needle");
-    let cut = match list().await {
-        Ok(list) => last(&list),
-        Err(error) => Some(json!(error)),
+    (0..10).for_each(|number| tree.write(&number.to_string(), ""));
+    let base = Base::open(&tree.base()).unwrap();
+    let check = |glob: &str, entries: usize, expected: Result<(usize, bool), &str>| {
+        let mut budget = Budget::of(Duration::from_secs(60), entries, CancellationToken::new());
+        let answer = list::run(&base, typed(json!({ "glob": glob })).unwrap(), &mut budget);
+        let answer = answer.map(|list| {
+            let list = list.as_array().unwrap().clone();
+            (list.len(), list.last().is_some_and(|last| last.get("notice").is_some()))
+        });
+        assert_eq!(answer.map_err(|error| error.message), expected.map_err(str::to_owned), "{glob} {entries}");
     };
-    assert_eq!(cut, Some(json!(notice)));
-    assert_eq!(tree.call("list-files", json!({ "glob": "nothing" })).await, Err(notice.to_owned()));
+    let notice = "[List truncated — there are more than 50000 entries. Narrow it down with path or glob.]";
+    check("*", 11, Ok((10, false)));
+    check("*", 10, Ok((10, false)));
+    check("*", 9, Ok((9, true)));
+    check("nothing", 10, Ok((0, false)));
+    check("nothing", 9, Err(notice));
 }
 
 #[tokio::test]
@@ -180,6 +186,19 @@ async fn a_deep_tree_has_an_end() {
     assert_eq!(list.as_array().unwrap().len(), 256);
     assert_eq!(tree.call("search-files", json!({ "query": "needle" })).await, Ok(json!([])));
     assert_eq!(tree.read(&format!("{}leaf.txt", "d/".repeat(300))).await, "needle");
+}
+
+#[tokio::test]
+async fn a_walk_goes_in_no_circles() {
+    let tree = Tree::empty();
+    tree.write("sub/a.txt", "needle");
+    symlink(".", tree.base().join("here")).unwrap();
+    symlink("..", tree.base().join("sub/up")).unwrap();
+    let list = tree.call("list-files", json!({ "glob": "**" })).await.unwrap();
+    let paths: Vec<_> = list.as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["here", "sub", "sub/a.txt", "sub/up"]);
+    let found = tree.call("search-files", json!({ "query": "needle" })).await.unwrap();
+    assert_eq!(found.as_array().unwrap().len(), 1);
 }
 
 /// More calls than a folder answers at a time wait for their turn.
