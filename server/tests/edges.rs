@@ -12,7 +12,8 @@ bench ► sse
 chat ► agent contract store wire
 config ► operators wire
 contract ►
-endpoints ► contract operators
+egress ►
+endpoints ► contract egress operators
 frontend ► app
 operators ►
 providers ► contract sse

@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 use secrecy::SecretString;
 use serde_json::Value;
 use std::time::Duration;
+use url::Url;
 
 /// A config in which every reference leads somewhere and every value is in range.
 #[derive(Clone, Debug)]
@@ -54,6 +55,8 @@ pub enum ConnectionKind {
     Demo(DemoConnection),
     /// A SQL database.
     Sql(SqlConnection),
+    /// A web service.
+    Http(HttpConnection),
 }
 
 impl ConnectionKind {
@@ -67,12 +70,13 @@ impl ConnectionKind {
             Self::AiGateway(_) => "AIGateway",
             Self::Demo(_) => "Demo",
             Self::Sql(_) => "Sql",
+            Self::Http(_) => "Http",
         }
     }
 
     /// Whether agents can be run over it.
     pub fn is_model(&self) -> bool {
-        !matches!(self, Self::Sql(_))
+        !matches!(self, Self::Sql(_) | Self::Http(_))
     }
 }
 
@@ -103,6 +107,19 @@ pub struct SqlConnection {
     pub read_only: bool,
     /// SQL that is run when the server connects.
     pub init: Option<String>,
+}
+
+/// A web service.
+#[derive(Clone, Debug)]
+pub struct HttpConnection {
+    /// The address below which every request stays.
+    pub base_url: Url,
+    /// Sent with each request.
+    pub headers: Vec<(String, SecretString)>,
+    /// Whether addresses of this machine and its networks may be reached.
+    pub allow_private: bool,
+    /// For one request.
+    pub timeout: Duration,
 }
 
 /// A routine that pages, agents and other clients can call.

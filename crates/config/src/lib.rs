@@ -13,7 +13,8 @@ pub use agent::{
     Steps, ToolChoice, ToolRef,
 };
 pub use config::{
-    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, Limits, ModelConnection, SqlConnection,
+    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, ModelConnection,
+    SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};

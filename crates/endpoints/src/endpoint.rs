@@ -2,7 +2,7 @@
 
 use crate::routine::{self, Budget, Surroundings};
 use crate::step::Step;
-use crate::{EndpointError, EndpointTool, Sql};
+use crate::{Connection, EndpointError, EndpointTool};
 use contract::ToolSpec;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -41,7 +41,7 @@ pub struct CallContext {
 /// All endpoints with their connections.
 pub struct Endpoints {
     endpoints: HashMap<String, Compiled>,
-    connections: HashMap<String, Sql>,
+    connections: HashMap<String, Connection>,
     time: Duration,
 }
 
@@ -80,7 +80,11 @@ impl Endpoints {
     ///
     /// # Errors
     /// A payload schema that is no JSON Schema or a step that is none, with the endpoint's id.
-    pub fn new(endpoints: Vec<Endpoint>, connections: HashMap<String, Sql>, time: Duration) -> Result<Self, String> {
+    pub fn new(
+        endpoints: Vec<Endpoint>,
+        connections: HashMap<String, Connection>,
+        time: Duration,
+    ) -> Result<Self, String> {
         let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), Compiled::new(endpoint)?));
         let endpoints = endpoints.into_iter().map(compile).collect::<Result<_, String>>()?;
         Ok(Self { endpoints, connections, time })

@@ -1,13 +1,19 @@
 #![doc = include_str!("../README.md")]
 
+mod connection;
 mod endpoint;
 mod error;
+mod http;
 mod routine;
 mod sql;
 mod step;
+mod text;
 mod tool;
 
+pub use connection::Connection;
 pub use endpoint::{CallContext, Endpoint, Endpoints};
 pub use error::EndpointError;
+pub use http::{Http, HttpSettings};
 pub use sql::{Sql, SqlLimits, SqlSettings};
+pub use text::{TextModels, TextQuestion};
 pub use tool::EndpointTool;

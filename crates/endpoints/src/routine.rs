@@ -1,8 +1,9 @@
 //! Running a routine: its steps in order.
 
 use crate::endpoint::Endpoints;
-use crate::step::{CallRequest, SqlRequest, Step};
-use crate::{EndpointError, Sql};
+use crate::step::{CallRequest, Request, Step, What};
+use crate::text::TextQuestion;
+use crate::{Connection, EndpointError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 use operators::{Scope, evaluate, is_truthy};
@@ -35,7 +36,7 @@ pub(crate) struct Surroundings<'a> {
     /// For calls of other endpoints.
     pub(crate) endpoints: &'a Endpoints,
     /// By id.
-    pub(crate) connections: &'a HashMap<String, Sql>,
+    pub(crate) connections: &'a HashMap<String, Connection>,
     /// For the log.
     pub(crate) endpoint_id: &'a str,
     /// `_payload`
@@ -99,7 +100,7 @@ impl<'a> Routine<'a> {
 
     async fn step(&mut self, step: &Step) -> Ended {
         match step {
-            Step::Sql(request) => self.request(request).await?,
+            Step::Request(request) => self.request(request).await?,
             Step::Call(request) => self.call(request).await?,
             Step::Return(value) => return Ok(Some(self.evaluate(":return", value)?)),
             Step::Choose { control, cases, otherwise } => return self.choose(control, cases, otherwise).await,
@@ -186,15 +187,13 @@ impl<'a> Routine<'a> {
         Ok(())
     }
 
-    async fn request(&mut self, request: &SqlRequest) -> Result<(), EndpointError> {
-        let SqlRequest { id, connection_id, access, statement, parameters } = request;
+    async fn request(&mut self, request: &Request) -> Result<(), EndpointError> {
+        let Request { id, connection_id, what, properties } = request;
         let failed = |message| EndpointError::Step { step: id.clone(), message };
         let connection = self.around.connections.get(connection_id);
         let connection = connection.ok_or_else(|| failed("its connection is not there".to_owned()))?;
-        let Value::Object(parameters) = self.evaluate(id, parameters)? else {
-            return Err(failed("its parameters are no mapping".to_owned()));
-        };
-        let result = connection.run(statement, *access, &parameters).await.map_err(failed)?;
+        let properties = self.evaluate(id, properties)?;
+        let result = ask(connection, what, properties).await.map_err(failed)?;
         insert(&mut self.memory.results, [(id.clone(), result)]);
         Ok(())
     }
@@ -228,6 +227,19 @@ impl<'a> Routine<'a> {
         };
         evaluate(value, &scope)
             .map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
+    }
+}
+
+/// What a connection answers.
+async fn ask(connection: &Connection, what: &What, properties: Value) -> Result<Value, String> {
+    match (connection, what) {
+        (Connection::Sql(database), What::Sql(access, statement)) => match properties {
+            Value::Object(parameters) => database.run(statement, *access, &parameters).await,
+            _ => Err("its parameters are no mapping".to_owned()),
+        },
+        (Connection::Http(service), What::Http(method)) => service.run(method, properties).await,
+        (Connection::Models(models), What::Text) => models.generate(TextQuestion::read(properties)?).await,
+        _ => Err("its connection is of another type".to_owned()),
     }
 }
 

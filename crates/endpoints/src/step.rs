@@ -1,13 +1,14 @@
 //! The steps of a routine, read from config before anything runs.
 
 use crate::sql::{Access, Statement};
+use reqwest::Method;
 use serde_json::{Map, Value};
 
 /// One step. Values hold operators, which are evaluated when the step is reached.
 #[derive(Debug)]
 pub(crate) enum Step {
-    /// `SqlQuery`, `SqlExecute`
-    Sql(SqlRequest),
+    /// Something of a connection.
+    Request(Request),
     /// `CallEndpoint`
     Call(CallRequest),
     /// `:return`: ends the routine with a result.
@@ -30,16 +31,26 @@ pub(crate) enum Step {
     Throw(Value),
 }
 
-/// A statement for a connection.
+/// Something that is asked of a connection.
 #[derive(Debug)]
-pub(crate) struct SqlRequest {
+pub(crate) struct Request {
     /// Later steps find the result under it.
     pub(crate) id: String,
     pub(crate) connection_id: String,
-    pub(crate) access: Access,
-    pub(crate) statement: Statement,
-    /// A mapping of values.
-    pub(crate) parameters: Value,
+    pub(crate) what: What,
+    /// A mapping of values: a statement's parameters, or all that the request says.
+    pub(crate) properties: Value,
+}
+
+/// What is asked.
+#[derive(Debug)]
+pub(crate) enum What {
+    /// `SqlQuery`, `SqlExecute`
+    Sql(Access, Statement),
+    /// `Http`
+    Http(Method),
+    /// `GenerateText`, `GenerateObject`
+    Text,
 }
 
 /// A call of another endpoint.
@@ -121,7 +132,7 @@ impl Step {
     fn read_request(step: &Map<String, Value>) -> Result<Self, String> {
         match step.get("type").and_then(Value::as_str) {
             Some("CallEndpoint") => CallRequest::read(step).map(Self::Call),
-            _ => SqlRequest::read(step).map(Self::Sql),
+            _ => Request::read(step).map(Self::Request),
         }
     }
 }
@@ -143,25 +154,33 @@ impl CallRequest {
     }
 }
 
-impl SqlRequest {
+impl Request {
     fn read(step: &Map<String, Value>) -> Result<Self, String> {
         let text = |key: &str| step.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is missing"));
-        let access = match text("type")? {
-            "SqlQuery" => Access::Read,
-            "SqlExecute" => Access::Write,
-            unknown => return Err(format!("there is no request type `{unknown}`")),
+        let kind = text("type")?;
+        if !matches!(kind, "SqlQuery" | "SqlExecute" | "Http" | "GenerateText" | "GenerateObject") {
+            return Err(format!("there is no request type `{kind}`"));
+        }
+        let all = step.get("properties").ok_or("`properties` is missing")?;
+        let (what, properties) = match kind {
+            "SqlQuery" => sql(Access::Read, all)?,
+            "SqlExecute" => sql(Access::Write, all)?,
+            "Http" => {
+                let method = all.get("method").and_then(Value::as_str).unwrap_or("GET");
+                let method = method.parse().map_err(|_| format!("`{method}` is no method"))?;
+                (What::Http(method), all.clone())
+            }
+            _ => (What::Text, all.clone()),
         };
-        let properties = step.get("properties").ok_or("`properties` is missing")?;
-        // A text and not an operator: a statement is never made of what a caller sends.
-        let query = properties.get("query").and_then(Value::as_str).ok_or("`query` must be a text")?;
-        Ok(Self {
-            id: text("id")?.to_owned(),
-            connection_id: text("connectionId")?.to_owned(),
-            access,
-            statement: Statement::read(query)?,
-            parameters: properties.get("parameters").cloned().unwrap_or_else(|| Value::Object(Map::new())),
-        })
+        Ok(Self { id: text("id")?.to_owned(), connection_id: text("connectionId")?.to_owned(), what, properties })
     }
+}
+
+fn sql(access: Access, properties: &Value) -> Result<(What, Value), String> {
+    // A text and not an operator: a statement is never made of what a caller sends.
+    let query = properties.get("query").and_then(Value::as_str).ok_or("`query` must be a text")?;
+    let parameters = properties.get("parameters").cloned().unwrap_or_else(|| Value::Object(Map::new()));
+    Ok((What::Sql(access, Statement::read(query)?), parameters))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Opening databases: new, known, read-only, broken.
 
-use endpoints::{CallContext, Endpoint, Endpoints, Sql, SqlSettings};
+use endpoints::{CallContext, Connection, Endpoint, Endpoints, Sql, SqlSettings};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -26,7 +26,7 @@ async fn run(db: &Sql, kind: &str, query: &str, payload: Value) -> String {
         payload_schema: None,
         routine: serde_json::from_value(routine).unwrap(),
     };
-    let connections = HashMap::from([("db".to_owned(), db.clone())]);
+    let connections = HashMap::from([("db".to_owned(), Connection::Sql(db.clone()))]);
     let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(20)).unwrap();
     let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
     let answer = endpoints.call("e", payload, &context).await;

@@ -1,7 +1,7 @@
 //! Routines over a real database.
 
 use contract::{Tool, ToolContext};
-use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
+use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) 
         ),
         routine: serde_json::from_value(routine.clone()).unwrap(),
     };
-    let connections = HashMap::from([("kb".to_owned(), kb)]);
+    let connections = HashMap::from([("kb".to_owned(), Connection::Sql(kb))]);
     Endpoints::new(routines.iter().map(endpoint).collect(), connections, time).unwrap()
 }
 

@@ -73,7 +73,7 @@ impl Agents for ConfiguredAgents {
 
 fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Option<Arc<Agent>>> {
     let connection = &config.connections[&agent.connection_id];
-    let Some(model) = models::build(connection, agent) else {
+    let Some(model) = models::build(&connection.kind, &agent.model, agent.openai_api) else {
         tracing::warn!(
             agent = agent.id,
             connection = connection.kind.name(),

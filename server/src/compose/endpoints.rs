@@ -1,12 +1,15 @@
 //! Endpoints and their connections.
 
+use super::text_models::Models;
 use anyhow::anyhow;
 use chat::Caller;
 use config::{Config, ConnectionKind};
-use endpoints::{CallContext, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
+use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Http, HttpSettings, Sql, SqlSettings};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wire::{ErrorCode, UserError};
 
@@ -33,14 +36,42 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
 
 /// Reads the routines.
 pub(super) fn build(config: &Config, databases: &Databases) -> anyhow::Result<Endpoints> {
-    let databases = databases.iter().map(|(id, (_, opened))| (id.clone(), opened.clone())).collect();
+    let connections = config.connections.values().filter_map(|connection| {
+        let built = build_connection(connection, databases, config.limits.turn).transpose()?;
+        Some(built.map(|built| (connection.id.clone(), built)))
+    });
+    let connections = connections.collect::<anyhow::Result<_>>()?;
     let endpoints = config.endpoints.values().map(|endpoint| Endpoint {
         id: endpoint.id.clone(),
         description: endpoint.description.clone(),
         payload_schema: endpoint.payload_schema.clone(),
         routine: endpoint.routine.clone(),
     });
-    Endpoints::new(endpoints.collect(), databases, config.limits.tool).map_err(|error| anyhow!(error))
+    Endpoints::new(endpoints.collect(), connections, config.limits.tool).map_err(|error| anyhow!(error))
+}
+
+/// A connection as routines use it; none if they do not.
+fn build_connection(
+    connection: &config::Connection,
+    databases: &Databases,
+    time: Duration,
+) -> anyhow::Result<Option<Connection>> {
+    Ok(match &connection.kind {
+        ConnectionKind::Sql(_) => databases.get(&connection.id).map(|(_, opened)| Connection::Sql(opened.clone())),
+        ConnectionKind::Http(http) => {
+            let settings = HttpSettings {
+                base_url: http.base_url.clone(),
+                headers: http.headers.clone(),
+                allow_private: http.allow_private,
+                time: http.timeout,
+            };
+            let opened = Http::new(settings)
+                .map_err(|error| anyhow!("{}: the connection `{}`: {error}", connection.at, connection.id))?;
+            Some(Connection::Http(opened))
+        }
+        kind if kind.is_model() => Some(Connection::Models(Arc::new(Models { connection: kind.clone(), time }))),
+        _ => None,
+    })
 }
 
 /// Runs an endpoint for a caller who waits; when the caller goes, the routine ends.

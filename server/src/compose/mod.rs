@@ -5,6 +5,7 @@ mod current;
 mod endpoints;
 mod models;
 mod pages;
+mod text_models;
 
 pub(crate) use current::{Current, Status};
 

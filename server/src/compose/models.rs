@@ -1,6 +1,6 @@
 //! A connection and a model's name → a model.
 
-use config::{Agent, Connection, ConnectionKind, ModelConnection};
+use config::{ConnectionKind, ModelConnection, OpenAiApi};
 use contract::Model;
 use providers::Settings;
 use providers::ai_gateway::AiGateway;
@@ -11,27 +11,26 @@ use providers::openai_chat::OpenAiChat;
 use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 
-/// The agent's model; none where the connection has no models.
-pub(super) fn build(connection: &Connection, agent: &Agent) -> Option<Arc<dyn Model>> {
-    Some(match &connection.kind {
-        ConnectionKind::Anthropic(model) => Arc::new(Anthropic::new(settings(model, agent))),
-        ConnectionKind::OpenAiCompatible(model) => Arc::new(OpenAiChat::new(settings(model, agent))),
-        ConnectionKind::OpenAi(model) if agent.openai_api == config::OpenAiApi::Chat => {
-            Arc::new(OpenAiChat::new(settings(model, agent)))
-        }
-        ConnectionKind::OpenAi(model) => Arc::new(OpenAiResponses::new(settings(model, agent))),
-        ConnectionKind::Demo(demo) => Arc::new(Demo::new(&agent.model, demo.delay)),
-        ConnectionKind::Google(model) => Arc::new(Google::new(settings(model, agent))),
-        ConnectionKind::AiGateway(model) => Arc::new(AiGateway::new(settings(model, agent))),
-        ConnectionKind::Sql(_) => return None,
+/// The model of this name; none where the connection has no models. `api` is which one of OpenAI's is spoken.
+pub(super) fn build(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
+    let settings = |model| settings(model, name);
+    Some(match connection {
+        ConnectionKind::Anthropic(model) => Arc::new(Anthropic::new(settings(model))),
+        ConnectionKind::OpenAiCompatible(model) => Arc::new(OpenAiChat::new(settings(model))),
+        ConnectionKind::OpenAi(model) if api == OpenAiApi::Chat => Arc::new(OpenAiChat::new(settings(model))),
+        ConnectionKind::OpenAi(model) => Arc::new(OpenAiResponses::new(settings(model))),
+        ConnectionKind::Demo(demo) => Arc::new(Demo::new(name, demo.delay)),
+        ConnectionKind::Google(model) => Arc::new(Google::new(settings(model))),
+        ConnectionKind::AiGateway(model) => Arc::new(AiGateway::new(settings(model))),
+        ConnectionKind::Sql(_) | ConnectionKind::Http(_) => return None,
     })
 }
 
-fn settings(connection: &ModelConnection, agent: &Agent) -> Settings {
+fn settings(connection: &ModelConnection, name: &str) -> Settings {
     Settings {
         api_key: connection.api_key.clone(),
         base_url: connection.base_url.clone(),
         headers: connection.headers.clone(),
-        model: agent.model.clone(),
+        model: name.to_owned(),
     }
 }

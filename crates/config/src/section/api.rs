@@ -45,7 +45,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<St
 
 fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
     if let Some(schema) = node.get("payloadSchema").filter(|entry| matches!(entry.value.kind, Kind::Map(_))) {
-        payload_schema::check(&schema.value, context.report);
+        payload_schema::check(&schema.value, "payload schema", context.report);
     }
     routine::check(node, context);
     let entry: EndpointEntry = decode(node, Shape::of::<EndpointEntry>()?, context.report)?;

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::value::{Id, Setting, Text};
-use crate::config::{Connection, ConnectionKind, DemoConnection, ModelConnection, SqlConnection};
+use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
 use indexmap::IndexMap;
@@ -24,7 +24,7 @@ pub(crate) struct ConnectionEntry {
 /// What a connection is, with its properties.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "properties")]
-#[schemars(extend("x-names" = "connection type", "x-not-yet" = ["Mcp", "RemoteAgent", "Http"]))]
+#[schemars(extend("x-names" = "connection type", "x-not-yet" = ["Mcp", "RemoteAgent"]))]
 enum ConnectionTypeEntry {
     /// Anthropic's Messages API.
     Anthropic(ModelProperties),
@@ -40,6 +40,8 @@ enum ConnectionTypeEntry {
     Demo(DemoProperties),
     /// A SQL database.
     Sql(SqlProperties),
+    /// A web service.
+    Http(HttpProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -75,6 +77,23 @@ struct SqlProperties {
     init: Option<Text>,
 }
 
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct HttpProperties {
+    /// The address below which every request stays.
+    #[serde(rename = "baseURL")]
+    base_url: Text,
+    /// Headers to send with each request.
+    #[serde(default)]
+    headers: IndexMap<String, Setting>,
+    /// Also reach addresses of this machine and its networks.
+    #[serde(default)]
+    allow_private: bool,
+    /// For one request, in milliseconds; 30,000 without it.
+    #[schemars(range(min = 1, max = 600_000))]
+    timeout_ms: Option<u64>,
+}
+
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Connection> {
     let items = list_items(section, context.report);
@@ -99,6 +118,7 @@ fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context
             ConnectionKind::Demo(DemoConnection { delay: properties.delay_ms.map(Duration::from_millis) })
         }
         ConnectionTypeEntry::Sql(properties) => ConnectionKind::Sql(sql(id, properties, node, context)?),
+        ConnectionTypeEntry::Http(properties) => ConnectionKind::Http(http(id, properties, node, context)?),
     })
 }
 
@@ -138,12 +158,33 @@ fn model_connection(
         }
         None => None,
     };
+    Some(ModelConnection { api_key, base_url, headers: resolved_headers(id, headers, node, context)? })
+}
+
+fn resolved_headers(
+    id: &str,
+    headers: IndexMap<String, Setting>,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<Vec<(String, SecretString)>> {
     let headers = headers.into_iter().map(|(name, setting)| {
         let at = node.at(&[Step::Key("properties"), Step::Key("headers"), Step::Key(&name)]);
         let value = setting.resolve(at, &format!("header `{name}` of the connection `{id}`"), context)?;
         Some((name, value))
     });
-    Some(ModelConnection { api_key, base_url, headers: headers.collect::<Option<_>>()? })
+    headers.collect()
+}
+
+fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<HttpConnection> {
+    let HttpProperties { base_url: Text(base_url), headers, allow_private, timeout_ms } = properties;
+    let at = node.at(&[Step::Key("properties"), Step::Key("baseURL")]);
+    let base_url = address(&base_url, at, context)?;
+    Some(HttpConnection {
+        base_url: Url::parse(&base_url).ok()?,
+        headers: resolved_headers(id, headers, node, context)?,
+        allow_private,
+        timeout: Duration::from_millis(timeout_ms.unwrap_or(30_000)),
+    })
 }
 
 /// An address that requests can be sent to, without a slash at the end.

@@ -14,6 +14,7 @@ mod connections;
 mod dynamic;
 mod events;
 mod file_system;
+mod http_request;
 mod inputs;
 mod operator;
 mod pages;
@@ -23,12 +24,13 @@ mod settings;
 mod shared_state;
 mod sql_request;
 mod step_entry;
+mod text_request;
 mod value;
 
 use crate::config::Config;
 use crate::env::Env;
-use crate::shape;
-use crate::source::{Node, Report, Span};
+use crate::shape::{self, suggest};
+use crate::source::{Node, Report, Span, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -122,6 +124,30 @@ fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
 }
 
 /// The declared `type` of an entry, if it has one.
+/// Whether there is such a connection and it is of a type that fits. `needed` says which: "the type Http".
+fn connection_of<'n>(
+    id: &str,
+    request_type: &str,
+    needed: &str,
+    fits: impl FnOnce(&str) -> bool,
+    step: &Node,
+    context: &mut Context<'n, '_>,
+) -> Option<&'n Node> {
+    let at = step.at(&[Step::Key("connectionId")]);
+    let Some(connection) = context.connections.get(id).copied() else {
+        let help = suggest::help(id, context.connections.keys().copied());
+        context.report.error(at, format!("there is no connection `{id}`"), help);
+        return None;
+    };
+    let found = type_of(connection)?;
+    if !fits(found) {
+        let message = format!("{request_type} needs a connection of {needed}; `{id}` is of the type {found}");
+        context.report.error(at, message, None);
+        return None;
+    }
+    Some(connection)
+}
+
 fn type_of(node: &Node) -> Option<&str> {
     node.get("type")?.value.text()
 }

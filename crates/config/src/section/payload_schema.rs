@@ -1,4 +1,4 @@
-//! The JSON Schema of a payload.
+//! JSON Schemas in a config.
 
 use crate::shape::suggest;
 use crate::source::{Kind, Node, Report, Step};
@@ -6,11 +6,11 @@ use crate::source::{Kind, Node, Report, Step};
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["object", "string", "number", "integer", "boolean", "array", "null"];
 
-/// Whether it is valid, describes an object, and needs no other document.
-pub(super) fn check(schema: &Node, report: &mut Report) {
+/// Whether it is valid, describes an object, and needs no other document. `what` is what the reader knows it as: "payload schema".
+pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
     if schema.get("type").and_then(|entry| entry.value.text()) != Some("object") {
-        let help = "add `type: object`; a payload is always a mapping".to_owned();
-        report.error(schema.at, "this payload schema is not the schema of an object", Some(help));
+        let help = "add `type: object`".to_owned();
+        report.error(schema.at, format!("this {what} is not the schema of an object"), Some(help));
     }
     let before = report.error_count();
     references(schema, report);

@@ -2,7 +2,7 @@
 
 use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
-use super::{Context, operator, refuse_prototype_key, type_of};
+use super::{Context, http_request, operator, refuse_prototype_key, text_request, type_of};
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
 use indexmap::IndexSet;
@@ -33,10 +33,8 @@ const CONTROLS: [Control; 10] = [
     control(":set_state", &[], &[]),
     control(":log", &[], &[]),
 ];
-/// Requests that this version makes.
-const REQUESTS: [&str; 3] = ["SqlQuery", "SqlExecute", "CallEndpoint"];
-/// Requests of the language that it cannot make yet.
-const REQUESTS_NOT_YET: [&str; 3] = ["Http", "GenerateText", "GenerateObject"];
+/// The types of requests.
+const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];
 /// Operators that mean something in a routine.
 const OPERATORS: [&str; 8] = ["_payload", "_step", "_state", "_user", "_item", "_error", "_if", "_eq"];
 /// Branches that may run at once.
@@ -48,7 +46,12 @@ pub(super) fn writes(endpoint: &Node) -> bool {
 }
 
 fn step_writes(step: &Node) -> bool {
-    type_of(step) == Some("SqlExecute") || inner(step).into_iter().any(step_writes)
+    let itself = match type_of(step) {
+        Some("SqlExecute") => true,
+        Some("Http") => http_request::writes(step),
+        _ => false,
+    };
+    itself || inner(step).into_iter().any(step_writes)
 }
 
 /// The steps that stand in a step, if it is a control.
@@ -245,13 +248,6 @@ impl<'n> Check<'n, '_, '_, '_> {
                 suggest::one_of(&REQUESTS),
             );
         };
-        if REQUESTS_NOT_YET.contains(&name) {
-            return self.context.report.error(
-                at,
-                format!("the request type `{name}` is not available in this version"),
-                None,
-            );
-        }
         if !REQUESTS.contains(&name) {
             let help = suggest::help(name, REQUESTS);
             return self.context.report.error(at, format!("there is no request type `{name}`"), help);
@@ -261,6 +257,9 @@ impl<'n> Check<'n, '_, '_, '_> {
                 let Some(request) = CallRequest::read(step, self.context) else { return };
                 call_request::check(&request, step, self.context);
             }
+            "Http" => http_request::check(step, self.context),
+            "GenerateText" => text_request::check_text(step, self.context),
+            "GenerateObject" => text_request::check_object(step, self.context),
             _ => {
                 let Some(request) = SqlRequest::read(step, self.context) else { return };
                 sql_request::check(&request, name, step, self.context);

@@ -1,7 +1,7 @@
 //! `SqlQuery` and `SqlExecute`.
 
 use super::value::{Id, Text};
-use super::{Context, type_of};
+use super::{Context, connection_of};
 use crate::shape::{Shape, decode, suggest};
 use crate::source::{Kind, Node, Step};
 use schemars::JsonSchema;
@@ -80,18 +80,11 @@ pub(super) fn check(request: &SqlRequest, request_type: &str, step: &Node, conte
 }
 
 fn check_connection(id: &str, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
-    let at = step.at(&[Step::Key("connectionId")]);
-    let Some(connection) = context.connections.get(id).copied() else {
-        let help = suggest::help(id, context.connections.keys().copied());
-        return context.report.error(at, format!("there is no connection `{id}`"), help);
-    };
-    let Some(found) = type_of(connection) else { return };
-    if found != "Sql" {
-        let message = format!("{request_type} needs a connection of the type Sql; `{id}` is of the type {found}");
-        return context.report.error(at, message, None);
-    }
+    let is_sql = |found: &str| found == "Sql";
+    let Some(connection) = connection_of(id, request_type, "the type Sql", is_sql, step, context) else { return };
     let read_only = connection.get("properties").and_then(|entry| entry.value.get("readOnly"));
     if request_type == "SqlExecute" && read_only.is_some_and(|entry| matches!(entry.value.kind, Kind::Bool(true))) {
+        let at = step.at(&[Step::Key("connectionId")]);
         context.report.error(at, format!("the connection `{id}` is read-only"), None);
     }
 }

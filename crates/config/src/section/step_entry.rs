@@ -2,7 +2,9 @@
 //! messages than a choice between shapes.
 
 use super::call_request::CallRequest;
+use super::http_request::HttpRequest;
 use super::sql_request::SqlRequest;
+use super::text_request::{GenerateObjectRequest, GenerateTextRequest};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
 
@@ -13,6 +15,12 @@ use serde_json::{Map, Value};
 pub(crate) enum StepEntry {
     /// A statement for a SQL database.
     Sql(SqlRequest),
+    /// A request to a web service.
+    Http(HttpRequest),
+    /// A text from a model.
+    GenerateText(GenerateTextRequest),
+    /// A value from a model.
+    GenerateObject(GenerateObjectRequest),
     /// A call of another endpoint.
     Call(CallRequest),
     /// Goes one way or the other.

@@ -80,7 +80,7 @@ fn payload_schemas() {
        |
      2 |   - { id: a, payloadSchema: { properties: {} }, routine: [{ ':return': 1 }] }
        |                             ^
-       = help: add `type: object`; a payload is always a mapping
+       = help: add `type: object`
 
     chatwright.yaml:3:70: error: JSON Schema has no type `strin`
        |
@@ -124,7 +124,7 @@ fn steps() {
        |
      7 |       - { id: a }
        |           ^^
-       = help: a request has a type, one of `SqlQuery`, `SqlExecute` and `CallEndpoint`; a control starts with `:`
+       = help: a request has a type, one of `SqlQuery`, `SqlExecute`, `Http`, `GenerateText`, `GenerateObject` and `CallEndpoint`; a control starts with `:`
 
     chatwright.yaml:8:24: error: there is no request type `SqlQery`
        |
@@ -132,10 +132,11 @@ fn steps() {
        |                        ^^^^^^^
        = help: did you mean `SqlQuery`?
 
-    chatwright.yaml:9:24: error: the request type `Http` is not available in this version
+    chatwright.yaml:9:9: error: `connectionId` is missing here
        |
      9 |       - { id: c, type: Http }
-       |                        ^^^^
+       |         ^
+       = help: `connectionId`: A connection of the type `Http`.
 
     chatwright.yaml:10:11: error: `:for` needs `:in` beside it
         |
@@ -175,7 +176,7 @@ fn steps() {
         |
      12 |       - { ':if': { _payload: title }, ':then': 3, ':else': { ':throw': { _step: t } } }
         |                                                                                 ^
-        = help: a step sees the results of the steps before it
+        = help: the only one is `c`
 
     chatwright.yaml:13:25: error: expected a mapping of values, found a list
         |
@@ -427,5 +428,92 @@ fn controls_with_steps() {
      16 |       - { id: g, type: CallEndpoint, properties: { endpoint: e } }
         |                                                    ^^^^^^^^
         = help: did you mean `endpointId`?
+    ");
+}
+
+#[test]
+fn services_and_models() {
+    assert_snapshot!(check("connections:
+  - { id: shop, type: Http, properties: { baseURL: 'ftp://shop', headers: { X-Key: { _secret: SHOP_KEY } } } }
+  - { id: web, type: Http, properties: { headers: {} } }
+  - { id: demo, type: Demo }
+api:
+  - id: ask
+    routine:
+      - { id: a, type: Http, connectionId: demo, properties: { method: Get, path: x } }
+      - { id: b, type: Http, connectionId: weg, properties: { pth: x, headers: { a: { _secret: K } } } }
+      - { id: c, type: GenerateText, connectionId: web, properties: { model: m, prompt: { _step: d } } }
+      - { id: d, type: GenerateText, connectionId: demo, properties: { model: '', temperature: 3 } }
+      - { id: e, type: GenerateObject, connectionId: demo, properties: { model: m, prompt: p, schema: { type: objct } } }
+"), @"
+    refused
+    chatwright.yaml:2:52: error: this address must start with `https://` or `http://`
+       |
+     2 |   - { id: shop, type: Http, properties: { baseURL: 'ftp://shop', headers: { X-Key: { _secret: SHOP_KEY } } } }
+       |                                                    ^^^^^^^^^^^^
+       = help: for example `https://api.example.com/v1`
+
+    chatwright.yaml:3:28: error: `baseURL` is missing here
+       |
+     3 |   - { id: web, type: Http, properties: { headers: {} } }
+       |                            ^^^^^^^^^^
+       = help: `baseURL`: The address below which every request stays.
+
+    chatwright.yaml:8:72: error: there is no method `Get`
+       |
+     8 |       - { id: a, type: Http, connectionId: demo, properties: { method: Get, path: x } }
+       |                                                                        ^^^
+       = help: did you mean `GET`?
+
+    chatwright.yaml:9:63: error: there is no key `pth` here
+       |
+     9 |       - { id: b, type: Http, connectionId: weg, properties: { pth: x, headers: { a: { _secret: K } } } }
+       |                                                               ^^^
+       = help: did you mean `path`?
+
+    chatwright.yaml:9:87: error: a secret has no place here
+       |
+     9 |       - { id: b, type: Http, connectionId: weg, properties: { pth: x, headers: { a: { _secret: K } } } }
+       |                                                                                       ^^^^^^^
+       = help: secrets are read in `connections` only, which never leave the server
+
+    chatwright.yaml:10:52: error: GenerateText needs a connection of a model provider; `web` is of the type Http
+        |
+     10 |       - { id: c, type: GenerateText, connectionId: web, properties: { model: m, prompt: { _step: d } } }
+        |                                                    ^^^
+
+    chatwright.yaml:10:98: error: no step before this one has the id `d`
+        |
+     10 |       - { id: c, type: GenerateText, connectionId: web, properties: { model: m, prompt: { _step: d } } }
+        |                                                                                                  ^
+        = help: one of `a` and `b`
+
+    chatwright.yaml:11:58: error: `prompt` is missing here
+        |
+     11 |       - { id: d, type: GenerateText, connectionId: demo, properties: { model: '', temperature: 3 } }
+        |                                                          ^^^^^^^^^^
+        = help: `prompt`: What it should do now; an operator is allowed.
+
+    chatwright.yaml:11:79: error: this text is empty
+        |
+     11 |       - { id: d, type: GenerateText, connectionId: demo, properties: { model: '', temperature: 3 } }
+        |                                                                               ^^
+
+    chatwright.yaml:11:96: error: expected a number between 0 and 2, found the number 3
+        |
+     11 |       - { id: d, type: GenerateText, connectionId: demo, properties: { model: '', temperature: 3 } }
+        |                                                                                                ^
+
+    chatwright.yaml:12:103: error: this schema is not the schema of an object
+        |
+     12 | …ies: { model: m, prompt: p, schema: { type: objct } } }
+        |                                      ^
+        = help: add `type: object`
+
+    chatwright.yaml:12:111: error: JSON Schema has no type `objct`
+        |
+     12 | …odel: m, prompt: p, schema: { type: objct } } }
+        |                                      ^^^^^
+        = help: did you mean `object`?
     ");
 }

@@ -17,7 +17,7 @@ fn types() {
        |
      1 | connections: [{ id: a, type: Bedrock }]
        |                              ^^^^^^^
-       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo` and `Sql`
+       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql` and `Http`
     ");
     assert_snapshot!(check("connections: [{ id: a, type: Mcp, properties: { url: 'http://localhost' } }]\n"), @"
     refused

@@ -1,0 +1,10 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod client;
+mod error;
+mod resolver;
+
+pub use address::is_public;
+pub use client::{Answer, Egress, Request};
+pub use error::EgressError;

@@ -1,0 +1,25 @@
+//! Names to addresses, of which none may be private.
+
+use crate::address::is_public;
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+use std::net::SocketAddr;
+
+/// Refuses a name when one of its addresses is not public: which of several is tried is not ours to say.
+pub(crate) struct PublicOnly;
+
+/// A name has an address that is not public.
+#[derive(Debug, thiserror::Error)]
+#[error("the name leads to an address that is not public")]
+pub(crate) struct LeadsInside;
+
+impl Resolve for PublicOnly {
+    fn resolve(&self, name: Name) -> Resolving {
+        Box::pin(async move {
+            let found: Vec<SocketAddr> = tokio::net::lookup_host((name.as_str(), 0)).await?.collect();
+            if found.iter().any(|address| !is_public(address.ip())) {
+                return Err(LeadsInside.into());
+            }
+            Ok::<Addrs, _>(Box::new(found.into_iter()))
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! Requests over real sockets: what is refused before a connection, what is not followed, what is cut off.
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Redirect};
+use axum::routing::get;
+use egress::{Egress, EgressError, Request};
+use futures::stream;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+use tokio::net::TcpListener;
+use url::Url;
+
+/// A server on this machine that counts who comes.
+struct Server {
+    address: SocketAddr,
+    hits: Arc<AtomicU32>,
+}
+
+async fn server() -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let hits = Arc::new(AtomicU32::new(0));
+    let counted = hits.clone();
+    let endless = || {
+        let chunks = stream::repeat_with(|| Ok::<_, Infallible>(vec![b'x'; 64 * 1024]));
+        Body::from_stream(chunks)
+    };
+    let router = Router::new()
+        .route("/", get(|headers: HeaderMap| async move { format!("{:?}", headers.get("x-key")) }))
+        .route("/hop", get(|| async { Redirect::temporary("/") }))
+        .route("/loop", get(|| async { Redirect::temporary("/loop") }))
+        .route("/away", get(|| async { (StatusCode::FOUND, [(LOCATION, "http://localhost:1/")]).into_response() }))
+        .route("/endless", get(move || async move { endless() }))
+        .route("/silent", get(std::future::pending::<()>))
+        .route("/missing", get(|| async { (StatusCode::NOT_FOUND, "gone") }))
+        .layer(axum::middleware::map_request(move |request: axum::extract::Request| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            async move { request }
+        }));
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    Server { address, hits }
+}
+
+fn request(url: &str) -> Request {
+    let headers = HeaderMap::from_iter([("x-key".parse().unwrap(), "k".parse().unwrap())]);
+    let (time, max_bytes) = (Duration::from_millis(1_500), 1 << 20);
+    Request { method: "GET".parse().unwrap(), url: Url::parse(url).unwrap(), headers, body: None, time, max_bytes }
+}
+
+async fn ask(allow_private: bool, url: &str) -> String {
+    match Egress::new(allow_private).unwrap().send(request(url)).await {
+        Ok(answer) => format!("{} {}", answer.status, String::from_utf8_lossy(&answer.body)),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_before_a_connection() {
+    let server = server().await;
+    let port = server.address.port();
+    let refused = EgressError::NotPublic.to_string();
+    for host in [
+        "127.0.0.1",
+        "127.1",
+        "2130706433",
+        "0x7f.1",
+        "017700000001",
+        "[::1]",
+        "[::ffff:7f00:1]",
+        "[::ffff:127.0.0.1]",
+        "0.0.0.0",
+        "localhost",
+        "localhost.",
+        "a@127.0.0.1",
+        "①②⑦.⓪.⓪.①",
+        "[2002:7f00:1::]",
+        "[64:ff9b::7f00:1]",
+    ] {
+        assert_eq!(ask(false, &format!("http://{host}:{port}/")).await, refused, "{host}");
+    }
+    assert_eq!(server.hits.load(Ordering::Relaxed), 0, "nobody may have come");
+}
+
+#[tokio::test]
+async fn other_schemes_are_none() {
+    for url in ["file:///etc/passwd", "ftp://example.com/", "data:text/plain,x", "unix:/run/x"] {
+        assert_eq!(ask(true, url).await, EgressError::NoWebAddress.to_string(), "{url}");
+    }
+}
+
+#[tokio::test]
+async fn what_comes_back() {
+    let Server { address, .. } = server().await;
+    let check = |path: &'static str, expected: &'static str| async move {
+        assert_eq!(ask(true, &format!("http://{address}{path}")).await, expected, "{path}");
+    };
+    check("/", r#"200 Some("k")"#).await;
+    check("/hop", r#"200 Some("k")"#).await;
+    check("/missing", "404 gone").await;
+    check("/loop", "the server redirects elsewhere, which is not followed").await;
+    check("/away", "the server redirects elsewhere, which is not followed").await;
+    check("/endless", "the answer has more than 1048576 bytes").await;
+    check("/silent", "the server did not answer within 1.5 s").await;
+}
+
+#[tokio::test]
+async fn nobody_there() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    assert_eq!(ask(true, &format!("http://{address}/")).await, EgressError::Unreachable.to_string());
+}

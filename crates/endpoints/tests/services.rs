@@ -1,0 +1,139 @@
+//! Routines that ask web services and models.
+
+use axum::extract::{Path, Query};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use axum::routing::{get, post};
+use axum::{Json, Router};
+use endpoints::{CallContext, Connection, Endpoint, Endpoints, Http, HttpSettings, TextModels, TextQuestion};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use url::Url;
+
+/// A shop with a key.
+async fn service() -> Url {
+    let orders = |Path(id): Path<String>, Query(query): Query<BTreeMap<String, String>>, headers: HeaderMap| async move {
+        let header =
+            |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
+        Json(json!({ "id": id, "query": query, "key": header("x-key"), "trace": header("x-trace") }))
+    };
+    let router = Router::new()
+        .route("/v1/orders/{id}", get(orders))
+        .route(
+            "/v1/orders",
+            post(|Json(order): Json<Value>| async move { (StatusCode::CREATED, Json(json!({ "got": order }))) }),
+        )
+        .route("/v1/text", get(|| async { "plain" }))
+        .route("/v1/gone", get(|| async { (StatusCode::GONE, "secret details").into_response() }))
+        .route("/v1/wrong", get(|| async { ([("content-type", "application/json")], "{").into_response() }))
+        .route("/v1/bytes", get(|| async { vec![0xff_u8, 0xfe] }));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = Url::parse(&format!("http://{}/v1", listener.local_addr().unwrap())).unwrap();
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    url
+}
+
+/// Says what it was asked.
+struct Echo;
+
+impl TextModels for Echo {
+    fn generate(&self, question: TextQuestion) -> BoxFuture<'_, Result<Value, String>> {
+        async move {
+            match question.schema {
+                Some(_) => Ok(json!({ "about": question.prompt })),
+                None => {
+                    Ok(Value::String(format!("{} / {:?} / {}", question.model, question.instructions, question.prompt)))
+                }
+            }
+        }
+        .boxed()
+    }
+}
+
+async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
+    let settings = HttpSettings {
+        base_url: service().await,
+        headers: vec![("X-Key".to_owned(), "k3y".to_owned().into())],
+        allow_private,
+        time: Duration::from_secs(5),
+    };
+    let connections = HashMap::from([
+        ("shop".to_owned(), Connection::Http(Http::new(settings).unwrap())),
+        ("model".to_owned(), Connection::Models(Arc::new(Echo))),
+    ]);
+    let routine = serde_json::from_value(routine).unwrap();
+    let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
+    let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
+    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
+    endpoints.call("e", payload, &context).await.map_or_else(|error| error.to_string(), |value| value.to_string())
+}
+
+/// One request and its result.
+async fn check(properties: Value, expected: &str) {
+    let routine = json!([
+        { "id": "a", "type": "Http", "connectionId": "shop", "properties": properties },
+        { ":return": { "_step": "a" } },
+    ]);
+    assert_eq!(run(true, routine, json!({ "id": "7", "up": "../admin" })).await, expected, "{properties}");
+}
+
+#[tokio::test]
+async fn a_service_is_asked() {
+    check(
+        json!({ "path": { "_payload": "id" }, "headers": {} }),
+        "The step `a` failed: the server answered with the status 404",
+    )
+    .await;
+    check(
+        json!({ "path": "/orders/7", "query": { "id": { "_payload": "id" } }, "headers": { "X-Trace": "t", "X-Key": "mine" } }),
+        r#"{"status":200,"body":{"id":"7","query":{"id":"7"},"key":"k3y","trace":"t"}}"#,
+    )
+    .await;
+    check(
+        json!({ "method": "POST", "path": "/orders", "body": { "of": { "_payload": "id" } } }),
+        r#"{"status":201,"body":{"got":{"of":"7"}}}"#,
+    )
+    .await;
+    check(json!({ "path": "text" }), r#"{"status":200,"body":"plain"}"#).await;
+    check(json!({ "path": "gone" }), "The step `a` failed: the server answered with the status 410").await;
+    check(json!({ "path": "gone", "anyStatus": true }), r#"{"status":410,"body":"secret details"}"#).await;
+    check(json!({ "path": "wrong" }), "The step `a` failed: the answer is not the JSON that it says it is").await;
+    check(json!({ "path": "bytes" }), "The step `a` failed: the answer is not a text").await;
+    check(
+        json!({ "path": { "_payload": "up" } }),
+        "The step `a` failed: the path leads out of the connection's address",
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn this_machine_is_private() {
+    let routine = json!([{ "id": "a", "type": "Http", "connectionId": "shop", "properties": { "path": "text" } }]);
+    assert_eq!(
+        run(false, routine, json!({})).await,
+        "The step `a` failed: the address is not public, and the connection does not allow private addresses"
+    );
+}
+
+#[tokio::test]
+async fn a_model_is_asked() {
+    let ask = |kind: &str, properties: Value| {
+        json!([
+            { "id": "a", "type": kind, "connectionId": "model", "properties": properties },
+            { ":return": { "_step": "a" } },
+        ])
+    };
+    let payload = json!({ "q": "refunds" });
+    let text = ask("GenerateText", json!({ "model": "m", "instructions": "Short.", "prompt": { "_payload": "q" } }));
+    assert_eq!(run(true, text, payload.clone()).await, r#""m / Some(\"Short.\") / refunds""#);
+    let object = json!({ "model": "m", "prompt": { "_payload": "q" }, "schema": { "type": "object" } });
+    assert_eq!(run(true, ask("GenerateObject", object), payload.clone()).await, r#"{"about":"refunds"}"#);
+    let empty = ask("GenerateText", json!({ "model": "m", "prompt": { "_payload": "none" } }));
+    assert_eq!(run(true, empty, payload).await, "The step `a` failed: the prompt is empty");
+}

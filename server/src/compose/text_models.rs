@@ -1,0 +1,52 @@
+//! Models for the routines of endpoints.
+
+use super::models;
+use agent::{Agent, InvokeError, Question, Settings, invoke};
+use config::{ConnectionKind, OpenAiApi};
+use contract::{ResponseFormat, Sampling};
+use endpoints::{TextModels, TextQuestion};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// A provider's models for routines: asked as `POST /api/runs/invoke` asks, without tools.
+pub(super) struct Models {
+    /// How they are reached.
+    pub(super) connection: ConnectionKind,
+    /// For one answer.
+    pub(super) time: Duration,
+}
+
+impl TextModels for Models {
+    fn generate(&self, question: TextQuestion) -> BoxFuture<'_, Result<Value, String>> {
+        async move {
+            let model = models::build(&self.connection, &question.model, OpenAiApi::default());
+            let model = model.ok_or("the connection has no models")?;
+            let sampling = Sampling {
+                max_output_tokens: question.max_output_tokens,
+                temperature: question.temperature,
+                ..Sampling::default()
+            };
+            let settings = Settings { sampling, ..Settings::default() };
+            let (id, instructions) = ("routine".to_owned(), question.instructions);
+            let agent = Agent { id, model, instructions, tools: Vec::new(), settings };
+            let format =
+                question.schema.map(|schema| ResponseFormat { name: "answer".to_owned(), strict: false, schema });
+            let cancel = CancellationToken::new();
+            let _gone = cancel.clone().drop_guard();
+            let question =
+                Question { prompt: question.prompt, format, time: self.time, user_id: String::new(), cancel };
+            invoke(&agent, question).await.output.map_err(|error| match error {
+                // The provider's own words are for the log.
+                InvokeError::Model(error) => {
+                    tracing::warn!(%error, "a model did not answer a routine");
+                    "the model did not answer".to_owned()
+                }
+                error => error.to_string(),
+            })
+        }
+        .boxed()
+    }
+}
