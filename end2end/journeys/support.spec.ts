@@ -29,3 +29,12 @@ test("one endpoint serves the page's search and the agent", async ({ page }) => 
   await chat.ask("What do you know about refunds?");
   await expect(chat.answers.last()).toContainText("Refunds");
 });
+
+test("a hook names the conversation after its first answer", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("What do you know about refunds?");
+  await expect(page.getByRole("link", { name: /^Refunds/ })).toBeVisible();
+  await chat.ask("What do you know about invoices?");
+  await expect(page.getByRole("link", { name: /^Refunds/ })).toBeVisible();
+});

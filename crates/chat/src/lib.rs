@@ -2,6 +2,7 @@
 
 mod conversations;
 mod errors;
+mod hooks;
 mod invoke;
 mod journal;
 mod live;
@@ -14,6 +15,8 @@ mod to_prompt;
 mod to_wire;
 mod turns;
 mod watch;
+
+pub use hooks::{Hook, Hooks};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -58,6 +61,11 @@ pub trait Agents: Send + Sync + 'static {
     /// # Errors
     /// Not found, not allowed, or not available; in words for the user.
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError>;
+
+    /// Who is told about this turn; nobody without hooks.
+    fn hooks(&self, _request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        None
+    }
 
     /// The agent as it is on no page.
     ///

@@ -1,5 +1,6 @@
 //! One run: a task that drives the agent, and closes what it opened however it ends.
 
+use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
 use crate::{Inner, errors, to_wire};
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::{FinishRun, RunStatus};
 use wire::api::{MessageMetadata, Outcome, Usage};
+use wire::chunk::DataChunk;
 use wire::{Chunk, UserError};
 
 /// What a call reads that was not finished when its run ended.
@@ -22,6 +24,8 @@ const CLOSE_ATTEMPTS: u32 = 4;
 /// What a run begins with.
 pub(crate) struct Start {
     pub(crate) agent: Arc<Agent>,
+    /// Tells the hooks.
+    pub(crate) observer: Option<Observer>,
     pub(crate) prompt: Vec<Arc<Message>>,
     pub(crate) pending: Vec<PendingCall>,
 }
@@ -33,13 +37,15 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
     let tasks = chat.tasks.clone();
     let chat = chat.clone();
     tasks.spawn(async move {
-        let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone());
+        let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone(), start.observer);
         start.pending.iter().for_each(|pending| sink.expect_call(&pending.call));
-        let drive = AssertUnwindSafe(drive(&start.agent, start.prompt, start.pending, &mut sink)).catch_unwind();
-        let close = match drive.await {
-            Ok(outcome) => Close::of(&outcome, &sink),
-            Err(_) => Close::failed(errors::internal(), &sink),
-        };
+        let driven = AssertUnwindSafe(async {
+            let outcome = drive(&start.agent, start.prompt, start.pending, &mut sink).await;
+            let parts = tell_end(&run, &outcome, &mut sink).await;
+            Close { parts, ..Close::of(&outcome, &sink) }
+        });
+        let close = driven.catch_unwind().await;
+        let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));
         finish(&chat, &run, close).await;
         chat.registry.remove(&run);
     });
@@ -76,11 +82,21 @@ async fn drive(
     agent::run(agent, turn, sink).await
 }
 
+/// Tells the hooks that the run ends; what they add is part of the message.
+async fn tell_end(run: &LiveRun, outcome: &AgentOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
+    match sink.observer.take() {
+        Some(observer) => observer.finish(outcome, &run.message(), run.cancel.clone()).await,
+        None => Vec::new(),
+    }
+}
+
 /// How a run is closed: what its row says, what the message says, and the last chunks.
 struct Close {
     status: RunStatus,
     metadata: MessageMetadata,
     chunks: Vec<Chunk>,
+    /// What the hooks add.
+    parts: Vec<DataChunk>,
     cause: Option<String>,
 }
 
@@ -109,7 +125,7 @@ impl Close {
 
     fn new(status: RunStatus, outcome: Outcome, chunks: Vec<Chunk>) -> Self {
         let metadata = MessageMetadata { outcome: Some(outcome), ..MessageMetadata::default() };
-        Self { status, metadata, chunks, cause: None }
+        Self { status, metadata, chunks, parts: Vec::new(), cause: None }
     }
 
     fn finished(status: RunStatus, outcome: Outcome, reason: FinishReason) -> Self {
@@ -150,6 +166,8 @@ async fn finish(chat: &Inner, run: &LiveRun, close: Close) {
         RunStatus::Waiting => Vec::new(),
         _ => unfinished_calls(run),
     };
+    let title = hooks::title(&close.parts);
+    chunks.extend(close.parts.into_iter().map(Chunk::Data));
     if let Ok(message_metadata) = serde_json::to_value(&close.metadata) {
         chunks.push(Chunk::MessageMetadata { message_metadata });
     }
@@ -166,7 +184,7 @@ async fn finish(chat: &Inner, run: &LiveRun, close: Close) {
         usage: close.metadata.usage,
         error: close.cause,
         now: crate::now(),
-        title: None,
+        title,
     };
     if let Err(error) = store_end(chat, finish).await {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");

@@ -1,8 +1,9 @@
 //! A submission: checked, stored, answered by a run. Nothing in it is authority but the user's own words: ids are looked
 //! up with their owner, decisions are entered into the server's record.
 
+use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
-use crate::{AgentRequest, Caller, Inner, Sent, errors, run, settle, to_prompt, watch};
+use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, to_prompt, watch};
 use std::sync::Arc;
 use store::{BeginRun, Begun, Conversation, NewMessage, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
@@ -41,6 +42,7 @@ impl Inner {
     pub(crate) async fn send(self: &Arc<Self>, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
         check(&request)?;
         let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
+        let hooks = self.agents.hooks(&AgentRequest::of(caller, &request));
         // What is read below must still hold when the run begins: of two decisions at once, one is entered.
         let _turn = self.turns.take(&request.conversation_id).await;
         let conversation =
@@ -72,7 +74,7 @@ impl Inner {
             }
             Submission::Continue => plan_continue(branch)?,
         };
-        self.begin(caller, request, agent, plan).await
+        self.begin(caller, request, agent, hooks, plan).await
     }
 
     async fn begin(
@@ -80,6 +82,7 @@ impl Inner {
         caller: &Caller,
         request: SendRequest,
         agent: Arc<agent::Agent>,
+        hooks: Option<Arc<dyn Hooks>>,
         plan: Plan,
     ) -> Result<Sent, UserError> {
         self.admit()?;
@@ -113,10 +116,11 @@ impl Inner {
                 };
                 let pending = settle::decided(&plan.message);
                 let prompt = prompt(&plan.history, &plan.message, plan.continues, plan.go_on);
+                let observer = hooks.map(|hooks| Observer::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
                 let live = Arc::new(live);
-                run::start(self, live.clone(), run::Start { agent, prompt, pending });
+                run::start(self, live.clone(), run::Start { agent, observer, prompt, pending });
                 // The one who sent has the message so far; only news follows.
                 Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })
             }

@@ -1,5 +1,6 @@
 //! Where a run's events go: folded into the message, encoded once, stored, told.
 
+use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
 use crate::to_wire::{ToWire, is_acknowledgement, is_private};
@@ -15,6 +16,8 @@ const MAX_TURN_BYTES: usize = 16 * 1024 * 1024;
 /// The sink of one run.
 pub(crate) struct RunSink {
     pub(crate) run: Arc<LiveRun>,
+    /// Tells the hooks, until the run ends.
+    pub(crate) observer: Option<Observer>,
     store: Store,
     journal: Journal,
     to_wire: ToWire,
@@ -30,9 +33,10 @@ pub(crate) struct RunSink {
 }
 
 impl RunSink {
-    pub(crate) fn new(run: Arc<LiveRun>, store: Store, journal: Journal) -> Self {
+    pub(crate) fn new(run: Arc<LiveRun>, store: Store, journal: Journal, observer: Option<Observer>) -> Self {
         Self {
             run,
+            observer,
             store,
             journal,
             to_wire: ToWire::default(),
@@ -107,6 +111,9 @@ fn size(chunk: &Chunk) -> usize {
 
 impl EventSink for RunSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Some(observer) = &mut self.observer {
+            observer.see(&event);
+        }
         match &event {
             Event::StepStart { .. } => self.in_step = true,
             Event::StepFinish { .. } => self.in_step = false,

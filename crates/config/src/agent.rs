@@ -46,10 +46,36 @@ pub struct Agent {
     pub openai_api: OpenAiApi,
     /// Endpoints that it may call.
     pub tools: Vec<ToolRef>,
+    /// Endpoints that are told about its runs.
+    pub hooks: Hooks,
     /// What it may read on disk.
     pub file_system: Option<FileSystem>,
     /// Where it was declared.
     pub at: Location,
+}
+
+/// Endpoints by what they are told; see L-74 to L-78 for the payloads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hooks {
+    /// A run begins.
+    pub start: Vec<String>,
+    /// A reply begins.
+    pub step_start: Vec<String>,
+    /// A tool is about to run.
+    pub tool_call_start: Vec<String>,
+    /// A tool has run.
+    pub tool_call_finish: Vec<String>,
+    /// A reply and its tools are done.
+    pub step_finish: Vec<String>,
+    /// The run ends; these are waited for, one after the other.
+    pub finish: Vec<String>,
+}
+
+impl Hooks {
+    /// Whether nobody is told anything.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// An agent's type.

@@ -1,11 +1,12 @@
 //! The config's agents. What does not depend on the request is built once; a turn with shared state gets the page's fields on
 //! top.
 
+use super::hooks::HookRoom;
 use super::models;
 use super::pages::Pages;
 use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
 use anyhow::{Context, anyhow};
-use chat::{AgentRequest, Agents, Caller};
+use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
 use contract::{Sampling, Tool, ToolChoice};
 use endpoints::Endpoints;
@@ -23,12 +24,15 @@ const MAX_FIELDS: usize = 200;
 pub(crate) struct ConfiguredAgents {
     agents: HashMap<String, Configured>,
     pages: Arc<Pages>,
+    hooks: Arc<HookRoom>,
 }
 
 /// An agent, and what a page adds to it.
 struct Configured {
     agent: Option<Arc<Agent>>,
     page_context: bool,
+    /// None without any endpoint in it.
+    hooks: Option<Arc<config::Hooks>>,
 }
 
 impl ConfiguredAgents {
@@ -36,9 +40,10 @@ impl ConfiguredAgents {
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
             let built = build(config, agent, endpoints)?;
-            agents.insert(agent.id.clone(), Configured { agent: built, page_context: agent.page_context });
+            let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
+            agents.insert(agent.id.clone(), Configured { agent: built, page_context: agent.page_context, hooks });
         }
-        Ok(Self { agents, pages })
+        Ok(Self { agents, pages, hooks: HookRoom::new(endpoints.clone()) })
     }
 }
 
@@ -48,6 +53,11 @@ impl Agents for ConfiguredAgents {
         configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })
+    }
+
+    fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        let of = self.agents.get(request.agent_id)?.hooks.as_ref()?;
+        Some(Arc::new(self.hooks.hooks(of, request)))
     }
 
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {

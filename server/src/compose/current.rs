@@ -7,7 +7,7 @@ use super::pages::Pages;
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use arc_swap::ArcSwap;
-use chat::{AgentRequest, Agents, Caller};
+use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -88,6 +88,10 @@ fn version(fingerprint: u64) -> String {
 impl Agents for Current {
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError> {
         self.things.load().agents.agent(request)
+    }
+
+    fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        self.things.load().agents.hooks(request)
     }
 
     fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError> {

@@ -3,6 +3,7 @@
 mod agents;
 mod current;
 mod endpoints;
+mod hooks;
 mod models;
 mod pages;
 mod text_models;

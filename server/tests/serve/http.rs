@@ -17,6 +17,14 @@ impl Server {
         self.turn(conversation, json!([message]))
     }
 
+    /// As [`Server::message`], to another agent than the demo's: `page/agent`.
+    pub(crate) fn message_to(&self, agent: &str, conversation: &str, text: &str) -> RequestBuilder {
+        let id = format!("m{}", MESSAGES.fetch_add(1, Ordering::Relaxed));
+        let message = json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": text }] });
+        let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message] });
+        self.ask(Method::POST, &format!("/api/agent/{agent}?conversationId={conversation}")).json(&body)
+    }
+
     pub(crate) fn turn(&self, conversation: &str, messages: Value) -> RequestBuilder {
         let body = json!({ "id": "chat", "trigger": "submit-message", "messages": messages });
         self.ask(Method::POST, &format!("/api/agent/demo/demo?conversationId={conversation}")).json(&body)

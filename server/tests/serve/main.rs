@@ -1,6 +1,7 @@
 //! The binary from outside.
 
 mod files;
+mod hooks;
 mod http;
 mod process;
 mod question;

@@ -1,5 +1,6 @@
 //! How an agent is written.
 
+use super::hooks::HooksEntry;
 use super::value::{EndpointId, Id, Text, ToolName};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -9,7 +10,7 @@ use serde_json::{Map, Value};
 /// A model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["mcp", "agents", "hooks", "auth"]))]
+#[schemars(extend("x-keys-not-yet" = ["mcp", "agents", "auth"]))]
 pub(crate) struct AgentEntry {
     /// The name by which pages refer to it.
     pub(super) id: Id,
@@ -24,6 +25,9 @@ pub(crate) struct AgentEntry {
     #[serde(rename = "tools", default)]
     #[schemars(with = "Vec<ToolEntry>", extend("x-checked-apart" = true))]
     _tools: Value,
+    /// Endpoints that are told about its runs.
+    #[serde(default)]
+    pub(super) hooks: HooksEntry,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

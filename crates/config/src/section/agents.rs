@@ -5,7 +5,7 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_steps, agent_tools, file_system, type_of};
+use super::{Context, agent_provider, agent_steps, agent_tools, file_system, hooks, type_of};
 use crate::agent::{Agent, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef};
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
@@ -24,6 +24,7 @@ fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
         check_connection(node, agent_type, context);
         agent_provider::check_type(place, agent_type, context);
     }
+    hooks::check(node, context);
     let tools = agent_tools::read(node, context);
     let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
     check_tool_names(&entry.properties, place, &tools, context);
@@ -70,6 +71,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         ),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
+        hooks: hooks::typed(entry.hooks),
         file_system,
         at,
     }

@@ -14,6 +14,7 @@ mod connections;
 mod dynamic;
 mod events;
 mod file_system;
+mod hooks;
 mod http_request;
 mod inputs;
 mod operator;
@@ -123,7 +124,6 @@ fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
     }
 }
 
-/// The declared `type` of an entry, if it has one.
 /// Whether there is such a connection and it is of a type that fits. `needed` says which: "the type Http".
 fn connection_of<'n>(
     id: &str,
@@ -148,6 +148,7 @@ fn connection_of<'n>(
     Some(connection)
 }
 
+/// The declared `type` of an entry, if it has one.
 fn type_of(node: &Node) -> Option<&str> {
     node.get("type")?.value.text()
 }

@@ -269,10 +269,11 @@ fn what_this_version_cannot_run() {
      8 |     agents: [b]
        |     ^^^^^^
 
-    chatwright.yaml:9:5: error: `hooks` is not available in this version
+    chatwright.yaml:9:25: error: there is no endpoint `title`
        |
      9 |     hooks: { onFinish: [title] }
-       |     ^^^^^
+       |                         ^^^^^
+       = help: declare it in the section `api`
     ");
 }
 
@@ -393,5 +394,37 @@ fn asking_the_user() {
         |
      11 |     properties: { model: m, askUser: sometimes }
         |                                      ^^^^^^^^^
+    ");
+}
+
+#[test]
+fn hooks() {
+    assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
+api: [{ id: note, routine: [{ ':log': x }] }]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: demo }
+    hooks: { onStart: [note, nte], onFinsh: [note], onFinish: note }
+"), @"
+    refused
+    chatwright.yaml:8:30: error: there is no endpoint `nte`
+       |
+     8 |     hooks: { onStart: [note, nte], onFinsh: [note], onFinish: note }
+       |                              ^^^
+       = help: did you mean `note`?
+
+    chatwright.yaml:8:36: error: there is no key `onFinsh` here
+       |
+     8 |     hooks: { onStart: [note, nte], onFinsh: [note], onFinish: note }
+       |                                    ^^^^^^^
+       = help: did you mean `onFinish`?
+
+    chatwright.yaml:8:63: error: expected a list, found the text `note`
+       |
+     8 |     hooks: { onStart: [note, nte], onFinsh: [note], onFinish: note }
+       |                                                               ^^^^
+       = help: start the line with `- ` to make it a list of one
     ");
 }

@@ -1,6 +1,6 @@
 //! A request → what the model does: think, say, call. Pure.
 
-use super::words::{Wish, wish};
+use super::words::{self, Wish, wish};
 use super::{answers, form, question, results};
 use contract::{
     AssistantPart, Message, ModelError, ModelErrorKind, Request, ToolChoice, ToolResult, ToolSpec, UserPart,
@@ -34,10 +34,26 @@ pub(crate) struct Turn<'a> {
 /// seen at once.
 pub(crate) fn plan(request: &Request) -> Result<Vec<Action>, ModelError> {
     let offered: &[ToolSpec] = if request.tool_choice == ToolChoice::None { &[] } else { &request.tools };
+    if let Some(title) = title(request) {
+        return Ok(vec![Action::Say(title)]);
+    }
     match cut_off(&request.messages) {
         Some((before, said)) => Ok(go_on(act(&Turn::of(before, offered))?, &said)),
         None => act(&Turn::of(&request.messages, offered)),
     }
+}
+
+/// The title of what the user wrote, when that is what the instructions ask for.
+fn title(request: &Request) -> Option<String> {
+    let asked_for = request.system.as_ref()?.to_ascii_lowercase().starts_with("write a title");
+    let newest = request.messages.iter().rev().find_map(|message| match &**message {
+        Message::User(parts) => Some(parts.iter().find_map(|part| match part {
+            UserPart::Text { text } => Some(text.as_str()),
+            _ => None,
+        })?),
+        _ => None,
+    });
+    asked_for.then(|| words::title(newest.unwrap_or_default()))
 }
 
 fn act(turn: &Turn<'_>) -> Result<Vec<Action>, ModelError> {

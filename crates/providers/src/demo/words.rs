@@ -63,6 +63,21 @@ fn topic(asked: &str, leads: &[&str]) -> String {
     text.trim_matches(['"', '“', '”', '*', '‘', '’', '\'']).to_owned()
 }
 
+/// A few words that say what a message is about.
+pub(crate) fn title(message: &str) -> String {
+    let about = match wish(message) {
+        Wish::Search(topic) => topic,
+        Wish::Delete(topic) => format!("delete {topic}"),
+        _ => message.trim().trim_end_matches(['.', '!', '?']).to_owned(),
+    };
+    let mut words = about.split_whitespace().take(5).collect::<Vec<_>>().join(" ");
+    if let Some(first) = words.get(..1) {
+        let first = first.to_ascii_uppercase();
+        words.replace_range(..1, &first);
+    }
+    words
+}
+
 fn count_to(words: &str) -> Option<u32> {
     let number: String = words.split("count to ").nth(1)?.chars().take_while(char::is_ascii_digit).collect();
     number.parse().ok().map(|number: u32| number.clamp(1, 2_000))

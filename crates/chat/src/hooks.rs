@@ -1,0 +1,200 @@
+//! Hooks: what others are told about a run while it goes on, and what they add to it when it ends (L-74 to L-78).
+
+use agent::{Agent, Ending, Event, Outcome};
+use contract::{Part, ToolCall, ToolError, Usage};
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio_util::sync::CancellationToken;
+use wire::UiMessage;
+use wire::chunk::DataChunk;
+
+/// The kind of a data part that names the conversation: `{title}`.
+const TITLE: &str = "data-chat-title";
+/// Characters of a title.
+const MAX_TITLE: usize = 200;
+
+/// Something in a run that can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Hook {
+    /// The run begins: `{model, tools}`.
+    Start,
+    /// A reply begins: `{stepNumber}`.
+    StepStart,
+    /// A tool is about to run: `{stepNumber, toolCall}`.
+    ToolCallStart,
+    /// A tool has run: `{stepNumber, toolCall, durationMs, success, output | error}`.
+    ToolCallFinish,
+    /// A reply and its tools are done: `{stepNumber, text, toolCalls, toolResults, finishReason, usage}`.
+    StepFinish,
+    /// The run ends: `{messages, steps, toolResults, finishReason, isAborted, usage}`.
+    Finish,
+}
+
+/// Who is told. Made for one turn, so it knows who asks, where, and with what shared state, and adds that itself.
+pub trait Hooks: Send + Sync + 'static {
+    /// Whether anybody wants to be told this.
+    fn wants(&self, hook: Hook) -> bool;
+
+    /// Tells it. Returns at once: who is told is never in the way of the answer.
+    fn notify(&self, hook: Hook, payload: Map<String, Value>);
+
+    /// Tells that the run ends, waits for everybody, and answers with what they add to the message. Never fails and ends in bounded
+    /// time, at once after `cancel`.
+    fn finish(&self, payload: Map<String, Value>, cancel: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>>;
+}
+
+/// Watches a run on behalf of its hooks.
+pub(crate) struct Observer {
+    hooks: Arc<dyn Hooks>,
+    history: Vec<UiMessage>,
+    step: Step,
+    steps: Vec<Value>,
+    tool_results: Vec<Value>,
+    running: HashMap<String, (Value, Instant)>,
+}
+
+/// The step that goes on.
+#[derive(Default)]
+struct Step {
+    number: u32,
+    text: String,
+    calls: Vec<Value>,
+    results: Vec<Value>,
+}
+
+impl Observer {
+    /// Tells the start. `history` is what stands before the message that the run writes.
+    pub(crate) fn new(hooks: Arc<dyn Hooks>, history: Vec<UiMessage>, agent: &Agent) -> Self {
+        let observer = Self {
+            hooks,
+            history,
+            step: Step::default(),
+            steps: Vec::new(),
+            tool_results: Vec::new(),
+            running: HashMap::new(),
+        };
+        let tools: Vec<_> = agent.tools.iter().map(|tool| tool.spec().name.as_str()).collect();
+        observer.notify(Hook::Start, || json!({ "model": agent.model.id().to_string(), "tools": tools }));
+        observer
+    }
+
+    fn notify(&self, hook: Hook, payload: impl FnOnce() -> Value) {
+        if self.hooks.wants(hook)
+            && let Value::Object(payload) = payload()
+        {
+            self.hooks.notify(hook, payload);
+        }
+    }
+
+    /// Takes note of an event.
+    pub(crate) fn see(&mut self, event: &Event) {
+        match event {
+            Event::StepStart { number } => {
+                self.step = Step { number: *number, ..Step::default() };
+                self.notify(Hook::StepStart, || json!({ "stepNumber": number }));
+            }
+            Event::Part(Part::TextDelta { delta, .. }) => self.step.text.push_str(delta),
+            Event::ToolCall { call, .. } => self.step.calls.push(described(call)),
+            Event::ToolStarted { call_id, .. } => self.tool_started(call_id),
+            Event::ToolFinished { call_id, name, result, .. } => self.tool_finished(call_id, name, result),
+            Event::StepFinish { finish_reason, usage, .. } => {
+                let step = self.step_finished(*finish_reason, *usage);
+                self.notify(Hook::StepFinish, || step.clone());
+                self.steps.push(step);
+            }
+            _ => {}
+        }
+    }
+
+    fn tool_started(&mut self, call_id: &str) {
+        let is_it = |call: &&Value| call.get("toolCallId").and_then(Value::as_str) == Some(call_id);
+        // One that the user approved was made by an earlier run.
+        let call = self.step.calls.iter().find(is_it).cloned().unwrap_or_else(|| json!({ "toolCallId": call_id }));
+        let payload = json!({ "stepNumber": self.step.number, "toolCall": call });
+        self.running.insert(call_id.to_owned(), (call, Instant::now()));
+        self.notify(Hook::ToolCallStart, || payload);
+    }
+
+    fn tool_finished(&mut self, call_id: &str, name: &str, result: &Result<Value, ToolError>) {
+        let (key, value) = match result {
+            Ok(output) => ("output", output.clone()),
+            Err(error) => ("error", Value::String(error.message.clone())),
+        };
+        let told = json!({ "toolCallId": call_id, "toolName": name, key: value });
+        self.step.results.push(told.clone());
+        self.tool_results.push(told);
+        let Some((call, since)) = self.running.remove(call_id) else { return };
+        let took = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let number = self.step.number;
+        self.notify(Hook::ToolCallFinish, || {
+            json!({ "stepNumber": number, "toolCall": call, "durationMs": took, "success": key == "output", key: value })
+        });
+    }
+
+    fn step_finished(&mut self, finish_reason: contract::FinishReason, usage: Usage) -> Value {
+        let step = std::mem::take(&mut self.step);
+        json!({
+            "stepNumber": step.number,
+            "text": step.text,
+            "toolCalls": step.calls,
+            "toolResults": step.results,
+            "finishReason": crate::to_wire::finish_reason(finish_reason),
+            "usage": tokens(usage),
+        })
+    }
+
+    /// Tells the end, with the message as the run leaves it, and answers with what is to be added to it.
+    pub(crate) async fn finish(
+        self,
+        outcome: &Outcome,
+        message: &UiMessage,
+        cancel: CancellationToken,
+    ) -> Vec<DataChunk> {
+        if !self.hooks.wants(Hook::Finish) || matches!(outcome.ending, Ending::SinkClosed) {
+            return Vec::new();
+        }
+        let finish_reason = match outcome.ending {
+            Ending::Failed(_) => wire::chunk::FinishReason::Error,
+            _ => crate::to_wire::finish_reason(outcome.finish_reason),
+        };
+        let messages: Vec<_> = self.history.iter().chain([message]).collect();
+        let payload = json!({
+            "messages": messages,
+            "steps": self.steps,
+            "toolResults": self.tool_results,
+            "finishReason": finish_reason,
+            "isAborted": matches!(outcome.ending, Ending::Stopped),
+            "usage": tokens(outcome.usage),
+        });
+        match payload {
+            Value::Object(payload) => self.hooks.finish(payload, cancel).await,
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// The title that one of the parts gives the conversation, if any does.
+pub(crate) fn title(parts: &[DataChunk]) -> Option<String> {
+    let named = parts.iter().rfind(|part| part.kind == TITLE)?;
+    let title = named.data.get("title")?.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");
+    let title: String = title.chars().take(MAX_TITLE).collect();
+    (!title.is_empty()).then_some(title)
+}
+
+fn described(call: &ToolCall) -> Value {
+    json!({ "toolCallId": call.id, "toolName": call.name, "input": call.input })
+}
+
+fn tokens(usage: Usage) -> Value {
+    json!({
+        "inputTokens": usage.input_tokens,
+        "outputTokens": usage.output_tokens,
+        "totalTokens": usage.input_tokens + usage.output_tokens,
+        "reasoningTokens": usage.reasoning_tokens,
+        "cacheReadTokens": usage.cache_read_tokens,
+        "cacheWriteTokens": usage.cache_write_tokens,
+    })
+}

@@ -1,0 +1,109 @@
+//! An agent's hooks, from its config to the stream.
+
+use crate::http::chunks;
+use crate::process::Server;
+use reqwest::Method;
+use serde_json::{Value, json};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Each hook keeps what it is told in a table; of the two at the end one fails and one adds a title.
+const CONFIG: &str = r#"
+connections:
+  - { id: demo, type: Demo, properties: { delayMs: 0 } }
+  - { id: log, type: Sql, properties: { url: "sqlite::memory:", init: "create table told (hook text, payload text); create table articles (title text, body text); insert into articles values ('Refunds', 'Within 30 days.')" } }
+agents:
+  - id: helper
+    type: Agent
+    connectionId: demo
+    properties: { model: demo }
+    tools: [search_articles]
+    hooks:
+      onStart: [on_start]
+      onStepStart: [on_step_start]
+      onToolCallStart: [on_tool_start]
+      onToolCallFinish: [on_tool_finish, broken]
+      onStepFinish: [on_step_finish]
+      onFinish: [broken, on_finish]
+api:
+  - id: search_articles
+    description: Search.
+    payloadSchema: { type: object, properties: { query: { type: string } } }
+    routine: [{ id: a, type: SqlQuery, connectionId: log, properties: { query: "select title, body from articles" } }, { ":return": { articles: { _step: a } } }]
+  - { id: broken, routine: [{ ":throw": "no" }] }
+  - { id: on_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('start', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_step_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('step start', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_tool_start, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('tool start', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_tool_finish, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('tool finish', :all)", parameters: { all: { _payload: true } } } }] }
+  - { id: on_step_finish, routine: [{ id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('step finish', :all)", parameters: { all: { _payload: true } } } }] }
+  - id: on_finish
+    routine:
+      - { id: kept, type: SqlExecute, connectionId: log, properties: { query: "insert into told values ('finish', :all)", parameters: { all: { _payload: true } } } }
+      - :return: { dataParts: [{ type: data-chat-title, data: { title: "  About \n refunds " } }, { type: text, data: no }, { type: data-suggestions, id: s, data: { items: [More] } }] }
+  - { id: told, routine: [{ id: t, type: SqlQuery, connectionId: log, properties: { query: "select hook, payload from told order by rowid" } }, { ":return": { _step: t } }] }
+pages:
+  - { id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
+"#;
+
+async fn told(server: &Server) -> Vec<(String, Value)> {
+    let request = server.ask(Method::POST, "/api/endpoints/demo/told").json(&json!({}));
+    let rows: Value = request.send().await.unwrap().json().await.unwrap();
+    let row = |row: &Value| {
+        let text = |key: &str| row[key].as_str().unwrap().to_owned();
+        (text("hook"), serde_json::from_str(&text("payload")).unwrap())
+    };
+    rows.as_array().unwrap_or_else(|| panic!("{rows}")).iter().map(row).collect()
+}
+
+#[tokio::test]
+async fn every_hook_is_told_and_the_last_one_adds_to_the_message() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("chatwright.yaml");
+    std::fs::write(&file, CONFIG).unwrap();
+    let server = Server::start_with(&["--config", file.to_str().unwrap()]);
+    let ask = server.message_to("demo/helper", "c1", "What do you know about refunds?");
+    let answer = chunks(ask.send().await.unwrap()).await;
+    let data: Vec<_> = answer.iter().filter(|chunk| chunk["type"].as_str().unwrap().starts_with("data-")).collect();
+    assert_eq!(
+        data,
+        [
+            &json!({ "type": "data-chat-title", "data": { "title": "  About \n refunds " } }),
+            &json!({ "type": "data-suggestions", "id": "s", "data": { "items": ["More"] } }),
+        ]
+    );
+    assert_eq!(answer.last().unwrap()["type"], "finish");
+    // It stays in the conversation, and the title is the conversation's.
+    let record = server.conversation("c1").await;
+    assert_eq!(record["title"], "About refunds");
+    let parts = record["messages"][1]["parts"].as_array().unwrap();
+    assert_eq!(parts.last().unwrap()["data"], json!({ "items": ["More"] }));
+
+    let mut seen = told(&server).await;
+    for _ in 0..50 {
+        if seen.len() == 8 {
+            break;
+        }
+        // Nobody waits for these, so they may come a little later.
+        tokio::time::sleep(Duration::from_millis(50)).await;
+        seen = told(&server).await;
+    }
+    let mut names: Vec<_> = seen.iter().map(|(hook, _)| hook.as_str()).collect();
+    names.sort_unstable();
+    let expected =
+        ["finish", "start", "step finish", "step finish", "step start", "step start", "tool finish", "tool start"];
+    assert_eq!(names, expected);
+    let payload = |hook: &str| seen.iter().find(|(name, _)| name == hook).unwrap().1.clone();
+    for (_, payload) in &seen {
+        assert_eq!(
+            (&payload["agentId"], &payload["pageId"], &payload["conversationId"]),
+            (&json!("helper"), &json!("demo"), &json!("c1"))
+        );
+    }
+    assert_eq!(payload("start")["tools"], json!(["search_articles"]));
+    let tool = payload("tool finish");
+    assert_eq!((&tool["success"], &tool["toolCall"]["toolName"]), (&json!(true), &json!("search_articles")));
+    let end = payload("finish");
+    assert_eq!((end["steps"].as_array().unwrap().len(), end["messages"].as_array().unwrap().len()), (2, 2));
+    assert_eq!((&end["finishReason"], &end["isAborted"]), (&json!("stop"), &json!(false)));
+    assert_eq!(end["messages"][1]["role"], "assistant");
+}
