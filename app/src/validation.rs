@@ -28,8 +28,8 @@ pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) ->
         Value::String(text) if matches!(kind, BlockType::TextInput | BlockType::TextArea) => {
             self::text(text, properties)
         }
-        Value::Number(number) => amount(number.as_f64()?, min.as_f64(), max.as_f64(), "The number must be"),
-        Value::Array(chosen) => count(chosen.len() as f64, min.as_f64(), max.as_f64()),
+        Value::Number(number) => amount(number.as_f64()?, bound(&min), bound(&max), "The number must be"),
+        Value::Array(chosen) => count(chosen.len() as f64, bound(&min), bound(&max)),
         _ => None,
     }
 }
@@ -42,32 +42,42 @@ fn day(text: &str, min: &Value, max: &Value) -> Option<String> {
     max.as_str().filter(|max| text > *max).map(|max| format!("Choose a day up to {max}."))
 }
 
-fn amount(number: f64, min: Option<f64>, max: Option<f64>, what: &str) -> Option<String> {
-    if min.is_none_or(|min| number >= min) && max.is_none_or(|max| number <= max) {
+/// A bound with its text. The text is the number's own: what writes fractions would be some kilobytes of the download.
+struct Bound {
+    value: f64,
+    text: String,
+}
+
+fn bound(value: &Value) -> Option<Bound> {
+    Some(Bound { value: value.as_f64()?, text: value.to_string() })
+}
+
+fn amount(number: f64, min: Option<Bound>, max: Option<Bound>, what: &str) -> Option<String> {
+    if min.as_ref().is_none_or(|min| number >= min.value) && max.as_ref().is_none_or(|max| number <= max.value) {
         return None;
     }
     Some(match (min, max) {
-        (Some(min), Some(max)) => format!("{what} between {min} and {max}."),
-        (Some(min), None) => format!("{what} at least {min}."),
-        (None, max) => format!("{what} at most {}.", max.unwrap_or_default()),
+        (Some(min), Some(max)) => format!("{what} between {} and {}.", min.text, max.text),
+        (Some(min), None) => format!("{what} at least {}.", min.text),
+        (None, max) => format!("{what} at most {}.", max?.text),
     })
 }
 
-fn count(chosen: f64, min: Option<f64>, max: Option<f64>) -> Option<String> {
-    if let Some(min) = min.filter(|min| chosen < *min) {
-        return Some(format!("Choose at least {min}."));
+fn count(chosen: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
+    if let Some(min) = min.filter(|min| chosen < min.value) {
+        return Some(format!("Choose at least {}.", min.text));
     }
-    max.filter(|max| chosen > *max).map(|max| format!("Choose at most {max}."))
+    max.filter(|max| chosen > max.value).map(|max| format!("Choose at most {}.", max.text))
 }
 
 fn text(text: &str, properties: Properties) -> Option<String> {
     let length = text.chars().count() as f64;
-    let bound = |key: &str| properties.value(key).as_f64();
-    if let Some(least) = bound("minLength").filter(|least| length < *least) {
-        return Some(format!("Write at least {least} characters."));
+    let of = |key: &str| bound(&properties.value(key));
+    if let Some(least) = of("minLength").filter(|least| length < least.value) {
+        return Some(format!("Write at least {} characters.", least.text));
     }
-    if let Some(most) = bound("maxLength").filter(|most| length > *most) {
-        return Some(format!("Write at most {most} characters."));
+    if let Some(most) = of("maxLength").filter(|most| length > most.value) {
+        return Some(format!("Write at most {} characters.", most.text));
     }
     properties.text("pattern").filter(|pattern| !matches(pattern, text))?;
     Some(properties.text("patternMessage").unwrap_or_else(|| "This does not have the expected form.".to_owned()))

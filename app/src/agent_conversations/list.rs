@@ -162,7 +162,7 @@ impl Conversations {
         entry.summary.update(|summary| summary.title.clone_from(&title));
         spawn_local(async move {
             match rename_conversation(id, title).await {
-                Ok(()) => self.chat.bump(),
+                Ok(_) => self.chat.bump(),
                 Err(error) => {
                     entry.summary.update(|summary| summary.title = before);
                     self.fail(error);
@@ -175,7 +175,7 @@ impl Conversations {
     pub fn delete(self, id: String) {
         spawn_local(async move {
             match delete_conversation(id.clone()).await {
-                Ok(()) => {
+                Ok(_) => {
                     self.outdate();
                     self.items.try_update(|items| items.retain(|item| item.id != id));
                     self.fallback_focus.try_with_value(|link| focus(link));

@@ -2,8 +2,8 @@
 
 use bytes::Bytes;
 use leptos::server::codee::{Decoder, Encoder};
-use serde::Serialize;
 use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use server_fn::codec::Post;
 use server_fn::{ContentType, Decodes, Encodes, Format, FormatType};
@@ -55,6 +55,22 @@ impl<T: DeserializeOwned> Decoder<T> for ValueJson {
 
     fn decode(text: &str) -> Result<T, Self::Error> {
         read(text)
+    }
+}
+
+/// What a server function answers that has nothing to tell: `null`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Done;
+
+impl Serialize for Done {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_unit()
+    }
+}
+
+impl<'de> Deserialize<'de> for Done {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Value::deserialize(deserializer).map(|_| Self)
     }
 }
 

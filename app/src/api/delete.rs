@@ -1,7 +1,7 @@
 //! Deletes a conversation.
 
 use super::ApiError;
-use super::codec::Json;
+use super::codec::{Done, Json};
 use leptos::prelude::*;
 
 /// Deletes a conversation with all that belongs to it.
@@ -9,7 +9,8 @@ use leptos::prelude::*;
 pub async fn delete_conversation(
     /// The conversation.
     id: String,
-) -> Result<(), ApiError> {
+) -> Result<Done, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.chat.delete(&caller, &id).await?)
+    context.chat.delete(&caller, &id).await?;
+    Ok(Done)
 }

@@ -4,6 +4,7 @@ use super::ApiError;
 use super::codec::ValueJson;
 use leptos::prelude::*;
 use serde::de::DeserializeOwned;
+use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::marker::PhantomData;
@@ -18,7 +19,7 @@ pub type Key = (u32, Option<String>);
 /// All of them are one type of resource to Leptos, of JSON: with a type for each, the browser would have to download the code of
 /// resources for each.
 pub struct Loaded<T> {
-    resource: Resource<Result<Content, ApiError>, ValueJson>,
+    resource: Resource<Content, ValueJson>,
     of: PhantomData<fn() -> T>,
 }
 
@@ -30,26 +31,26 @@ impl<T> Clone for Loaded<T> {
 
 impl<T> Copy for Loaded<T> {}
 
-type Loading = Pin<Box<dyn Future<Output = Result<Content, ApiError>> + Send>>;
+type Loading = Pin<Box<dyn Future<Output = Content> + Send>>;
 
-/// What was loaded: as it came with the page, or as a server function returned it in the browser.
+/// What was loaded: as it came with the page, as a server function returned it in the browser, or why there is nothing.
 #[derive(Clone)]
 enum Content {
     Json(Value),
     #[cfg(not(feature = "ssr"))]
     Read(std::sync::Arc<dyn std::any::Any + Send + Sync>),
+    Refused(ApiError),
 }
 
 impl Content {
     #[cfg(feature = "ssr")]
-    fn new<T: Serialize>(content: T) -> Result<Self, ApiError> {
-        serde_json::to_value(content).map(Self::Json).map_err(|_| unreadable())
+    fn new<T: Serialize>(content: T) -> Self {
+        serde_json::to_value(content).map_or_else(|_| Self::Refused(unreadable()), Self::Json)
     }
 
     #[cfg(not(feature = "ssr"))]
-    #[expect(clippy::unnecessary_wraps, reason = "on the server it can fail")]
-    fn new<T: Send + Sync + 'static>(content: T) -> Result<Self, ApiError> {
-        Ok(Self::Read(std::sync::Arc::new(content)))
+    fn new<T: Send + Sync + 'static>(content: T) -> Self {
+        Self::Read(std::sync::Arc::new(content))
     }
 
     fn read<T: DeserializeOwned + Clone + 'static>(self) -> Result<T, ApiError> {
@@ -57,24 +58,37 @@ impl Content {
             Self::Json(content) => serde_json::from_value(content).map_err(|_| unreadable()),
             #[cfg(not(feature = "ssr"))]
             Self::Read(content) => content.downcast_ref().cloned().ok_or_else(unreadable),
+            Self::Refused(error) => Err(error),
         }
     }
 }
 
+/// The keys under which content and error go with the page.
+const CONTENT: &str = "content";
+const REFUSED: &str = "refused";
+
 impl Serialize for Content {
     /// Only what the server loaded goes anywhere.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(1))?;
         match self {
-            Self::Json(content) => content.serialize(serializer),
+            Self::Json(content) => map.serialize_entry(CONTENT, content)?,
+            Self::Refused(error) => map.serialize_entry(REFUSED, error)?,
             #[cfg(not(feature = "ssr"))]
-            Self::Read(_) => serializer.serialize_unit(),
+            Self::Read(_) => {}
         }
+        map.end()
     }
 }
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Value::deserialize(deserializer).map(Self::Json)
+        let mut value = Value::deserialize(deserializer)?;
+        Ok(match (value.get_mut(CONTENT).map(Value::take), value.get_mut(REFUSED).map(Value::take)) {
+            (Some(content), _) => Self::Json(content),
+            (None, Some(error)) => Self::Refused(serde_json::from_value(error).unwrap_or_else(|_| unreadable())),
+            (None, None) => Self::Refused(unreadable()),
+        })
     }
 }
 
@@ -91,7 +105,7 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Loaded<T> 
         let key: Box<dyn Fn() -> Key + Send + Sync> = Box::new(key);
         let load = move |(_, id): Key| -> Loading {
             let content = load(id);
-            Box::pin(async move { Content::new(content.await?) })
+            Box::pin(async move { content.await.map_or_else(Content::Refused, Content::new) })
         };
         let load: Box<dyn Fn(Key) -> Loading + Send + Sync> = Box::new(load);
         Self { resource: Resource::new_with_options(key, load, blocking), of: PhantomData }
@@ -103,7 +117,7 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Loaded<T> 
     ///
     /// What the server function answered.
     pub async fn wait(self) -> Result<T, ApiError> {
-        self.resource.await?.read()
+        self.resource.await.read()
     }
 
     /// Loads it again.

@@ -1,7 +1,7 @@
 //! Renames a conversation.
 
 use super::ApiError;
-use super::codec::Json;
+use super::codec::{Done, Json};
 use leptos::prelude::*;
 
 /// Gives a conversation another title.
@@ -11,7 +11,8 @@ pub async fn rename_conversation(
     id: String,
     /// Its new title.
     title: String,
-) -> Result<(), ApiError> {
+) -> Result<Done, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.chat.rename(&caller, &id, &title).await?)
+    context.chat.rename(&caller, &id, &title).await?;
+    Ok(Done)
 }

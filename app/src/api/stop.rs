@@ -1,7 +1,7 @@
 //! Ends an answer that is being written.
 
 use super::ApiError;
-use super::codec::Json;
+use super::codec::{Done, Json};
 use leptos::prelude::*;
 
 /// Ends the answer that is being written in a conversation, if one is. What was written stays.
@@ -9,7 +9,8 @@ use leptos::prelude::*;
 pub async fn stop(
     /// The conversation.
     conversation_id: String,
-) -> Result<(), ApiError> {
+) -> Result<Done, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.chat.stop(&caller, &conversation_id).await?)
+    context.chat.stop(&caller, &conversation_id).await?;
+    Ok(Done)
 }

@@ -6,7 +6,7 @@ use crate::erase::effect;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use wire::page::BlockType;
 
 /// Binds the `value` of an input's control to its key.
@@ -112,18 +112,11 @@ pub(crate) fn parse_text(text: &str) -> Value {
     if text.is_empty() { Value::Null } else { Value::String(text.to_owned()) }
 }
 
-/// What a number control holds: an integer where possible, `null` when it is empty or half-typed.
-pub(crate) fn parse_number(text: &str) -> Value {
-    let text = text.trim();
-    let integer = text.parse::<i64>().ok().map(Number::from);
-    let number = integer.or_else(|| serde_json::from_str::<Number>(text).ok());
-    number.map_or(Value::Null, Value::Number)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use serde_json::json;
+    use wire::page::parse_number;
 
     #[test]
     fn empty_is_null() {

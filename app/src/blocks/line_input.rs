@@ -1,6 +1,6 @@
 //! The inputs of one line.
 
-use super::control::{bind_text, parse_number, parse_text, text};
+use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
@@ -10,6 +10,7 @@ use leptos::ev::Event;
 use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::BlockType;
+use wire::page::parse_number;
 
 /// One line of text.
 #[component]

@@ -10,7 +10,7 @@ pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
     Input, TableColumn, TableProperties, TabsProperties, Welcome,
 };
-pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, shared_fields};
+pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
 
 use crate::read::{read_names, read_struct};
 use litemap::LiteMap;

@@ -179,14 +179,13 @@ impl Reader<'_> {
         }
         let text = &self.text[start..self.at];
         if self.at < self.text.len() {
-            return serde_json::from_str::<Number>(text)
-                .map_or(Read::Wrong, |number| Read::Whole(Value::Number(number)));
+            return number(text).map_or(Read::Wrong, |number| Read::Whole(Value::Number(number)));
         }
         let digits = text.trim_end_matches(|last: char| !last.is_ascii_digit());
-        match serde_json::from_str::<Number>(digits) {
-            Ok(number) => Read::Cut(Some(Value::Number(number))),
-            Err(_) if digits.is_empty() => Read::Cut(None),
-            Err(_) => Read::Wrong,
+        match number(digits) {
+            Some(number) => Read::Cut(Some(Value::Number(number))),
+            None if digits.is_empty() => Read::Cut(None),
+            None => Read::Wrong,
         }
     }
 
@@ -206,8 +205,20 @@ impl Reader<'_> {
     }
 }
 
+/// A number by itself. Read as any value, like everything else here: another type would bring a reader of its own, and with it what
+/// writes fractions in an error's text, which is some kilobytes of the browser's download.
+pub(crate) fn number(text: &str) -> Option<Number> {
+    match serde_json::from_str(text) {
+        Ok(Value::Number(number)) => Some(number),
+        _ => None,
+    }
+}
+
 fn unescape(literal: &str) -> Result<String, ()> {
-    serde_json::from_str(literal).map_err(|_| ())
+    match serde_json::from_str(literal) {
+        Ok(Value::String(text)) => Ok(text),
+        _ => Err(()),
+    }
 }
 
 /// A surrogate whose other half has not arrived is left out.

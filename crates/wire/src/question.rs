@@ -1,6 +1,6 @@
 //! A question of an agent to its user: the input of the tool `ask-user`, and the user's answer as its output (D-20).
 
-use crate::page::FieldType;
+use crate::page::{FieldType, parse_number};
 use serde_json::{Map, Value};
 
 /// The tool with which an agent asks its user.
@@ -141,7 +141,7 @@ impl QuestionField {
             FieldType::Boolean => Value::Bool(given == "true"),
             _ if given.is_empty() && self.required => return Err(format!("“{}” is needed.", self.label)),
             _ if given.is_empty() => return Ok(None),
-            FieldType::Number => given.parse::<f64>().map_or(Value::Null, number),
+            FieldType::Number => parse_number(given),
             _ => Value::from(given),
         };
         match value {
@@ -152,12 +152,6 @@ impl QuestionField {
             },
         }
     }
-}
-
-/// A whole number without a fraction, for a model that would copy it; null for what JSON cannot hold.
-fn number(number: f64) -> Value {
-    const EXACT: f64 = 9_007_199_254_740_992.0;
-    if number.fract() == 0.0 && number.abs() < EXACT { Value::from(number as i64) } else { Value::from(number) }
 }
 
 fn text<'a>(input: &'a Value, key: &str) -> &'a str {

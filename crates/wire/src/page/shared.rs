@@ -2,7 +2,7 @@
 
 use super::{AgentChatProperties, Block, Page};
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 
 /// A key of the shared state: what it is called, what it may hold, where it is written.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -162,6 +162,15 @@ pub fn is_date(text: &str) -> bool {
         _ => 31,
     };
     shaped && (1..=12).contains(&month) && (1..=days).contains(&day)
+}
+
+/// What stands in a number control: an integer where possible, `null` for what is no number, or half of one. Read as JSON, since the
+/// standard library's reader of fractions would be a good part of what the browser downloads.
+pub fn parse_number(text: &str) -> Value {
+    let text = text.trim();
+    let integer = text.parse::<i64>().ok().map(Number::from);
+    let number = integer.or_else(|| crate::partial_json::number(text));
+    number.map_or(Value::Null, Value::Number)
 }
 
 #[cfg(test)]
