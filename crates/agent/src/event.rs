@@ -1,6 +1,6 @@
 //! What happens in a run, in order: a closed enum, noun first.
 
-use contract::{FinishReason, Part, ToolCall, ToolError, Usage};
+use contract::{FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -72,6 +72,13 @@ pub enum Event {
         finish_reason: FinishReason,
         /// Tokens of this request.
         usage: Usage,
+    },
+    /// A model failed before its reply began; another one is asked at once, and goes on being asked in this run.
+    Fallback {
+        /// The other one.
+        to: ModelId,
+        /// For the log.
+        error: String,
     },
     /// A request failed before its first part and will be sent again.
     Retry {

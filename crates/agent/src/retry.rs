@@ -2,8 +2,8 @@
 //! told twice.
 
 use crate::reply::Failure;
-use crate::{Agent, Event, EventSink};
-use contract::{ModelError, ModelErrorKind, Part, PartStream, Request};
+use crate::{Agent, Event, EventSink, SinkClosed};
+use contract::{Model, ModelError, ModelErrorKind, Part, PartStream, Request};
 use futures::StreamExt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
@@ -20,16 +20,17 @@ pub(crate) struct Begun {
     pub(crate) rest: PartStream,
 }
 
-/// Asks until a reply begins.
+/// Asks until a reply begins. `current` is which of the agent's models is asked first; afterwards, which one answers.
 pub(crate) async fn ask<S: EventSink>(
     agent: &Agent,
+    current: &mut usize,
     request: &Request,
     cancel: &CancellationToken,
     sink: &mut S,
 ) -> Result<Begun, Failure> {
     let mut attempt = 0;
     loop {
-        let error = match ask_once(agent, request.clone(), cancel).await {
+        let error = match ask_all(agent, current, request, cancel, sink).await? {
             Ok(begun) => return Ok(begun),
             Err(error) => error,
         };
@@ -44,9 +45,42 @@ pub(crate) async fn ask<S: EventSink>(
     }
 }
 
-async fn ask_once(agent: &Agent, request: Request, cancel: &CancellationToken) -> Result<Begun, ModelError> {
+/// Asks each model once, beginning with the current one, until one answers.
+async fn ask_all<S: EventSink>(
+    agent: &Agent,
+    current: &mut usize,
+    request: &Request,
+    cancel: &CancellationToken,
+    sink: &mut S,
+) -> Result<Result<Begun, ModelError>, SinkClosed> {
+    let models: Vec<_> = agent.models().collect();
+    let first = *current;
+    loop {
+        let error = match ask_once(agent, &**models[*current], request.clone(), cancel).await {
+            Ok(begun) => return Ok(Ok(begun)),
+            Err(error) => error,
+        };
+        let next = (*current + 1) % models.len();
+        // A stop is no failure of the model's.
+        if next == first || error.kind == ModelErrorKind::Cancelled {
+            *current = first;
+            return Ok(Err(error));
+        }
+        *current = next;
+        let to = models[next].id().clone();
+        tracing::warn!(agent = agent.id, %error, %to, "a model failed before its reply; asking another");
+        sink.emit(Event::Fallback { to, error: error.to_string() }).await?;
+    }
+}
+
+async fn ask_once(
+    agent: &Agent,
+    model: &dyn Model,
+    request: Request,
+    cancel: &CancellationToken,
+) -> Result<Begun, ModelError> {
     let begin = async {
-        let mut parts = agent.model.stream(request, cancel.clone()).await?;
+        let mut parts = model.stream(request, cancel.clone()).await?;
         match parts.next().await {
             Some(first) => Ok(Begun { first: first?, rest: parts }),
             None => Err(ModelError::new(ModelErrorKind::BrokenStream, "the reply was empty")),

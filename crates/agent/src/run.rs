@@ -121,6 +121,8 @@ struct Run<'a> {
     finish_reason: FinishReason,
     usage: Usage,
     steps: u32,
+    /// Which of the agent's models is asked.
+    model: usize,
 }
 
 impl<'a> Run<'a> {
@@ -135,6 +137,7 @@ impl<'a> Run<'a> {
             finish_reason: FinishReason::Other,
             usage: Usage::default(),
             steps: 0,
+            model: 0,
         }
     }
 
@@ -178,7 +181,7 @@ impl<'a> Run<'a> {
         self.steps += 1;
         let cancel = self.caller.cancel.clone();
         let ask = async {
-            let begun = retry::ask(self.agent, &request, &cancel, sink).await?;
+            let begun = retry::ask(self.agent, &mut self.model, &request, &cancel, sink).await?;
             sink.emit(Event::StepStart { number: self.steps }).await?;
             reply::read(self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
         };

@@ -13,12 +13,21 @@ pub struct Agent {
     pub id: String,
     /// The model that is asked.
     pub model: Arc<dyn Model>,
+    /// Asked in this order when a model fails before its reply begins.
+    pub fallbacks: Vec<Arc<dyn Model>>,
     /// What the model is told before everything else.
     pub instructions: Option<String>,
     /// What it may call; names are unique.
     pub tools: Vec<Arc<dyn Tool>>,
     /// How it runs.
     pub settings: Settings,
+}
+
+impl Agent {
+    /// Every model that may be asked, the first one first.
+    pub(crate) fn models(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
+        std::iter::once(&self.model).chain(&self.fallbacks)
+    }
 }
 
 /// How an agent runs.

@@ -53,6 +53,7 @@ fn note(event: &Event) -> String {
         Event::ToolFinished { call_id, result: Err(error), .. } => format!("  failed {call_id} {error}"),
         Event::ToolDenied { call_id, reason } => format!("  denied {call_id} {reason:?}"),
         Event::StepFinish { number, finish_reason, .. } => format!("step {number} ends: {finish_reason:?}"),
+        Event::Fallback { to, .. } => format!("falls back to {}", to.model),
         Event::Retry { attempt, .. } => format!("retry {attempt}"),
     }
 }
@@ -80,6 +81,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
 
 struct Case {
     replies: Vec<Vec<Cue>>,
+    fallback: Option<Vec<Vec<Cue>>>,
     settings: Settings,
     messages: Vec<Message>,
     pending: Vec<PendingCall>,
@@ -89,7 +91,7 @@ struct Case {
 impl Case {
     fn of(replies: Vec<Vec<Cue>>) -> Self {
         let messages = vec![Message::User(vec![UserPart::Text { text: "hi".to_owned() }])];
-        Self { replies, settings: Settings::default(), messages, pending: Vec::new(), stop_at: None }
+        Self { replies, fallback: None, settings: Settings::default(), messages, pending: Vec::new(), stop_at: None }
     }
 
     async fn run(self) -> (String, Vec<contract::Request>) {
@@ -97,6 +99,7 @@ impl Case {
         let agent = Agent {
             id: "a".to_owned(),
             model: model.clone(),
+            fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
             instructions: None,
             tools: tools(),
             settings: self.settings,
@@ -296,6 +299,52 @@ async fn failures_of_the_model() {
     assert!(notes.contains("kind: Timeout, cause: \"silence for 60s (chunk)\""), "{notes}");
     let notes = check(Case::of(vec![vec![Cue::Silence], vec![Cue::Silence], vec![Cue::Silence]])).await;
     assert!(notes.starts_with("retry 1\nretry 2\nFailed") && notes.contains("(first byte)"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_model_is_asked_when_one_fails_before_its_reply() {
+    let falls_back = |replies, others| Case { fallback: Some(others), ..Case::of(replies) };
+    let fails = |kind| vec![Cue::Fail(failure(kind))];
+    // It stays with the one that answered.
+    let case =
+        falls_back(vec![fails(ModelErrorKind::Unauthorized)], vec![calls(&[("a", "slow", r#"{"n":9}"#)]), says("ok")]);
+    assert_snapshot!(check(case).await, @r#"
+    falls back to test
+    step 1
+      tool-input-start
+      input a {"n":9}
+      call a slow {"n":9}
+      started a
+      finished a {"n":9}
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
+    Done
+    "#);
+    // All fail: the request is sent again, to the first one first.
+    let case =
+        falls_back(vec![fails(ModelErrorKind::Unavailable), says("back")], vec![fails(ModelErrorKind::RateLimited)]);
+    assert_snapshot!(check(case).await, @r#"
+    falls back to test
+    retry 1
+    step 1
+      text-start
+      text "back"
+      text-end
+    step 1 ends: Stop
+    Done
+    "#);
+    // After its first part a reply is the model's own.
+    let broken = says("half").into_iter().take(2).chain([Cue::Fail(failure(ModelErrorKind::BrokenStream))]).collect();
+    assert_snapshot!(check(falls_back(vec![broken], vec![says("never")])).await, @r#"
+    step 1
+      text-start
+      text "half"
+    Failed(ModelError { kind: BrokenStream, cause: "scripted", retry_after: None })
+    "#);
 }
 
 #[tokio::test(start_paused = true)]

@@ -64,6 +64,9 @@ impl ToWire {
             }),
             Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
             Event::ToolStarted { .. } => {}
+            Event::Fallback { to, .. } => {
+                out.push(Chunk::MessageMetadata { message_metadata: json!({ "model": to.to_string() }) });
+            }
             Event::Retry { attempt, wait, .. } => out.push(Chunk::Data(DataChunk {
                 kind: "data-retry".to_owned(),
                 id: None,

@@ -53,7 +53,14 @@ impl House {
             RecordingTool::new(ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", schema) }, work);
         let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(acts), Arc::new(hangs), Arc::new(browser)];
         let settings = Settings { max_retries: 0, max_steps: 3, ..Settings::default() };
-        let agent = Agent { id: "helper".to_owned(), model: model.clone(), instructions: None, tools, settings };
+        let agent = Agent {
+            id: "helper".to_owned(),
+            model: model.clone(),
+            fallbacks: Vec::new(),
+            instructions: None,
+            tools,
+            settings,
+        };
         let url = format!("sqlite://{}/chat.db", folder.path().display());
         let store = Store::open(&url).await.unwrap();
         let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();

@@ -35,7 +35,14 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
     let settings = Settings { max_retries: 0, ..Settings::default() };
     let instructions = Some("Extract.".to_owned());
-    let agent = Agent { id: "extractor".to_owned(), model: model.clone(), instructions, tools, settings };
+    let agent = Agent {
+        id: "extractor".to_owned(),
+        model: model.clone(),
+        fallbacks: Vec::new(),
+        instructions,
+        tools,
+        settings,
+    };
     let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
     let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
     House { chat, model, folder }
@@ -137,6 +144,7 @@ async fn a_crash_ends_it() {
     }
     asked.abort();
     let house = OneAgent(Arc::new(Agent {
+        fallbacks: Vec::new(),
         id: String::new(),
         model: Arc::new(ScriptedModel::new(vec![])),
         instructions: None,

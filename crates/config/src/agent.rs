@@ -16,6 +16,8 @@ pub struct Agent {
     pub connection_id: String,
     /// The provider's name for the model.
     pub model: String,
+    /// Asked in this order when a model fails before its answer begins.
+    pub fallback_models: Vec<ModelRef>,
     /// Its instructions.
     pub instructions: Option<String>,
     /// Requests to the model in one turn.
@@ -52,6 +54,15 @@ pub struct Agent {
     pub file_system: Option<FileSystem>,
     /// Where it was declared.
     pub at: Location,
+}
+
+/// A model of a connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelRef {
+    /// A connection of the config that has models.
+    pub connection_id: String,
+    /// The provider's name for the model.
+    pub model: String,
 }
 
 /// Endpoints by what they are told; see L-74 to L-78 for the payloads.

@@ -59,6 +59,9 @@ pub enum ConnectionKind {
     Http(HttpConnection),
 }
 
+/// The types of connections that have models.
+pub(crate) const MODEL_TYPES: [&str; 6] = ["Anthropic", "OpenAI", "OpenAICompatible", "Google", "AIGateway", "Demo"];
+
 impl ConnectionKind {
     /// Its type as it is written in a config.
     pub fn name(&self) -> &'static str {
@@ -76,7 +79,7 @@ impl ConnectionKind {
 
     /// Whether agents can be run over it.
     pub fn is_model(&self) -> bool {
-        !matches!(self, Self::Sql(_) | Self::Http(_))
+        MODEL_TYPES.contains(&self.name())
     }
 }
 

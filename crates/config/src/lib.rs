@@ -9,8 +9,8 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentTimeouts, AgentType, FileSystem, Hooks, OpenAiApi, Prune, PruneReasoning, PruneToolCalls, Sampling,
-    StepRule, Steps, ToolChoice, ToolRef,
+    Agent, AgentTimeouts, AgentType, FileSystem, Hooks, ModelRef, OpenAiApi, Prune, PruneReasoning, PruneToolCalls,
+    Sampling, StepRule, Steps, ToolChoice, ToolRef,
 };
 pub use config::{
     Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, ModelConnection,

@@ -91,9 +91,13 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
         );
         return Ok(None);
     };
+    let fallbacks = agent.fallback_models.iter().filter_map(|fallback| {
+        models::build(&config.connections[&fallback.connection_id].kind, &fallback.model, agent.openai_api)
+    });
     Ok(Some(Arc::new(Agent {
         id: agent.id.clone(),
         model,
+        fallbacks: fallbacks.collect(),
         instructions: agent.instructions.clone(),
         tools: tools(config, agent, endpoints)?,
         settings: settings(config, agent),

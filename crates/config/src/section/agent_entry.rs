@@ -142,6 +142,10 @@ pub(crate) struct AgentProperties {
     /// Settings for the provider, by its name, in its own words; they go into each request as they are.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
+    /// Models to ask when this one fails before its answer begins, in this order: names, or `{ connectionId, model }`. Of an
+    /// `AIGatewayAgent`, names are the gateway's to fall back to.
+    #[serde(default)]
+    pub(super) fallback_models: Vec<super::fallbacks::FallbackEntry>,
     /// A folder whose files it may list, search and read, but not change.
     pub(super) file_system: Option<super::file_system::FileSystemEntry>,
     /// Of an `OpenAIAgent`: which API it speaks.

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 /// The keys that only one type of agent has; `Agent` has none of them.
-const KEYS: [(&str, AgentTypeEntry); 15] = [
+const KEYS: [(&str, AgentTypeEntry); 14] = [
     ("thinking", AgentTypeEntry::ClaudeAgent),
     ("effort", AgentTypeEntry::ClaudeAgent),
     ("api", AgentTypeEntry::OpenAIAgent),
@@ -20,7 +20,6 @@ const KEYS: [(&str, AgentTypeEntry); 15] = [
     ("safetySettings", AgentTypeEntry::GeminiAgent),
     ("order", AgentTypeEntry::AIGatewayAgent),
     ("only", AgentTypeEntry::AIGatewayAgent),
-    ("fallbackModels", AgentTypeEntry::AIGatewayAgent),
     ("user", AgentTypeEntry::AIGatewayAgent),
     ("tags", AgentTypeEntry::AIGatewayAgent),
     ("zeroDataRetention", AgentTypeEntry::AIGatewayAgent),
@@ -62,8 +61,6 @@ pub(crate) struct ProviderProperties {
     order: Option<Vec<Text>>,
     /// Of an `AIGatewayAgent`: the only providers to use.
     only: Option<Vec<Text>>,
-    /// Of an `AIGatewayAgent`: models to fall back to, in order.
-    fallback_models: Option<Vec<Text>>,
     /// Of an `AIGatewayAgent`: whose spending it is.
     user: Option<Text>,
     /// Of an `AIGatewayAgent`: labels for its statistics.
@@ -150,10 +147,11 @@ struct SafetySetting {
     threshold: Text,
 }
 
-/// `providerOptions` with these properties in it. A property goes before an option of the same name.
+/// `providerOptions` with these properties in it. `fallbacks` are the gateway's own. A property goes before an option of the same name.
 pub(super) fn options(
     given: IndexMap<String, Map<String, Value>>,
     properties: ProviderProperties,
+    fallbacks: &[Text],
     agent_type: AgentTypeEntry,
     chat: bool,
 ) -> Map<String, Value> {
@@ -161,7 +159,7 @@ pub(super) fn options(
         AgentTypeEntry::ClaudeAgent => ("anthropic", properties.anthropic()),
         AgentTypeEntry::OpenAIAgent => ("openai", properties.openai(chat)),
         AgentTypeEntry::GeminiAgent => ("google", properties.google()),
-        AgentTypeEntry::AIGatewayAgent => ("gateway", properties.gateway()),
+        AgentTypeEntry::AIGatewayAgent => ("gateway", properties.gateway(fallbacks)),
         AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => ("", json!({})),
     };
     let mut options: Map<String, Value> =
@@ -193,11 +191,11 @@ impl ProviderProperties {
         json!({ "generationConfig": { "thinkingConfig": self.thinking_config }, "safetySettings": self.safety_settings })
     }
 
-    fn gateway(self) -> Value {
+    fn gateway(self, fallbacks: &[Text]) -> Value {
         json!({
             "order": self.order,
             "only": self.only,
-            "models": self.fallback_models,
+            "models": (!fallbacks.is_empty()).then_some(fallbacks),
             "user": self.user,
             "tags": self.tags,
             "zeroDataRetention": self.zero_data_retention,

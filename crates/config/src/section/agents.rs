@@ -5,7 +5,7 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_steps, agent_tools, file_system, hooks, type_of};
+use super::{Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, type_of};
 use crate::agent::{Agent, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef};
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
@@ -25,6 +25,7 @@ fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
         agent_provider::check_type(place, agent_type, context);
     }
     hooks::check(node, context);
+    fallbacks::check(place, context);
     let tools = agent_tools::read(node, context);
     let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
     check_tool_names(&entry.properties, place, &tools, context);
@@ -37,11 +38,14 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
     let properties = entry.properties;
     let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
     let chat = properties.api == Some(ApiEntry::Chat);
+    let (fallback_models, of_gateway) =
+        fallbacks::typed(properties.fallback_models, entry.agent_type, &entry.connection_id.0);
     Agent {
         id: entry.id.0,
         agent_type: agent_type(entry.agent_type),
         connection_id: entry.connection_id.0,
         model: properties.model.0,
+        fallback_models,
         instructions: properties.instructions,
         max_steps: properties.max_steps,
         max_retries: properties.max_retries,
@@ -66,6 +70,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         provider_options: agent_provider::options(
             properties.provider_options,
             properties.provider,
+            &of_gateway,
             entry.agent_type,
             chat,
         ),

@@ -13,6 +13,7 @@ mod call_request;
 mod connections;
 mod dynamic;
 mod events;
+mod fallbacks;
 mod file_system;
 mod hooks;
 mod http_request;

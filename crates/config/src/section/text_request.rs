@@ -2,14 +2,12 @@
 
 use super::value::{Id, Text};
 use super::{Context, connection_of, payload_schema};
+use crate::config::MODEL_TYPES;
 use crate::shape::{Shape, decode};
 use crate::source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
-/// The connection types that have models.
-const MODELS: [&str; 6] = ["Anthropic", "OpenAI", "OpenAICompatible", "Google", "AIGateway", "Demo"];
 
 /// A text from a model, in one answer and without tools. The result is the text.
 #[derive(Deserialize, JsonSchema)]
@@ -114,5 +112,5 @@ pub(super) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
 }
 
 fn check_connection(id: &Id, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
-    connection_of(&id.0, request_type, "a model provider", |found| MODELS.contains(&found), step, context);
+    connection_of(&id.0, request_type, "a model provider", |found| MODEL_TYPES.contains(&found), step, context);
 }

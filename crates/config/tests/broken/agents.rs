@@ -428,3 +428,39 @@ agents:
        = help: start the line with `- ` to make it a list of one
     ");
 }
+
+#[test]
+fn fallback_models() {
+    assert_snapshot!(check("connections: [{ id: demo, type: Demo }, { id: kb, type: Sql, properties: { url: 'sqlite::memory:' } }]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: demo
+      fallbackModels: [other, { connectionId: kb, model: m }, { connectionId: dmo, model: m }, { model: m }, '']
+"), @"
+    refused
+    chatwright.yaml:8:47: error: the connection `kb` is of the type Sql, which has no model
+       |
+     8 | …backModels: [other, { connectionId: kb, model: m }, { connectionId: dmo, model: m }, { model: m }, '']
+       |                                      ^^
+
+    chatwright.yaml:8:79: error: there is no connection `dmo`
+       |
+     8 | …Id: kb, model: m }, { connectionId: dmo, model: m }, { model: m }, '']
+       |                                      ^^^
+       = help: did you mean `demo`?
+
+    chatwright.yaml:8:96: error: `connectionId` is missing here
+       |
+     8 | …}, { connectionId: dmo, model: m }, { model: m }, '']
+       |                                      ^
+       = help: `connectionId`: The connection to the model's provider.
+
+    chatwright.yaml:8:110: error: this text is empty
+       |
+     8 | …nId: dmo, model: m }, { model: m }, '']
+       |                                      ^^
+    ");
+}

@@ -1,0 +1,72 @@
+//! An agent's `fallbackModels`: models that are asked when the one before fails before its answer begins.
+
+use super::agent_entry::AgentTypeEntry;
+use super::value::{Id, Text};
+use super::{Context, type_of};
+use crate::agent::ModelRef;
+use crate::config::MODEL_TYPES;
+use crate::shape::suggest;
+use crate::source::{Node, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// A model to fall back to.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum FallbackEntry {
+    /// Of the agent's own connection.
+    Model(Text),
+    /// Of another connection.
+    Elsewhere(FallbackModel),
+}
+
+/// A model of another connection.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FallbackModel {
+    /// The connection to the model's provider.
+    connection_id: Id,
+    /// The provider's name for the model.
+    model: Text,
+}
+
+/// Reports connections that are not there or have no models.
+pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
+    let list = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
+    for item in list {
+        let Some(id) = item.get("connectionId").and_then(|entry| entry.value.text()) else { continue };
+        let at = item.at(&[Step::Key("connectionId")]);
+        match context.connections.get(id).map(|connection| type_of(connection)) {
+            None => {
+                let help = suggest::help(id, context.connections.keys().copied());
+                context.report.error(at, format!("there is no connection `{id}`"), help);
+            }
+            Some(Some(found)) if !MODEL_TYPES.contains(&found) => {
+                let message = format!("the connection `{id}` is of the type {found}, which has no model");
+                context.report.error(at, message, None);
+            }
+            Some(_) => {}
+        }
+    }
+}
+
+/// The models that the server asks itself, and those that the AI Gateway falls back to: of a gateway's own models.
+pub(super) fn typed(
+    entries: Vec<FallbackEntry>,
+    agent_type: AgentTypeEntry,
+    connection_id: &str,
+) -> (Vec<ModelRef>, Vec<Text>) {
+    let (mut ours, mut gateways) = (Vec::new(), Vec::new());
+    for entry in entries {
+        match entry {
+            FallbackEntry::Model(model) if agent_type == AgentTypeEntry::AIGatewayAgent => gateways.push(model),
+            FallbackEntry::Model(Text(model)) => {
+                ours.push(ModelRef { connection_id: connection_id.to_owned(), model });
+            }
+            FallbackEntry::Elsewhere(FallbackModel { connection_id: Id(connection_id), model: Text(model) }) => {
+                ours.push(ModelRef { connection_id, model });
+            }
+        }
+    }
+    (ours, gateways)
+}
