@@ -128,7 +128,7 @@ impl Reader<'_> {
             }
             Part::TextDelta { id, delta } => self.grow(id, delta, None),
             Part::ReasoningDelta { id, delta, metadata } => self.grow(id, delta, metadata.as_ref()),
-            Part::TextEnd { id, metadata } | Part::ReasoningEnd { id, metadata } => {
+            Part::TextEnd { id, metadata, .. } | Part::ReasoningEnd { id, metadata } => {
                 self.grow(id, "", metadata.as_ref());
                 self.open.retain(|(open, _)| open != id);
             }

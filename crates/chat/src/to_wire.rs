@@ -1,8 +1,8 @@
 //! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
 
 use agent::Event;
-use contract::{Part, Source};
-use serde_json::json;
+use contract::{Citation, Part, Source};
+use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
 use wire::{Chunk, DataChunk, FinishReason, PROVIDER_ITEM};
 
@@ -12,6 +12,40 @@ use wire::{Chunk, DataChunk, FinishReason, PROVIDER_ITEM};
 pub(crate) struct ToWire {
     open: Vec<(String, String)>,
     named: u32,
+}
+
+/// As the AI SDK's client reads it.
+fn citation(citation: Citation) -> Value {
+    let source = match citation.source {
+        Source::Url { id, url, title, metadata } => {
+            json!({ "type": "source", "sourceType": "url", "id": id, "url": url, "title": title, "providerMetadata": metadata })
+        }
+        Source::Document { id, media_type, title, filename, metadata } => json!({
+            "type": "source",
+            "sourceType": "document",
+            "id": id,
+            "mediaType": media_type,
+            "title": title,
+            "filename": filename,
+            "providerMetadata": metadata,
+        }),
+    };
+    let mut citation = json!({
+        "source": source,
+        "startIndex": citation.start_index,
+        "endIndex": citation.end_index,
+        "citedText": citation.cited_text,
+    });
+    without_nulls(&mut citation);
+    without_nulls(&mut citation["source"]);
+    citation
+}
+
+/// What is not there is left out: the client refuses `null`.
+fn without_nulls(value: &mut Value) {
+    if let Value::Object(fields) = value {
+        fields.retain(|_, value| !value.is_null());
+    }
 }
 
 impl ToWire {
@@ -80,7 +114,11 @@ impl ToWire {
         out.push(match part {
             Part::TextDelta { id, delta } => Chunk::TextDelta { id: self.name(&id), delta, provider_metadata: None },
             Part::TextStart { id } => Chunk::TextStart { id: self.open(id), provider_metadata: None },
-            Part::TextEnd { id, metadata } => Chunk::TextEnd { id: self.close(&id), provider_metadata: metadata },
+            Part::TextEnd { id, metadata, citations } => Chunk::TextEnd {
+                id: self.close(&id),
+                citations: citations.into_iter().map(citation).collect(),
+                provider_metadata: metadata,
+            },
             Part::ReasoningStart { id, metadata } => {
                 Chunk::ReasoningStart { id: self.open(id), provider_metadata: metadata }
             }

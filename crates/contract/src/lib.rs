@@ -12,7 +12,7 @@ pub mod usage;
 pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use message::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
-pub use part::{FinishReason, Part, Source};
+pub use part::{Citation, FinishReason, Part, Source};
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
 pub use tool::{Execution, Tool, ToolContext, ToolSpec};
 pub use usage::Usage;

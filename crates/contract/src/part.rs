@@ -26,6 +26,9 @@ pub enum Part {
         id: String,
         /// To keep with the text.
         metadata: Option<ProviderMetadata>,
+        /// What it cites, in the order of the text.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        citations: Vec<Citation>,
     },
     /// Reasoning begins.
     ReasoningStart {
@@ -151,6 +154,23 @@ pub enum Source {
         /// To keep with the source.
         metadata: Option<ProviderMetadata>,
     },
+}
+
+/// What a passage of a text rests on.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Citation {
+    /// What is cited. Its id is the page's address or the file's id, not that of a source part.
+    pub source: Source,
+    /// Where the passage begins in the text, as the provider counts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_index: Option<u64>,
+    /// Where it ends.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub end_index: Option<u64>,
+    /// The words that are cited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cited_text: Option<String>,
 }
 
 /// Why a reply ended.

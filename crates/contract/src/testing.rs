@@ -98,7 +98,7 @@ pub fn says(text: &str) -> Vec<Cue> {
     cues.extend(
         text.split_inclusive(' ').map(|word| Cue::Part(Part::TextDelta { id: id.clone(), delta: word.to_owned() })),
     );
-    cues.push(Cue::Part(Part::TextEnd { id, metadata: None }));
+    cues.push(Cue::Part(Part::TextEnd { id, metadata: None, citations: Vec::new() }));
     cues.push(finish(FinishReason::Stop));
     cues
 }

@@ -46,6 +46,9 @@ pub enum Chunk {
     TextEnd {
         /// Of an open text part.
         id: String,
+        /// What the text cites: `{source, startIndex?, endIndex?, citedText?}`.
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        citations: Vec<Value>,
         /// Replaces the part's metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,

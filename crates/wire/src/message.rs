@@ -73,6 +73,9 @@ pub struct TextPart {
     /// See [`ProviderMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
+    /// What a text cites: `{source, startIndex?, endIndex?, citedText?}`, in the order of the text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub citations: Vec<Value>,
 }
 
 /// Whether a text part is still growing.
@@ -410,7 +413,11 @@ impl TextPart {
             Some(unknown) => return Err(format!("unknown state `{unknown}`")),
         };
         let provider_metadata = metadata(fields, "providerMetadata");
-        Ok(Self { id: text(fields, "id"), text: need(fields, "text")?, state, provider_metadata })
+        let citations = match fields.get_mut("citations").map(Value::take) {
+            Some(Value::Array(citations)) => citations,
+            _ => Vec::new(),
+        };
+        Ok(Self { id: text(fields, "id"), text: need(fields, "text")?, state, provider_metadata, citations })
     }
 }
 

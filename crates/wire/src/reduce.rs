@@ -118,8 +118,11 @@ impl Reducer {
                 let at = at(&self.open_texts, id)?;
                 self.grow(at, delta, provider_metadata.as_ref(), false)
             }
-            Chunk::TextEnd { id, provider_metadata } => {
+            Chunk::TextEnd { id, citations, provider_metadata } => {
                 let at = take(&mut self.open_texts, id)?;
+                if let Some(UiPart::Text(text)) = self.message.parts.get_mut(at) {
+                    text.citations.clone_from(citations);
+                }
                 self.grow(at, "", provider_metadata.as_ref(), true)
             }
             Chunk::ReasoningStart { id, provider_metadata } => Ok(self.open_reasoning(id, provider_metadata.as_ref())),
@@ -362,6 +365,7 @@ fn streaming(id: Option<&str>, metadata: Option<&ProviderMetadata>) -> TextPart 
         text: String::new(),
         state: Some(TextState::Streaming),
         provider_metadata: metadata.cloned(),
+        citations: Vec::new(),
     }
 }
 

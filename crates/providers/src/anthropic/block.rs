@@ -6,7 +6,7 @@ use super::server_tool;
 use super::stream::{State, metadata};
 use crate::driver::broken;
 use crate::lenient::tool_name;
-use contract::{ModelError, Part};
+use contract::{Citation, ModelError, Part};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -17,6 +17,8 @@ pub(crate) enum Block {
         id: String,
         /// As they came; they go back with the text.
         citations: Vec<Value>,
+        /// What they mean.
+        cited: Vec<Citation>,
         /// Of a summary that takes the place of what came before it: its other fields. It goes back as such.
         compaction: Option<Map<String, Value>>,
     },
@@ -61,7 +63,7 @@ impl Block {
                 let id = new_id(&mut state.named);
                 parts.push(Part::TextStart { id: id.clone() });
                 text(&id, start.text, parts);
-                Self::Text { id, citations: Vec::new(), compaction: None }
+                Self::Text { id, citations: Vec::new(), cited: Vec::new(), compaction: None }
             }
             "compaction" => {
                 let id = new_id(&mut state.named);
@@ -70,7 +72,7 @@ impl Block {
                 state.held.grow(raw.len())?;
                 let mut fields: Map<String, Value> = serde_json::from_str(raw).map_err(unreadable)?;
                 fields.remove("content");
-                Self::Text { id, citations: Vec::new(), compaction: Some(fields) }
+                Self::Text { id, citations: Vec::new(), cited: Vec::new(), compaction: Some(fields) }
             }
             "thinking" => {
                 let id = new_id(&mut state.named);
@@ -121,12 +123,13 @@ impl Block {
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
         match self {
-            Self::Text { id, citations, .. } => {
+            Self::Text { id, citations, cited, .. } => {
                 text(id, delta.text.or_else(|| delta.content.and_then(whole_text)), parts);
                 if let Some(raw) = delta.citation {
                     state.held.grow(raw.get().len())?;
                     if let Ok(citation) = serde_json::from_str::<Value>(raw.get()) {
                         server_tool::cite(&citation, state, parts);
+                        cited.push(server_tool::citation(&citation, state));
                         citations.push(citation);
                     }
                 }
@@ -155,11 +158,11 @@ impl Block {
         match self {
             Self::Text { id, compaction: Some(fields), .. } => {
                 let metadata = Map::from_iter([(PROVIDER.to_owned(), Value::Object(fields))]);
-                parts.push(Part::TextEnd { id, metadata: Some(metadata) });
+                parts.push(Part::TextEnd { id, metadata: Some(metadata), citations: Vec::new() });
             }
-            Self::Text { id, citations, .. } => {
-                let citations = (!citations.is_empty()).then(|| metadata("citations", citations.into()));
-                parts.push(Part::TextEnd { id, metadata: citations });
+            Self::Text { id, citations, cited, .. } => {
+                let metadata = (!citations.is_empty()).then(|| metadata("citations", citations.into()));
+                parts.push(Part::TextEnd { id, metadata, citations: cited });
             }
             Self::Thinking { id } => parts.push(Part::ReasoningEnd { id, metadata: None }),
             Self::Call { id, name, whole, input, caller } => {

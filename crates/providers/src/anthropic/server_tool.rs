@@ -2,7 +2,7 @@
 //! since only they may go back.
 
 use super::stream::{State, metadata};
-use contract::{Part, Source};
+use contract::{Citation, Part, Source};
 use serde_json::{Map, Value, json};
 
 /// The tool that a user sees for a block's name: the parts of code execution are one tool.
@@ -181,4 +181,31 @@ pub(crate) fn cite(citation: &Value, state: &mut State, parts: &mut Vec<Part>) {
         }
         _ => {}
     }
+}
+
+/// A citation as a part of its text.
+pub(crate) fn citation(citation: &Value, state: &State) -> Citation {
+    let text = |key: &str| citation[key].as_str().map(str::to_owned);
+    let metadata = Some(Map::from_iter([(super::PROVIDER.to_owned(), citation.clone())]));
+    let page = match citation["type"].as_str().unwrap_or_default() {
+        "web_search_result_location" => text("url"),
+        "search_result_location" => text("source"),
+        _ => None,
+    };
+    let source = match page {
+        Some(url) => Source::Url { id: url.clone(), url, title: text("title"), metadata },
+        None => {
+            let number = citation["document_index"].as_u64().unwrap_or_default();
+            let document = usize::try_from(number).ok().and_then(|index| state.documents.get(index)).cloned();
+            let (known, media_type) = document.unzip();
+            Source::Document {
+                id: text("file_id").unwrap_or_else(|| number.to_string()),
+                media_type: media_type.unwrap_or_else(|| "text/plain".to_owned()),
+                title: text("document_title").or(known).unwrap_or_else(|| format!("Document {number}")),
+                filename: None,
+                metadata,
+            }
+        }
+    };
+    Citation { source, start_index: None, end_index: None, cited_text: text("cited_text") }
 }

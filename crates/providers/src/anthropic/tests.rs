@@ -59,7 +59,7 @@ fn blocks_that_are_not_understood() {
     provider-item {"provider":"anthropic","item":{"type":"web_search_tool_result","tool_use_id":"srv_1","content":[{"type":"web_search_result","url":"https://example.com","encrypted_content":"e"}]}}
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"It is fast."}
-    text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"web_search_result_location","url":"https://example.com","cited_text":"fast"}]}}}
+    text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"web_search_result_location","url":"https://example.com","cited_text":"fast"}]}},"citations":[{"source":{"kind":"url","id":"https://example.com","url":"https://example.com","title":null,"metadata":{"anthropic":{"type":"web_search_result_location","url":"https://example.com","cited_text":"fast"}}},"citedText":"fast"}]}
     text-start {"id":"1"}
     text-delta {"id":"1","delta":"So far: "}
     text-delta {"id":"1","delta":"rust."}
@@ -226,7 +226,7 @@ fn tools_that_the_provider_runs() {
     text-start {"id":"0"}
     text-delta {"id":"0","delta":"Hi."}
     source {"kind":"document","id":"source-1","mediaType":"text/plain","title":"Example","metadata":{"anthropic":{"documentIndex":0,"citedText":"Hi.","startCharIndex":0,"endCharIndex":3}}}
-    text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"char_location","document_index":0,"cited_text":"Hi.","start_char_index":0,"end_char_index":3}]}}}
+    text-end {"id":"0","metadata":{"anthropic":{"citations":[{"type":"char_location","document_index":0,"cited_text":"Hi.","start_char_index":0,"end_char_index":3}]}},"citations":[{"source":{"kind":"document","id":"0","mediaType":"text/plain","title":"Example","filename":null,"metadata":{"anthropic":{"type":"char_location","document_index":0,"cited_text":"Hi.","start_char_index":0,"end_char_index":3}}},"citedText":"Hi."}]}
     tool-input-start {"id":"t1","name":"weather"}
     tool-call {"id":"t1","name":"weather","input":"{\"a\":1}","metadata":{"anthropic":{"caller":{"type":"code_execution_20250825","tool_id":"srv_1"}}}}
     finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":0,"outputTokens":3,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}

@@ -76,7 +76,7 @@ fn think(id: &str, text: &str, parts: &mut Vec<Part>) {
 fn say(id: &str, text: &str, parts: &mut Vec<Part>) {
     parts.push(Part::TextStart { id: id.to_owned() });
     parts.extend(words(text).map(|word| Part::TextDelta { id: id.to_owned(), delta: word.to_owned() }));
-    parts.push(Part::TextEnd { id: id.to_owned(), metadata: None });
+    parts.push(Part::TextEnd { id: id.to_owned(), metadata: None, citations: Vec::new() });
 }
 
 /// The id is new each time: a call is known by it in the whole conversation, in all of its branches.

@@ -159,7 +159,11 @@ impl Reader {
     fn close(&mut self, parts: &mut Vec<Part>) {
         parts.extend(self.open.take().map(|Open { id, is_text, signature }| {
             let metadata = signature.map(signed);
-            if is_text { Part::TextEnd { id, metadata } } else { Part::ReasoningEnd { id, metadata } }
+            if is_text {
+                Part::TextEnd { id, metadata, citations: Vec::new() }
+            } else {
+                Part::ReasoningEnd { id, metadata }
+            }
         }));
     }
 

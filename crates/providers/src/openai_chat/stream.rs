@@ -138,7 +138,7 @@ impl Reader {
 
     fn close(&mut self, parts: &mut Vec<Part>) {
         parts.extend(self.open.take().map(|Open { id, is_text }| match is_text {
-            true => Part::TextEnd { id, metadata: None },
+            true => Part::TextEnd { id, metadata: None, citations: Vec::new() },
             false => Part::ReasoningEnd { id, metadata: None },
         }));
     }

@@ -61,6 +61,8 @@ pub(crate) struct Annotation {
     pub(crate) filename: Option<String>,
     pub(crate) container_id: Option<String>,
     pub(crate) index: Option<u64>,
+    pub(crate) start_index: Option<u64>,
+    pub(crate) end_index: Option<u64>,
 }
 
 /// The response as a whole.

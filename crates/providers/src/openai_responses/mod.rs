@@ -1,6 +1,7 @@
 //! OpenAI's Responses API, and what others serve under the same shape.
 
 mod api;
+mod citation;
 mod model;
 mod request;
 mod server_tool;

@@ -2,10 +2,11 @@
 
 use super::PROVIDER;
 use super::api::{Annotation, Event, Failure, Item, Response, Usage as ApiUsage};
+use super::citation::citation;
 use super::server_tool::{self, Runner, Tools};
 use crate::driver::{Codec, broken};
 use crate::lenient::{CallIds, Held, tool_name};
-use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
+use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
 use serde_json::{Map, Value, json};
 
 /// Items that may be open at once.
@@ -29,7 +30,7 @@ pub(crate) struct Reader {
 /// An item that is arriving.
 enum Open {
     /// The text's id, and what role it has in the answer.
-    Text { id: String, phase: Option<String> },
+    Text { id: String, phase: Option<String>, citations: Vec<Citation> },
     /// The item's id; a reasoning part for each of its summaries, of which the last is open.
     Reasoning { item_id: String, summary: u64 },
     /// The call's id and name.
@@ -126,7 +127,7 @@ impl Reader {
         let open = match item.kind.as_str() {
             "message" => {
                 parts.push(Part::TextStart { id: item_id.clone() });
-                Open::Text { id: item_id, phase: item.phase }
+                Open::Text { id: item_id, phase: item.phase, citations: Vec::new() }
             }
             "reasoning" => {
                 let metadata = Some(metadata(&item_id, item.encrypted_content));
@@ -148,12 +149,12 @@ impl Reader {
         let Some(item) = read(event)? else { return Ok(()) };
         let Some(at) = self.open.iter().rposition(|(known, _)| *known == event.output_index) else { return Ok(()) };
         match self.open.remove(at).1 {
-            Open::Text { id, phase } => {
+            Open::Text { id, phase, citations } => {
                 let mut metadata = metadata(&id, None);
                 if let Some(phase) = item.phase.or(phase) {
                     metadata[PROVIDER]["phase"] = phase.into();
                 }
-                parts.push(Part::TextEnd { id, metadata: Some(metadata) });
+                parts.push(Part::TextEnd { id, metadata: Some(metadata), citations });
             }
             Open::Reasoning { item_id, summary } => {
                 let metadata = Some(metadata(&item_id, item.encrypted_content));
@@ -211,6 +212,10 @@ impl Reader {
 
     fn cite(&mut self, event: Event<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let Some(annotation) = event.annotation else { return Ok(()) };
+        self.held.grow(annotation.url.as_ref().map_or(0, String::len) + 200)?;
+        if let Some(Open::Text { citations, .. }) = self.at(event.output_index) {
+            citations.extend(citation(&annotation));
+        }
         match annotation.kind.as_str() {
             "container_file_citation" => {
                 let name = annotation.filename.unwrap_or_default();
@@ -222,10 +227,7 @@ impl Reader {
                 let kept = json!({ "type": annotation.kind, "fileId": annotation.file_id, "index": annotation.index });
                 parts.push(self.tools.document(&name, "application/octet-stream", kept));
             }
-            _ => {
-                self.held.grow(annotation.url.as_ref().map_or(0, String::len) + 100)?;
-                self.cited.push(annotation);
-            }
+            _ => self.cited.push(annotation),
         }
         Ok(())
     }

@@ -18,7 +18,7 @@ fn thinking_and_tool() {
     reasoning-end {"id":"rs_1:1","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
     text-start {"id":"msg_1"}
     text-delta {"id":"msg_1","delta":"I look. 🌍"}
-    text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1"}}}
+    text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1"}},"citations":[{"source":{"kind":"url","id":"https://example.org/a","url":"https://example.org/a","title":"A","metadata":null}}]}
     tool-input-start {"id":"call_1","name":"weather"}
     tool-input-delta {"id":"call_1","delta":"{\"city\":"}
     tool-input-delta {"id":"call_1","delta":"\"Rome\"}"}
@@ -137,7 +137,7 @@ fn tools_that_the_provider_runs() {
     text-start {"id":"msg_1"}
     text-delta {"id":"msg_1","delta":"I cannot."}
     source {"kind":"document","id":"source-3","mediaType":"text/plain","title":"b.csv","filename":"b.csv","metadata":{"openai":{"type":"container_file_citation","fileId":"f2","containerId":"c1"}}}
-    text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1","phase":"final_answer"}}}
+    text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1","phase":"final_answer"}},"citations":[{"source":{"kind":"url","id":"https://example.org/a","url":"https://example.org/a","title":"A","metadata":null}},{"source":{"kind":"document","id":"f2","mediaType":"text/plain","title":"b.csv","filename":"b.csv","metadata":{"openai":{"type":"container_file_citation","fileId":"f2","containerId":"c1"}}}}]}
     finish {"reason":"content-filter","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
 }

@@ -60,7 +60,11 @@ fn text(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
     Ok(match kind {
         "text-start" => Chunk::TextStart { id, provider_metadata },
         "text-delta" => Chunk::TextDelta { id, delta: fields.take("delta")?, provider_metadata },
-        "text-end" => Chunk::TextEnd { id, provider_metadata },
+        "text-end" => Chunk::TextEnd {
+            id,
+            citations: fields.take::<Option<_>>("citations")?.unwrap_or_default(),
+            provider_metadata,
+        },
         "reasoning-start" => Chunk::ReasoningStart { id, provider_metadata },
         "reasoning-delta" => Chunk::ReasoningDelta { id, delta: fields.take("delta")?, provider_metadata },
         "reasoning-end" => Chunk::ReasoningEnd { id, provider_metadata },

@@ -32,7 +32,8 @@ fn replay_part(part: &UiPart, id: String, chunks: &mut Vec<Chunk>) {
             chunks.push(Chunk::TextStart { id: id.clone(), provider_metadata });
             chunks.push(Chunk::TextDelta { id: id.clone(), delta: text.text.clone(), provider_metadata: None });
             if is_complete(text) {
-                chunks.push(Chunk::TextEnd { id, provider_metadata: None });
+                let citations = text.citations.clone();
+                chunks.push(Chunk::TextEnd { id, citations, provider_metadata: None });
             }
         }
         UiPart::Reasoning(text) => {

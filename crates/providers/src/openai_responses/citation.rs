@@ -1,0 +1,31 @@
+//! Annotations as citations of their text.
+
+use super::PROVIDER;
+use super::api::Annotation;
+use contract::{Citation, Source};
+use serde_json::{Map, json};
+
+/// An annotation as a citation of its text; a path to a file cites nothing.
+pub(crate) fn citation(annotation: &Annotation) -> Option<Citation> {
+    let Annotation { kind, url, title, file_id, filename, container_id, index, start_index, end_index } = annotation;
+    let source = match (kind.as_str(), url) {
+        ("file_path", _) => return None,
+        ("url_citation", Some(url)) => {
+            Source::Url { id: url.clone(), url: url.clone(), title: title.clone(), metadata: None }
+        }
+        _ => {
+            let kept = match kind.as_str() {
+                "container_file_citation" => json!({ "type": kind, "fileId": file_id, "containerId": container_id }),
+                _ => json!({ "type": kind, "fileId": file_id, "index": index }),
+            };
+            Source::Document {
+                id: file_id.clone()?,
+                media_type: "text/plain".to_owned(),
+                title: filename.clone().unwrap_or_default(),
+                filename: filename.clone(),
+                metadata: Some(Map::from_iter([(PROVIDER.to_owned(), kept)])),
+            }
+        }
+    };
+    Some(Citation { source, start_index: *start_index, end_index: *end_index, cited_text: None })
+}
