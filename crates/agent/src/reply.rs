@@ -4,8 +4,8 @@ use crate::calls::{Checked, Ids, Offer};
 use crate::retry::{Begun, stopped};
 use crate::{Agent, Event, EventSink, SinkClosed};
 use contract::{
-    AssistantPart, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, ToolCall, ToolOutput, ToolResult,
-    Usage,
+    AssistantPart, FileData, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, ToolCall, ToolOutput,
+    ToolResult, Usage,
 };
 use futures::StreamExt;
 use serde_json::json;
@@ -132,6 +132,12 @@ impl Reader<'_> {
                 self.grow(id, "", metadata.as_ref());
                 self.open.retain(|(open, _)| open != id);
             }
+            Part::File { media_type, url, metadata } => self.said.push(AssistantPart::File {
+                media_type: media_type.clone(),
+                data: FileData::of(url),
+                filename: None,
+                metadata: metadata.clone(),
+            }),
             Part::ProviderItem { provider, item } => {
                 self.said.push(AssistantPart::ProviderItem { provider: provider.clone(), item: item.clone() });
             }

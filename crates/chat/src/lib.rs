@@ -2,6 +2,8 @@
 
 mod conversations;
 mod errors;
+#[cfg(test)]
+mod golden;
 mod hooks;
 mod invoke;
 mod journal;

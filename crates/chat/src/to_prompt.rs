@@ -6,7 +6,7 @@
 use contract::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
-use wire::{FilePart, PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// What the model reads for a call that never got a result.
 const NO_RESULT: &str = "The call was interrupted before it had a result. It may or may not have had an effect.";
@@ -37,18 +37,10 @@ fn user_part(part: &UiPart) -> Option<UserPart> {
         UiPart::Text(text) if !text.text.is_empty() => Some(UserPart::Text { text: text.text.clone() }),
         UiPart::File(file) => Some(UserPart::File {
             media_type: file.media_type.clone(),
-            data: file_data(file),
+            data: FileData::of(&file.url),
             filename: file.filename.clone(),
         }),
         _ => None,
-    }
-}
-
-/// A `data:` URL is split into its Base64, anything else is an address.
-fn file_data(file: &FilePart) -> FileData {
-    match file.url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
-        Some((_, base64)) => FileData::Base64(base64.to_owned()),
-        None => FileData::Url(file.url.clone()),
     }
 }
 
@@ -78,6 +70,12 @@ fn assistant_part(part: &UiPart) -> Option<Vec<AssistantPart>> {
         UiPart::Reasoning(text) => {
             vec![AssistantPart::Reasoning { text: text.text.clone(), metadata: text.provider_metadata.clone() }]
         }
+        UiPart::File(file) => vec![AssistantPart::File {
+            media_type: file.media_type.clone(),
+            data: FileData::of(&file.url),
+            filename: file.filename.clone(),
+            metadata: file.provider_metadata.clone(),
+        }],
         UiPart::Tool(tool) => {
             let mut parts = vec![AssistantPart::ToolCall(tool_call(tool))];
             if tool.provider_executed == Some(true) {

@@ -50,6 +50,16 @@ pub enum FileData {
     Url(String),
 }
 
+impl FileData {
+    /// A `data:` URL is split into its Base64, anything else is an address.
+    pub fn of(url: &str) -> Self {
+        match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
+            Some((_, base64)) => Self::Base64(base64.to_owned()),
+            None => Self::Url(url.to_owned()),
+        }
+    }
+}
+
 /// What a model said.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
@@ -67,6 +77,19 @@ pub enum AssistantPart {
         /// The readable thoughts; empty when redacted.
         text: String,
         /// Signature or redacted data; without it some providers refuse the part, and their codec leaves it out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        metadata: Option<ProviderMetadata>,
+    },
+    /// A file that the model made, such as an image. It goes back to providers that take files of a model.
+    File {
+        /// For example `image/png`.
+        media_type: String,
+        /// Its content.
+        data: FileData,
+        /// Its name, if it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        filename: Option<String>,
+        /// Goes back to the same provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },

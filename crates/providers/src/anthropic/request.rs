@@ -163,7 +163,11 @@ fn assistant_block(part: &AssistantPart) -> Option<Value> {
         }
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
         // What a provider ran itself goes back as its item, and only to that provider.
-        AssistantPart::ToolCall(_) | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
+        // Claude takes files of the user only.
+        AssistantPart::File { .. }
+        | AssistantPart::ToolCall(_)
+        | AssistantPart::ToolResult(_)
+        | AssistantPart::ProviderItem { .. } => return None,
     })
 }
 

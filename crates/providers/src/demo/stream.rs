@@ -43,7 +43,10 @@ fn said_length(part: &AssistantPart) -> usize {
         AssistantPart::Text { text, .. } => text.len(),
         AssistantPart::ToolCall(ToolCall { name, input, .. }) => name.len() + input.to_string().len(),
         // Thoughts do not go back, as with real models.
-        AssistantPart::Reasoning { .. } | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => 0,
+        AssistantPart::Reasoning { .. }
+        | AssistantPart::File { .. }
+        | AssistantPart::ToolResult(_)
+        | AssistantPart::ProviderItem { .. } => 0,
     }
 }
 

@@ -94,6 +94,9 @@ fn model_part(part: &AssistantPart) -> Option<Value> {
         // Thoughts of another model are not this one's.
         AssistantPart::Reasoning { text, metadata } if signature(metadata.as_ref()).is_some() => (text, metadata, true),
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => return Some(item.clone()),
+        AssistantPart::File { media_type, data, metadata, .. } => {
+            return Some(file_part(media_type, data, metadata.as_ref()));
+        }
         AssistantPart::Reasoning { .. }
         | AssistantPart::ToolCall(_)
         | AssistantPart::ToolResult(_)
@@ -111,6 +114,18 @@ fn model_part(part: &AssistantPart) -> Option<Value> {
         part["thoughtSignature"] = signature.into();
     }
     Some(part)
+}
+
+/// An image of its own, so that the next turn can be about it.
+fn file_part(media_type: &str, data: &FileData, metadata: Option<&ProviderMetadata>) -> Value {
+    let mut part = match data {
+        FileData::Base64(data) => json!({ "inlineData": { "mimeType": media_type, "data": data } }),
+        FileData::Url(url) => json!({ "fileData": { "mimeType": media_type, "fileUri": url } }),
+    };
+    if let Some(signature) = signature(metadata) {
+        part["thoughtSignature"] = signature.into();
+    }
+    part
 }
 
 fn signature(metadata: Option<&ProviderMetadata>) -> Option<&str> {

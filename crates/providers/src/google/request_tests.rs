@@ -95,3 +95,19 @@ fn the_user_begins() {
     let body = body("gemini-2.5-pro", &request(vec![Message::Assistant(vec![text("Hello.")])]));
     insta::assert_snapshot!(body["contents"], @r##"[{"role":"user","parts":[{"text":"(no text)"}]},{"role":"model","parts":[{"text":"Hello."}]}]"##);
 }
+
+#[test]
+fn an_image_of_its_own_goes_back() {
+    let metadata = ProviderMetadata::from_iter([("google".to_owned(), json!({ "thoughtSignature": "s" }))]);
+    let image = AssistantPart::File {
+        media_type: "image/png".to_owned(),
+        data: FileData::Base64("AAAA".to_owned()),
+        filename: None,
+        metadata: Some(metadata),
+    };
+    let request = request(vec![user("Draw a fox."), Message::Assistant(vec![image]), user("Now in red.")]);
+    assert_eq!(
+        body("gemini-3-pro-image", &request)["contents"][1],
+        json!({ "role": "model", "parts": [{ "inlineData": { "mimeType": "image/png", "data": "AAAA" }, "thoughtSignature": "s" }] })
+    );
+}

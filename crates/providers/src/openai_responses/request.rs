@@ -149,7 +149,8 @@ fn assistant_item(part: &AssistantPart) -> Option<Value> {
             item
         }
         AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
-        AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
+        // An image that it made goes back as the item of its call.
+        AssistantPart::File { .. } | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
     })
 }
 
