@@ -4,7 +4,7 @@ use super::session::{Phase, Remedy, Session};
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
-use wire::api::Outcome;
+use wire::api::{LimitName, Outcome};
 
 /// Below an answer that was stopped, cut off or failed.
 #[component]
@@ -36,15 +36,26 @@ pub(super) fn Ending() -> impl IntoView {
                 let text = "The answer was interrupted.".to_owned();
                 notice("cw-notice", Some(Shape::Warning), text, go_on().erase())
             }
-            Outcome::Limit => {
-                let text = "The agent reached its limit for one answer.".to_owned();
-                notice("cw-notice", None, text, go_on().erase())
-            }
+            Outcome::Limit => notice("cw-notice", None, limit_text(ending.limit).to_owned(), go_on().erase()),
             Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, "Stopped.".to_owned(), ().erase()),
             Outcome::Done | Outcome::Waiting => return None,
         };
         Some(view)
     })
+}
+
+/// Why an answer ends before its end.
+fn limit_text(limit: Option<LimitName>) -> &'static str {
+    match limit {
+        Some(LimitName::Time) => "The agent used up its time for one answer.",
+        Some(LimitName::TotalTokens) => "The agent used up its tokens for one answer.",
+        Some(LimitName::ToolCalls) => "The agent used up its tool calls for one answer.",
+        Some(LimitName::CostUsd) => "The agent used up its money for one answer.",
+        Some(LimitName::Loop) => "The agent kept repeating the same calls and was stopped.",
+        Some(LimitName::MaxSteps | LimitName::Requests | LimitName::StopOnToolCall) | None => {
+            "The agent reached its limit for one answer."
+        }
+    }
 }
 
 /// What went wrong between this page and the server, and that the connection is being restored.

@@ -72,6 +72,8 @@ pub enum Event {
         finish_reason: FinishReason,
         /// Tokens of this request.
         usage: Usage,
+        /// What it cost in US dollars, if the model's price is known.
+        cost_usd: Option<f64>,
     },
     /// A model failed before its reply began; another one is asked at once, and goes on being asked in this run.
     Fallback {

@@ -3,6 +3,8 @@
 mod calls;
 mod event;
 mod invoke;
+mod limits;
+mod loops;
 mod prepare_step;
 mod prune;
 mod reply;
@@ -11,10 +13,13 @@ mod run;
 mod settings;
 mod stop;
 mod tools;
+mod turn;
 
 pub use event::{Event, EventSink, SinkClosed};
 pub use invoke::{Answer, InvokeError, Question, invoke};
+pub use limits::Limits;
 pub use prepare_step::{StepRule, Steps};
 pub use prune::{Prune, PruneReasoning, PruneToolCalls, prune};
-pub use run::{Decision, Ending, Limit, Outcome, PendingCall, Turn, run};
+pub use run::run;
 pub use settings::{Agent, Settings, Timeouts};
+pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn};

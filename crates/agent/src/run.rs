@@ -1,93 +1,21 @@
 //! The loop: ask, run the tools, append, until something says stop.
 
-use crate::calls::{Checked, Ids, Offer};
+use crate::calls::{Checked, Ids, Offer, Unusable};
+use crate::limits::Spent;
+use crate::loops::{self, Loops, Verdict};
 use crate::prune::{self, Prune};
 use crate::reply::{self, Failure, Reply};
 use crate::tools::{self, Caller};
-use crate::{Agent, Event, EventSink, prepare_step, retry, stop};
+use crate::{Agent, Decision, Ending, Event, EventSink, Limit, Outcome, PendingCall, Turn, prepare_step, retry, stop};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ModelError, ModelErrorKind, Request, Tool, ToolCall, ToolError,
-    ToolOutput, ToolResult, Usage,
+    ToolOutput, ToolResult, Usage, UserPart,
 };
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
-
-/// What a run begins with.
-pub struct Turn {
-    /// The history, oldest first. It is valid but for the `pending` calls: those stand in its last assistant message, and
-    /// the tool message behind that (if there is one) lacks their results, which the run adds in call order.
-    pub messages: Vec<Arc<Message>>,
-    /// Calls of the last assistant message that the user has decided on since.
-    pub pending: Vec<PendingCall>,
-    /// On whose behalf.
-    pub user_id: String,
-    /// In which conversation.
-    pub conversation_id: String,
-    /// Ends the run, within a second.
-    pub cancel: CancellationToken,
-}
-
-/// A call with the user's decision.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PendingCall {
-    /// The call as it was shown to the user.
-    pub call: ToolCall,
-    /// What the user decided.
-    pub decision: Decision,
-}
-
-/// What the user decided about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Decision {
-    /// Run it.
-    Approved,
-    /// Do not, perhaps with a reason.
-    Denied(Option<String>),
-}
-
-/// How a run ended.
-#[derive(Debug)]
-pub struct Outcome {
-    /// What ended it.
-    pub ending: Ending,
-    /// Why the last reply ended.
-    pub finish_reason: FinishReason,
-    /// Tokens of all its requests.
-    pub usage: Usage,
-    /// Its requests.
-    pub steps: u32,
-}
-
-/// What ended a run.
-#[derive(Debug)]
-pub enum Ending {
-    /// The model had nothing more to do.
-    Done,
-    /// A call waits for the user or the user's browser.
-    Waiting,
-    /// A limit.
-    Limit(Limit),
-    /// It was told to.
-    Stopped,
-    /// The model.
-    Failed(ModelError),
-    /// The sink.
-    SinkClosed,
-}
-
-/// A limit that a run reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// [`crate::Settings::max_steps`]
-    MaxSteps,
-    /// [`crate::Settings::stop_on_tool_call`]
-    StopOnToolCall,
-    /// [`crate::Timeouts::total`]
-    Time,
-}
 
 /// Runs a turn to its end. Never panics because of a tool or a model; ends within a second after `cancel`.
 pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outcome {
@@ -108,7 +36,13 @@ pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outco
         Err(Failure::Model(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
         Err(Failure::Model(error)) => Ending::Failed(error),
     };
-    Outcome { ending, finish_reason: run.finish_reason, usage: run.usage, steps: run.steps }
+    Outcome {
+        ending,
+        finish_reason: run.finish_reason,
+        usage: run.spent.usage,
+        cost_usd: run.spent.cost_usd,
+        steps: run.spent.requests,
+    }
 }
 
 struct Run<'a> {
@@ -119,8 +53,10 @@ struct Run<'a> {
     messages: Vec<Arc<Message>>,
     pending: Vec<PendingCall>,
     finish_reason: FinishReason,
-    usage: Usage,
-    steps: u32,
+    spent: Spent,
+    loops: Loops,
+    /// Whether a call was refused because there were too many.
+    is_over_calls: bool,
     /// Which of the agent's models is asked.
     model: usize,
 }
@@ -135,8 +71,9 @@ impl<'a> Run<'a> {
             messages: turn.messages,
             pending: turn.pending,
             finish_reason: FinishReason::Other,
-            usage: Usage::default(),
-            steps: 0,
+            spent: Spent::default(),
+            loops: Loops::default(),
+            is_over_calls: false,
             model: 0,
         }
     }
@@ -146,16 +83,30 @@ impl<'a> Run<'a> {
         self.leave_out();
         loop {
             self.check_not_stopped()?;
+            if let Some(limit) = self.agent.settings.limits.reached(&self.spent) {
+                return Ok(Ending::Limit(limit));
+            }
             let reply = self.ask(sink).await?;
-            let (calls, settled) = self.act_on_calls(reply, sink).await?;
+            let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
+            let (calls, settled) = self.act_on_calls(reply, verdict, sink).await?;
             self.check_not_stopped()?;
             if calls.is_empty() {
                 return Ok(Ending::Done);
             }
+            if verdict == Verdict::Stop {
+                return Ok(Ending::Limit(Limit::Loop));
+            }
+            if self.is_over_calls {
+                return Ok(Ending::Limit(Limit::ToolCalls));
+            }
             if !settled {
                 return Ok(Ending::Waiting);
             }
-            if let Some(limit) = stop::limit(&self.agent.settings, self.steps, &calls) {
+            if verdict == Verdict::Warn {
+                let text = loops::WARNING.to_owned();
+                self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
+            }
+            if let Some(limit) = stop::limit(&self.agent.settings, self.spent.requests, &calls) {
                 return Ok(Ending::Limit(limit));
             }
         }
@@ -178,11 +129,11 @@ impl<'a> Run<'a> {
     /// One request, read to the end of its reply.
     async fn ask<S: EventSink>(&mut self, sink: &mut S) -> Result<Reply, Failure> {
         let request = self.request();
-        self.steps += 1;
+        self.spent.requests += 1;
         let cancel = self.caller.cancel.clone();
         let ask = async {
             let begun = retry::ask(self.agent, &mut self.model, &request, &cancel, sink).await?;
-            sink.emit(Event::StepStart { number: self.steps }).await?;
+            sink.emit(Event::StepStart { number: self.spent.requests }).await?;
             reply::read(self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
         };
         let reply = match self.agent.settings.timeouts.step {
@@ -192,13 +143,22 @@ impl<'a> Run<'a> {
             })?,
         };
         self.finish_reason = reply.reason;
-        self.usage += reply.usage;
+        self.spent.usage += reply.usage;
+        if let Some(cost) = self.cost(reply.usage) {
+            self.spent.cost_usd = Some(self.spent.cost_usd.unwrap_or_default() + cost);
+        }
         Ok(reply)
+    }
+
+    /// What a request's tokens cost at the price of the model that answered it.
+    fn cost(&self, usage: Usage) -> Option<f64> {
+        let model = self.agent.models().nth(self.model)?;
+        Some(self.agent.settings.prices.get(&model.id().model)?.of(usage))
     }
 
     fn request(&self) -> Request {
         let settings = &self.agent.settings;
-        let rule = prepare_step::rule(&settings.prepare_step, self.steps + 1);
+        let rule = prepare_step::rule(&settings.prepare_step, self.spent.requests + 1);
         let active_tools = rule.and_then(|rule| rule.active_tools.as_ref()).or(settings.active_tools.as_ref());
         let active = |tool: &&Arc<dyn Tool>| active_tools.is_none_or(|active| active.contains(&tool.spec().name));
         let mut sampling = settings.sampling.clone();
@@ -222,15 +182,17 @@ impl<'a> Run<'a> {
     async fn act_on_calls<S: EventSink>(
         &mut self,
         reply: Reply,
+        verdict: Verdict,
         sink: &mut S,
     ) -> Result<(Vec<ToolCall>, bool), Failure> {
         let Reply { said, calls, reason, usage } = reply;
         // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
-        let results = self.run_calls(calls, run, sink).await?;
+        let results = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);
-        sink.emit(Event::StepFinish { number: self.steps, finish_reason: reason, usage }).await?;
+        let cost_usd = self.cost(usage);
+        sink.emit(Event::StepFinish { number: self.spent.requests, finish_reason: reason, usage, cost_usd }).await?;
         if !run {
             return Ok((Vec::new(), true));
         }
@@ -242,28 +204,41 @@ impl<'a> Run<'a> {
         &mut self,
         calls: Vec<Checked>,
         run: bool,
+        verdict: Verdict,
         sink: &mut S,
     ) -> Result<HashMap<String, Result<Value, ToolError>>, Failure> {
         let (mut ready, mut results) = (Vec::new(), HashMap::new());
         for Checked { call, tool } in calls {
-            match tool {
-                Err(unusable) => {
-                    let result = Err(ToolError::new(unusable.error));
-                    let (call_id, name) = (call.id.clone(), call.name);
-                    sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic: unusable.dynamic })
-                        .await?;
-                    results.insert(call.id, result);
+            let refusal = self.refusal(verdict, ready.len());
+            self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != Verdict::Stop;
+            match (tool, refusal) {
+                (Err(Unusable { error, dynamic, .. }), _) => {
+                    results.insert(call.id.clone(), tell_failure(&call, error, dynamic, sink).await?);
                 }
-                Ok(_) if !run => {}
-                Ok(tool) if tool.spec().needs_approval => {
+                (Ok(_), _) if !run => {}
+                (Ok(_), Some(refusal)) => {
+                    results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
+                }
+                (Ok(tool), None) if tool.spec().needs_approval => {
                     sink.emit(Event::ApprovalRequest { call_id: call.id }).await?
                 }
-                Ok(tool) if tool.spec().execution == Execution::Client => {}
-                Ok(tool) => ready.push((call, tool)),
+                (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
+                (Ok(tool), None) => ready.push((call, tool)),
             }
         }
+        self.spent.tool_calls = self.spent.tool_calls.saturating_add(u32::try_from(ready.len()).unwrap_or(u32::MAX));
         results.extend(tools::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink).await?);
         Ok(results)
+    }
+
+    /// Why a call is not run although it could be: a loop, or a limit. `ready` calls of this step run before it.
+    fn refusal(&self, verdict: Verdict, ready: usize) -> Option<String> {
+        if verdict == Verdict::Stop {
+            return Some(loops::STOPPED.to_owned());
+        }
+        let left = self.agent.settings.limits.may_call(&self.spent)?;
+        let most = self.agent.settings.limits.tool_calls?;
+        (ready >= left as usize).then(|| format!("Not run: the limit of {most} tool calls in one turn is reached."))
     }
 
     fn append(
@@ -341,6 +316,19 @@ impl<'a> Run<'a> {
         }
         self.messages.push(Arc::new(Message::Tool(ordered)));
     }
+}
+
+/// A call that is not run has its result at once: why.
+async fn tell_failure<S: EventSink>(
+    call: &ToolCall,
+    error: String,
+    dynamic: bool,
+    sink: &mut S,
+) -> Result<Result<Value, ToolError>, Failure> {
+    let result = Err(ToolError::new(error));
+    let (call_id, name) = (call.id.clone(), call.name.clone());
+    sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic }).await?;
+    Ok(result)
 }
 
 fn is_empty(part: &AssistantPart) -> bool {

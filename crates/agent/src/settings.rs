@@ -1,8 +1,10 @@
 //! An agent, and how it runs.
 
+use crate::limits::Limits;
 use crate::{Prune, StepRule};
-use contract::{Model, ResponseFormat, Sampling, Tool, ToolChoice};
+use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -53,6 +55,10 @@ pub struct Settings {
     pub provider_options: Map<String, Value>,
     /// Retries of a request that failed before its first part (L-39).
     pub max_retries: u32,
+    /// Bounds of what a turn may take in all (B-12).
+    pub limits: Limits,
+    /// What models cost, by their names.
+    pub prices: HashMap<String, Price>,
     /// Bounds of time.
     pub timeouts: Timeouts,
     /// Tools that run at the same time.
@@ -72,6 +78,8 @@ impl Default for Settings {
             response_format: None,
             provider_options: Map::new(),
             max_retries: 2,
+            limits: Limits::default(),
+            prices: HashMap::new(),
             timeouts: Timeouts::default(),
             max_parallel_tools: 8,
         }

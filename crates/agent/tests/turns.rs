@@ -1,12 +1,12 @@
 //! Whole turns with a scripted model: what is told, in which order, and how they end.
 
 use agent::{
-    Agent, Decision, Event, EventSink, PendingCall, Prune, PruneToolCalls, Settings, SinkClosed, StepRule, Steps,
-    Timeouts, Turn,
+    Agent, Decision, Event, EventSink, Limits, PendingCall, Prune, PruneToolCalls, Settings, SinkClosed, StepRule,
+    Steps, Timeouts, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
-    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Sampling, Tool, ToolCall, ToolChoice,
+    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, Sampling, Tool, ToolCall, ToolChoice,
     ToolError, ToolOutput, ToolResult, ToolSpec, UserPart,
 };
 use insta::assert_snapshot;
@@ -266,6 +266,59 @@ async fn limits() {
     let mut case = Case::of(vec![vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Silence]]);
     case.settings.timeouts = Timeouts { total: Duration::from_secs(3), ..Timeouts::default() };
     assert_eq!(ending(check(case).await), "Limit(Time)");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_turn_may_take() {
+    let n = |n: u32| calls(&[("a", "slow", &format!(r#"{{"n":{n}}}"#))]);
+    let three = || vec![n(1), n(2), n(3)];
+    let with = |limits: Limits| {
+        let mut case = Case::of(three());
+        case.settings.limits = limits;
+        case
+    };
+    let check = async |limits: Limits, requests: usize, expected: &str| {
+        let (notes, asked) = with(limits.clone()).run().await;
+        assert_eq!((notes.lines().last().unwrap(), asked.len()), (expected, requests), "{limits:?}");
+    };
+    // A scripted reply takes 10 tokens of input and 5 of output.
+    check(Limits { requests: Some(2), ..Limits::default() }, 2, "Limit(Requests)").await;
+    check(Limits { total_tokens: Some(16), ..Limits::default() }, 2, "Limit(TotalTokens)").await;
+    check(Limits { tool_calls: Some(1), ..Limits::default() }, 2, "Limit(ToolCalls)").await;
+    let mut case = with(Limits { cost_usd: Some(0.000_3), ..Limits::default() });
+    let price = Price { input: 10.0, cache_read: 1.0, cache_write: 12.5, output: 20.0 };
+    case.settings.prices.insert("test".to_owned(), price);
+    assert!(case.run().await.0.ends_with("Limit(Cost)"));
+    // Of two calls at once one is run; the model's next turn reads why the other was not.
+    let mut case = Case::of(vec![calls(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":2}"#)])]);
+    case.settings.limits.tool_calls = Some(1);
+    assert_snapshot!(self::check(case).await, @r#"
+    step 1
+      tool-input-start
+      input a {"n":1}
+      call a slow {"n":1}
+      tool-input-start
+      input b {"n":2}
+      call b slow {"n":2}
+      failed b Not run: the limit of 1 tool calls in one turn is reached.
+      started a
+      finished a {"n":1}
+    step 1 ends: ToolCalls
+    Limit(ToolCalls)
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_is_told_and_ended() {
+    let again = || calls(&[("a", "slow", r#"{"n":9}"#)]);
+    let (notes, asked) = Case::of((0..7).map(|_| again()).collect()).run().await;
+    assert_eq!((notes.lines().last().unwrap(), asked.len()), ("Limit(Loop)", 5));
+    let told = |request: &contract::Request| {
+        let last = request.messages.last().map(|last| &**last);
+        matches!(last, Some(Message::User(parts)) if format!("{parts:?}").contains("the same calls"))
+    };
+    assert_eq!(asked.iter().map(told).collect::<Vec<_>>(), [false, false, false, true, false]);
+    assert!(notes.contains("failed a4 Not run") || notes.contains("Not run: the same calls"), "{notes}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,9 +27,9 @@ pub enum Hook {
     ToolCallStart,
     /// A tool has run: `{stepNumber, toolCall, durationMs, success, output | error}`.
     ToolCallFinish,
-    /// A reply and its tools are done: `{stepNumber, text, toolCalls, toolResults, finishReason, usage}`.
+    /// A reply and its tools are done: `{stepNumber, text, toolCalls, toolResults, finishReason, usage, costUsd}`.
     StepFinish,
-    /// The run ends: `{messages, steps, toolResults, finishReason, isAborted, usage}`.
+    /// The run ends: `{messages, steps, toolResults, finishReason, isAborted, usage, costUsd}`.
     Finish,
 }
 
@@ -100,8 +100,8 @@ impl Observer {
             Event::ToolCall { call, .. } => self.step.calls.push(described(call)),
             Event::ToolStarted { call_id, .. } => self.tool_started(call_id),
             Event::ToolFinished { call_id, name, result, .. } => self.tool_finished(call_id, name, result),
-            Event::StepFinish { finish_reason, usage, .. } => {
-                let step = self.step_finished(*finish_reason, *usage);
+            Event::StepFinish { finish_reason, usage, cost_usd, .. } => {
+                let step = self.step_finished(*finish_reason, *usage, *cost_usd);
                 self.notify(Hook::StepFinish, || step.clone());
                 self.steps.push(step);
             }
@@ -134,7 +134,7 @@ impl Observer {
         });
     }
 
-    fn step_finished(&mut self, finish_reason: contract::FinishReason, usage: Usage) -> Value {
+    fn step_finished(&mut self, finish_reason: contract::FinishReason, usage: Usage, cost_usd: Option<f64>) -> Value {
         let step = std::mem::take(&mut self.step);
         json!({
             "stepNumber": step.number,
@@ -143,6 +143,7 @@ impl Observer {
             "toolResults": step.results,
             "finishReason": crate::to_wire::finish_reason(finish_reason),
             "usage": tokens(usage),
+            "costUsd": cost_usd,
         })
     }
 
@@ -168,6 +169,7 @@ impl Observer {
             "finishReason": finish_reason,
             "isAborted": matches!(outcome.ending, Ending::Stopped),
             "usage": tokens(outcome.usage),
+            "costUsd": outcome.cost_usd,
         });
         match payload {
             Value::Object(payload) => self.hooks.finish(payload, cancel).await,

@@ -4,14 +4,15 @@ use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
 use crate::{Inner, errors, to_wire};
-use agent::{Agent, Ending, Outcome as AgentOutcome, PendingCall, Turn};
+use agent::{Agent, Ending, Limit, Outcome as AgentOutcome, PendingCall, Turn};
 use contract::{FinishReason, Message};
 use futures::FutureExt;
+use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{FinishRun, RunStatus};
-use wire::api::{MessageMetadata, Outcome, Usage};
+use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
 use wire::{Chunk, UserError};
 
@@ -112,14 +113,20 @@ impl Close {
         let mut close = match &outcome.ending {
             Ending::Done => Self::finished(RunStatus::Done, Outcome::Done, outcome.finish_reason),
             Ending::Waiting => Self::finished(RunStatus::Waiting, Outcome::Waiting, outcome.finish_reason),
-            Ending::Limit(_) => Self::limited(outcome.finish_reason),
+            Ending::Limit(limit) => Self::limited(*limit, outcome.finish_reason),
             Ending::Stopped => Self::stopped(),
             Ending::Failed(error) => {
                 Self { cause: Some(error.to_string()), ..Self::failed(errors::of_model(error), sink) }
             }
             Ending::SinkClosed => Self::failed(errors::of_closed_sink(sink.closed), sink),
         };
-        close.metadata.usage = usage;
+        let known = sink.run.message().metadata.and_then(|known| MessageMetadata::deserialize(known).ok());
+        let known = known.unwrap_or_default();
+        close.metadata.usage = usage.map(|usage| known.usage.map_or(usage, |before| sum(before, usage)));
+        close.metadata.cost_usd = match (known.cost_usd, outcome.cost_usd) {
+            (None, None) => None,
+            (before, now) => Some(before.unwrap_or_default() + now.unwrap_or_default()),
+        };
         close
     }
 
@@ -134,8 +141,20 @@ impl Close {
 
     /// A stop by a limit ends with an empty step: without it the AI SDK's helper sees completed calls in the last step
     /// and sends again by itself, for ever.
-    fn limited(reason: FinishReason) -> Self {
-        Self::new(RunStatus::Limit, Outcome::Limit, vec![Chunk::StartStep, Chunk::FinishStep, finish_chunk(reason)])
+    fn limited(limit: Limit, reason: FinishReason) -> Self {
+        let chunks = vec![Chunk::StartStep, Chunk::FinishStep, finish_chunk(reason)];
+        let mut close = Self::new(RunStatus::Limit, Outcome::Limit, chunks);
+        close.metadata.limit = Some(match limit {
+            Limit::MaxSteps => LimitName::MaxSteps,
+            Limit::StopOnToolCall => LimitName::StopOnToolCall,
+            Limit::Time => LimitName::Time,
+            Limit::Requests => LimitName::Requests,
+            Limit::TotalTokens => LimitName::TotalTokens,
+            Limit::ToolCalls => LimitName::ToolCalls,
+            Limit::Cost => LimitName::CostUsd,
+            Limit::Loop => LimitName::Loop,
+        });
+        close
     }
 
     fn stopped() -> Self {
@@ -151,6 +170,17 @@ impl Close {
         let mut close = Self::new(RunStatus::Failed, Outcome::Failed, chunks);
         close.metadata.error = Some(error);
         close
+    }
+}
+
+/// The runs of one message together.
+fn sum(before: Usage, now: Usage) -> Usage {
+    Usage {
+        input_tokens: before.input_tokens.saturating_add(now.input_tokens),
+        output_tokens: before.output_tokens.saturating_add(now.output_tokens),
+        cache_read_tokens: before.cache_read_tokens.saturating_add(now.cache_read_tokens),
+        cache_write_tokens: before.cache_write_tokens.saturating_add(now.cache_write_tokens),
+        reasoning_tokens: before.reasoning_tokens.saturating_add(now.reasoning_tokens),
     }
 }
 

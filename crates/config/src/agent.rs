@@ -40,6 +40,8 @@ pub struct Agent {
     pub page_context: bool,
     /// Whether it may ask the user and wait for the answer (D-20).
     pub ask_user: bool,
+    /// What one turn may take in all.
+    pub limits: AgentLimits,
     /// Bounds of time of its own.
     pub timeouts: AgentTimeouts,
     /// Keyed by provider, in the provider's own words: merged into each request as they are.
@@ -54,6 +56,21 @@ pub struct Agent {
     pub file_system: Option<FileSystem>,
     /// Where it was declared.
     pub at: Location,
+}
+
+/// What one turn may take in all (B-12); absent: no bound of its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AgentLimits {
+    /// Requests to models.
+    pub requests: Option<u32>,
+    /// Tokens, input and output.
+    pub total_tokens: Option<u64>,
+    /// Calls of tools.
+    pub tool_calls: Option<u32>,
+    /// US dollars.
+    pub cost_usd: Option<f64>,
+    /// Time.
+    pub time: Option<Duration>,
 }
 
 /// A model of a connection.

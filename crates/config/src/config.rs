@@ -23,8 +23,23 @@ pub struct Config {
     pub auth: Auth,
     /// Bounds of time, size and number.
     pub limits: Limits,
+    /// What models cost, by the beginning of their names; `default` is for all others.
+    pub prices: IndexMap<String, Price>,
     /// Where conversations are kept, if the config says so: `sqlite://PATH` or `sqlite::memory:`.
     pub store: Option<SecretString>,
+}
+
+/// What a model costs, in US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Input.
+    pub input: f64,
+    /// Input that was read from a cache.
+    pub cache_read: f64,
+    /// Input that was written to a cache.
+    pub cache_write: f64,
+    /// Output, reasoning included.
+    pub output: f64,
 }
 
 /// Something outside: a model provider, a database.

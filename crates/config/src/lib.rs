@@ -9,11 +9,11 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentTimeouts, AgentType, FileSystem, Hooks, ModelRef, OpenAiApi, Prune, PruneReasoning, PruneToolCalls,
-    Sampling, StepRule, Steps, ToolChoice, ToolRef,
+    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Hooks, ModelRef, OpenAiApi, Prune, PruneReasoning,
+    PruneToolCalls, Sampling, StepRule, Steps, ToolChoice, ToolRef,
 };
 pub use config::{
-    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, ModelConnection,
+    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, ModelConnection, Price,
     SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};

@@ -11,6 +11,7 @@ mod lenient;
 pub mod openai_chat;
 pub mod openai_responses;
 mod options;
+pub mod prices;
 #[cfg(test)]
 mod testing;
 

@@ -98,9 +98,15 @@ pub struct MessageMetadata {
     /// With [`Outcome::Failed`]: what the user reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<UserError>,
-    /// Tokens so far.
+    /// With [`Outcome::Limit`]: which one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<LimitName>,
+    /// Tokens so far, of all runs of this message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
+    /// What they cost in US dollars, as far as prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
     /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
@@ -110,8 +116,43 @@ read_struct!(MessageMetadata {
     created_at: "createdAt",
     outcome: "outcome",
     error: "error",
+    limit: "limit",
     usage: "usage",
+    cost_usd: "costUsd",
     model: "model",
+});
+
+/// The limit that ended a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LimitName {
+    /// Requests to the model, by `maxSteps`.
+    MaxSteps,
+    /// A call that ends the turn, by `stopOnToolCall`.
+    StopOnToolCall,
+    /// Time.
+    Time,
+    /// Requests to the model.
+    Requests,
+    /// Tokens.
+    TotalTokens,
+    /// Calls of tools.
+    ToolCalls,
+    /// Money.
+    CostUsd,
+    /// The same calls, made again and again.
+    Loop,
+}
+
+read_names!(LimitName {
+    "maxSteps" => MaxSteps,
+    "stopOnToolCall" => StopOnToolCall,
+    "time" => Time,
+    "requests" => Requests,
+    "totalTokens" => TotalTokens,
+    "toolCalls" => ToolCalls,
+    "costUsd" => CostUsd,
+    "loop" => Loop,
 });
 
 /// How a run ended.

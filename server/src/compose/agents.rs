@@ -8,11 +8,12 @@ use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, St
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
-use contract::{Sampling, Tool, ToolChoice};
+use contract::{Price, Sampling, Tool, ToolChoice};
 use endpoints::Endpoints;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 use tools::{AskUserTool, Field, FieldKind, PageStateTool};
 use wire::page::{FieldType, SharedField};
 use wire::{ErrorCode, UserError};
@@ -104,6 +105,26 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
     })))
 }
 
+/// What the agent's models cost: by the config, whose longest beginning of the name counts, or by the list.
+fn prices(config: &Config, agent: &config::Agent) -> HashMap<String, Price> {
+    let own = |name: &str| {
+        let known = config.prices.iter().filter(|(start, _)| name.starts_with(start.as_str()));
+        known.max_by_key(|(start, _)| start.len()).map(|(_, price)| price)
+    };
+    let of_config = |price: &config::Price| Price {
+        input: price.input,
+        cache_read: price.cache_read,
+        cache_write: price.cache_write,
+        output: price.output,
+    };
+    let names = agent.fallback_models.iter().map(|fallback| &fallback.model).chain([&agent.model]);
+    let price = |name: &String| {
+        let listed = own(name).map(of_config).or_else(|| providers::prices::list_price(name));
+        Some((name.clone(), listed.or_else(|| config.prices.get("default").map(of_config))?))
+    };
+    names.filter_map(price).collect()
+}
+
 /// The tools that do not depend on the page (L-47): endpoints, the files of a folder, questions.
 fn tools(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let of_endpoints = agent.tools.iter().map(|tool| {
@@ -144,8 +165,15 @@ fn settings(config: &Config, agent: &config::Agent) -> Settings {
         response_format: None,
         provider_options: agent.provider_options.clone(),
         max_retries: agent.max_retries,
+        limits: agent::Limits {
+            requests: agent.limits.requests,
+            total_tokens: agent.limits.total_tokens,
+            tool_calls: agent.limits.tool_calls,
+            cost_usd: agent.limits.cost_usd,
+        },
+        prices: prices(config, agent),
         timeouts: Timeouts {
-            total: own.total.unwrap_or(limits.turn),
+            total: own.total.unwrap_or(limits.turn).min(agent.limits.time.unwrap_or(Duration::MAX)),
             step: own.step,
             first_byte: limits.first_byte,
             chunk: own.chunk.unwrap_or(limits.idle),

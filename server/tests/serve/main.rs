@@ -3,6 +3,7 @@
 mod files;
 mod hooks;
 mod http;
+mod limits;
 mod process;
 mod question;
 mod reload;

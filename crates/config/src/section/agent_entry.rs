@@ -139,6 +139,9 @@ pub(crate) struct AgentProperties {
     _repair_tool_call: bool,
     /// Milliseconds for a whole turn, or for its parts.
     pub(super) timeout: Option<TimeoutEntry>,
+    /// What one turn may take in all.
+    #[serde(default)]
+    pub(super) limits: AgentLimitsEntry,
     /// Settings for the provider, by its name, in its own words; they go into each request as they are.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
@@ -153,6 +156,26 @@ pub(crate) struct AgentProperties {
     /// What only one provider knows.
     #[serde(flatten)]
     pub(super) provider: super::agent_provider::ProviderProperties,
+}
+
+/// What one turn may take in all; it ends cleanly at the first that is reached.
+#[derive(Default, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct AgentLimitsEntry {
+    /// Requests to models.
+    #[schemars(range(min = 1))]
+    pub(super) requests: Option<u32>,
+    /// Tokens of all requests, input and output.
+    #[schemars(range(min = 1))]
+    pub(super) total_tokens: Option<u64>,
+    /// Calls of tools.
+    pub(super) tool_calls: Option<u32>,
+    /// US dollars, by the section `prices` and the list prices of well-known models.
+    #[schemars(range(min = 0))]
+    pub(super) cost_usd: Option<f64>,
+    /// Seconds, the tools' time included.
+    #[schemars(range(min = 1))]
+    pub(super) time_seconds: Option<u32>,
 }
 
 fn ten() -> u32 {

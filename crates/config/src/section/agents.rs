@@ -6,7 +6,9 @@ use super::agent_entry::{
 };
 use super::value::{Text, ToolName};
 use super::{Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, type_of};
-use crate::agent::{Agent, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef};
+use crate::agent::{
+    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
+};
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
@@ -67,6 +69,13 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         page_context: properties.page_context,
         ask_user: properties.ask_user,
         timeouts,
+        limits: AgentLimits {
+            requests: properties.limits.requests,
+            total_tokens: properties.limits.total_tokens,
+            tool_calls: properties.limits.tool_calls,
+            cost_usd: properties.limits.cost_usd,
+            time: properties.limits.time_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+        },
         provider_options: agent_provider::options(
             properties.provider_options,
             properties.provider,

@@ -21,6 +21,7 @@ mod inputs;
 mod operator;
 mod pages;
 mod payload_schema;
+mod prices;
 mod routine;
 mod settings;
 mod shared_state;
@@ -55,6 +56,9 @@ pub(crate) struct RootEntry {
     auth: Option<settings::AuthEntry>,
     /// Bounds of time, size and number.
     limits: Option<settings::LimitsEntry>,
+    /// What models cost, by the beginning of their names; `default` is for all others. They go before the list prices of well-known
+    /// models.
+    prices: IndexMap<String, prices::PriceEntry>,
     /// Where conversations are kept.
     store: Option<settings::StoreEntry>,
 }
@@ -96,6 +100,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         endpoints: api::read(section("api"), &mut context),
         pages: pages::read(section("pages"), &mut context),
         auth: settings::auth(section("auth"), &mut context),
+        prices: prices::read(section("prices"), &mut context),
         store: settings::store(section("store"), &mut context),
         limits,
     }

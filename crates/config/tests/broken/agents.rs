@@ -464,3 +464,63 @@ agents:
        |                                      ^^
     ");
 }
+
+#[test]
+fn limits_and_prices() {
+    assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: demo, limits: { requests: 0, costUsd: -1, totalToken: 5, timeSeconds: soon } }
+prices:
+  m: { input: 3 }
+  n: { input: -1, output: 2, cached: 1 }
+  o: 3
+"), @"
+    refused
+    chatwright.yaml:6:52: error: expected a number of at least 1, found the number 0
+       |
+     6 |     properties: { model: demo, limits: { requests: 0, costUsd: -1, totalToken: 5, timeSeconds: soon } }
+       |                                                    ^
+
+    chatwright.yaml:6:64: error: expected a number of at least 0, found the number -1
+       |
+     6 |     properties: { model: demo, limits: { requests: 0, costUsd: -1, totalToken: 5, timeSeconds: soon } }
+       |                                                                ^^
+
+    chatwright.yaml:6:68: error: there is no key `totalToken` here
+       |
+     6 |     properties: { model: demo, limits: { requests: 0, costUsd: -1, totalToken: 5, timeSeconds: soon } }
+       |                                                                    ^^^^^^^^^^
+       = help: did you mean `totalTokens`?
+
+    chatwright.yaml:6:96: error: expected a whole number, found the text `soon`
+       |
+     6 |     properties: { model: demo, limits: { requests: 0, costUsd: -1, totalToken: 5, timeSeconds: soon } }
+       |                                                                                                ^^^^
+
+    chatwright.yaml:8:6: error: `output` is missing here
+       |
+     8 |   m: { input: 3 }
+       |      ^
+       = help: `output`: Output, reasoning included.
+
+    chatwright.yaml:9:15: error: expected a number of at least 0, found the number -1
+       |
+     9 |   n: { input: -1, output: 2, cached: 1 }
+       |               ^^
+
+    chatwright.yaml:9:30: error: there is no key `cached` here
+       |
+     9 |   n: { input: -1, output: 2, cached: 1 }
+       |                              ^^^^^^
+       = help: one of `input`, `output`, `cacheRead` and `cacheWrite`
+
+    chatwright.yaml:10:6: error: expected a mapping, found the number 3
+        |
+     10 |   o: 3
+        |      ^
+        = help: its keys are `input`, `output`, `cacheRead` and `cacheWrite`
+    ");
+}

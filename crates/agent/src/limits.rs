@@ -1,0 +1,72 @@
+//! What a turn may take in all (B-12).
+
+use crate::Limit;
+use contract::Usage;
+
+/// Bounds of one turn, looked at before each request and each call of a tool. Absent: none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Limits {
+    /// Requests to models.
+    pub requests: Option<u32>,
+    /// Tokens of all requests, input and output.
+    pub total_tokens: Option<u64>,
+    /// Calls of tools that run here. Further ones are not run, and end the turn.
+    pub tool_calls: Option<u32>,
+    /// In US dollars, as far as prices are known.
+    pub cost_usd: Option<f64>,
+}
+
+/// What a turn has taken so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Spent {
+    pub(crate) requests: u32,
+    pub(crate) tool_calls: u32,
+    pub(crate) usage: Usage,
+    /// Absent as long as no price was known.
+    pub(crate) cost_usd: Option<f64>,
+}
+
+impl Limits {
+    /// The limit that keeps the model from being asked again, if one does. After the last call of a tool it is asked once more, so that
+    /// it can answer; calls beyond the limit end the turn.
+    pub(crate) fn reached(&self, spent: &Spent) -> Option<Limit> {
+        let tokens = spent.usage.input_tokens.saturating_add(spent.usage.output_tokens);
+        let reached = [
+            (self.requests.is_some_and(|most| spent.requests >= most), Limit::Requests),
+            (self.total_tokens.is_some_and(|most| tokens >= most), Limit::TotalTokens),
+            (self.cost_usd.is_some_and(|most| spent.cost_usd.unwrap_or_default() >= most), Limit::Cost),
+        ];
+        reached.into_iter().find_map(|(is, limit)| is.then_some(limit))
+    }
+
+    /// How many tools may still be called; none without a limit.
+    pub(crate) fn may_call(&self, spent: &Spent) -> Option<u32> {
+        Some(self.tool_calls?.saturating_sub(spent.tool_calls))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_reached() {
+        let spent = Spent {
+            requests: 2,
+            tool_calls: 3,
+            usage: Usage { input_tokens: 90, output_tokens: 10, ..Usage::default() },
+            cost_usd: Some(0.5),
+        };
+        let check = |limits: Limits, expected| assert_eq!(limits.reached(&spent), expected, "{limits:?}");
+        check(Limits::default(), None);
+        check(Limits { requests: Some(3), ..Limits::default() }, None);
+        check(Limits { requests: Some(2), ..Limits::default() }, Some(Limit::Requests));
+        check(Limits { total_tokens: Some(101), ..Limits::default() }, None);
+        check(Limits { total_tokens: Some(100), ..Limits::default() }, Some(Limit::TotalTokens));
+        check(Limits { tool_calls: Some(3), ..Limits::default() }, None);
+        assert_eq!(Limits { tool_calls: Some(5), ..Limits::default() }.may_call(&spent), Some(2));
+        check(Limits { cost_usd: Some(0.5), ..Limits::default() }, Some(Limit::Cost));
+        let unpriced = Spent { cost_usd: None, ..spent };
+        assert_eq!(Limits { cost_usd: Some(0.5), ..Limits::default() }.reached(&unpriced), None);
+    }
+}

@@ -1,0 +1,115 @@
+//! A model that makes the same calls again and again is told, and then stopped (D-9).
+
+use contract::ToolCall;
+use serde_json::Value;
+use std::collections::VecDeque;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+
+/// The model is told at this many identical steps.
+const WARN_AT: usize = 3;
+/// The run ends at this many.
+const STOP_AT: usize = 5;
+/// Among this many steps.
+const WINDOW: usize = 20;
+
+/// What the model reads when it is told.
+pub(crate) const WARNING: &str = "You have made exactly the same calls several times, and they will not bring anything new. Do something \
+     else, or answer with what you have.";
+/// What the model reads for the calls that are not made any more.
+pub(crate) const STOPPED: &str = "Not run: the same calls were made too often.";
+
+/// The calls of the last steps.
+#[derive(Default)]
+pub(crate) struct Loops(VecDeque<u64>);
+
+/// What is to be done about a step's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Fine,
+    Warn,
+    Stop,
+}
+
+impl Loops {
+    /// Takes note of a step's calls, whatever their order.
+    pub(crate) fn see(&mut self, calls: &[ToolCall]) -> Verdict {
+        if calls.is_empty() {
+            return Verdict::Fine;
+        }
+        let mut each: Vec<u64> = calls.iter().map(fingerprint).collect();
+        each.sort_unstable();
+        let mut hasher = DefaultHasher::new();
+        each.hash(&mut hasher);
+        let step = hasher.finish();
+        if self.0.len() == WINDOW {
+            self.0.pop_front();
+        }
+        self.0.push_back(step);
+        match self.0.iter().filter(|known| **known == step).count() {
+            STOP_AT.. => Verdict::Stop,
+            WARN_AT => Verdict::Warn,
+            _ => Verdict::Fine,
+        }
+    }
+}
+
+fn fingerprint(call: &ToolCall) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    call.name.hash(&mut hasher);
+    digest(&call.input, &mut hasher);
+    hasher.finish()
+}
+
+/// The same for objects whose keys stand in another order.
+fn digest(value: &Value, hasher: &mut impl Hasher) {
+    match value {
+        Value::Object(fields) => {
+            let mut fields: Vec<_> = fields.iter().collect();
+            fields.sort_unstable_by_key(|(key, _)| *key);
+            fields.len().hash(hasher);
+            for (key, value) in fields {
+                key.hash(hasher);
+                digest(value, hasher);
+            }
+        }
+        Value::Array(items) => {
+            items.len().hash(hasher);
+            items.iter().for_each(|item| digest(item, hasher));
+        }
+        plain => plain.to_string().hash(hasher),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn call(name: &str, input: Value) -> ToolCall {
+        ToolCall { id: "c".to_owned(), name: name.to_owned(), input, provider_executed: false, metadata: None }
+    }
+
+    #[test]
+    fn the_same_calls_again_and_again() {
+        let mut loops = Loops::default();
+        let (a, b) = (call("a", json!({ "x": 1, "y": [2] })), call("b", json!({})));
+        let turned = call("a", json!({ "y": [2], "x": 1 }));
+        let verdicts: Vec<_> = [[&a, &b], [&b, &turned], [&turned, &b], [&a, &b], [&b, &a]]
+            .map(|calls| loops.see(&calls.map(Clone::clone)))
+            .to_vec();
+        assert_eq!(verdicts, [Verdict::Fine, Verdict::Fine, Verdict::Warn, Verdict::Fine, Verdict::Stop]);
+    }
+
+    #[test]
+    fn other_calls_in_between_are_no_loop_for_ever() {
+        let mut loops = Loops::default();
+        for round in 0..3 {
+            assert_ne!(loops.see(&[call("a", json!({}))]), Verdict::Stop);
+            for n in 0..9 {
+                assert_eq!(loops.see(&[call("a", json!({ "n": n + 100 * round }))]), Verdict::Fine);
+            }
+        }
+        assert_eq!(loops.see(&[]), Verdict::Fine);
+    }
+}

@@ -1,0 +1,91 @@
+//! What a run begins with, and how it ends.
+
+use contract::{FinishReason, Message, ModelError, ToolCall, Usage};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What a run begins with.
+pub struct Turn {
+    /// The history, oldest first. It is valid but for the `pending` calls: those stand in its last assistant message, and
+    /// the tool message behind that (if there is one) lacks their results, which the run adds in call order.
+    pub messages: Vec<Arc<Message>>,
+    /// Calls of the last assistant message that the user has decided on since.
+    pub pending: Vec<PendingCall>,
+    /// On whose behalf.
+    pub user_id: String,
+    /// In which conversation.
+    pub conversation_id: String,
+    /// Ends the run, within a second.
+    pub cancel: CancellationToken,
+}
+
+/// A call with the user's decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PendingCall {
+    /// The call as it was shown to the user.
+    pub call: ToolCall,
+    /// What the user decided.
+    pub decision: Decision,
+}
+
+/// What the user decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// Run it.
+    Approved,
+    /// Do not, perhaps with a reason.
+    Denied(Option<String>),
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// What ended it.
+    pub ending: Ending,
+    /// Why the last reply ended.
+    pub finish_reason: FinishReason,
+    /// Tokens of all its requests.
+    pub usage: Usage,
+    /// What they cost in US dollars, as far as prices are known.
+    pub cost_usd: Option<f64>,
+    /// Its requests.
+    pub steps: u32,
+}
+
+/// What ended a run.
+#[derive(Debug)]
+pub enum Ending {
+    /// The model had nothing more to do.
+    Done,
+    /// A call waits for the user or the user's browser.
+    Waiting,
+    /// A limit.
+    Limit(Limit),
+    /// It was told to.
+    Stopped,
+    /// The model.
+    Failed(ModelError),
+    /// The sink.
+    SinkClosed,
+}
+
+/// A limit that a run reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// [`crate::Settings::max_steps`]
+    MaxSteps,
+    /// [`crate::Settings::stop_on_tool_call`]
+    StopOnToolCall,
+    /// [`crate::Timeouts::total`]
+    Time,
+    /// [`crate::Limits::requests`]
+    Requests,
+    /// [`crate::Limits::total_tokens`]
+    TotalTokens,
+    /// [`crate::Limits::tool_calls`]
+    ToolCalls,
+    /// [`crate::Limits::cost_usd`]
+    Cost,
+    /// The same calls were made too often.
+    Loop,
+}

@@ -1,0 +1,52 @@
+//! What tokens cost.
+
+use crate::Usage;
+
+/// Tokens that prices are for.
+const PER: f64 = 1_000_000.0;
+
+/// What a model costs, in US dollars for a million tokens.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Price {
+    /// Input that was not cached.
+    pub input: f64,
+    /// Input that was read from a cache.
+    pub cache_read: f64,
+    /// Input that was written to a cache.
+    pub cache_write: f64,
+    /// Output, reasoning included.
+    pub output: f64,
+}
+
+impl Price {
+    /// What these tokens cost, in US dollars.
+    pub fn of(&self, usage: Usage) -> f64 {
+        let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
+        let parts = [
+            (usage.input_tokens.saturating_sub(cached), self.input),
+            (usage.cache_read_tokens, self.cache_read),
+            (usage.cache_write_tokens, self.cache_write),
+            (usage.output_tokens, self.output),
+        ];
+        parts.into_iter().map(|(tokens, price)| tokens as f64 * price / PER).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs() {
+        let price = Price { input: 3.0, cache_read: 0.3, cache_write: 3.75, output: 15.0 };
+        let usage = Usage {
+            input_tokens: 1_000_000,
+            output_tokens: 100_000,
+            cache_read_tokens: 600_000,
+            cache_write_tokens: 200_000,
+            reasoning_tokens: 50_000,
+        };
+        assert!((price.of(usage) - (0.6 + 0.18 + 0.75 + 1.5)).abs() < 1e-9);
+        assert!(price.of(Usage { cache_read_tokens: u64::MAX, ..usage }) > 0.0, "nonsense of a provider");
+    }
+}
