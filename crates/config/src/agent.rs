@@ -18,8 +18,8 @@ pub struct Agent {
     pub model: String,
     /// Asked in this order when a model fails before its answer begins.
     pub fallback_models: Vec<ModelRef>,
-    /// Its instructions.
-    pub instructions: Option<String>,
+    /// Its instructions: a text, or an operator that is evaluated for each turn.
+    pub instructions: Option<Value>,
     /// Requests to the model in one turn.
     pub max_steps: u32,
     /// Retries of a failed request.

@@ -127,7 +127,7 @@ agents:
     let ConnectionKind::OpenAiCompatible(local) = &config.connections["local"].kind else { panic!("not local") };
     assert_eq!(local.base_url.as_deref(), Some("http://127.0.0.1:8080/v1"));
     assert_eq!(local.headers[0].0, "X-Team");
-    assert_eq!((a.agent_type, a.instructions.as_deref(), a.sampling.temperature), (AgentType::Any, None, Some(1.0)));
+    assert_eq!((a.agent_type, a.instructions.as_ref(), a.sampling.temperature), (AgentType::Any, None, Some(1.0)));
     assert_eq!(a.timeouts.step, Some(Duration::from_millis(500)));
     assert_eq!(a.tool_choice, ToolChoice::None);
     assert_eq!(Value::from(a.provider_options.clone()), json!({ "openai": { "logit_bias": {} } }));
@@ -183,7 +183,7 @@ fn aliases_and_includes() {
     let (config, _) = load_files(&files, &env());
     assert_eq!(config.agents["a"].model, "ü");
     assert_eq!(config.agents["a"].at.to_string(), "parts/agent.json:1:1");
-    assert_eq!(config.agents["c"].instructions.as_deref(), Some("Be *kind*.\n- always: yes\n"));
+    assert_eq!(config.agents["c"].instructions, Some("Be *kind*.\n- always: yes\n".into()));
 }
 
 #[test]

@@ -1,5 +1,11 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "expressions")]
+mod expression;
+
+#[cfg(feature = "expressions")]
+pub use expression::{Language, check};
+
 use serde_json::{Map, Value};
 use std::fmt;
 
@@ -20,6 +26,8 @@ const NAMES: &[&str] = &[
     "_secret",
     "_if",
     "_eq",
+    "_expr",
+    "_template",
 ];
 
 /// The operators' names, for checks and suggestions.
@@ -156,6 +164,7 @@ fn apply(
         "_secret" => return secret(argument, scope, path),
         "_if" => return choose(argument, scope, path, depth),
         "_eq" => return equal(argument, scope, path, depth),
+        "_expr" | "_template" => return express(name, argument, scope, path),
         unknown => {
             return Err(error(path, format!("there is no operator `{unknown}`; there are {}", NAMES.join(", "))));
         }
@@ -212,6 +221,20 @@ fn equal(argument: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -
         }
         _ => Err(error(path, "`_eq` takes a list of two values".to_owned())),
     }
+}
+
+#[cfg(feature = "expressions")]
+fn express(name: &str, argument: &Value, scope: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
+    let Some(source) = argument.as_str() else {
+        return Err(error(path, format!("`{name}` takes a text")));
+    };
+    let language = if name == "_expr" { Language::Expression } else { Language::Template };
+    expression::evaluate(language, source, scope).map_err(|message| error(path, message))
+}
+
+#[cfg(not(feature = "expressions"))]
+fn express(name: &str, _: &Value, _: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
+    Err(error(path, format!("`{name}` is evaluated on the server only")))
 }
 
 /// Whether a value counts as yes: not `null`, `false`, `0` or empty text.

@@ -1,7 +1,8 @@
 //! The config's agents. What does not depend on the request is built once; a turn with shared state gets the page's fields on
 //! top.
 
-use super::hooks::HookRoom;
+use super::hooks::{self, HookRoom};
+use super::instructions;
 use super::models;
 use super::pages::Pages;
 use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
@@ -32,6 +33,8 @@ pub(crate) struct ConfiguredAgents {
 struct Configured {
     agent: Option<Arc<Agent>>,
     page_context: bool,
+    /// Instructions that are evaluated for each turn (L-20).
+    instructions: Option<Value>,
     /// None without any endpoint in it.
     hooks: Option<Arc<config::Hooks>>,
 }
@@ -42,18 +45,37 @@ impl ConfiguredAgents {
         for agent in config.agents.values() {
             let built = build(config, agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
-            agents.insert(agent.id.clone(), Configured { agent: built, page_context: agent.page_context, hooks });
+            let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
+            let page_context = agent.page_context;
+            agents.insert(agent.id.clone(), Configured { agent: built, page_context, instructions, hooks });
         }
         Ok(Self { agents, pages, hooks: HookRoom::new(endpoints.clone()) })
     }
 }
 
-impl Agents for ConfiguredAgents {
-    fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
+impl ConfiguredAgents {
+    /// The agent with its instructions for a turn with this context.
+    fn instructed(
+        &self,
+        caller: &Caller,
+        id: &str,
+        context: impl FnOnce() -> Map<String, Value>,
+    ) -> Result<Arc<Agent>, UserError> {
         let configured = self.agents.get(id).ok_or_else(UserError::not_found)?;
-        configured.agent.clone().ok_or_else(|| {
+        let agent = configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
-        })
+        })?;
+        let Some(instructions) = &configured.instructions else { return Ok(agent) };
+        let mut agent = Agent::clone(&agent);
+        agent.instructions = instructions::text(instructions, id, &caller.user_id, context())?;
+        Ok(Arc::new(agent))
+    }
+}
+
+impl Agents for ConfiguredAgents {
+    fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
+        let context = [("agentId", id), ("userId", &caller.user_id)];
+        self.instructed(caller, id, || context.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect())
     }
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
@@ -66,7 +88,7 @@ impl Agents for ConfiguredAgents {
         if self.pages.page(request.page_id).is_none() {
             return Err(UserError::not_found());
         }
-        let agent = self.by_id(request.caller, request.agent_id)?;
+        let agent = self.instructed(request.caller, request.agent_id, || hooks::context(request))?;
         let agent = match self.agents.get(request.agent_id) {
             Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
@@ -99,7 +121,7 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
         id: agent.id.clone(),
         model,
         fallbacks: fallbacks.collect(),
-        instructions: agent.instructions.clone(),
+        instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: tools(config, agent, endpoints)?,
         settings: settings(config, agent),
     })))

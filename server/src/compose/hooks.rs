@@ -55,8 +55,8 @@ async fn call(
     answer.inspect_err(|error| tracing::warn!(endpoint = id, %error, "a hook failed")).ok()
 }
 
-/// What every payload holds beside what has happened (L-76).
-fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
+/// Who asks which agent, where, and with what: in every payload (L-76), and what instructions read.
+pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
     let mut context = Map::new();
     let texts = [
         ("agentId", request.agent_id),

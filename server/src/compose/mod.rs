@@ -4,6 +4,7 @@ mod agents;
 mod current;
 mod endpoints;
 mod hooks;
+mod instructions;
 mod models;
 mod pages;
 mod text_models;

@@ -83,8 +83,11 @@ pub(crate) struct ToolProperties {
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(super) model: Text,
-    /// What the model is told before anything else.
-    pub(super) instructions: Option<String>,
+    /// What the model is told before anything else. May be an operator, evaluated for each turn: `_payload` reads `agentId`, `pageId`,
+    /// `userId`, `conversationId`, `urlQuery.…` and `sharedState.…`.
+    #[serde(default)]
+    #[schemars(with = "Option<super::dynamic::Dynamic<String>>")]
+    pub(super) instructions: Option<Value>,
     /// Requests to the model in one turn.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 1000))]

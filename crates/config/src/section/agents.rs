@@ -5,7 +5,7 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, type_of};
+use super::{Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, operator, type_of};
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
 };
@@ -13,6 +13,9 @@ use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
 use std::time::Duration;
+
+/// Operators that mean something in an agent's instructions (L-20).
+const OF_INSTRUCTIONS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
 
 /// Reads the section.
 pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Agent> {
@@ -28,6 +31,9 @@ fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
     }
     hooks::check(node, context);
     fallbacks::check(place, context);
+    if let Some(instructions) = place.get("instructions") {
+        operator::each(&instructions.value, &OF_INSTRUCTIONS, context.report, &mut |_, _| {});
+    }
     let tools = agent_tools::read(node, context);
     let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
     check_tool_names(&entry.properties, place, &tools, context);

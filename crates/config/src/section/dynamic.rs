@@ -68,7 +68,7 @@ pub(super) enum Place {
 }
 
 /// Operators that read what is only on the server, or only in a routine.
-const ELSEWHERE: [&str; 6] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error"];
+const ELSEWHERE: [&str; 8] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error", "_expr", "_template"];
 /// Operators that read what only an action knows.
 const OF_ACTIONS: [&str; 2] = ["_event", "_step"];
 

@@ -2,9 +2,7 @@
 
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
-
-/// Operators of the language that this version cannot evaluate yet.
-const NOT_YET: [&str; 2] = ["_expr", "_template"];
+use operators::Language;
 
 /// Goes through all operators in a value, outer ones first: those that mean something here are given to `check`, the
 /// others are reported.
@@ -23,7 +21,10 @@ pub(super) fn each<'n>(
                 && !operators::is_prototype_key(&operator.key)
             {
                 match allowed.contains(&operator.key.as_str()) {
-                    true => check(operator, report),
+                    true => {
+                        text(operator, report);
+                        check(operator, report);
+                    }
                     false => refuse(operator, allowed, report),
                 }
             }
@@ -33,13 +34,36 @@ pub(super) fn each<'n>(
     }
 }
 
+/// Whether the text of an `_expr` or a `_template` can be read.
+fn text(operator: &Entry, report: &mut Report) {
+    let language = match operator.key.as_str() {
+        "_expr" => Language::Expression,
+        "_template" => Language::Template,
+        _ => return,
+    };
+    match operator.value.text() {
+        Some(source) => {
+            if let Err(problem) = operators::check(language, source) {
+                report.error(operator.value.at, problem, None);
+            }
+        }
+        None => {
+            let message = format!("expected a text, found {}", operator.value.describe());
+            report.error(operator.value.at, message, None);
+        }
+    }
+}
+
 fn refuse(operator: &Entry, allowed: &[&str], report: &mut Report) {
     let (name, at) = (operator.key.as_str(), operator.key_at);
     if name == "_secret" {
         let help = "secrets are read in `connections` only, which never leave the server".to_owned();
         report.error(at, "a secret has no place here", Some(help));
-    } else if NOT_YET.contains(&name) {
-        report.error(at, format!("the operator `{name}` is not available in this version"), None);
+    } else if matches!(name, "_expr" | "_template") {
+        let help =
+            "it is evaluated on the server, in `api` and in an agent's `instructions`; call an endpoint from here"
+                .to_owned();
+        report.error(at, format!("the operator `{name}` has no meaning in a page"), Some(help));
     } else if operators::names().contains(&name) {
         let help = suggest::list(allowed).map(|names| format!("what can stand here: {names}"));
         report.error(at, format!("the operator `{name}` has no meaning here"), help);

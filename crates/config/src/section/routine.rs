@@ -36,7 +36,8 @@ const CONTROLS: [Control; 10] = [
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];
 /// Operators that mean something in a routine.
-const OPERATORS: [&str; 8] = ["_payload", "_step", "_state", "_user", "_item", "_error", "_if", "_eq"];
+const OPERATORS: [&str; 10] =
+    ["_payload", "_step", "_state", "_user", "_item", "_error", "_if", "_eq", "_expr", "_template"];
 /// Branches that may run at once.
 const MAX_BRANCHES: usize = 16;
 

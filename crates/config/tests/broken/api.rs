@@ -311,10 +311,10 @@ fn operators() {
         |                                         ^
         = help: `_item` reads the item of a `:for` around the step
 
-    chatwright.yaml:11:54: error: the operator `_expr` is not available in this version
+    chatwright.yaml:11:61: error: expected a text, found the number 1
         |
      11 |           four: { _if: { test: { _item: x }, then: { _expr: 1 } } }
-        |                                                      ^^^^^
+        |                                                             ^
     ");
 }
 
@@ -515,5 +515,62 @@ api:
      12 | …odel: m, prompt: p, schema: { type: objct } } }
         |                                      ^^^^^
         = help: did you mean `object`?
+    ");
+}
+
+#[test]
+fn expressions() {
+    assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
+api:
+  - id: a
+    routine:
+      - ':if': { _expr: 'payload.n > ' }
+        ':then': { ':return': { _template: 'Dear {{ payload.name' } }
+      - ':log': { _expr: 3 }
+agents:
+  - id: b
+    type: Agent
+    connectionId: demo
+    properties: { model: demo, instructions: { _template: 'You serve {{ user.id }' } }
+  - id: c
+    type: Agent
+    connectionId: demo
+    properties: { model: demo, instructions: { _state: x } }
+pages:
+  - id: p
+    blocks: [{ id: t, type: Title, properties: { title: { _template: 'Hi' } } }]
+"), @"
+    refused
+    chatwright.yaml:5:25: error: syntax error: unexpected end of input, expected expression
+       |
+     5 |       - ':if': { _expr: 'payload.n > ' }
+       |                         ^^^^^^^^^^^^^^^
+
+    chatwright.yaml:6:44: error: syntax error: unexpected end of input, expected end of variable block
+       |
+     6 |         ':then': { ':return': { _template: 'Dear {{ payload.name' } }
+       |                                            ^^^^^^^^^^^^^^^^^^^^^^^
+
+    chatwright.yaml:7:26: error: expected a text, found the number 3
+       |
+     7 |       - ':log': { _expr: 3 }
+       |                          ^
+
+    chatwright.yaml:12:59: error: syntax error: unexpected `}`, expected end of variable block
+        |
+     12 |     properties: { model: demo, instructions: { _template: 'You serve {{ user.id }' } }
+        |                                                           ^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    chatwright.yaml:16:48: error: the operator `_state` has no meaning here
+        |
+     16 |     properties: { model: demo, instructions: { _state: x } }
+        |                                                ^^^^^^
+        = help: what can stand here: `_user`, `_payload`, `_if`, `_eq`, `_expr` and `_template`
+
+    chatwright.yaml:19:59: error: the operator `_template` has no meaning in a page
+        |
+     19 |     blocks: [{ id: t, type: Title, properties: { title: { _template: 'Hi' } } }]
+        |                                                           ^^^^^^^^^
+        = help: it is evaluated on the server, in `api` and in an agent's `instructions`; call an endpoint from here
     ");
 }

@@ -173,12 +173,6 @@ fn types() {
     tools: search
 ") ), @"
     refused
-    chatwright.yaml:6:43: error: expected text, found a mapping
-       |
-     6 |     properties: { model: m, instructions: { _user: name } }
-       |                                           ^
-       = help: the operator `_user` cannot be used here in this version
-
     chatwright.yaml:7:12: error: expected a list, found the text `search`
        |
      7 |     tools: search
