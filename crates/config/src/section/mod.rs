@@ -44,6 +44,8 @@ use std::path::Path;
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct RootEntry {
+    /// The version of the language that the config is written in; without it the newest.
+    config_version: Option<u32>,
     /// What is outside: model providers and databases.
     connections: Vec<connections::ConnectionEntry>,
     /// The agents.
@@ -93,6 +95,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         env,
         folder,
     };
+    settings::version(section("configVersion"), &mut context);
     let limits = settings::limits(section("limits"), &mut context);
     Config {
         connections: connections::read(section("connections"), &mut context),

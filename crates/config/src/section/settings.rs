@@ -130,6 +130,30 @@ fn section<T: DeserializeOwned + JsonSchema>(node: &Node, context: &mut Context<
     }
 }
 
+/// The version of the config language. It grows when a config that was good would be read as something else.
+const VERSION: u64 = 1;
+
+/// Looks at `configVersion` (D-21): an older one may be read differently today, a newer one cannot be read.
+pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
+    if matches!(node.kind, Kind::Null | Kind::Broken) {
+        return;
+    }
+    let Some(version) = node.to_value().as_u64() else {
+        let message = format!("expected the number of a version, found {}", node.describe());
+        return context.report.error(node.at, message, Some(format!("the newest one is {VERSION}")));
+    };
+    if version > VERSION {
+        let message =
+            format!("this config is written for version {version} of the language, which this server does not know");
+        let help = format!("install a newer Chatwright, or write `configVersion: {VERSION}` if nothing newer is used");
+        context.report.error(node.at, message, Some(help));
+    } else if version < VERSION {
+        let message = format!("this config is written for version {version} of the language; today's is {VERSION}");
+        let help = format!("read through what `chatwright check` says, then write `configVersion: {VERSION}`");
+        context.report.warning(node.at, message, Some(help));
+    }
+}
+
 /// Reads `auth`.
 pub(super) fn auth(node: &Node, context: &mut Context<'_, '_>) -> Auth {
     // Every other mode is refused by the shape.

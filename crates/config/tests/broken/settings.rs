@@ -62,3 +62,31 @@ fn settings() {
        = help: write `sqlite://PATH` or `sqlite::memory:`
     ");
 }
+
+#[test]
+fn versions() {
+    assert_snapshot!(check("configVersion: 2\n"), @"
+    refused
+    chatwright.yaml:1:16: error: this config is written for version 2 of the language, which this server does not know
+       |
+     1 | configVersion: 2
+       |                ^
+       = help: install a newer Chatwright, or write `configVersion: 1` if nothing newer is used
+    ");
+    assert_snapshot!(check("configVersion: 0\n"), @"
+    accepted
+    chatwright.yaml:1:16: warning: this config is written for version 0 of the language; today's is 1
+       |
+     1 | configVersion: 0
+       |                ^
+       = help: read through what `chatwright check` says, then write `configVersion: 1`
+    ");
+    assert_snapshot!(check("configVersion: one\n"), @"
+    refused
+    chatwright.yaml:1:16: error: expected the number of a version, found the text `one`
+       |
+     1 | configVersion: one
+       |                ^^^
+       = help: the newest one is 1
+    ");
+}
