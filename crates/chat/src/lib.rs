@@ -4,6 +4,8 @@ mod conversations;
 mod errors;
 #[cfg(test)]
 mod golden;
+#[cfg(test)]
+mod histories;
 mod hooks;
 mod invoke;
 mod journal;

@@ -1,6 +1,8 @@
 //! A scripted model and a tool made of a closure: real implementations of the contract, for the tests of every room.
 
-use crate::{FinishReason, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, Usage};
+use crate::{
+    AssistantPart, FinishReason, Message, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, Usage,
+};
 use crate::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -156,4 +158,40 @@ impl Tool for RecordingTool {
         self.inputs.lock().unwrap_or_else(PoisonError::into_inner).push(input.clone());
         (self.work)(input, context)
     }
+}
+
+/// What is wrong with a history, if anything is: every call that runs here has exactly one result, in the message right behind it and in
+/// the order of the calls, nothing else has one, and no message is empty.
+pub fn fault_in(messages: &[Arc<Message>]) -> Option<String> {
+    let mut owed: Vec<&str> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        if let Message::Tool(results) = &**message {
+            let given: Vec<_> = results.iter().map(|result| result.call_id.as_str()).collect();
+            if given != owed || given.is_empty() {
+                return Some(format!("message {at} answers {given:?} where {owed:?} was called"));
+            }
+            owed.clear();
+            continue;
+        }
+        if !owed.is_empty() {
+            return Some(format!("message {at} comes before the results of {owed:?}"));
+        }
+        match &**message {
+            Message::Assistant(parts) => {
+                owed = parts
+                    .iter()
+                    .filter_map(|part| match part {
+                        AssistantPart::ToolCall(call) if !call.provider_executed => Some(call.id.as_str()),
+                        _ => None,
+                    })
+                    .collect();
+                if parts.is_empty() {
+                    return Some(format!("message {at} is empty"));
+                }
+            }
+            Message::User(parts) if parts.is_empty() => return Some(format!("message {at} is empty")),
+            _ => {}
+        }
+    }
+    (!owed.is_empty()).then(|| format!("the calls {owed:?} have no results"))
 }

@@ -6,6 +6,8 @@ pub mod demo;
 mod driver;
 mod file;
 pub mod google;
+#[cfg(test)]
+mod histories;
 mod http;
 mod lenient;
 pub mod openai_chat;

@@ -1,7 +1,7 @@
 //! Vercel's AI Gateway, over its public Chat Completions door: many providers behind one key. A model is named `creator/model`.
 
 mod model;
-mod request;
+pub(crate) mod request;
 
 pub use model::AiGateway;
 

@@ -5,7 +5,7 @@ mod block;
 mod cache;
 mod file;
 mod model;
-mod request;
+pub(crate) mod request;
 #[cfg(test)]
 mod request_tests;
 mod server_tool;

@@ -4,7 +4,7 @@ mod api;
 mod arguments;
 mod model;
 mod parts;
-mod request;
+pub(crate) mod request;
 #[cfg(test)]
 mod request_tests;
 mod stream;

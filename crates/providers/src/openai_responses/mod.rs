@@ -3,7 +3,7 @@
 mod api;
 mod citation;
 mod model;
-mod request;
+pub(crate) mod request;
 mod server_tool;
 mod stream;
 #[cfg(test)]
