@@ -79,17 +79,44 @@ pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
     })
 }
 
-/// One turn; answers the time to the first text.
+/// One turn of an agent in a conversation; answers the time to the first text.
+pub(crate) async fn turn_of(
+    client: &reqwest::Client,
+    server: &Measurable,
+    agent: &str,
+    conversation: &str,
+) -> Result<Duration> {
+    let url = format!("{}/api/agent/bench/{agent}", server.origin);
+    let told = send(client, &url, conversation).await?;
+    ensure!(told.finished, "a stream was not whole");
+    Ok(told.first)
+}
+
+/// One turn in a new conversation; answers the time to the first text.
 async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Duration> {
-    static TURN: AtomicUsize = AtomicUsize::new(0);
-    let turn = TURN.fetch_add(1, Relaxed);
-    let message =
-        serde_json::json!({ "id": format!("m{turn}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
-    let body = serde_json::json!({ "id": format!("c{turn}"), "trigger": "submit-message", "messages": [message] });
+    static CONVERSATION: AtomicUsize = AtomicUsize::new(0);
+    let conversation = format!("c{}", CONVERSATION.fetch_add(1, Relaxed));
+    let Told { first, deltas: told, finished } = send(client, url, &conversation).await?;
+    ensure!(told == deltas && finished, "a stream was not whole: {told} of {deltas} deltas, finished: {finished}");
+    Ok(first)
+}
+
+/// What came of a turn.
+struct Told {
+    first: Duration,
+    deltas: usize,
+    finished: bool,
+}
+
+async fn send(client: &reqwest::Client, url: &str, conversation: &str) -> Result<Told> {
+    static MESSAGE: AtomicUsize = AtomicUsize::new(0);
+    let message = MESSAGE.fetch_add(1, Relaxed);
+    let message = serde_json::json!({ "id": format!("m{message}"), "role": "user", "parts": [{ "type": "text", "text": "hello" }] });
+    let body = serde_json::json!({ "id": conversation, "trigger": "submit-message", "messages": [message] });
     let began = Instant::now();
     let response = client.post(url).json(&body).send().await?;
     ensure!(response.status().is_success(), "{}: {}", response.status(), response.text().await?);
-    let (mut first, mut told, mut finished) = (None, 0, false);
+    let (mut first, mut deltas, mut finished) = (None, 0, false);
     let mut decoder = sse::Decoder::new(sse::Limits::default());
     let mut bytes = response.bytes_stream();
     while let Some(piece) = bytes.next().await {
@@ -98,11 +125,10 @@ async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Dura
             let data: &str = event.data.as_ref();
             if data.starts_with(r#"{"type":"text-delta""#) {
                 first.get_or_insert_with(|| began.elapsed());
-                told += 1;
+                deltas += 1;
             }
             finished |= data.starts_with(r#"{"type":"finish""#) && !data.contains("finish-step");
         }
     }
-    ensure!(told == deltas && finished, "a stream was not whole: {told} of {deltas} deltas, finished: {finished}");
-    Ok(first.unwrap_or_default())
+    Ok(Told { first: first.unwrap_or_default(), deltas, finished })
 }

@@ -2,6 +2,7 @@
 
 mod config;
 mod floor;
+mod growth;
 mod load;
 mod process;
 mod upstream;
@@ -44,7 +45,8 @@ async fn compare(binary: PathBuf) -> Result<()> {
         println!("{}\n{}", floor.row("floor"), product.row("chatwright"));
         println!("CPU per delta, chatwright to floor: {:.2}", product.cpu_us_per_delta / floor.cpu_us_per_delta);
     }
-    Ok(())
+    growth::doubling(&product).await?;
+    growth::history(&product).await
 }
 
 async fn measure(server: &Measurable, load: &Load) -> Result<Measured> {

@@ -1,5 +1,6 @@
 //! Servers as child processes, so that their CPU time and memory are their own.
 
+use crate::growth;
 use anyhow::{Context, Result};
 use std::path::Path;
 use std::process::Stdio;
@@ -40,7 +41,9 @@ pub(crate) async fn floor(upstream: &str) -> Result<Measurable> {
 
 fn config_text(upstream: &str) -> String {
     let agents: String = ["bench-200x0", "bench-100x100"]
-        .iter()
+        .map(str::to_owned)
+        .into_iter()
+        .chain(growth::models())
         .map(|model| format!("  - id: {model}\n    type: ClaudeAgent\n    connectionId: upstream\n    properties: {{ model: {model} }}\n"))
         .collect();
     format!(

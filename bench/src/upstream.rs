@@ -1,4 +1,5 @@
-//! A scripted provider that speaks Anthropic Messages: `bench-COUNTxMS` streams COUNT text deltas, MS milliseconds apart.
+//! A scripted provider that speaks Anthropic Messages: `bench-COUNTxMS` streams COUNT text deltas, MS milliseconds apart,
+//! `input-COUNTx0` first a call whose input comes in COUNT pieces.
 
 use anyhow::Result;
 use axum::body::Body;
@@ -28,7 +29,12 @@ pub(crate) async fn start() -> Result<String> {
 
 async fn messages(Json(request): Json<Value>) -> Response {
     let model = request["model"].as_str().unwrap_or_default().to_owned();
-    let (count, pause) = plan(&model).unwrap_or((200, 0));
+    if let Some(count) = input_length(&model)
+        && request["messages"].as_array().is_some_and(|messages| messages.len() == 1)
+    {
+        return calls(&model, count);
+    }
+    let (count, pause) = plan(&model).unwrap_or((1, 0));
     let body = async_stream::stream! {
         for event in opening(&model) {
             yield event;
@@ -47,6 +53,35 @@ async fn messages(Json(request): Json<Value>) -> Response {
     };
     let body = Body::from_stream(body);
     Response::builder().header("content-type", "text/event-stream").body(body).unwrap_or_default()
+}
+
+/// Of `input-COUNTx0`: a call of a tool whose input comes in COUNT pieces; then a few words.
+fn input_length(model: &str) -> Option<usize> {
+    model.strip_prefix("input-")?.split_once('x')?.0.parse().ok()
+}
+
+fn calls(model: &str, count: usize) -> Response {
+    let block = json!({ "type": "tool_use", "id": "toolu_1", "name": "nothing", "input": {} });
+    let start = json!({ "type": "content_block_start", "index": 0, "content_block": block });
+    let piece = |json: String| {
+        let delta = json!({ "type": "input_json_delta", "partial_json": json });
+        event(json!({ "type": "content_block_delta", "index": 0, "delta": delta }))
+    };
+    let words = (0..count).map(|_| piece("sixteen letters ".to_owned()));
+    let events: Vec<_> = opening(model)
+        .into_iter()
+        .take(1)
+        .chain([event(start), piece("{\"text\":\"".to_owned())])
+        .chain(words)
+        .chain([piece("\"}".to_owned())])
+        .chain(closing(count).into_iter().map(|last| last.map(|bytes| tool_use(&bytes))))
+        .collect();
+    let body = Body::from_stream(futures::stream::iter(events));
+    Response::builder().header("content-type", "text/event-stream").body(body).unwrap_or_default()
+}
+
+fn tool_use(event: &Bytes) -> Bytes {
+    Bytes::from(String::from_utf8_lossy(event).replace("end_turn", "tool_use"))
 }
 
 fn plan(model: &str) -> Option<(usize, u64)> {

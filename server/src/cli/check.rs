@@ -2,6 +2,8 @@
 
 use super::ConfigArgument;
 use crate::compose;
+use config::Diagnostic;
+use std::io::{Write, stderr, stdout};
 use std::process::ExitCode;
 
 /// What to check.
@@ -15,13 +17,20 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     match compose::read(arguments.config.path.as_deref()).outcome {
         Ok((_, warnings)) => {
-            warnings.iter().for_each(|warning| eprintln!("{warning}"));
-            println!("the config is good");
+            tell(&warnings);
+            // Whoever closed the output does not want to know.
+            let _ = writeln!(stdout(), "the config is good");
             ExitCode::SUCCESS
         }
         Err(problems) => {
-            problems.iter().for_each(|problem| eprintln!("{problem}"));
+            tell(&problems);
             ExitCode::FAILURE
         }
     }
+}
+
+/// Until the reader has seen enough: `check | head` closes the output early.
+fn tell(problems: &[Diagnostic]) {
+    let mut out = stderr().lock();
+    let _ = problems.iter().try_for_each(|problem| writeln!(out, "{problem}"));
 }

@@ -1,0 +1,73 @@
+//! How cost grows: with the length of a reply and of a tool's input, and with the messages before it.
+
+use crate::load;
+use crate::process::Measurable;
+use anyhow::Result;
+use std::time::Duration;
+
+/// Deltas of a reply; doubled from row to row.
+const LENGTHS: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
+/// Turns for each row.
+const TURNS: usize = 5;
+/// Turns that are in the conversation already, two messages each.
+const HISTORY: usize = 1_000;
+/// Turns whose first text is measured.
+const MEASURED: usize = 21;
+
+/// The models of the scripted provider that are needed.
+pub(crate) fn models() -> impl Iterator<Item = String> {
+    let replies = LENGTHS.iter().flat_map(|length| [format!("bench-{length}x0"), format!("input-{length}x0")]);
+    replies.chain(["bench-1x0".to_owned()])
+}
+
+/// Prints what a delta costs in replies that double, of text and of a tool's input: the same in each row when nothing is gone through
+/// again for each delta.
+pub(crate) async fn doubling(server: &Measurable) -> Result<()> {
+    let client = reqwest::Client::builder().build()?;
+    println!("\na reply that doubles: CPU per delta");
+    println!("  deltas         text   tool input");
+    for length in LENGTHS {
+        let mut row = Vec::new();
+        for kind in ["bench", "input"] {
+            let model = format!("{kind}-{length}x0");
+            load::turn_of(&client, server, &model, "warm-up").await?;
+            let before = server.cpu_s()?;
+            for turn in 0..TURNS {
+                load::turn_of(&client, server, &model, &format!("{model}-{turn}")).await?;
+            }
+            row.push((server.cpu_s()? - before) * 1e6 / (TURNS * length) as f64);
+        }
+        println!("{length:>8} {:>9.2} µs {:>9.2} µs", row[0], row[1]);
+    }
+    Ok(())
+}
+
+/// Prints how much later a reply begins in a conversation of 2,000 messages than in a new one.
+pub(crate) async fn history(server: &Measurable) -> Result<()> {
+    let client = reqwest::Client::builder().build()?;
+    for _ in 0..HISTORY {
+        load::turn_of(&client, server, "bench-1x0", "long").await?;
+    }
+    let long = median(&client, server, |_| "long".to_owned()).await?;
+    let new = median(&client, server, |turn| format!("new-{turn}")).await?;
+    println!(
+        "\nfirst text after {} messages: {:.1} ms; in a new conversation: {:.1} ms",
+        2 * HISTORY,
+        long.as_secs_f64() * 1e3,
+        new.as_secs_f64() * 1e3
+    );
+    Ok(())
+}
+
+async fn median(
+    client: &reqwest::Client,
+    server: &Measurable,
+    conversation: impl Fn(usize) -> String,
+) -> Result<Duration> {
+    let mut times = Vec::new();
+    for turn in 0..MEASURED {
+        times.push(load::turn_of(client, server, "bench-1x0", &conversation(turn)).await?);
+    }
+    times.sort_unstable();
+    Ok(times[MEASURED / 2])
+}
