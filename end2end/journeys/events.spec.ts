@@ -70,3 +70,19 @@ test("a list of actions ends with the first that fails, and says why", async ({ 
   await expect(page.getByRole("heading", { name: "Ada" })).toBeVisible();
   await expect(page.getByText("Good to see you")).toBeVisible();
 });
+
+test("a page hears of titles, data, another answer and failures", async ({ page }) => {
+  await open(page, "/story");
+  const chat = new Chat(page);
+  const told = (text: string) => page.getByRole("status").filter({ hasText: text });
+  await chat.ask("hello");
+  await expect(told("2 messages").first()).toBeVisible();
+  await expect(told("data-mood")).toBeVisible();
+  await expect(page.getByRole("link", { name: /^2 messages/ })).toBeVisible();
+  await chat.answers.last().hover();
+  await page.getByRole("button", { name: "Answer again" }).click();
+  await chat.idle();
+  await expect(told("once more")).toBeVisible();
+  await chat.send("simulate a failure");
+  await expect(told("did not accept").first()).toBeVisible({ timeout: 20_000 });
+});
