@@ -1,6 +1,7 @@
 //! Table `messages`: the tree of a conversation.
 
 use crate::{Store, StoreError, body};
+use futures::TryStreamExt;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 
@@ -72,8 +73,13 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(sql).bind(owner).bind(&conversation_id).fetch_all(db).await?;
-                rows.iter().map(|row| stored(&conversation_id, row)).collect()
+                let mut rows = sqlx::query(sql).bind(owner).bind(&conversation_id).fetch(db);
+                let mut messages = Vec::new();
+                // Read while the connection's thread goes on to the next rows.
+                while let Some(row) = rows.try_next().await? {
+                    messages.push(stored(&conversation_id, &row)?);
+                }
+                Ok(messages)
             })
         })
         .await
