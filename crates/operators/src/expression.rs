@@ -2,9 +2,13 @@
 //! bounds of work and size.
 
 use crate::Scope;
-use minijinja::value::{Serde, Value as Known};
-use minijinja::{AutoEscape, Environment, Error, UndefinedBehavior, context};
+use minijinja::value::{Kwargs, Serde, Value as Known};
+use minijinja::{
+    AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, context, escape_formatter,
+};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
@@ -13,14 +17,75 @@ const FUEL: u64 = 100_000;
 /// Bytes of a text that a template makes, and of an expression's value.
 const MAX_BYTES: usize = 1 << 20;
 
+/// The language within its bounds. What one value may grow to while it is made is not counted by the engine, so whatever lets a text
+/// grow with each turn of a loop is left out (`namespace`, macros, recursive loops), and the filters that multiply one text by
+/// another count what they make. What is left can only grow by what stands written in the config.
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_fuel(Some(FUEL));
     // As everywhere else, what is not there is nothing.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
+    environment.set_formatter(write_counted);
+    environment.remove_global("namespace");
+    environment.add_filter("join", join);
+    environment.add_filter("replace", replace);
+    for multiplying in ["format", "indent", "batch", "slice"] {
+        environment.remove_filter(multiplying);
+    }
     environment
 });
+
+thread_local! {
+    /// Bytes that the running evaluation has written: to the end's text, or to a `{% set %}` block, which the engine would let grow.
+    static WRITTEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Writes a value, and no more than an evaluation may.
+fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Known) -> Result<(), Error> {
+    let length = value.as_str().map_or_else(|| value.to_string().len(), str::len);
+    let written = WRITTEN.get().saturating_add(length);
+    WRITTEN.set(written);
+    if written > MAX_BYTES { Err(too_large()) } else { escape_formatter(out, state, value) }
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorKind::InvalidOperation, format!("more than {MAX_BYTES} bytes"))
+}
+
+/// The texts of a list, one behind the other: `names | join(', ')`, `items | join(', ', attribute='name')`.
+fn join(values: &Known, between: Option<&str>, attribute: Option<&str>, named: Kwargs) -> Result<String, Error> {
+    let attribute = match attribute {
+        Some(attribute) => Some(attribute),
+        None => named.get("attribute")?,
+    };
+    named.assert_all_used()?;
+    let mut joined = String::new();
+    for (at, value) in values.try_iter()?.enumerate() {
+        let value = attribute.map_or_else(|| Ok(value.clone()), |attribute| value.get_attr(attribute))?;
+        let between = between.filter(|_| at > 0).unwrap_or_default();
+        let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+        if joined.len() + between.len() + text.len() > MAX_BYTES {
+            return Err(too_large());
+        }
+        joined.push_str(between);
+        joined.push_str(&text);
+    }
+    Ok(joined)
+}
+
+/// A text with all of one text in it replaced by another.
+fn replace(text: &str, from: &str, to: &str) -> Result<String, Error> {
+    let grown = text.matches(from).count().saturating_mul(to.len()).saturating_add(text.len());
+    if grown > MAX_BYTES { Err(too_large()) } else { Ok(text.replace(from, to)) }
+}
+
+/// Loops that call themselves can hand a growing text on.
+fn refuse_recursion(source: &str) -> Result<(), String> {
+    let tags = source.split("{%").skip(1).filter_map(|rest| rest.split("%}").next());
+    let mut words = tags.flat_map(|tag| tag.split(|letter: char| !letter.is_alphanumeric() && letter != '_'));
+    if words.any(|word| word == "recursive") { Err("loops cannot be recursive here".to_owned()) } else { Ok(()) }
+}
 
 /// What a text is read as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +105,8 @@ pub fn check(language: Language, source: &str) -> Result<(), String> {
         Language::Expression => ENVIRONMENT.compile_expression(source).map(drop),
         Language::Template => ENVIRONMENT.template_from_str(source).map(drop),
     };
-    read.map_err(|error| explain(&error))
+    read.map_err(|error| explain(&error))?;
+    refuse_recursion(source)
 }
 
 /// Evaluates a text.
@@ -59,6 +125,8 @@ pub(crate) fn evaluate(language: Language, source: &str, scope: &Scope<'_>) -> R
         event => known(scope.event),
         error => known(scope.error),
     };
+    refuse_recursion(source)?;
+    WRITTEN.set(0);
     match language {
         Language::Expression => {
             let value = ENVIRONMENT.compile_expression(source).and_then(|expression| expression.eval(names));
@@ -144,6 +212,52 @@ mod tests {
         check(
             json!({ "_template": "{% for a in range(9999) %}{% for b in range(9999) %}x{% endfor %}{% endfor %}" }),
             "/_template: engine ran out of fuel",
+        );
+    }
+
+    #[test]
+    fn nothing_grows_beyond_its_bounds() {
+        let too_large = "invalid operation: more than 1048576 bytes";
+        let check = |operator: &str, source: &str, expected: &str| {
+            let big = "x".repeat(100_000);
+            let many = vec!["y"; 10_000];
+            let payload = json!({ "big": big, "many": many });
+            let scope = Scope { payload: Some(&payload), ..Scope::default() };
+            let seen = evaluate(&json!({ operator: source }), &scope).map_err(|error| error.to_string());
+            assert_eq!(
+                seen.map_or_else(|error| error, |value| value.to_string()),
+                format!("/{operator}: {expected}"),
+                "{source}"
+            );
+        };
+        let unknown = |what| format!("unknown function: {what} is unknown");
+        check(
+            "_template",
+            "{% set n = namespace(x='x') %}{% for i in range(60) %}{% set n.x = n.x ~ n.x %}{% endfor %}",
+            &unknown("namespace"),
+        );
+        check(
+            "_template",
+            "{% for i in [payload.big] recursive %}{{ loop([i ~ i]) }}{% endfor %}",
+            "loops cannot be recursive here",
+        );
+        check("_template", "{% macro f(x) %}{{ f(x ~ x) }}{% endmacro %}", "syntax error: unknown statement macro");
+        check(
+            "_template",
+            "{% set a %}{% for i in payload.many %}{{ payload.big }}{% endfor %}{% endset %}",
+            too_large,
+        );
+        check("_expr", "payload.many | join(payload.big)", too_large);
+        check("_expr", "(payload.big | replace('x', payload.big)) == ''", too_large);
+        check("_expr", "((payload.many * 1000) | join('-')) == ''", too_large);
+        check("_expr", "'%9999999999s' | format(1)", "unknown filter: filter format is unknown");
+    }
+
+    #[test]
+    fn a_loop_starts_each_turn_anew() {
+        check(
+            json!({ "_template": "{% set x = 'a' %}{% for i in range(4) %}{% set x = x ~ x %}{{ x }};{% endfor %}" }),
+            r#""aa;aa;aa;aa;""#,
         );
     }
 
