@@ -21,7 +21,7 @@ rust-page ► app server wire
 server ► agent app chat config contract endpoints operators providers store tools wire
 sse ►
 store ► wire
-tools ► contract
+tools ► contract egress sse
 wire ►
 xtask ►
 ";

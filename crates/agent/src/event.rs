@@ -46,6 +46,13 @@ pub enum Event {
         /// The tool.
         name: String,
     },
+    /// How far a running tool has come.
+    ToolProgress {
+        /// The call.
+        call_id: String,
+        /// What there is of its result; it takes the place of what was told before.
+        output: Value,
+    },
     /// A tool has run, or could not.
     ToolFinished {
         /// The call.
@@ -80,6 +87,13 @@ pub enum Event {
         /// The other one.
         to: ModelId,
         /// For the log.
+        error: String,
+    },
+    /// Tools that the agent should have cannot be had in this run.
+    SourceUnavailable {
+        /// Where they come from.
+        name: String,
+        /// For the user.
         error: String,
     },
     /// A request failed before its first part and will be sent again.

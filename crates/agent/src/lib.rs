@@ -11,6 +11,7 @@ mod reply;
 mod retry;
 mod run;
 mod settings;
+mod sources;
 mod stop;
 mod tools;
 mod turn;

@@ -5,6 +5,7 @@ use crate::limits::Spent;
 use crate::loops::{self, Loops, Verdict};
 use crate::prune::{self, Prune};
 use crate::reply::{self, Failure, Reply};
+use crate::sources;
 use crate::tools::{self, Caller};
 use crate::{Agent, Decision, Ending, Event, EventSink, Limit, Outcome, PendingCall, Turn, prepare_step, retry, stop};
 use contract::{
@@ -12,6 +13,7 @@ use contract::{
     ToolOutput, ToolResult, Usage, UserPart,
 };
 use serde_json::Value;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -28,7 +30,10 @@ pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outco
         tokio::time::sleep(limit).await;
         clock.cancel();
     }));
-    let mut run = Run::new(agent, turn, cancel.clone());
+    let gathered = sources::gather(agent, &turn.user_id, &cancel, sink).await;
+    // A sink that closed before the beginning says so again at the first step.
+    let agent = gathered.unwrap_or(Cow::Borrowed(agent));
+    let mut run = Run::new(&agent, turn, cancel.clone());
     let ending = match run.drive(sink).await {
         Ok(ending) => ending,
         Err(Failure::Sink) => Ending::SinkClosed,

@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use crate::{Prune, StepRule};
-use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice};
+use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -21,6 +21,8 @@ pub struct Agent {
     pub instructions: Option<String>,
     /// What it may call; names are unique.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Where more tools come from, asked when a turn begins; a name that is taken already is left out.
+    pub sources: Vec<Arc<dyn ToolSource>>,
     /// How it runs.
     pub settings: Settings,
 }

@@ -1,7 +1,7 @@
 //! Running the tools of a step: side by side, each within its time, none able to take the run down with it.
 
 use crate::{Event, EventSink, SinkClosed};
-use contract::{Tool, ToolCall, ToolContext, ToolError};
+use contract::{Progress, Tool, ToolCall, ToolContext, ToolError};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value;
@@ -9,10 +9,14 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// A tool that was told to stop may tidy up for this long.
 const GRACE: Duration = Duration::from_millis(500);
+
+/// Reports of a call that wait to be told; what comes on top is left out.
+const WAITING_REPORTS: usize = 8;
 
 /// What all calls of a run have in common.
 #[derive(Clone)]
@@ -32,13 +36,28 @@ pub(crate) async fn run_all<S: EventSink>(
 ) -> Result<HashMap<String, Result<Value, ToolError>>, SinkClosed> {
     let mut waiting = VecDeque::from(calls);
     let (mut running, mut results) = (FuturesUnordered::new(), HashMap::new());
+    let (progress, mut reports) = mpsc::channel(WAITING_REPORTS);
     loop {
         while running.len() < at_once.max(1) && !caller.cancel.is_cancelled() {
             let Some((call, tool)) = waiting.pop_front() else { break };
             sink.emit(Event::ToolStarted { call_id: call.id.clone(), name: call.name.clone() }).await?;
-            running.push(run_one(call, tool, caller.clone()));
+            let progress = Progress::new(call.id.clone(), progress.clone());
+            running.push(run_one(call, tool, caller.clone(), progress));
         }
-        let Some((call, result)) = running.next().await else { break };
+        let (call, result) = tokio::select! {
+            // A report that waits is older than the result.
+            biased;
+            Some((call_id, output)) = reports.recv() => {
+                if !results.contains_key(&call_id) {
+                    sink.emit(Event::ToolProgress { call_id, output }).await?;
+                }
+                continue;
+            }
+            ended = running.next() => match ended {
+                Some(ended) => ended,
+                None => break,
+            },
+        };
         let (call_id, name) = (call.id.clone(), call.name);
         sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic: false }).await?;
         results.insert(call.id, result);
@@ -46,7 +65,12 @@ pub(crate) async fn run_all<S: EventSink>(
     Ok(results)
 }
 
-async fn run_one(call: ToolCall, tool: Arc<dyn Tool>, caller: Caller) -> (ToolCall, Result<Value, ToolError>) {
+async fn run_one(
+    call: ToolCall,
+    tool: Arc<dyn Tool>,
+    caller: Caller,
+    progress: Progress,
+) -> (ToolCall, Result<Value, ToolError>) {
     let limit = tool.spec().timeout;
     let cancel = caller.cancel.child_token();
     // When this future is dropped, the tool learns of it.
@@ -56,6 +80,7 @@ async fn run_one(call: ToolCall, tool: Arc<dyn Tool>, caller: Caller) -> (ToolCa
         user_id: caller.user_id,
         conversation_id: caller.conversation_id,
         cancel: cancel.clone(),
+        progress,
     };
     let running = AssertUnwindSafe(tool.call(call.input.clone(), context)).catch_unwind();
     tokio::pin!(running);

@@ -7,8 +7,9 @@ use agent::{
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, Sampling, Tool, ToolCall, ToolChoice,
-    ToolError, ToolOutput, ToolResult, ToolSpec, UserPart,
+    ToolContext, ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
 };
+use futures::future::BoxFuture;
 use insta::assert_snapshot;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -55,6 +56,8 @@ fn note(event: &Event) -> String {
         Event::StepFinish { number, finish_reason, .. } => format!("step {number} ends: {finish_reason:?}"),
         Event::Fallback { to, .. } => format!("falls back to {}", to.model),
         Event::Retry { attempt, .. } => format!("retry {attempt}"),
+        Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
+        Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
     }
 }
 
@@ -67,11 +70,19 @@ fn tools() -> Vec<Arc<dyn Tool>> {
         Ok(json!({ "n": input["n"] }))
     };
     let fails = |_, _| async { Err(ToolError::new("out of paper")) };
+    let reports = |_, context: ToolContext| async move {
+        for part in 1..=3 {
+            context.progress.tell(json!({ "part": part }));
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        Ok(json!("whole"))
+    };
     let panics = |_, _| async { panic!("a bug") };
     let hangs = |_, _| async { std::future::pending().await };
     vec![
         Arc::new(RecordingTool::new(spec("slow"), slow)),
         Arc::new(RecordingTool::new(spec("fails"), fails)),
+        Arc::new(RecordingTool::new(spec("reports"), reports)),
         Arc::new(RecordingTool::new(spec("panics"), panics)),
         Arc::new(RecordingTool::new(ToolSpec { timeout: Duration::from_secs(5), ..spec("hangs") }, hangs)),
         Arc::new(RecordingTool::new(ToolSpec { needs_approval: true, ..spec("asks") }, slow)),
@@ -82,6 +93,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
 struct Case {
     replies: Vec<Vec<Cue>>,
     fallback: Option<Vec<Vec<Cue>>>,
+    sources: Vec<Arc<dyn ToolSource>>,
     settings: Settings,
     messages: Vec<Message>,
     pending: Vec<PendingCall>,
@@ -91,7 +103,8 @@ struct Case {
 impl Case {
     fn of(replies: Vec<Vec<Cue>>) -> Self {
         let messages = vec![Message::User(vec![UserPart::Text { text: "hi".to_owned() }])];
-        Self { replies, fallback: None, settings: Settings::default(), messages, pending: Vec::new(), stop_at: None }
+        let (settings, sources) = (Settings::default(), Vec::new());
+        Self { replies, fallback: None, sources, settings, messages, pending: Vec::new(), stop_at: None }
     }
 
     async fn run(self) -> (String, Vec<contract::Request>) {
@@ -100,6 +113,7 @@ impl Case {
             id: "a".to_owned(),
             model: model.clone(),
             fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
+            sources: self.sources,
             instructions: None,
             tools: tools(),
             settings: self.settings,
@@ -132,6 +146,83 @@ async fn text_only() {
       text "there"
       text-end
     step 1 ends: Stop
+    Done
+    "#);
+}
+
+/// Tools of elsewhere, or the reason why there are none.
+struct Elsewhere(&'static str, Result<Vec<&'static str>, &'static str>);
+
+impl ToolSource for Elsewhere {
+    fn name(&self) -> &str {
+        self.0
+    }
+
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Vec<Arc<dyn Tool>>, ToolError>> {
+        let tool = |name: &&str| {
+            let said = json!(format!("{} for {user_id}", self.0));
+            let spec = ToolSpec::new(*name, "", json!({ "type": "object" }));
+            Arc::new(RecordingTool::new(spec, move |_, _| std::future::ready(Ok(said.clone())))) as Arc<dyn Tool>
+        };
+        let tools = self.1.as_ref().map(|names| names.iter().map(tool).collect());
+        Box::pin(std::future::ready(tools.map_err(|&error| ToolError::new(error))))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn tools_of_elsewhere_join_a_turn() {
+    let mut case = Case::of(vec![calls(&[("a", "far", "{}"), ("b", "slow", r#"{"n":1}"#)]), says("ok")]);
+    case.sources = vec![
+        Arc::new(Elsewhere("one", Ok(vec!["far", "slow"]))),
+        Arc::new(Elsewhere("down", Err("it is down"))),
+        Arc::new(Elsewhere("two", Ok(vec!["far", "more"]))),
+    ];
+    let (notes, requests) = case.run().await;
+    // The agent's own tool and the first source keep their names.
+    let names: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names[names.len() - 2..], ["far", "more"]);
+    assert_eq!(names.iter().filter(|name| **name == "slow").count(), 1);
+    assert_snapshot!(notes, @r#"
+    without down: it is down
+    step 1
+      tool-input-start
+      input a {}
+      call a far {}
+      tool-input-start
+      input b {"n":1}
+      call b slow {"n":1}
+      started a
+      started b
+      finished a "one for u"
+      finished b {"n":1}
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
+    Done
+    "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_tells_how_far_it_is() {
+    assert_snapshot!(check(Case::of(vec![calls(&[("a", "reports", r#"{"n":1}"#)]), says("ok")])).await, @r#"
+    step 1
+      tool-input-start
+      input a {"n":1}
+      call a reports {"n":1}
+      started a
+      progress a {"part":1}
+      progress a {"part":2}
+      progress a {"part":3}
+      finished a "whole"
+    step 1 ends: ToolCalls
+    step 2
+      text-start
+      text "ok"
+      text-end
+    step 2 ends: Stop
     Done
     "#);
 }
@@ -482,8 +573,8 @@ async fn requests_have_settings_of_their_own() {
     });
     let expected = [
         (1, ToolChoice::Required, Some(9), Some(1.0)),
-        (6, ToolChoice::Auto, None, Some(1.0)),
-        (6, ToolChoice::Auto, None, Some(0.0)),
+        (7, ToolChoice::Auto, None, Some(1.0)),
+        (7, ToolChoice::Auto, None, Some(0.0)),
     ];
     assert_eq!(shown.collect::<Vec<_>>(), expected);
 }

@@ -56,6 +56,7 @@ fn result(result: &ToolResult) -> Value {
     let output = match &result.output {
         ToolOutput::Text(text) => json!({ "type": "text", "value": text }),
         ToolOutput::Json(value) => json!({ "type": "json", "value": value }),
+        ToolOutput::Content(parts) => json!({ "type": "content", "value": parts }),
         ToolOutput::ErrorText(text) => json!({ "type": "error-text", "value": text }),
         ToolOutput::Denied(reason) => with(json!({ "type": "execution-denied" }), "reason", reason.clone()),
     };

@@ -75,9 +75,10 @@ fn close(message: &mut UiMessage) {
     settle_texts(message);
     for part in &mut message.parts {
         let UiPart::Tool(tool) = part else { continue };
-        if !tool.state.is_final() && tool.state != ToolState::ApprovalRequested {
+        if !tool.is_final() && tool.state != ToolState::ApprovalRequested {
             tool.state = ToolState::OutputError;
             tool.error_text = Some(INTERRUPTED.to_owned());
+            (tool.output, tool.preliminary) = (None, None);
         }
     }
     let waiting = message.tools().any(settle::is_pending);

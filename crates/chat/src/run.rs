@@ -250,7 +250,7 @@ fn log_end(run: &LiveRun, close: &Close) {
 /// Each call ends with a result, so that the history stays valid.
 fn unfinished_calls(run: &LiveRun) -> Vec<Chunk> {
     let message = run.message();
-    let open = message.tools().filter(|tool| !tool.state.is_final());
+    let open = message.tools().filter(|tool| !tool.is_final());
     open.map(|tool| Chunk::ToolOutputError {
         tool_call_id: tool.tool_call_id.clone(),
         error_text: INTERRUPTED.to_owned(),

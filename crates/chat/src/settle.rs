@@ -76,7 +76,7 @@ pub(crate) fn supersede(message: &mut UiMessage) -> bool {
     let mut superseded = false;
     for part in &mut message.parts {
         let wire::UiPart::Tool(tool) = part else { continue };
-        if tool.state.is_final() {
+        if tool.is_final() {
             continue;
         }
         superseded = true;

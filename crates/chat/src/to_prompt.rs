@@ -105,6 +105,7 @@ pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
 
 fn tool_result(tool: &ToolPart) -> ToolResult {
     let output = match tool.state {
+        _ if !tool.is_final() => ToolOutput::ErrorText(NO_RESULT.to_owned()),
         ToolState::OutputAvailable => ToolOutput::of(tool.output.clone().unwrap_or(Value::Null)),
         ToolState::OutputError => {
             ToolOutput::ErrorText(tool.error_text.clone().unwrap_or_else(|| NO_RESULT.to_owned()))

@@ -80,6 +80,14 @@ impl ToWire {
                 approval_id: uuid::Uuid::now_v7().simple().to_string(),
                 tool_call_id: call_id,
             }),
+            Event::ToolProgress { call_id, output } => out.push(Chunk::ToolOutputAvailable {
+                tool_call_id: call_id,
+                output,
+                provider_executed: None,
+                provider_metadata: None,
+                dynamic: None,
+                preliminary: Some(true),
+            }),
             Event::ToolFinished { call_id, result, dynamic, .. } => out.push(match result {
                 Ok(output) => Chunk::ToolOutputAvailable {
                     tool_call_id: call_id,
@@ -101,6 +109,12 @@ impl ToWire {
             Event::Fallback { to, .. } => {
                 out.push(Chunk::MessageMetadata { message_metadata: json!({ "model": to.to_string() }) });
             }
+            Event::SourceUnavailable { name, error } => out.push(Chunk::Data(DataChunk {
+                kind: "data-source-unavailable".to_owned(),
+                id: Some(name.clone()),
+                data: json!({ "name": name, "message": error }),
+                transient: None,
+            })),
             Event::Retry { attempt, wait, .. } => out.push(Chunk::Data(DataChunk {
                 kind: "data-retry".to_owned(),
                 id: None,
@@ -198,15 +212,15 @@ impl ToWire {
 
 /// Whether the user may rely on what the chunk says, so that it is stored before it is told.
 pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
-    matches!(
-        chunk,
+    match chunk {
         Chunk::ToolInputAvailable { .. }
-            | Chunk::ToolInputError { .. }
-            | Chunk::ToolApprovalRequest { .. }
-            | Chunk::ToolOutputAvailable { .. }
-            | Chunk::ToolOutputError { .. }
-            | Chunk::ToolOutputDenied { .. }
-    )
+        | Chunk::ToolInputError { .. }
+        | Chunk::ToolApprovalRequest { .. }
+        | Chunk::ToolOutputError { .. }
+        | Chunk::ToolOutputDenied { .. } => true,
+        Chunk::ToolOutputAvailable { preliminary, .. } => *preliminary != Some(true),
+        _ => false,
+    }
 }
 
 /// Whether the chunk is for the store alone.

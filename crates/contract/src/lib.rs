@@ -11,12 +11,12 @@ pub mod tool;
 pub mod usage;
 
 pub use error::{ModelError, ModelErrorKind, ToolError};
-pub use message::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
+pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
 pub use part::{Citation, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
-pub use tool::{Execution, Tool, ToolContext, ToolSpec};
+pub use tool::{Execution, Progress, Tool, ToolContext, ToolSource, ToolSpec};
 pub use usage::Usage;
 
 /// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.

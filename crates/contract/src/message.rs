@@ -147,18 +147,43 @@ pub enum ToolOutput {
     Text(String),
     /// Data.
     Json(Value),
+    /// Texts and files; at least one file.
+    Content(Vec<OutputPart>),
     /// It failed; the text says why.
     ErrorText(String),
     /// The user said no, perhaps with a reason.
     Denied(Option<String>),
 }
 
+/// A piece of a result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
+pub enum OutputPart {
+    /// Words.
+    Text {
+        /// The words.
+        text: String,
+    },
+    /// An image, or another file.
+    File {
+        /// For example `image/png`.
+        media_type: String,
+        /// Base64.
+        data: String,
+    },
+}
+
 impl ToolOutput {
-    /// A tool's value: text stays text, anything else is data.
+    /// A tool's value. Text stays text; an object whose only key is `content`, a list of MCP's blocks of content
+    /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>), is text or text with files; anything
+    /// else is data.
     pub fn of(value: Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text),
-            other => Self::Json(other),
+            other => match content(&other) {
+                Some(parts) => Self::Content(parts),
+                None => Self::Json(other),
+            },
         }
     }
 
@@ -172,8 +197,47 @@ impl ToolOutput {
         match self {
             Self::Text(text) | Self::ErrorText(text) => text.clone(),
             Self::Json(value) => value.to_string(),
+            Self::Content(parts) => parts.iter().map(OutputPart::to_text).collect::<Vec<_>>().join("\n"),
             Self::Denied(Some(reason)) => reason.clone(),
             Self::Denied(None) => "Tool call execution denied.".to_owned(),
         }
     }
+}
+
+impl OutputPart {
+    /// The words, or a note for the file that cannot be shown.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text { text } => text.clone(),
+            Self::File { media_type, .. } => format!("[a file of the type {media_type}, which cannot be shown here]"),
+        }
+    }
+}
+
+impl From<OutputPart> for UserPart {
+    /// Most providers take the files of a result as they take a user's.
+    fn from(part: OutputPart) -> Self {
+        match part {
+            OutputPart::Text { text } => Self::Text { text },
+            OutputPart::File { media_type, data } => {
+                Self::File { media_type, data: FileData::Base64(data), filename: None }
+            }
+        }
+    }
+}
+
+/// The parts of a result in MCP's form, if one of them is a file.
+fn content(value: &Value) -> Option<Vec<OutputPart>> {
+    let object = value.as_object().filter(|object| object.len() == 1)?;
+    let parts = object.get("content")?.as_array()?.iter().map(output_part).collect::<Option<Vec<_>>>()?;
+    parts.iter().any(|part| matches!(part, OutputPart::File { .. })).then_some(parts)
+}
+
+fn output_part(block: &Value) -> Option<OutputPart> {
+    let text = |key: &str| block.get(key).and_then(Value::as_str).map(str::to_owned);
+    Some(match block.get("type")?.as_str()? {
+        "text" => OutputPart::Text { text: text("text")? },
+        "image" | "audio" => OutputPart::File { media_type: text("mimeType")?, data: text("data")? },
+        _ => return None,
+    })
 }

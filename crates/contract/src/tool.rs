@@ -3,7 +3,9 @@
 use crate::ToolError;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 /// What the model is told about a tool, and how the loop treats it.
@@ -72,4 +74,37 @@ pub struct ToolContext {
     pub conversation_id: String,
     /// Ends the call: the run was stopped or the call took too long.
     pub cancel: CancellationToken,
+    /// Shows the user how far the call has come.
+    pub progress: Progress,
+}
+
+/// Shows the user how far a call has come. What comes faster than it can be shown is left out.
+#[derive(Clone, Debug, Default)]
+pub struct Progress(Option<(String, mpsc::Sender<(String, Value)>)>);
+
+impl Progress {
+    /// Hands on what is told, with the call's id; the channel's size is what may wait.
+    pub fn new(call_id: impl Into<String>, sender: mpsc::Sender<(String, Value)>) -> Self {
+        Self(Some((call_id.into(), sender)))
+    }
+
+    /// Tells what there is of the result so far; it takes the place of what was told before.
+    pub fn tell(&self, output: Value) {
+        if let Some((call_id, sender)) = &self.0 {
+            let _ = sender.try_send((call_id.clone(), output));
+        }
+    }
+}
+
+/// Tools that are known only when a turn begins: those of a server that may be down, or that offers other ones today.
+pub trait ToolSource: Send + Sync + 'static {
+    /// What it is called, for the user.
+    fn name(&self) -> &str;
+
+    /// The tools for one turn of this user, and what was wrong with others, for the operator. Takes no longer than the source's own
+    /// limit of time.
+    ///
+    /// # Errors
+    /// None of its tools can be had; the text is for the user.
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Vec<Arc<dyn Tool>>, ToolError>>;
 }

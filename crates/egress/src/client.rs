@@ -88,6 +88,15 @@ impl Egress {
         answer.await.unwrap_or(Err(EgressError::TimedOut(time)))
     }
 
+    /// The client below, for a protocol that speaks for itself and only to this address.
+    ///
+    /// # Errors
+    /// [`EgressError::NoWebAddress`], [`EgressError::NotPublic`].
+    pub fn client(&self, url: &Url) -> Result<Client, EgressError> {
+        self.check(url)?;
+        Ok(self.client.clone())
+    }
+
     /// A host that is an address is not resolved, so it is looked at here; names are when they are resolved.
     fn check(&self, url: &Url) -> Result<(), EgressError> {
         if !matches!(url.scheme(), "http" | "https") {

@@ -3,6 +3,7 @@
 pub mod ask_user;
 pub mod context;
 pub mod file_system;
+pub mod mcp;
 pub mod page_state;
 
 pub use ask_user::AskUserTool;

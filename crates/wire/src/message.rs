@@ -221,7 +221,7 @@ pub enum ToolState {
 }
 
 impl ToolState {
-    /// Whether nothing more will happen to the call.
+    /// Whether nothing more will happen to the call, unless its result is [preliminary](ToolPart::preliminary).
     pub fn is_final(self) -> bool {
         matches!(self, Self::OutputAvailable | Self::OutputError | Self::OutputDenied)
     }
@@ -289,6 +289,11 @@ impl UiPart {
 }
 
 impl ToolPart {
+    /// Whether nothing more will happen to the call.
+    pub fn is_final(&self) -> bool {
+        self.state.is_final() && self.preliminary != Some(true)
+    }
+
     /// A call whose arguments are about to arrive.
     pub fn new(call_id: impl Into<String>, tool_name: impl Into<String>) -> Self {
         Self {

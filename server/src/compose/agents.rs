@@ -121,6 +121,7 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
         id: agent.id.clone(),
         model,
         fallbacks: fallbacks.collect(),
+        sources: Vec::new(),
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: tools(config, agent, endpoints)?,
         settings: settings(config, agent),

@@ -31,7 +31,15 @@ impl TextModels for Models {
             };
             let settings = Settings { sampling, ..Settings::default() };
             let (id, instructions) = ("routine".to_owned(), question.instructions);
-            let agent = Agent { id, model, fallbacks: Vec::new(), instructions, tools: Vec::new(), settings };
+            let agent = Agent {
+                id,
+                model,
+                fallbacks: Vec::new(),
+                instructions,
+                tools: Vec::new(),
+                sources: Vec::new(),
+                settings,
+            };
             let format =
                 question.schema.map(|schema| ResponseFormat { name: "answer".to_owned(), strict: false, schema });
             let cancel = CancellationToken::new();

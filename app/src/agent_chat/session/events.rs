@@ -54,7 +54,7 @@ impl Told {
             news.push(("onToolCall", about.clone()));
             self.calls.len() - 1
         });
-        let is_over = tool.state.is_final();
+        let is_over = tool.is_final();
         if is_over && !std::mem::replace(&mut self.calls[at].1, true) {
             let mut about = about;
             about["output"] = tool.output.clone().unwrap_or_default();

@@ -3,7 +3,7 @@
 use super::PROVIDER;
 use super::{cache, file};
 use crate::options;
-use contract::{AssistantPart, Message, ProviderMetadata, Request, ToolChoice, ToolResult, UserPart};
+use contract::{AssistantPart, Message, ProviderMetadata, Request, ToolChoice, ToolOutput, ToolResult, UserPart};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -129,7 +129,10 @@ fn result_block(result: &ToolResult) -> Value {
     let mut block = json!({
         "type": "tool_result",
         "tool_use_id": call_id(&result.call_id),
-        "content": result.output.to_text(),
+        "content": match &result.output {
+            ToolOutput::Content(parts) => parts.iter().cloned().filter_map(|part| user_block(&part.into())).collect(),
+            other => Value::from(other.to_text()),
+        },
     });
     if result.output.is_error() {
         block["is_error"] = true.into();

@@ -52,7 +52,7 @@ fn report(result: &ToolResult) -> String {
         ToolOutput::Json(value) if result.name == question::TOOL => question::report(value),
         ToolOutput::Json(value) if deletes => deleted(value),
         ToolOutput::Json(value) => found(value),
-        ToolOutput::Text(text) => text.clone(),
+        other => other.to_text(),
     }
 }
 

@@ -2,7 +2,9 @@
 
 use super::PROVIDER;
 use crate::file;
-use contract::{AssistantPart, FileData, Message, ProviderMetadata, ToolCall, ToolResult, UserPart};
+use contract::{
+    AssistantPart, FileData, Message, OutputPart, ProviderMetadata, ToolCall, ToolOutput, ToolResult, UserPart,
+};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
@@ -16,7 +18,7 @@ pub(crate) fn contents(messages: &[Arc<Message>], needs_signatures: bool) -> Vec
         let (role, parts) = match &**message {
             Message::System(_) => continue,
             Message::User(parts) => ("user", parts.iter().map(user_part).collect::<Vec<_>>()),
-            Message::Tool(results) => ("user", results.iter().map(result_part).collect()),
+            Message::Tool(results) => ("user", results.iter().flat_map(result_parts).collect()),
             Message::Assistant(parts) => ("model", model_parts(parts, needs_signatures)),
         };
         if parts.is_empty() {
@@ -49,16 +51,32 @@ fn user_part(part: &UserPart) -> Value {
     }
 }
 
-fn result_part(result: &ToolResult) -> Value {
-    let text = || Value::from(result.output.to_text());
+/// A result. Its files stand behind it, since a function's response is data.
+fn result_parts(result: &ToolResult) -> Vec<Value> {
     let key = if result.output.is_error() { "error" } else { "content" };
-    let value = match &result.output {
-        contract::ToolOutput::Json(value) => value.clone(),
-        _ => text(),
+    let (value, files) = match &result.output {
+        ToolOutput::Json(value) => (value.clone(), Vec::new()),
+        ToolOutput::Content(parts) => of_content(parts),
+        other => (Value::from(other.to_text()), Vec::new()),
     };
     let mut response = json!({ "name": result.name });
     response[key] = value;
-    json!({ "functionResponse": { "id": result.call_id, "name": result.name, "response": response } })
+    let response = json!({ "functionResponse": { "id": result.call_id, "name": result.name, "response": response } });
+    std::iter::once(response).chain(files).collect()
+}
+
+fn of_content(parts: &[OutputPart]) -> (Value, Vec<Value>) {
+    let (mut texts, mut files) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            OutputPart::Text { text } => texts.push(text.as_str()),
+            OutputPart::File { .. } => files.push(user_part(&part.clone().into())),
+        }
+    }
+    if texts.is_empty() {
+        texts.push("The result follows.");
+    }
+    (texts.join("\n").into(), files)
 }
 
 /// Of the calls of one reply only the first is signed.

@@ -5,8 +5,8 @@
 use super::PROVIDER;
 use crate::{file, options};
 use contract::{
-    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolResult, ToolSpec,
-    UserPart,
+    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolOutput, ToolResult,
+    ToolSpec, UserPart,
 };
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -85,7 +85,11 @@ fn item_type(part: &AssistantPart) -> Option<(&str, &str)> {
 /// A result as the kind of its call wants it.
 fn result_item(result: &ToolResult, kind: Option<&str>) -> Value {
     let kind = if kind == Some("custom_tool_call") { "custom_tool_call_output" } else { "function_call_output" };
-    json!({ "type": kind, "call_id": result.call_id, "output": result.output.to_text() })
+    let output = match &result.output {
+        ToolOutput::Content(parts) => parts.iter().cloned().map(|part| user_part(&part.into())).collect(),
+        other => Value::from(other.to_text()),
+    };
+    json!({ "type": kind, "call_id": result.call_id, "output": output })
 }
 
 fn items(message: &Message, kinds: &HashMap<&str, &str>) -> Vec<Value> {

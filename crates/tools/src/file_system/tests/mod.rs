@@ -120,5 +120,6 @@ fn context() -> ToolContext {
         user_id: "user".to_owned(),
         conversation_id: "conversation".to_owned(),
         cancel: CancellationToken::new(),
+        progress: contract::Progress::default(),
     }
 }

@@ -1,0 +1,52 @@
+//! The tools of a turn: the agent's own, and those that its sources offer at this moment.
+
+use crate::{Agent, Event, EventSink, SinkClosed};
+use contract::Tool;
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Asks all sources side by side. A source that has nothing to offer is told to the user and does not keep the turn from going on.
+pub(crate) async fn gather<'a, S: EventSink>(
+    agent: &'a Agent,
+    user_id: &str,
+    cancel: &CancellationToken,
+    sink: &mut S,
+) -> Result<Cow<'a, Agent>, SinkClosed> {
+    if agent.sources.is_empty() {
+        return Ok(Cow::Borrowed(agent));
+    }
+    let asked = futures::future::join_all(agent.sources.iter().map(|source| source.tools(user_id)));
+    let Some(answers) = cancel.run_until_cancelled(asked).await else { return Ok(Cow::Borrowed(agent)) };
+    let mut agent = agent.clone();
+    let sources = std::mem::take(&mut agent.sources);
+    for (source, tools) in sources.iter().zip(answers) {
+        match tools {
+            Ok(tools) => add(&mut agent, source.name(), tools),
+            Err(error) => {
+                let name = source.name().to_owned();
+                sink.emit(Event::SourceUnavailable { name, error: error.message }).await?;
+            }
+        }
+    }
+    Ok(Cow::Owned(agent))
+}
+
+/// An earlier tool keeps its name (L-52).
+fn add(agent: &mut Agent, source: &str, tools: Vec<Arc<dyn Tool>>) {
+    let mut taken: HashSet<_> = agent.tools.iter().map(|tool| tool.spec().name.clone()).collect();
+    for tool in tools {
+        if taken.insert(tool.spec().name.clone()) {
+            agent.tools.push(tool);
+        } else {
+            let name = &tool.spec().name;
+            tracing::warn!(
+                agent = agent.id,
+                source,
+                tool = name,
+                "left out: the agent has a tool with this name already"
+            );
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! One connection to a server: begun within its time, asked for tools, called.
+
+use super::child::Program;
+use super::events::Events;
+use super::listing::{self, Offered};
+use super::settings::{McpSettings, McpTransport};
+use super::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_MESSAGE, MAX_TOOLS, clean, http, result, sse};
+use contract::{ToolContext, ToolError};
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
+    PaginatedRequestParams, ServerResult,
+};
+use rmcp::service::{ClientInitializeError, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+
+/// A server that is spoken to.
+pub(super) struct Connection {
+    name: String,
+    service: RunningService<RoleClient, Events>,
+    events: Events,
+    offered: Mutex<Option<Arc<Vec<Offered>>>>,
+    begun: Instant,
+    /// When the token that it was begun with is no longer good.
+    ends: Option<Instant>,
+    /// Behind the service, whose end closes its input.
+    program: Option<Program>,
+}
+
+impl Connection {
+    /// Begins one.
+    pub(super) async fn open(settings: &McpSettings) -> Result<Self, ToolError> {
+        let begun = tokio::time::timeout(CONNECT_TIME, begin(settings)).await;
+        let failed = begun.unwrap_or_else(|_| Err(Failure::new("it did not answer in time", CONNECT_TIME)));
+        failed.map_err(|failure| {
+            let Failure { public, cause, last_words } = failure;
+            tracing::warn!(server = settings.name, cause, last_words, "an MCP server is not available");
+            unavailable(&settings.name, public)
+        })
+    }
+
+    /// Whether it can still be used.
+    pub(super) fn is_open(&self) -> bool {
+        !self.service.is_closed()
+            && !self.service.peer().is_transport_closed()
+            && self.ends.is_none_or(|ends| Instant::now() < ends)
+    }
+
+    /// How long it has been there.
+    pub(super) fn age(&self) -> Duration {
+        self.begun.elapsed()
+    }
+
+    /// What the server offers; asked anew when it says that this has changed.
+    pub(super) async fn tools(&self) -> Result<Arc<Vec<Offered>>, ToolError> {
+        let mut offered = self.offered.lock().await;
+        if self.events.take_stale() {
+            *offered = None;
+        }
+        if let Some(offered) = &*offered {
+            return Ok(offered.clone());
+        }
+        let listed = tokio::time::timeout(LIST_TIME, self.list()).await;
+        let listed = listed.unwrap_or(Err(ServiceError::Timeout { timeout: LIST_TIME })).map_err(|error| {
+            tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
+            unavailable(&self.name, "it did not list its tools")
+        })?;
+        let read = Arc::new(listing::read(&self.name, listed));
+        *offered = Some(read.clone());
+        Ok(read)
+    }
+
+    /// All pages, up to the bound.
+    async fn list(&self) -> Result<Vec<rmcp::model::Tool>, ServiceError> {
+        let (mut tools, mut cursor) = (Vec::new(), None);
+        loop {
+            let page = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.service.peer().list_tools(Some(page)).await?;
+            // A server that hands out empty pages for ever is ended by the time.
+            tools.extend(page.tools);
+            cursor = page.next_cursor;
+            if tools.len() > MAX_TOOLS {
+                tracing::warn!(
+                    server = self.name,
+                    "an MCP server offers more than {MAX_TOOLS} tools; the rest is left out"
+                );
+                tools.truncate(MAX_TOOLS);
+                cursor = None;
+            }
+            if cursor.is_none() {
+                return Ok(tools);
+            }
+        }
+    }
+
+    /// Calls a tool. When the call is given up, the server is told.
+    pub(super) async fn call(
+        &self,
+        tool: &str,
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, ToolError> {
+        let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
+        let sent = self
+            .service
+            .peer()
+            .send_cancellable_request(ClientRequest::CallToolRequest(request), PeerRequestOptions::no_options());
+        let handle = sent.await.map_err(|error| self.failed(tool, &error))?;
+        let _following = self.events.follow(handle.progress_token.clone(), context.progress);
+        let (peer, request_id) = (handle.peer.clone(), handle.id.clone());
+        let answer = tokio::select! {
+            answer = handle.await_response() => answer.map_err(|error| self.failed(tool, &error))?,
+            () = context.cancel.cancelled() => {
+                let told = CancelledNotificationParam::new(Some(request_id), Some("the user stopped it, or it took too long".to_owned()));
+                let _ = peer.notify_cancelled(told).await;
+                return Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."));
+            }
+        };
+        match answer {
+            ServerResult::CallToolResult(result) => result::value(result),
+            ServerResult::InputRequiredResult(_) => {
+                Err(ToolError::new("The tool asks for more than its arguments, which is not possible here."))
+            }
+            _ => Err(ToolError::new("The server gave an answer that is none to a call.")),
+        }
+    }
+
+    fn failed(&self, tool: &str, error: &ServiceError) -> ToolError {
+        if let ServiceError::McpError(error) = error {
+            return ToolError::new(format!("The server refused the call: {}", clean(&error.message, MAX_ERROR)));
+        }
+        tracing::warn!(server = self.name, tool, %error, last_words = self.last_words(), "a call of an MCP server failed");
+        ToolError::new(format!(
+            "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
+            self.name
+        ))
+    }
+
+    fn last_words(&self) -> String {
+        self.program.as_ref().map(|program| program.last_words().text()).unwrap_or_default()
+    }
+}
+
+/// What a user is told.
+pub(super) fn unavailable(name: &str, why: &str) -> ToolError {
+    ToolError::new(format!("The tools of `{name}` are not available now: {why}."))
+}
+
+/// Why there is no connection.
+struct Failure {
+    /// For the user.
+    public: &'static str,
+    /// For the log.
+    cause: String,
+    /// What a program said, for the log.
+    last_words: String,
+}
+
+impl Failure {
+    fn new(public: &'static str, cause: impl std::fmt::Debug) -> Self {
+        Self { public, cause: format!("{cause:?}"), last_words: String::new() }
+    }
+}
+
+async fn begin(settings: &McpSettings) -> Result<Connection, Failure> {
+    let unreachable = |error| Failure::new("it cannot be reached", error);
+    match &settings.transport {
+        McpTransport::Stdio(stdio) => {
+            let (program, output, input) =
+                Program::start(stdio).map_err(|error| Failure::new("it could not be started", error))?;
+            let transport = AsyncRwTransport::new(output, input).with_max_line_length(MAX_MESSAGE);
+            let last_words = program.last_words();
+            let begun = serve(settings, transport, None).await;
+            let begun = begun.map_err(|failure| Failure { last_words: last_words.text(), ..failure })?;
+            Ok(Connection { program: Some(program), ..begun })
+        }
+        McpTransport::Http(http) => {
+            let access = http::access(http).await.map_err(unreachable)?;
+            serve(settings, http::streamable(&access), access.ends).await
+        }
+        McpTransport::Sse(http) => {
+            let access = http::access(http).await.map_err(unreachable)?;
+            let (transport, ends) = (sse::open(&access).await.map_err(unreachable)?, access.ends);
+            serve(settings, transport, ends).await
+        }
+    }
+}
+
+async fn serve(
+    settings: &McpSettings,
+    transport: impl Transport<RoleClient> + 'static,
+    ends: Option<Instant>,
+) -> Result<Connection, Failure> {
+    let events = Events::default();
+    let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
+        let public = match &error {
+            error if error.is_authorization_required() => "it does not accept the key",
+            ClientInitializeError::ConnectionClosed(_) => "it ended at once",
+            _ => "it did not answer as an MCP server does",
+        };
+        Failure::new(public, error)
+    })?;
+    let (name, begun) = (settings.name.clone(), Instant::now());
+    Ok(Connection { name, service, events, offered: Mutex::default(), begun, ends, program: None })
+}

@@ -1,0 +1,161 @@
+//! A server's tools → those that an agent can be given.
+
+use super::settings::McpSelection;
+use super::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
+use contract::ToolSpec;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use rmcp::model::Tool;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+/// A tool as its server offers it, within bounds.
+#[derive(Clone, Debug)]
+pub(super) struct Offered {
+    /// The server's name for it.
+    pub(super) name: String,
+    /// For the model.
+    pub(super) description: String,
+    /// JSON Schema of an object.
+    pub(super) schema: Value,
+    /// Another one when what it says of itself is another.
+    pub(super) fingerprint: [u8; 32],
+}
+
+/// Reads what a server lists; what cannot be used is told to the log.
+pub(super) fn read(server: &str, listed: Vec<Tool>) -> Vec<Offered> {
+    let offered = listed.into_iter().filter_map(|tool| {
+        let name = tool.name.to_string();
+        read_one(tool)
+            .inspect_err(|problem| {
+                tracing::warn!(server, tool = clean(&name, 100), "left out a tool of an MCP server: {problem}");
+            })
+            .ok()
+    });
+    offered.collect()
+}
+
+fn read_one(tool: Tool) -> Result<Offered, String> {
+    let name = tool.name.into_owned();
+    if !is_name(&name) {
+        return Err("its name is not made of up to 64 letters, digits, `_` and `-`".to_owned());
+    }
+    let text = serde_json::to_string(&*tool.input_schema).map_err(|error| error.to_string())?;
+    if text.len() > MAX_SCHEMA {
+        return Err(format!("its schema is larger than {} KB", MAX_SCHEMA >> 10));
+    }
+    let mut schema = Value::Object((*tool.input_schema).clone());
+    clean_texts(&mut schema);
+    // Some servers leave it out, and providers insist on it.
+    schema["type"] = "object".into();
+    if jsonschema::validator_for(&schema).is_err() {
+        return Err("its schema is no JSON Schema".to_owned());
+    }
+    let described = tool.description.unwrap_or_default();
+    let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
+    Ok(Offered { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint })
+}
+
+/// What stands in a schema is read by the model like the description.
+fn clean_texts(value: &mut Value) {
+    match value {
+        Value::String(text) => *text = clean(text, MAX_DESCRIPTION),
+        Value::Array(values) => values.iter_mut().for_each(clean_texts),
+        Value::Object(fields) => fields.values_mut().for_each(clean_texts),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte))
+}
+
+/// Which of them an agent takes, and what it calls them.
+pub(super) struct Selected {
+    allow: Option<GlobSet>,
+    deny: GlobSet,
+    selection: McpSelection,
+}
+
+impl Selected {
+    /// Reads the patterns.
+    pub(super) fn new(selection: McpSelection) -> Result<Self, String> {
+        let allow = selection.allow.as_deref().map(patterns).transpose()?;
+        Ok(Self { allow, deny: patterns(&selection.deny)?, selection })
+    }
+
+    /// The tool for the model, if the agent takes it.
+    pub(super) fn spec(&self, offered: &Offered, is_changed: bool) -> Option<ToolSpec> {
+        let is_allowed = self.allow.as_ref().is_none_or(|allow| allow.is_match(&offered.name));
+        if !is_allowed || self.deny.is_match(&offered.name) {
+            return None;
+        }
+        let name = format!("{}{}", self.selection.prefix, offered.name);
+        if !is_name(&name) || crate::RESERVED_NAMES.contains(&name.as_str()) {
+            tracing::warn!(tool = name, "left out a tool of an MCP server: the name is the platform's, or too long");
+            return None;
+        }
+        Some(ToolSpec {
+            needs_approval: self.selection.confirm || is_changed,
+            timeout: self.selection.timeout,
+            ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
+        })
+    }
+}
+
+fn patterns(texts: &[String]) -> Result<GlobSet, String> {
+    let mut set = GlobSetBuilder::new();
+    for text in texts {
+        set.add(Glob::new(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);
+    }
+    set.build().map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::time::Duration;
+
+    fn listed(name: &str, description: &str, schema: &Value) -> Tool {
+        serde_json::from_value(json!({ "name": name, "description": description, "inputSchema": schema })).unwrap()
+    }
+
+    #[test]
+    fn tools_are_read_within_bounds() {
+        let check = |name: &str, description: &str, schema: Value, expected: &str| {
+            let read = read_one(listed(name, description, &schema));
+            let seen = read.map_or_else(|problem| problem, |tool| format!("{} {}", tool.description, tool.schema));
+            assert_eq!(seen, expected, "{name}");
+        };
+        let object = || json!({ "type": "object" });
+        check("echo", "Says\u{202e} it", object(), r#"Says it {"type":"object"}"#);
+        check("echo", "", json!({}), r#" {"type":"object"}"#);
+        let hidden = json!({ "type": "object", "properties": { "a": { "description": "x\u{200b}y" } } });
+        check("echo", "", hidden, r#" {"type":"object","properties":{"a":{"description":"xy"}}}"#);
+        check("no name", "", object(), "its name is not made of up to 64 letters, digits, `_` and `-`");
+        check("echo", "", json!({ "type": "object", "properties": 1 }), "its schema is no JSON Schema");
+        check("echo", "", json!({ "title": "x".repeat(70_000) }), "its schema is larger than 64 KB");
+    }
+
+    #[test]
+    fn an_agent_takes_what_it_is_told_to() {
+        let check = |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
+            let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
+            let selected = Selected::new(McpSelection {
+                allow: allow.map(owned),
+                deny: owned(deny),
+                prefix: prefix.to_owned(),
+                confirm: false,
+                timeout: Duration::from_secs(1),
+            });
+            let names = ["read_one", "read_two", "write", "read-file"];
+            let offered = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect());
+            let specs = offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
+            assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
+        };
+        check(None, &[], "", &["read_one", "read_two", "write"]);
+        check(None, &[], "s__", &["s__read_one", "s__read_two", "s__write", "s__read-file"]);
+        check(Some(&["read_*"]), &["*_two"], "", &["read_one"]);
+        check(Some(&[]), &[], "", &[]);
+    }
+}

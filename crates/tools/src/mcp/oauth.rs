@@ -1,0 +1,72 @@
+//! A token for a server, by OAuth's grant for programs or a refresh token (RFC 6749, 4.4 and 6).
+
+use super::settings::ClientCredentials;
+use egress::{Egress, Request};
+use reqwest::Method;
+use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use std::time::{Duration, Instant};
+use url::form_urlencoded::{Serializer, byte_serialize};
+
+/// For the whole answer.
+const TIME: Duration = Duration::from_secs(8);
+/// Bytes of the answer.
+const MAX_ANSWER: usize = 64 << 10;
+/// So long before its end a token is taken for ended.
+const MARGIN: Duration = Duration::from_secs(30);
+
+/// A token.
+pub(super) struct Token {
+    pub(super) text: SecretString,
+    /// When it should no longer be used.
+    pub(super) ends: Option<Instant>,
+}
+
+#[derive(Deserialize)]
+struct Answer {
+    access_token: String,
+    expires_in: Option<u64>,
+}
+
+/// Asks for a token. The error never holds what was sent or answered.
+pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> Result<Token, String> {
+    let asked = Instant::now();
+    let answer = egress.send(request(credentials)?).await.map_err(|error| format!("the token's address: {error}"))?;
+    if answer.status != 200 {
+        return Err(format!("the token's address answered {}", answer.status));
+    }
+    let answer: Answer = serde_json::from_slice(&answer.body).map_err(|_| "the token's address gave no token")?;
+    let ends = answer.expires_in.map(|seconds| asked + Duration::from_secs(seconds).saturating_sub(MARGIN));
+    Ok(Token { text: answer.access_token.into(), ends })
+}
+
+fn request(credentials: &ClientCredentials) -> Result<Request, String> {
+    let mut form = Serializer::new(String::new());
+    match &credentials.refresh_token {
+        Some(token) => {
+            form.append_pair("grant_type", "refresh_token").append_pair("refresh_token", token.expose_secret())
+        }
+        None => form.append_pair("grant_type", "client_credentials"),
+    };
+    if let Some(scope) = &credentials.scope {
+        form.append_pair("scope", scope);
+    }
+    let mut headers = HeaderMap::new();
+    headers.insert(AUTHORIZATION, basic(credentials)?);
+    headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-www-form-urlencoded"));
+    let (method, url, body) = (Method::POST, credentials.token_url.clone(), Some(form.finish().into_bytes()));
+    Ok(Request { method, url, headers, body, time: TIME, max_bytes: MAX_ANSWER })
+}
+
+/// Both are encoded as in a form before they are joined (RFC 6749, 2.3.1).
+fn basic(credentials: &ClientCredentials) -> Result<HeaderValue, String> {
+    use base64::Engine;
+    let encode = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
+    let pair = format!("{}:{}", encode(&credentials.client_id), encode(credentials.client_secret.expose_secret()));
+    let text = format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(pair));
+    let mut value = HeaderValue::from_str(&text).map_err(|error| error.to_string())?;
+    value.set_sensitive(true);
+    Ok(value)
+}

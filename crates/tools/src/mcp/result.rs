@@ -1,0 +1,122 @@
+//! What a server answers to a call → a tool's value.
+//!
+//! Text alone is a text, structured content alone is data. Anything with an image in it stays in MCP's own form, which
+//! [`contract::ToolOutput::of`] and the page's cards read: `{"content": [{"type": "text" | "image" | "audio", …}]}`.
+
+use super::{MAX_ERROR, MAX_RESULT, clean};
+use contract::ToolError;
+use rmcp::model::{CallToolResult, ContentBlock, EmbeddedResource, ResourceContents};
+use serde_json::{Value, json};
+
+/// The value, or what the tool says went wrong.
+pub(super) fn value(result: CallToolResult) -> Result<Value, ToolError> {
+    let blocks = bounded(result.content.into_iter().map(block).collect());
+    if result.is_error == Some(true) {
+        let text = clean(&text(&blocks), MAX_ERROR);
+        return Err(ToolError::new(if text.trim().is_empty() { "The tool failed.".to_owned() } else { text }));
+    }
+    if blocks.iter().any(|block| block["type"] != "text") {
+        return Ok(json!({ "content": blocks }));
+    }
+    match result.structured_content {
+        Some(data) if data.to_string().len() <= MAX_RESULT => Ok(data),
+        _ => Ok(Value::String(text(&blocks))),
+    }
+}
+
+fn text(blocks: &[Value]) -> String {
+    blocks.iter().filter_map(|block| block["text"].as_str()).collect::<Vec<_>>().join("\n")
+}
+
+fn words(text: impl Into<String>) -> Value {
+    json!({ "type": "text", "text": text.into() })
+}
+
+fn block(block: ContentBlock) -> Value {
+    match block {
+        ContentBlock::Text(text) => words(text.text),
+        ContentBlock::Image(image) => json!({ "type": "image", "mimeType": image.mime_type, "data": image.data }),
+        ContentBlock::Audio(audio) => json!({ "type": "audio", "mimeType": audio.mime_type, "data": audio.data }),
+        ContentBlock::Resource(EmbeddedResource { resource, .. }) => embedded(resource),
+        ContentBlock::ResourceLink(link) => words(format!("[{}]({})", link.name, link.uri)),
+        _ => words("[content of a kind that is not known here]"),
+    }
+}
+
+fn embedded(resource: ResourceContents) -> Value {
+    match resource {
+        ResourceContents::TextResourceContents { uri, text, .. } => words(format!("{uri}:\n{text}")),
+        ResourceContents::BlobResourceContents { uri, blob, mime_type, .. } => match mime_type {
+            Some(kind) if kind.starts_with("image/") => json!({ "type": "image", "mimeType": kind, "data": blob }),
+            kind => words(format!("[{uri}: {} of base64]", kind.as_deref().unwrap_or("a file"))),
+        },
+        _ => words("[a resource of a kind that is not known here]"),
+    }
+}
+
+/// As much as fits; what does not is named.
+fn bounded(blocks: Vec<Value>) -> Vec<Value> {
+    let mut left = MAX_RESULT;
+    let fit = blocks.into_iter().map(|mut block| {
+        let key = if block["type"] == "text" { "text" } else { "data" };
+        let length = block[key].as_str().map_or(0, str::len);
+        if length <= left {
+            left -= length;
+            return block;
+        }
+        if key == "data" {
+            return words(format!("[left out: a file of {} KB is too large]", length >> 10));
+        }
+        let text = block[key].as_str().unwrap_or_default();
+        let cut = format!("{}\n[cut off: {} KB in all]", &text[..text.floor_char_boundary(left)], length >> 10);
+        left = 0;
+        block[key] = cut.into();
+        block
+    });
+    fit.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(result: Value, expected: &str) {
+        let read = value(serde_json::from_value(result.clone()).unwrap());
+        let seen = read.map_or_else(|error| format!("error: {}", error.message), |value| value.to_string());
+        assert_eq!(seen, expected, "{result}");
+    }
+
+    #[test]
+    fn results() {
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let image = json!({ "type": "image", "mimeType": "image/png", "data": "aGk=" });
+        check(json!({ "content": [text("a"), text("b")] }), r#""a\nb""#);
+        check(json!({ "content": [text("a")], "structuredContent": { "a": 1 } }), r#"{"a":1}"#);
+        check(
+            json!({ "content": [text("a"), image] }),
+            r#"{"content":[{"type":"text","text":"a"},{"type":"image","mimeType":"image/png","data":"aGk="}]}"#,
+        );
+        check(json!({ "content": [text("it\u{1b}[31m broke")], "isError": true }), "error: it[31m broke");
+        check(json!({ "content": [], "isError": true }), "error: The tool failed.");
+        check(json!({ "content": [] }), r#""""#);
+        let resource = |resource: Value| json!({ "content": [{ "type": "resource", "resource": resource }] });
+        check(resource(json!({ "uri": "file:///a", "text": "hi" })), r#""file:///a:\nhi""#);
+        check(
+            resource(json!({ "uri": "x:a", "mimeType": "image/png", "blob": "aGk=" })),
+            r#"{"content":[{"type":"image","mimeType":"image/png","data":"aGk="}]}"#,
+        );
+        check(resource(json!({ "uri": "x:a", "blob": "aGk=" })), r#""[x:a: a file of base64]""#);
+    }
+
+    #[test]
+    fn a_result_has_bounds() {
+        let long = "ü".repeat(MAX_RESULT);
+        let cut = value(serde_json::from_value(json!({ "content": [{ "type": "text", "text": long }] })).unwrap());
+        let cut = cut.unwrap();
+        assert!(cut.as_str().unwrap().ends_with("ü\n[cut off: 2048 KB in all]"));
+        check(
+            json!({ "content": [{ "type": "image", "mimeType": "image/png", "data": "A".repeat(MAX_RESULT + 1) }] }),
+            r#""[left out: a file of 1024 KB is too large]""#,
+        );
+    }
+}

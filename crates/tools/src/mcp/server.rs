@@ -1,0 +1,218 @@
+//! A server with its connections: one for each user, made when it is first needed, made anew when it is lost, given up when it is
+//! not used.
+
+use super::connection::{Connection, unavailable};
+use super::listing::Offered;
+use super::settings::McpSettings;
+use contract::ToolError;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+use tokio::sync::Mutex;
+use tokio_util::task::AbortOnDropHandle;
+
+/// Users whose connections are open at the same time; of more, the one that has waited longest is given up.
+const MAX_OPEN: usize = 64;
+/// Users who are known; of more, the one who has waited longest is forgotten.
+const MAX_SEATS: usize = 4096;
+/// A connection that is not used for so long is given up.
+const IDLE: Duration = Duration::from_secs(600);
+/// How often that is looked at.
+const SWEEP: Duration = Duration::from_secs(60);
+/// A connection that lasted so long was a good one.
+const GOOD: Duration = Duration::from_secs(60);
+/// The longest time between two attempts.
+const MAX_WAIT: Duration = Duration::from_secs(60);
+
+/// A server, and who is connected to it. It ends its connections, and a program it started, when it is dropped.
+pub struct McpServer {
+    settings: Arc<McpSettings>,
+    seats: Seats,
+    _sweeper: AbortOnDropHandle<()>,
+}
+
+type Seats = Arc<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>;
+
+impl McpServer {
+    /// A server that nobody is connected to yet. To be called within a runtime.
+    pub fn new(settings: McpSettings) -> Self {
+        let seats = Seats::default();
+        let sweeper = AbortOnDropHandle::new(tokio::spawn(sweep(Arc::downgrade(&seats))));
+        Self { settings: Arc::new(settings), seats, _sweeper: sweeper }
+    }
+
+    /// What it is called.
+    pub fn name(&self) -> &str {
+        &self.settings.name
+    }
+
+    /// Whether it was made with these settings, so that its connections need not be made anew.
+    pub fn has(&self, settings: &McpSettings) -> bool {
+        self.settings.is_same(settings)
+    }
+
+    /// The user's seat.
+    pub(super) fn seat(&self, user_id: &str) -> Arc<Seat> {
+        let key = if self.settings.shared { "" } else { user_id };
+        let mut seats = self.seats.lock();
+        if !seats.contains_key(key) && seats.len() >= MAX_SEATS {
+            let oldest = seats.iter().min_by_key(|(_, seat)| seat.used()).map(|(key, _)| key.clone());
+            oldest.map(|key| seats.remove(&key));
+        }
+        let seat = seats.entry(key.to_owned()).or_insert_with(|| Arc::new(Seat::new(self.settings.clone())));
+        let seat = seat.clone();
+        seat.touch();
+        give_up_over(&seats, MAX_OPEN);
+        seat
+    }
+}
+
+/// Ends what is not used, until the server is gone.
+async fn sweep(seats: Weak<parking_lot::Mutex<HashMap<String, Arc<Seat>>>>) {
+    loop {
+        tokio::time::sleep(SWEEP).await;
+        let Some(seats) = seats.upgrade() else { return };
+        let seats = seats.lock();
+        seats.values().filter(|seat| seat.used().elapsed() > IDLE).for_each(|seat| seat.give_up());
+    }
+}
+
+fn give_up_over(seats: &HashMap<String, Arc<Seat>>, most: usize) {
+    let mut open: Vec<_> = seats.values().filter(|seat| seat.is_open()).collect();
+    let over = open.len().saturating_sub(most);
+    open.sort_unstable_by_key(|seat| seat.used());
+    open.iter().take(over).for_each(|seat| seat.give_up());
+}
+
+/// One user's connection, and what the user knows of the tools.
+pub(super) struct Seat {
+    settings: Arc<McpSettings>,
+    state: Mutex<State>,
+    used: parking_lot::Mutex<Instant>,
+    /// What each tool said of itself when it was first seen, or last agreed to.
+    known: parking_lot::Mutex<HashMap<String, [u8; 32]>>,
+}
+
+#[derive(Default)]
+struct State {
+    connection: Option<Arc<Connection>>,
+    /// Attempts in a row that came to nothing.
+    failures: u32,
+    /// Not to be tried again before.
+    retry_at: Option<Instant>,
+    error: Option<ToolError>,
+}
+
+impl Seat {
+    fn new(settings: Arc<McpSettings>) -> Self {
+        let used = parking_lot::Mutex::new(Instant::now());
+        Self { settings, state: Mutex::default(), used, known: parking_lot::Mutex::default() }
+    }
+
+    fn touch(&self) {
+        *self.used.lock() = Instant::now();
+    }
+
+    fn used(&self) -> Instant {
+        *self.used.lock()
+    }
+
+    fn is_open(&self) -> bool {
+        self.state.try_lock().is_ok_and(|state| state.connection.is_some())
+    }
+
+    /// Ends the connection once the calls that run on it are over.
+    fn give_up(&self) {
+        if let Ok(mut state) = self.state.try_lock() {
+            state.connection = None;
+        }
+    }
+
+    /// The connection; a new one where there is none, but not at once after several failures.
+    pub(super) async fn connection(&self) -> Result<Arc<Connection>, ToolError> {
+        self.touch();
+        let mut state = self.state.lock().await;
+        match &state.connection {
+            Some(connection) if connection.is_open() => return Ok(connection.clone()),
+            Some(_) => state.lost(),
+            None => {}
+        }
+        if state.retry_at.is_some_and(|at| Instant::now() < at) {
+            let error = state.error.clone();
+            return Err(error.unwrap_or_else(|| unavailable(&self.settings.name, "its connection was lost just now")));
+        }
+        match Connection::open(&self.settings).await {
+            Ok(connection) => {
+                let connection = Arc::new(connection);
+                state.connection = Some(connection.clone());
+                state.error = None;
+                Ok(connection)
+            }
+            Err(error) => {
+                state.failed(error.clone());
+                Err(error)
+            }
+        }
+    }
+
+    /// What the server offers. One that does not say is taken for lost.
+    pub(super) async fn offered(&self) -> Result<Arc<Vec<Offered>>, ToolError> {
+        let connection = self.connection().await?;
+        let error = match connection.tools().await {
+            Ok(offered) => return Ok(offered),
+            Err(error) => error,
+        };
+        let mut state = self.state.lock().await;
+        if state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, &connection)) {
+            state.connection = None;
+            state.failed(error.clone());
+        }
+        Err(error)
+    }
+
+    /// Whether a tool says something else of itself than when the user came to know it: what was harmless once may have been
+    /// exchanged (a rug pull).
+    pub(super) fn is_changed(&self, tool: &str, fingerprint: [u8; 32]) -> bool {
+        *self.known.lock().entry(tool.to_owned()).or_insert(fingerprint) != fingerprint
+    }
+
+    /// The user agrees to the tool as it is.
+    pub(super) fn accept(&self, tool: &str, fingerprint: [u8; 32]) {
+        self.known.lock().insert(tool.to_owned(), fingerprint);
+    }
+}
+
+impl State {
+    /// The connection ended by itself. The first time it is made anew at once.
+    fn lost(&mut self) {
+        let Some(connection) = self.connection.take() else { return };
+        if connection.age() >= GOOD {
+            self.failures = 0;
+        }
+        self.retry_at = (self.failures > 0).then(|| Instant::now() + wait(self.failures));
+        self.failures += 1;
+    }
+
+    fn failed(&mut self, error: ToolError) {
+        self.failures += 1;
+        self.retry_at = Some(Instant::now() + wait(self.failures));
+        self.error = Some(error);
+    }
+}
+
+/// Twice as long after each failure.
+fn wait(failures: u32) -> Duration {
+    Duration::from_secs(1).saturating_mul(1 << failures.saturating_sub(1).min(10)).min(MAX_WAIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::wait;
+
+    #[test]
+    fn attempts_become_rarer() {
+        let seconds: Vec<_> = (1..=9).map(|failures| wait(failures).as_secs()).collect();
+        assert_eq!(seconds, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
+        assert_eq!(wait(u32::MAX).as_secs(), 60);
+    }
+}

@@ -1,0 +1,44 @@
+//! What one agent takes of a server.
+
+use super::listing::Selected;
+use super::server::McpServer;
+use super::settings::McpSelection;
+use super::tool::McpTool;
+use contract::{Tool, ToolError, ToolSource};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::Arc;
+
+/// The tools of a server for one agent.
+pub struct McpSource {
+    server: Arc<McpServer>,
+    selected: Selected,
+}
+
+impl McpSource {
+    /// # Errors
+    /// In one line, which pattern of the selection cannot be read.
+    pub fn new(server: Arc<McpServer>, selection: McpSelection) -> Result<Self, String> {
+        Ok(Self { server, selected: Selected::new(selection)? })
+    }
+}
+
+impl ToolSource for McpSource {
+    fn name(&self) -> &str {
+        self.server.name()
+    }
+
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Vec<Arc<dyn Tool>>, ToolError>> {
+        async move {
+            let seat = self.server.seat(user_id);
+            let offered = seat.offered().await?;
+            let tools = offered.iter().filter_map(|tool| {
+                let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;
+                let (name, fingerprint) = (tool.name.clone(), tool.fingerprint);
+                Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
+            });
+            Ok(tools.collect())
+        }
+        .boxed()
+    }
+}

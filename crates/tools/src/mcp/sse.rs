@@ -1,0 +1,96 @@
+//! The HTTP transport of 2024 (<https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>): one stream of
+//! events, whose first names the address that messages are posted to.
+
+use super::http::Access;
+use super::{CONNECT_TIME, MAX_MESSAGE};
+use reqwest::header::{ACCEPT, HeaderMap};
+use reqwest::{Client, Response};
+use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use sse::{Decoder, Limits};
+use std::io;
+use url::Url;
+
+/// A stream of events and the address beside it.
+pub(super) struct SseTransport {
+    events: Events,
+    client: Client,
+    headers: HeaderMap,
+    /// Where messages go.
+    messages: Url,
+}
+
+/// What a server sends, event by event.
+struct Events {
+    response: Response,
+    decoder: Decoder,
+}
+
+impl Events {
+    /// The next event; none when the stream ends or cannot be read.
+    async fn next(&mut self) -> Option<sse::Event> {
+        loop {
+            if let Some(event) = self.decoder.next() {
+                return Some(event);
+            }
+            let chunk = self.response.chunk().await.ok()??;
+            self.decoder.push(&chunk).ok()?;
+        }
+    }
+}
+
+/// Opens the stream and reads where messages go.
+pub(super) async fn open(access: &Access) -> Result<SseTransport, String> {
+    let request = access.client.get(access.url.clone()).headers(access.headers.clone());
+    let response =
+        request.header(ACCEPT, "text/event-stream").send().await.map_err(|error| error.without_url().to_string())?;
+    if !response.status().is_success() {
+        return Err(format!("the server answered {}", response.status().as_u16()));
+    }
+    let decoder = Decoder::new(Limits { line: MAX_MESSAGE, event: MAX_MESSAGE });
+    let mut events = Events { response, decoder };
+    let first = events.next().await.filter(|event| event.event.as_deref() == Some("endpoint"));
+    let place = first.ok_or("the stream does not begin with an address for messages")?.data;
+    let messages = access.url.join(&place).map_err(|_| "the address for messages is none")?;
+    // Keys go with every message.
+    if messages.origin() != access.url.origin() {
+        return Err("the address for messages is on another server".to_owned());
+    }
+    Ok(SseTransport { events, client: access.client.clone(), headers: access.headers.clone(), messages })
+}
+
+impl Transport<RoleClient> for SseTransport {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        item: TxJsonRpcMessage<RoleClient>,
+    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+        let request = self.client.post(self.messages.clone()).headers(self.headers.clone()).json(&item);
+        async move {
+            let answer = request.timeout(CONNECT_TIME).send().await;
+            let answer = answer.map_err(|error| io::Error::other(error.without_url()))?;
+            match answer.status() {
+                status if status.is_success() => Ok(()),
+                status => Err(io::Error::other(format!("the server answered {}", status.as_u16()))),
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
+        loop {
+            let event = self.events.next().await?;
+            if event.event.as_deref().is_some_and(|kind| kind != "message") {
+                continue;
+            }
+            match serde_json::from_str(&event.data) {
+                Ok(message) => return Some(message),
+                Err(error) => tracing::debug!(%error, "left out what is no message of the protocol"),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), io::Error> {
+        Ok(())
+    }
+}

@@ -1,0 +1,5 @@
+//! MCP servers as users have them: the reference servers over each transport, one in Python, and one that means harm.
+
+mod hostile;
+mod peers;
+mod reference;

@@ -1,0 +1,94 @@
+//! How the servers are started, and what an agent sees of them.
+
+use contract::{Tool, ToolContext, ToolError, ToolSource};
+use secrecy::SecretString;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use tools::mcp::{HttpTransport, McpSelection, McpServer, McpSettings, McpSource, McpTransport, StdioTransport};
+
+/// A path of the repository.
+pub(crate) fn repository(path: &str) -> String {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap();
+    root.join(path).display().to_string()
+}
+
+/// A package of the journeys, which `cargo xtask test` installs first.
+pub(crate) fn npm(package: &str) -> String {
+    let path = repository(&format!("end2end/node_modules/@modelcontextprotocol/{package}/dist/index.js"));
+    assert!(std::path::Path::new(&path).exists(), "`npm ci` has not been run in end2end; `cargo xtask test` does");
+    path
+}
+
+/// A program under Node.
+pub(crate) fn node(args: &[&str]) -> McpSettings {
+    program("node", args)
+}
+
+pub(crate) fn program(command: &str, args: &[&str]) -> McpSettings {
+    let args = args.iter().map(|&arg| arg.to_owned()).collect();
+    let env = vec![("GREETING".to_owned(), SecretString::from("hello"))];
+    let transport = McpTransport::Stdio(StdioTransport { command: command.to_owned(), args, env, folder: None });
+    McpSettings { name: "peer".to_owned(), transport, shared: false }
+}
+
+pub(crate) fn address(url: &str) -> HttpTransport {
+    HttpTransport { url: url.parse().unwrap(), headers: Vec::new(), allow_private: true, oauth: None }
+}
+
+pub(crate) fn everything() -> McpSelection {
+    let (prefix, timeout) = (String::new(), Duration::from_secs(20));
+    McpSelection { allow: None, deny: Vec::new(), prefix, confirm: false, timeout }
+}
+
+/// An agent's view of a server.
+pub(crate) struct Peer {
+    pub(crate) source: McpSource,
+}
+
+impl Peer {
+    pub(crate) fn new(settings: McpSettings) -> Self {
+        Self::selecting(settings, everything())
+    }
+
+    pub(crate) fn selecting(settings: McpSettings, selection: McpSelection) -> Self {
+        let server = Arc::new(McpServer::new(settings));
+        Self { source: McpSource::new(server, selection).unwrap() }
+    }
+
+    pub(crate) async fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
+        self.source.tools("ada").await
+    }
+
+    pub(crate) async fn names(&self) -> Vec<String> {
+        self.tools().await.unwrap().iter().map(|tool| tool.spec().name.clone()).collect()
+    }
+
+    pub(crate) async fn call(&self, tool: &str, input: Value) -> Result<Value, String> {
+        self.call_as("ada", tool, input, context()).await
+    }
+
+    pub(crate) async fn call_as(
+        &self,
+        user: &str,
+        tool: &str,
+        input: Value,
+        context: ToolContext,
+    ) -> Result<Value, String> {
+        let tools = self.source.tools(user).await.map_err(|error| error.message)?;
+        let tool = tools.iter().find(|known| known.spec().name == tool).expect("the server has the tool");
+        tool.call(input, context).await.map_err(|error| error.message)
+    }
+}
+
+pub(crate) fn context() -> ToolContext {
+    ToolContext {
+        call_id: "call".to_owned(),
+        user_id: "ada".to_owned(),
+        conversation_id: "conversation".to_owned(),
+        cancel: CancellationToken::new(),
+        progress: contract::Progress::default(),
+    }
+}
