@@ -38,7 +38,8 @@ pub fn page(page_id: &str, user_id: &str, conversation_id: &str, url_query: &Map
     block
 }
 
-fn escaped(value: &Value) -> String {
+/// As JSON in which `<` is escaped, so that it cannot close a block.
+pub(crate) fn escaped(value: &Value) -> String {
     value.to_string().replace('<', "\\u003c")
 }
 

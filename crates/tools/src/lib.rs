@@ -5,9 +5,13 @@ pub mod context;
 pub mod file_system;
 pub mod mcp;
 pub mod page_state;
+pub mod remote_agent;
+
+mod text;
 
 pub use ask_user::AskUserTool;
 pub use page_state::{Field, FieldKind, PageStateTool};
+pub use remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteTool};
 
 /// Names that only the platform's own tools have (L-54, and `ask-user`).
 pub const RESERVED_NAMES: [&str; 6] =

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Characters of what a server says about how far it is.
+/// Bytes of what a server says about how far it is.
 const MAX_MESSAGE: usize = 300;
 
 /// Listens to one connection; a cheap handle.

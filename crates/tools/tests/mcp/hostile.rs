@@ -82,11 +82,11 @@ async fn a_server_that_offers_too_much() {
 async fn words_that_hide() {
     let specs = specs(&Peer::new(hostile("injects"))).await.unwrap();
     assert!(specs[0].description.starts_with("Hidden words. Hidden words."), "{}", specs[0].description);
-    assert_eq!(specs[0].description.chars().count(), 1025);
+    assert!(specs[0].description.len() <= 1024);
     let (answer, _) = call("injects").await;
     let error = answer.unwrap_err();
     assert!(error.starts_with("[2Jnoxxx"), "{error}");
-    assert_eq!(error.chars().count(), 2001);
+    assert!(error.len() <= 2000);
 }
 
 #[tokio::test]

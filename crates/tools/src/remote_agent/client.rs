@@ -1,0 +1,150 @@
+//! Requests to the agent's server: its headers, its limits, and what to keep to ourselves.
+
+use super::listing::is_name;
+use super::secrets::Secrets;
+use super::settings::{RemoteAgentSettings, UserToken};
+use egress::{Egress, EgressError, Request};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::time::Duration;
+use thiserror::Error;
+use url::Url;
+
+/// The header of the api key.
+const API_KEY: &str = "x-api-key";
+
+/// One server, ready to be asked.
+pub(super) struct Client {
+    egress: Egress,
+    base_url: Url,
+    headers: HeaderMap,
+    secrets: Secrets,
+    user_token: Option<UserToken>,
+    /// Of the tools, for the model.
+    pub(super) prefix: Option<String>,
+    /// For one call of a tool.
+    pub(super) call_time: Duration,
+}
+
+/// One request.
+pub(super) struct Question<'a> {
+    /// What follows the base address.
+    pub(super) path: [&'a str; 2],
+    /// Sent as JSON by POST; without one it is a GET.
+    pub(super) body: Option<Value>,
+    /// On whose behalf.
+    pub(super) user_id: Option<&'a str>,
+    /// For everything.
+    pub(super) time: Duration,
+    /// Bytes of the answer.
+    pub(super) max_bytes: usize,
+}
+
+/// What was answered, whatever the status is.
+pub(super) struct Reply {
+    pub(super) status: StatusCode,
+    pub(super) body: Vec<u8>,
+    /// What must not leave here.
+    pub(super) secrets: Secrets,
+}
+
+/// Why there is no answer. The texts hold nothing of the server's.
+#[derive(Debug, Error)]
+pub(super) enum Unanswered {
+    #[error(transparent)]
+    Egress(#[from] EgressError),
+    #[error("the user's token holds a character that HTTP forbids")]
+    Token,
+}
+
+impl Client {
+    pub(super) fn new(settings: RemoteAgentSettings) -> Result<Self, String> {
+        let RemoteAgentSettings { base_url, api_key, user_token, variables, prefix, allow_private, call_time } =
+            settings;
+        check_address(&base_url, allow_private)?;
+        if api_key.expose_secret().trim().is_empty() {
+            return Err("the api key is empty".to_owned());
+        }
+        if prefix.as_deref().is_some_and(|prefix| !is_name(prefix)) {
+            return Err("the prefix may have letters, digits, `_` and `-`".to_owned());
+        }
+        let json = HeaderValue::from_static("application/json");
+        let mut headers = HeaderMap::from_iter([(ACCEPT, json.clone()), (CONTENT_TYPE, json)]);
+        let mut secrets = vec![&api_key];
+        headers.insert(API_KEY, secret_value("api key", api_key.expose_secret())?);
+        for (name, value) in &variables {
+            let header: HeaderName =
+                format!("x-{name}").parse().map_err(|_| format!("`{name}` cannot be in the name of a header"))?;
+            if headers.insert(header, secret_value(name, value.expose_secret())?).is_some() {
+                return Err(format!("the header `x-{name}` is there already"));
+            }
+            secrets.push(value);
+        }
+        if let Some(UserToken::Fixed(token)) = &user_token {
+            headers.insert(AUTHORIZATION, bearer(token)?);
+            secrets.push(token);
+        }
+        let secrets = Secrets::of(secrets);
+        Ok(Self { egress: Egress::new(allow_private)?, base_url, headers, secrets, user_token, prefix, call_time })
+    }
+
+    /// Asks, and waits for the whole answer. Dropped, it ends the request.
+    pub(super) async fn ask(&self, question: Question<'_>) -> Result<Reply, Unanswered> {
+        let time = question.time;
+        tokio::time::timeout(time, self.send(question)).await.unwrap_or(Err(EgressError::TimedOut(time).into()))
+    }
+
+    async fn send(&self, question: Question<'_>) -> Result<Reply, Unanswered> {
+        let Question { path, body, user_id, time, max_bytes } = question;
+        let (mut headers, mut secrets) = (self.headers.clone(), self.secrets.clone());
+        if let (Some(UserToken::Of(tokens)), Some(user_id)) = (&self.user_token, user_id)
+            && let Some(token) = tokens.token(user_id).await
+        {
+            headers.insert(AUTHORIZATION, bearer(&token).map_err(|_| Unanswered::Token)?);
+            secrets = secrets.and(Some(&token));
+        }
+        let method = if body.is_some() { Method::POST } else { Method::GET };
+        let (url, body) = (self.address(path), body.map(|body| body.to_string().into_bytes()));
+        let answer = self.egress.send(Request { method, url, headers, body, time, max_bytes }).await?;
+        let status = StatusCode::from_u16(answer.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Ok(Reply { status, body: answer.body, secrets })
+    }
+
+    /// The base address and two steps; an empty one is none.
+    fn address(&self, path: [&str; 2]) -> Url {
+        let mut url = self.base_url.clone();
+        if let Ok(mut segments) = url.path_segments_mut() {
+            segments.pop_if_empty().extend(path.iter().filter(|step| !step.is_empty()));
+        }
+        url
+    }
+}
+
+/// Keys go there: nobody on the way may read them, and no part of the address may be one.
+fn check_address(url: &Url, allow_private: bool) -> Result<(), String> {
+    let is_encrypted = url.scheme() == "https";
+    if url.host().is_none() || !(is_encrypted || url.scheme() == "http") {
+        return Err("the address of the agent is no web address".to_owned());
+    }
+    if !is_encrypted && !allow_private {
+        return Err(
+            "the address of the agent must begin with https://, unless private addresses are allowed".to_owned()
+        );
+    }
+    let is_plain =
+        url.username().is_empty() && url.password().is_none() && url.query().is_none() && url.fragment().is_none();
+    if is_plain { Ok(()) } else { Err("the address of the agent may have a host and a path, no more".to_owned()) }
+}
+
+fn bearer(token: &SecretString) -> Result<HeaderValue, String> {
+    secret_value("user's token", &format!("Bearer {}", token.expose_secret()))
+}
+
+fn secret_value(name: &str, value: &str) -> Result<HeaderValue, String> {
+    let mut value: HeaderValue =
+        value.parse().map_err(|_| format!("the {name} holds a character that HTTP forbids"))?;
+    value.set_sensitive(true);
+    Ok(value)
+}

@@ -1,0 +1,179 @@
+//! The answer to `GET /tools` → tools that can be used, and why others cannot.
+
+use super::answer;
+use super::client::Reply;
+use super::schema;
+use super::secrets::Secrets;
+use crate::RESERVED_NAMES;
+use crate::text::{cut, one_line, visible};
+use serde::de::{IgnoredAny, SeqAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use serde_json::value::RawValue;
+use std::collections::HashSet;
+use std::fmt;
+
+/// Tools of one agent.
+const MAX_TOOLS: usize = 256;
+/// Bytes of a description.
+const MAX_DESCRIPTION: usize = 1 << 10;
+/// Bytes of the parameters of one tool.
+const MAX_SCHEMA: usize = 64 << 10;
+/// Characters of a name.
+const MAX_NAME: usize = 64;
+/// Bytes of what a warning quotes.
+const MAX_QUOTE: usize = 200;
+
+/// What the list holds.
+pub(super) struct Listing {
+    pub(super) tools: Vec<Listed>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// One tool of the list.
+pub(super) struct Listed {
+    /// For its address.
+    pub(super) remote_name: String,
+    /// For the model.
+    pub(super) name: String,
+    pub(super) description: String,
+    pub(super) input_schema: Value,
+    pub(super) needs_approval: bool,
+    pub(super) visible_parameters: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    tools: First<'a>,
+}
+
+/// The first tools as they were sent, and how many there are. Unread, so that a small text cannot become large in memory.
+struct First<'a> {
+    first: Vec<&'a RawValue>,
+    count: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", expecting = "a tool")]
+struct ToolDto<'a> {
+    name: String,
+    #[serde(default)]
+    description: Option<String>,
+    #[serde(borrow, default)]
+    parameters: Option<&'a RawValue>,
+    #[serde(default)]
+    confirmation_required: Option<bool>,
+    #[serde(default)]
+    visible_parameters: Option<Vec<String>>,
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for First<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Tools;
+        impl<'de> Visitor<'de> for Tools {
+            type Value = First<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of tools")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<First<'de>, A::Error> {
+                let mut first = Vec::new();
+                while first.len() < MAX_TOOLS {
+                    let Some(tool) = list.next_element()? else { break };
+                    first.push(tool);
+                }
+                let mut count = first.len();
+                while list.next_element::<IgnoredAny>()?.is_some() {
+                    count += 1;
+                }
+                Ok(First { first, count })
+            }
+        }
+        deserializer.deserialize_seq(Tools)
+    }
+}
+
+/// Reads the list.
+pub(super) fn read(reply: &Reply, prefix: Option<&str>) -> Result<Listing, String> {
+    // A list counts whatever the status says.
+    let Answer { tools: First { first, count } } =
+        serde_json::from_slice(&reply.body).map_err(|_| format!("the list of tools: {}", no_list(reply)))?;
+    let (mut tools, mut warnings, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+    for (index, tool) in first.into_iter().enumerate() {
+        match listed(tool, prefix, &reply.secrets) {
+            Ok(tool) if names.insert(tool.name.clone()) => tools.push(tool),
+            Ok(tool) => warnings.push(format!("tool {} is left out: there is another `{}`", index + 1, tool.name)),
+            Err(reason) => warnings.push(format!("tool {} is left out: {reason}", index + 1)),
+        }
+    }
+    if count > MAX_TOOLS {
+        warnings.push(format!("{} tools are left out: only the first {MAX_TOOLS} count", count - MAX_TOOLS));
+    }
+    Ok(Listing { tools, warnings })
+}
+
+fn no_list(reply: &Reply) -> String {
+    // What says why is short; the whole of something else would take many times its size in memory.
+    let is_short = reply.body.len() <= answer::MAX_RESULT;
+    let answer = is_short.then(|| serde_json::from_slice(&reply.body).ok()).flatten();
+    answer::failure(reply, answer.as_ref()).unwrap_or_else(|| "the answer has none that can be read".to_owned())
+}
+
+fn listed(tool: &RawValue, prefix: Option<&str>, secrets: &Secrets) -> Result<Listed, String> {
+    let quote = |text: &str| cut(&secrets.clean(&one_line(text)), MAX_QUOTE);
+    let tool: ToolDto<'_> = serde_json::from_str(tool.get()).map_err(|error| quote(&without_place(&error)))?;
+    let name = prefix.map_or_else(|| tool.name.clone(), |prefix| format!("{prefix}__{}", tool.name));
+    let about = |reason: &str| format!("`{}`: {reason}", quote(&tool.name));
+    if !is_name(&tool.name) || secrets.clean(&tool.name) != tool.name {
+        return Err(about("the name may have 64 letters, digits, `_` and `-`"));
+    }
+    if !is_name(&name) {
+        return Err(about("the name is too long with its prefix"));
+    }
+    if RESERVED_NAMES.contains(&name.as_str()) {
+        return Err(about("the platform has a tool with this name"));
+    }
+    let input_schema = input_schema(tool.parameters, secrets).map_err(|reason| about(&quote(&reason)))?;
+    let is_parameter = |name: &String| input_schema["properties"].get(name).is_some();
+    Ok(Listed {
+        description: description(tool.description.as_deref().unwrap_or_default(), secrets),
+        needs_approval: tool.confirmation_required.unwrap_or(false),
+        visible_parameters: tool.visible_parameters.map(|names| names.into_iter().filter(is_parameter).collect()),
+        remote_name: tool.name,
+        name,
+        input_schema,
+    })
+}
+
+/// What is wrong; the line and the column would be those within the tool.
+fn without_place(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    text.rsplit_once(" at line ").map_or(text.as_str(), |(what, _)| what).to_owned()
+}
+
+/// A name that every provider takes, and that means nothing in an address.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    (1..=MAX_NAME).contains(&name.len()) && name.bytes().all(is_plain)
+}
+
+fn input_schema(parameters: Option<&RawValue>, secrets: &Secrets) -> Result<Value, String> {
+    let text = parameters.map_or("{}", RawValue::get);
+    if text.len() > MAX_SCHEMA {
+        return Err(format!("the parameters have more than {} KiB", MAX_SCHEMA >> 10));
+    }
+    let parameters = serde_json::from_str(text).map_err(|_| "the parameters are nested too deeply".to_owned())?;
+    let schema = schema::of_parameters(&parameters, &|text| description(text, secrets))?;
+    if secrets.clean_value(schema.clone()) == schema {
+        Ok(schema)
+    } else {
+        Err("the parameters hold a secret".to_owned())
+    }
+}
+
+/// First what hides a secret, then the secret, then the rest.
+fn description(text: &str, secrets: &Secrets) -> String {
+    cut(secrets.clean(&visible(text)).trim(), MAX_DESCRIPTION)
+}

@@ -1,0 +1,19 @@
+//! Tools that another server runs, by the contract of tool agents: `GET /tools` lists them, `POST /tools/{name}` calls one,
+//! `POST /resource` says something about the user or the surroundings.
+//!
+//! What the server says is not trusted: every text is bounded, what cannot be seen is taken out, and a secret that it echoes is
+//! replaced.
+
+mod agent;
+mod answer;
+mod client;
+mod listing;
+mod resource;
+mod schema;
+mod secrets;
+mod settings;
+mod tool;
+
+pub use agent::{Discovery, RemoteAgent};
+pub use settings::{RemoteAgentSettings, UserToken, UserTokens};
+pub use tool::RemoteTool;

@@ -1,0 +1,69 @@
+//! The answer to `POST /resource` → a line of context.
+
+use super::client::Reply;
+use crate::context::escaped;
+use crate::text::visible;
+use serde_json::Value;
+
+/// Bytes for the model.
+const MAX_CONTEXT: usize = 16 << 10;
+
+/// The context, if the answer has one.
+pub(super) fn read(reply: &Reply) -> Option<String> {
+    // What is not JSON is rather the page that a server answers everything with.
+    let content = match serde_json::from_slice::<Value>(&reply.body) {
+        Ok(Value::Object(mut answer)) if answer.contains_key("success") => match answer.get("success") {
+            Some(Value::Bool(true)) => only_text(answer.remove("data")?),
+            _ => return None,
+        },
+        _ if !reply.status.is_success() => return None,
+        Ok(content) => content,
+        Err(_) => return None,
+    };
+    // First what hides a secret, then the secret.
+    let content = reply.secrets.clean_value(all_visible(content));
+    let is_empty = match &content {
+        Value::Null => true,
+        Value::String(text) => text.trim().is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Object(entries) => entries.is_empty(),
+        _ => false,
+    };
+    (!is_empty).then(|| bounded(&content))
+}
+
+/// `{text: …}` is the text.
+fn only_text(data: Value) -> Value {
+    match data {
+        Value::Object(mut data) if data.len() == 1 && data.get("text").is_some_and(Value::is_string) => {
+            data.remove("text").unwrap_or_default()
+        }
+        data => data,
+    }
+}
+
+fn all_visible(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(visible(&text)),
+        Value::Array(items) => items.into_iter().map(all_visible).collect(),
+        Value::Object(entries) => entries.into_iter().map(|(key, value)| (visible(&key), all_visible(value))).collect(),
+        plain => plain,
+    }
+}
+
+/// The content escaped; what is too long becomes a text that ends with `…`.
+fn bounded(content: &Value) -> String {
+    let whole = escaped(content);
+    if whole.len() <= MAX_CONTEXT {
+        return whole;
+    }
+    let text = content.as_str().map_or_else(|| content.to_string(), str::to_owned);
+    let mut left = MAX_CONTEXT - escaped(&"…".into()).len();
+    let fits = |&character: &char| {
+        // Without the quotes.
+        let size = escaped(&character.to_string().into()).len() - 2;
+        left.checked_sub(size).inspect(|&rest| left = rest).is_some()
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    escaped(&format!("{kept}…").into())
+}

@@ -1,0 +1,73 @@
+//! A tool that the agent's server runs.
+
+use super::answer::{self, MAX_RESULT};
+use super::client::{Client, Question, Unanswered};
+use super::listing::Listed;
+use contract::{Tool, ToolContext, ToolError, ToolSpec};
+use egress::EgressError;
+use futures::future::BoxFuture;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A tool that the agent's server runs.
+pub struct RemoteTool {
+    client: Arc<Client>,
+    spec: ToolSpec,
+    remote_name: String,
+    visible_parameters: Option<Vec<String>>,
+}
+
+impl RemoteTool {
+    pub(super) fn new(client: Arc<Client>, listed: Listed) -> Self {
+        let Listed { remote_name, name, description, input_schema, needs_approval, visible_parameters } = listed;
+        let timeout = client.call_time;
+        let spec = ToolSpec { needs_approval, timeout, ..ToolSpec::new(name, description, input_schema) };
+        Self { client, spec, remote_name, visible_parameters }
+    }
+
+    /// The parameters that a person who is asked for approval sees first, if the agent names some. It is the agent that
+    /// chooses, so the others must be within reach as well.
+    pub fn visible_parameters(&self) -> Option<&[String]> {
+        self.visible_parameters.as_deref()
+    }
+
+    async fn run(&self, input: Value, user_id: &str) -> Result<Value, ToolError> {
+        let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
+        let question = Question { path, body: Some(input), user_id: Some(user_id), time, max_bytes: MAX_RESULT };
+        answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
+    }
+}
+
+impl Tool for RemoteTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    /// The result is one of
+    /// - a text;
+    /// - `{"type": "html", "html": …}`: foreign markup, to be shown in isolation only;
+    /// - `{"type": "media", "media": [{type, url, mimeType, description, metadata}], "omitted": 1}`: of each only what was sent, with an
+    ///   address that begins with `http://` or `https://`; `omitted` counts the items without one and those beyond 100;
+    /// - `{"type": "mixed", "text": …, "html": …, "media": […], "data": …}`: of these what there is, anything else in `data`.
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move {
+            tokio::select! {
+                biased;
+                () = context.cancel.cancelled() => {
+                    Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
+                }
+                result = self.run(input, &context.user_id) => result,
+            }
+        })
+    }
+}
+
+fn unanswered(error: &Unanswered) -> ToolError {
+    let effect = match error {
+        Unanswered::Egress(EgressError::Unreachable | EgressError::TimedOut(_) | EgressError::TooLarge(_)) => {
+            " It may or may not have had an effect."
+        }
+        _ => "",
+    };
+    ToolError::new(format!("The tool gave no result: {error}.{effect}"))
+}

@@ -1,0 +1,7 @@
+//! Remote agents over real sockets: good servers, careless ones and hostile ones.
+
+mod calls;
+mod context;
+mod discovery;
+mod safety;
+mod server;

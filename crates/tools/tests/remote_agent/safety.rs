@@ -1,0 +1,257 @@
+//! Where requests go, what they carry, what never leaves again, and servers that do not play along.
+
+use crate::server::{KEY, Server, TOKEN, VARIABLE, answer, caller};
+use axum::Json;
+use axum::response::{IntoResponse, Redirect};
+use contract::Tool;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use secrecy::SecretString;
+use serde_json::json;
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+use tools::remote_agent::{RemoteAgent, RemoteAgentSettings, UserToken, UserTokens};
+
+const CANARIES: [&str; 3] = [KEY, TOKEN, VARIABLE];
+
+/// A log in memory.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Log {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+fn assert_clean(seen: &str) {
+    for canary in CANARIES {
+        assert!(!seen.contains(canary), "{canary} in {seen}");
+    }
+}
+
+#[tokio::test]
+async fn secrets_that_the_server_echoes_are_taken_out() {
+    let log = Log::default();
+    let writer = log.clone();
+    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
+    let _logging = tracing::subscriber::set_default(subscriber.with_writer(move || writer.clone()).finish());
+    // Hidden once with a character that is taken out.
+    let hidden = format!("{}\u{200b}{}", &KEY[..5], &KEY[5..]);
+    let echo = format!("{KEY} {TOKEN} {VARIABLE} {hidden}");
+    let server = Server::with(move |seen| match seen.line.as_str() {
+        "GET /v1/tools" => {
+            let parameters = json!({ "properties": { "p": { "type": "string", "description": echo } } });
+            let bad = json!({ "properties": { "p": { "type": "string", "enum": [KEY] } } });
+            let tools = json!([
+                { "name": "find", "description": echo, "parameters": parameters },
+                { "name": KEY },
+                { "name": "bad", "parameters": bad },
+                { "name": "worse", "confirmationRequired": TOKEN },
+                { "name": "worst", "parameters": { "properties": { VARIABLE: {} } } },
+            ]);
+            Json(json!({ "tools": tools })).into_response()
+        }
+        "POST /v1/resource" => Json(json!(echo)).into_response(),
+        _ if seen.body.contains("fail") => {
+            Json(json!({ "success": false, "error": { "message": echo, "code": echo, "details": { "h": echo } } }))
+                .into_response()
+        }
+        _ => Json(json!({ "success": true, "data": { "text": echo.replace('\u{200b}', ""), KEY: [TOKEN] } }))
+            .into_response(),
+    })
+    .await;
+    let found = server.discover().await;
+    assert_eq!((found.tools.len(), found.warnings.len()), (1, 4));
+    assert_clean(&found.warnings.join("\n"));
+    let tool = &found.tools[0];
+    assert_eq!(tool.spec().description, "[secret] [secret] [secret] [secret]");
+    assert_clean(&format!("{:?}", tool.spec()));
+    let result = tool.call(json!({}), caller()).await.unwrap().to_string();
+    assert_eq!(
+        result,
+        r#"{"type":"mixed","text":"[secret] [secret] [secret] [secret]","data":{"[secret]":["[secret]"]}}"#
+    );
+    let error = tool.call(json!({ "q": "fail" }), caller()).await.unwrap_err().message;
+    assert!(error.contains("[secret] [secret] [secret] [secret]"), "{error}");
+    assert_clean(&error);
+    assert_eq!(server.agent().resource("ada").await.unwrap(), r#""[secret] [secret] [secret] [secret]""#);
+    assert_clean(&format!("{:?}", server.settings()));
+    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    assert!(!logged.is_empty());
+    assert_clean(&logged);
+}
+
+#[tokio::test]
+async fn private_addresses_are_refused_before_a_connection() {
+    let server = Server::finding(|| answer(200, "{}")).await;
+    for host in ["127.0.0.1", "2130706433", "[::ffff:7f00:1]", "localhost", "0.0.0.0"] {
+        let base_url = format!("https://{host}:{}/", server.address.port()).parse().unwrap();
+        let settings = RemoteAgentSettings { allow_private: false, base_url, ..server.settings() };
+        let error = RemoteAgent::new(settings).unwrap().discover().await.err().unwrap();
+        assert_eq!(
+            error,
+            "the list of tools: the address is not public, and the connection does not allow private addresses"
+        );
+    }
+    assert!(server.seen().is_empty(), "nobody may have come");
+}
+
+#[tokio::test]
+async fn keys_do_not_follow_redirects_elsewhere() {
+    let other = Server::finding(|| answer(200, r#"{"success":true,"data":{"text":"stolen"}}"#)).await;
+    for redirect in [Redirect::to, Redirect::temporary, Redirect::permanent] {
+        let address = other.address;
+        let server = Server::finding(move || redirect(&format!("http://{address}/")).into_response()).await;
+        let expected = "error: The tool gave no result: the server redirects elsewhere, which is not followed.";
+        assert_eq!(server.call(json!({})).await, expected);
+        assert_eq!(server.agent().resource("ada").await, None);
+    }
+    assert!(other.seen().is_empty(), "nobody may have come");
+}
+
+#[tokio::test]
+async fn settings_that_cannot_be() {
+    let server = Server::finding(|| answer(200, "{}")).await;
+    let check = |change: &dyn Fn(&mut RemoteAgentSettings), expected: &str| {
+        let mut settings = server.settings();
+        change(&mut settings);
+        assert_eq!(RemoteAgent::new(settings).err().as_deref(), Some(expected));
+    };
+    let address = |address: &'static str, expected: &str| check(&|it| it.base_url = address.parse().unwrap(), expected);
+    for other in ["file:///x", "ftp://x.org/", "data:x"] {
+        address(other, "the address of the agent is no web address");
+    }
+    for more in ["https://a@x.org", "https://:b@x.org", "https://x.org/?k=1", "https://x.org/#a"] {
+        address(more, "the address of the agent may have a host and a path, no more");
+    }
+    check(
+        &|it| it.allow_private = false,
+        "the address of the agent must begin with https://, unless private addresses are allowed",
+    );
+    check(&|it| it.api_key = " ".into(), "the api key is empty");
+    check(&|it| it.api_key = "a\nb".into(), "the api key holds a character that HTTP forbids");
+    check(
+        &|it| it.user_token = Some(UserToken::Fixed("a\r\nb: c".into())),
+        "the user's token holds a character that HTTP forbids",
+    );
+    check(&|it| it.variables[0].1 = "a\0".into(), "the dburi holds a character that HTTP forbids");
+    check(&|it| it.variables[0].0 = "a b".to_owned(), "`a b` cannot be in the name of a header");
+    check(&|it| it.variables[0].0 = "API-Key".to_owned(), "the header `x-API-Key` is there already");
+    check(&|it| it.variables.push(("DBURI".to_owned(), "x".into())), "the header `x-DBURI` is there already");
+    check(&|it| it.prefix = Some("a b".to_owned()), "the prefix may have letters, digits, `_` and `-`");
+}
+
+/// Ada has a token, Eve a wrong one, the others none.
+struct Tokens;
+
+impl UserTokens for Tokens {
+    fn token(&self, user_id: &str) -> BoxFuture<'_, Option<SecretString>> {
+        let token = match user_id {
+            "ada" => Some("ada-canary".into()),
+            "eve" => Some("a\r\nx-api-key: b".into()),
+            _ => None,
+        };
+        async move { token }.boxed()
+    }
+}
+
+#[tokio::test]
+async fn each_user_has_a_token() {
+    let server = Server::with(|seen| match seen.line.starts_with("GET") {
+        true => answer(200, r#"{"tools":[{"name":"find"}]}"#),
+        false => {
+            let told = seen.headers.get("authorization").map(|value| value.to_str().unwrap());
+            Json(json!({ "success": true, "data": { "text": told } })).into_response()
+        }
+    })
+    .await;
+    let settings = RemoteAgentSettings { user_token: Some(UserToken::Of(Arc::new(Tokens))), ..server.settings() };
+    let agent = RemoteAgent::new(settings).unwrap();
+    let tool = agent.discover().await.unwrap().tools.pop().unwrap();
+    assert!(!server.seen()[0].headers.contains_key("authorization"), "no user is there");
+    let check = |user_id: &'static str, expected: &'static str| {
+        let (tool, context) = (&tool, contract::ToolContext { user_id: user_id.to_owned(), ..caller() });
+        async move {
+            let result = tool.call(json!({}), context).await;
+            assert_eq!(result.map_or_else(|error| error.to_string(), |text| text.to_string()), expected, "{user_id}");
+        }
+    };
+    check("ada", r#""Bearer [secret]""#).await;
+    check("bob", r#""null""#).await;
+    check("eve", "The tool gave no result: the user's token holds a character that HTTP forbids.").await;
+    assert_eq!(server.seen()[1].headers["authorization"], "Bearer ada-canary");
+    assert_eq!(server.seen().len(), 3, "Eve's request is not sent");
+}
+
+/// A server that lists `find`, and for a call writes these bytes, then keeps the connection open or not. Tells when a caller has gone.
+async fn rude(bytes: &'static [u8], keep: bool) -> (RemoteAgentSettings, tokio::sync::mpsc::Receiver<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let server = Server::finding(|| answer(200, "{}")).await;
+    let base_url = format!("http://{}/", listener.local_addr().unwrap()).parse().unwrap();
+    let (gone, told) = tokio::sync::mpsc::channel(8);
+    tokio::spawn(async move {
+        while let Ok((mut socket, _)) = listener.accept().await {
+            let gone = gone.clone();
+            tokio::spawn(async move {
+                let mut read = [0; 4096];
+                let length = socket.read(&mut read).await.unwrap_or_default();
+                if read[..length].starts_with(b"GET") {
+                    let list = r#"{"tools":[{"name":"find"}]}"#;
+                    let head =
+                        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", list.len());
+                    let _ = socket.write_all(format!("{head}{list}").as_bytes()).await;
+                    return;
+                }
+                let _ = socket.write_all(bytes).await;
+                while keep && socket.read(&mut read).await.is_ok_and(|length| length > 0) {}
+                let _ = gone.send(()).await;
+            });
+        }
+    });
+    (RemoteAgentSettings { base_url, ..server.settings() }, told)
+}
+
+#[tokio::test]
+async fn servers_that_die_or_dawdle() {
+    let check = |bytes: &'static [u8], keep: bool, expected: &'static str| async move {
+        let (settings, _) = rude(bytes, keep).await;
+        let tool = RemoteAgent::new(settings).unwrap().discover().await.unwrap().tools.pop().unwrap();
+        let begun = Instant::now();
+        let error = tool.call(json!({}), caller()).await.unwrap_err().message;
+        assert_eq!(error, format!("The tool gave no result: {expected}. It may or may not have had an effect."));
+        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    };
+    let (broken, late) = ("the server cannot be reached", "the server did not answer within 1.5 s");
+    check(b"", false, broken).await;
+    check(b"SSH-2.0-x\r\n", false, broken).await;
+    check(b"HTTP/1.1 200 OK\r\ncontent-le", false, broken).await;
+    check(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{\"succ", false, broken).await;
+    check(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\ncontent-encoding: gzip\r\n\r\n{\"succ", false, broken).await;
+    check(b"", true, late).await;
+    check(b"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n{\"succ", true, late).await;
+}
+
+#[tokio::test]
+async fn stopping_closes_the_connection() {
+    let (settings, mut gone) = rude(b"", true).await;
+    let settings = RemoteAgentSettings { call_time: Duration::from_secs(60), ..settings };
+    let tool = RemoteAgent::new(settings).unwrap().discover().await.unwrap().tools.pop().unwrap();
+    let context = caller();
+    let stop = context.cancel.clone();
+    tokio::spawn(async move {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        stop.cancel();
+    });
+    let error = tool.call(json!({}), context).await.unwrap_err().message;
+    assert_eq!(error, "Stopped before it finished. It may or may not have had an effect.");
+    tokio::time::timeout(Duration::from_secs(5), gone.recv()).await.unwrap().unwrap();
+}
