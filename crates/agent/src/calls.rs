@@ -1,7 +1,7 @@
 //! Calls as the model made them → calls that can be run, or the reason why not, in words that the model can act on.
 
-use crate::Agent;
-use contract::{Message, Tool, ToolCall};
+use crate::{Agent, SubAgent};
+use contract::{Message, Tool, ToolCall, ToolSpec};
 use jsonschema::Validator;
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
@@ -18,15 +18,33 @@ pub(crate) struct Offer {
 }
 
 struct Offered {
-    tool: Arc<dyn Tool>,
+    tool: Runner,
     /// The compiled schema, or why it cannot be compiled.
     schema: Result<Validator, String>,
+}
+
+/// Who runs a call.
+#[derive(Clone)]
+pub(crate) enum Runner {
+    /// A tool.
+    Tool(Arc<dyn Tool>),
+    /// Another agent.
+    Agent(Arc<SubAgent>),
+}
+
+impl Runner {
+    pub(crate) fn spec(&self) -> &ToolSpec {
+        match self {
+            Self::Tool(tool) => tool.spec(),
+            Self::Agent(agent) => &agent.spec,
+        }
+    }
 }
 
 /// A call with what is known about it.
 pub(crate) struct Checked {
     pub(crate) call: ToolCall,
-    pub(crate) tool: Result<Arc<dyn Tool>, Unusable>,
+    pub(crate) tool: Result<Runner, Unusable>,
 }
 
 /// Why a call cannot be run.
@@ -44,10 +62,12 @@ impl Offer {
         let active = |name: &str| {
             agent.settings.active_tools.as_ref().is_none_or(|active| active.iter().any(|known| known == name))
         };
-        let offered = agent.tools.iter().filter(|tool| active(&tool.spec().name));
+        let agents = agent.agents.iter().cloned().map(Runner::Agent);
+        let tools = agent.tools.iter().cloned().map(Runner::Tool).chain(agents);
+        let offered = tools.filter(|tool| active(&tool.spec().name));
         let compiled = offered.map(|tool| {
             let schema = jsonschema::validator_for(&tool.spec().input_schema).map_err(|error| error.to_string());
-            (tool.spec().name.clone(), Offered { tool: tool.clone(), schema })
+            (tool.spec().name.clone(), Offered { tool, schema })
         });
         Self { tools: compiled.collect() }
     }
@@ -70,7 +90,7 @@ impl Offer {
     }
 
     /// The tool for these arguments.
-    pub(crate) fn fitting(&self, name: &str, input: &Value) -> Result<Arc<dyn Tool>, Unusable> {
+    pub(crate) fn fitting(&self, name: &str, input: &Value) -> Result<Runner, Unusable> {
         let unusable = |error, dynamic| Unusable { input: input.clone(), error, dynamic };
         let Some(Offered { tool, schema }) = self.tools.get(name) else {
             return Err(unusable(self.no_such_tool(name), true));

@@ -45,6 +45,8 @@ pub enum Event {
         call_id: String,
         /// The tool.
         name: String,
+        /// It goes on from where it was suspended.
+        resumed: bool,
     },
     /// How far a running tool has come.
     ToolProgress {
@@ -52,6 +54,15 @@ pub enum Event {
         call_id: String,
         /// What there is of its result; it takes the place of what was told before.
         output: Value,
+    },
+    /// A call cannot go on before the user has decided on something within it. Its [`Event::ApprovalRequest`] follows.
+    ToolSuspended {
+        /// The call.
+        call_id: String,
+        /// What there is of its result, with what is asked.
+        output: Value,
+        /// What it goes on from; for nobody else to read.
+        state: Value,
     },
     /// A tool has run, or could not.
     ToolFinished {

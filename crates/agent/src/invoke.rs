@@ -88,6 +88,8 @@ async fn ask(agent: &Agent, question: Question, usage: &mut Usage) -> Result<Val
 fn prepared(agent: &Agent, question: &Question) -> Agent {
     let mut agent = agent.clone();
     agent.tools.clear();
+    agent.agents.clear();
+    agent.sources.clear();
     agent.settings.max_steps = 1;
     agent.settings.tool_choice = ToolChoice::Auto;
     agent.settings.active_tools = None;

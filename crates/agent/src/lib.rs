@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod act;
 mod calls;
 mod event;
 mod invoke;
@@ -13,6 +14,7 @@ mod run;
 mod settings;
 mod sources;
 mod stop;
+mod sub_agent;
 mod tools;
 mod turn;
 
@@ -23,4 +25,5 @@ pub use prepare_step::{StepRule, Steps};
 pub use prune::{Prune, PruneReasoning, PruneToolCalls, prune};
 pub use run::run;
 pub use settings::{Agent, Settings, Timeouts};
-pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn};
+pub use sub_agent::SubAgent;
+pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn, WaitingCall};

@@ -2,6 +2,7 @@
 
 use crate::Limit;
 use contract::Usage;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bounds of one turn, looked at before each request and each call of a tool. Absent: none.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -45,9 +46,89 @@ impl Limits {
     }
 }
 
+/// What a run has taken, with the agents below it, and its bounds. What an agent below takes counts for those above, too.
+pub(crate) struct Meter {
+    spent: Mutex<Spent>,
+    limits: Limits,
+    above: Option<Arc<Meter>>,
+}
+
+impl Meter {
+    pub(crate) fn new(limits: Limits, above: Option<Arc<Meter>>) -> Arc<Self> {
+        Arc::new(Self { spent: Mutex::default(), limits, above })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was taken so far.
+    pub(crate) fn spent(&self) -> Spent {
+        *self.lock()
+    }
+
+    /// This one, and those above.
+    fn each(&self) -> impl Iterator<Item = &Self> {
+        std::iter::successors(Some(self), |meter| meter.above.as_deref())
+    }
+
+    /// A request is about to be sent.
+    pub(crate) fn request(&self) {
+        self.each().for_each(|meter| meter.lock().requests += 1);
+    }
+
+    /// What a reply took.
+    pub(crate) fn reply(&self, usage: Usage, cost_usd: Option<f64>) {
+        for meter in self.each() {
+            let mut spent = meter.lock();
+            spent.usage += usage;
+            if let Some(cost) = cost_usd {
+                spent.cost_usd = Some(spent.cost_usd.unwrap_or_default() + cost);
+            }
+        }
+    }
+
+    /// So many tools are about to run.
+    pub(crate) fn tool_calls(&self, count: usize) {
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        for meter in self.each() {
+            let mut spent = meter.lock();
+            spent.tool_calls = spent.tool_calls.saturating_add(count);
+        }
+    }
+
+    /// [`Limits::reached`], those above included.
+    pub(crate) fn reached(&self) -> Option<Limit> {
+        self.each().find_map(|meter| meter.limits.reached(&meter.spent()))
+    }
+
+    /// How many tools may still be called, and of how many; none without a limit.
+    pub(crate) fn may_call(&self) -> Option<(u32, u32)> {
+        let left =
+            self.each().filter_map(|meter| Some((meter.limits.may_call(&meter.spent())?, meter.limits.tool_calls?)));
+        left.min()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_taken_below_counts_above() {
+        let limits = |tool_calls, requests| Limits { tool_calls, requests, ..Limits::default() };
+        let above = Meter::new(limits(Some(5), Some(3)), None);
+        let below = Meter::new(limits(None, Some(9)), Some(above.clone()));
+        above.request();
+        below.tool_calls(2);
+        below.request();
+        assert_eq!((above.may_call(), below.may_call(), below.reached()), (Some((3, 5)), Some((3, 5)), None));
+        below.request();
+        below.reply(Usage { input_tokens: 7, ..Usage::default() }, Some(0.5));
+        assert_eq!((above.reached(), below.reached()), (Some(Limit::Requests), Some(Limit::Requests)));
+        assert_eq!((above.spent().requests, below.spent().requests), (3, 2));
+        assert_eq!((above.spent().usage.input_tokens, above.spent().cost_usd), (7, Some(0.5)));
+    }
 
     #[test]
     fn what_is_reached() {

@@ -1,7 +1,7 @@
 //! An agent, and how it runs.
 
 use crate::limits::Limits;
-use crate::{Prune, StepRule};
+use crate::{Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -21,6 +21,8 @@ pub struct Agent {
     pub instructions: Option<String>,
     /// What it may call; names are unique.
     pub tools: Vec<Arc<dyn Tool>>,
+    /// Agents that it may hand a task to, as tools.
+    pub agents: Vec<Arc<SubAgent>>,
     /// Where more tools come from, asked when a turn begins; a name that is taken already is left out.
     pub sources: Vec<Arc<dyn ToolSource>>,
     /// How it runs.
@@ -65,6 +67,8 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Tools that run at the same time.
     pub max_parallel_tools: usize,
+    /// Of those, agents.
+    pub max_parallel_agents: usize,
 }
 
 impl Default for Settings {
@@ -84,6 +88,7 @@ impl Default for Settings {
             prices: HashMap::new(),
             timeouts: Timeouts::default(),
             max_parallel_tools: 8,
+            max_parallel_agents: 3,
         }
     }
 }

@@ -35,7 +35,8 @@ pub(crate) async fn gather<'a, S: EventSink>(
 
 /// An earlier tool keeps its name (L-52).
 fn add(agent: &mut Agent, source: &str, tools: Vec<Arc<dyn Tool>>) {
-    let mut taken: HashSet<_> = agent.tools.iter().map(|tool| tool.spec().name.clone()).collect();
+    let own = agent.tools.iter().map(|tool| tool.spec()).chain(agent.agents.iter().map(|below| &below.spec));
+    let mut taken: HashSet<_> = own.map(|spec| spec.name.clone()).collect();
     for tool in tools {
         if taken.insert(tool.spec().name.clone()) {
             agent.tools.push(tool);

@@ -1,5 +1,8 @@
 //! Running the tools of a step: side by side, each within its time, none able to take the run down with it.
 
+use crate::calls::Runner;
+use crate::limits::Meter;
+use crate::sub_agent::{self, Resumed};
 use crate::{Event, EventSink, SinkClosed};
 use contract::{Progress, Tool, ToolCall, ToolContext, ToolError};
 use futures::FutureExt;
@@ -9,12 +12,11 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::mpsc;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 /// A tool that was told to stop may tidy up for this long.
 const GRACE: Duration = Duration::from_millis(500);
-
 /// Reports of a call that wait to be told; what comes on top is left out.
 const WAITING_REPORTS: usize = 8;
 
@@ -24,27 +26,53 @@ pub(crate) struct Caller {
     pub(crate) user_id: String,
     pub(crate) conversation_id: String,
     pub(crate) cancel: CancellationToken,
+    pub(crate) meter: Arc<Meter>,
+    /// Agents that may run at the same time.
+    pub(crate) agents: Arc<Semaphore>,
 }
 
-/// Runs calls, at most `at_once` side by side, and tells each result when it is there. Answers the results by call id;
-/// when the run is stopped, those that there are.
+/// A call that can be run.
+pub(crate) struct Ready {
+    pub(crate) call: ToolCall,
+    pub(crate) runner: Runner,
+    /// It was suspended, and goes on.
+    pub(crate) resumed: Option<Resumed>,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Came {
+    /// Its result.
+    Result(Result<Value, ToolError>),
+    /// It waits for the user.
+    Suspended {
+        /// What there is of its result.
+        output: Value,
+        /// What it goes on from.
+        state: Value,
+    },
+}
+
+/// Runs calls, at most `at_once` side by side, and tells what comes of each when it is there. Answers that by call id; when the run is
+/// stopped, as far as it came.
 pub(crate) async fn run_all<S: EventSink>(
-    calls: Vec<(ToolCall, Arc<dyn Tool>)>,
+    calls: Vec<Ready>,
     caller: &Caller,
     at_once: usize,
     sink: &mut S,
-) -> Result<HashMap<String, Result<Value, ToolError>>, SinkClosed> {
+) -> Result<HashMap<String, Came>, SinkClosed> {
     let mut waiting = VecDeque::from(calls);
     let (mut running, mut results) = (FuturesUnordered::new(), HashMap::new());
     let (progress, mut reports) = mpsc::channel(WAITING_REPORTS);
     loop {
         while running.len() < at_once.max(1) && !caller.cancel.is_cancelled() {
-            let Some((call, tool)) = waiting.pop_front() else { break };
-            sink.emit(Event::ToolStarted { call_id: call.id.clone(), name: call.name.clone() }).await?;
-            let progress = Progress::new(call.id.clone(), progress.clone());
-            running.push(run_one(call, tool, caller.clone(), progress));
+            let Some(ready) = waiting.pop_front() else { break };
+            let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
+            sink.emit(Event::ToolStarted { call_id, name, resumed: ready.resumed.is_some() }).await?;
+            let progress = Progress::new(ready.call.id.clone(), progress.clone());
+            running.push(run_one(ready, caller.clone(), progress));
         }
-        let (call, result) = tokio::select! {
+        let (call, came) = tokio::select! {
             // A report that waits is older than the result.
             biased;
             Some((call_id, output)) = reports.recv() => {
@@ -59,45 +87,69 @@ pub(crate) async fn run_all<S: EventSink>(
             },
         };
         let (call_id, name) = (call.id.clone(), call.name);
-        sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic: false }).await?;
-        results.insert(call.id, result);
+        match came.clone() {
+            Came::Result(result) => sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false }).await?,
+            Came::Suspended { output, state } => {
+                sink.emit(Event::ToolSuspended { call_id: call_id.clone(), output, state }).await?;
+                sink.emit(Event::ApprovalRequest { call_id }).await?;
+            }
+        }
+        results.insert(call.id, came);
     }
     Ok(results)
 }
 
-async fn run_one(
-    call: ToolCall,
-    tool: Arc<dyn Tool>,
-    caller: Caller,
-    progress: Progress,
-) -> (ToolCall, Result<Value, ToolError>) {
-    let limit = tool.spec().timeout;
+async fn run_one(ready: Ready, caller: Caller, progress: Progress) -> (ToolCall, Came) {
+    let Ready { call, runner, resumed } = ready;
+    let limit = runner.spec().timeout;
     let cancel = caller.cancel.child_token();
     // When this future is dropped, the tool learns of it.
     let _end = cancel.clone().drop_guard();
-    let context = ToolContext {
-        call_id: call.id.clone(),
-        user_id: caller.user_id,
-        conversation_id: caller.conversation_id,
-        cancel: cancel.clone(),
-        progress,
+    let (named, cancelled) = (call.clone(), cancel.clone());
+    let running = async move {
+        let (call, cancel) = (named, cancelled);
+        match runner {
+            Runner::Tool(tool) => Came::Result(run_tool(&*tool, &call, &caller, &cancel, progress).await),
+            Runner::Agent(agent) => {
+                let caller = Caller { cancel, ..caller };
+                sub_agent::run(&agent, &call, resumed, caller, progress).await
+            }
+        }
     };
-    let running = AssertUnwindSafe(tool.call(call.input.clone(), context)).catch_unwind();
+    let running = AssertUnwindSafe(running).catch_unwind();
     tokio::pin!(running);
+    let failed = |error: String| Ok(Came::Result(Err(ToolError::new(error))));
     let ended = tokio::select! {
         ended = &mut running => ended,
         () = cancel.cancelled() => match tokio::time::timeout(GRACE, &mut running).await {
             Ok(ended) => ended,
-            Err(_) => Ok(Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))),
+            Err(_) => failed("Stopped before it finished. It may or may not have had an effect.".to_owned()),
         },
         () = tokio::time::sleep(limit) => {
             cancel.cancel();
-            Ok(Err(ToolError::new(format!("The tool did not finish within {} s and was stopped.", limit.as_secs_f32()))))
+            failed(format!("The tool did not finish within {} s and was stopped.", limit.as_secs_f32()))
         }
     };
-    let result = ended.unwrap_or_else(|_| {
+    let came = ended.unwrap_or_else(|_| {
         tracing::error!(tool = call.name, "a tool panicked");
-        Err(ToolError::new("The tool failed unexpectedly."))
+        Came::Result(Err(ToolError::new("The tool failed unexpectedly.")))
     });
-    (call, result)
+    (call, came)
+}
+
+async fn run_tool(
+    tool: &dyn Tool,
+    call: &ToolCall,
+    caller: &Caller,
+    cancel: &CancellationToken,
+    progress: Progress,
+) -> Result<Value, ToolError> {
+    let context = ToolContext {
+        call_id: call.id.clone(),
+        user_id: caller.user_id.clone(),
+        conversation_id: caller.conversation_id.clone(),
+        cancel: cancel.clone(),
+        progress,
+    };
+    tool.call(call.input.clone(), context).await
 }

@@ -1,6 +1,8 @@
 //! What a run begins with, and how it ends.
 
 use contract::{FinishReason, Message, ModelError, ToolCall, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
@@ -26,10 +28,13 @@ pub struct PendingCall {
     pub call: ToolCall,
     /// What the user decided.
     pub decision: Decision,
+    /// Of a [suspended](crate::Event::ToolSuspended) call: what it goes on from.
+    pub state: Option<Value>,
 }
 
 /// What the user decided about a call.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Decision {
     /// Run it.
     Approved,
@@ -44,12 +49,25 @@ pub struct Outcome {
     pub ending: Ending,
     /// Why the last reply ended.
     pub finish_reason: FinishReason,
-    /// Tokens of all its requests.
+    /// Tokens of all its requests, those of agents below included.
     pub usage: Usage,
     /// What they cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
-    /// Its requests.
+    /// Its requests, without those of agents below.
     pub steps: u32,
+    /// The history with what the run added to it. When it [waits](Ending::Waiting), it is valid but for the calls in `waiting`.
+    pub messages: Vec<Arc<Message>>,
+    /// Calls that the user must decide on.
+    pub waiting: Vec<WaitingCall>,
+}
+
+/// A call that waits for the user's decision.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WaitingCall {
+    /// The call.
+    pub call: ToolCall,
+    /// Of a [suspended](crate::Event::ToolSuspended) call: what it goes on from.
+    pub state: Option<Value>,
 }
 
 /// What ended a run.

@@ -57,6 +57,7 @@ fn note(event: &Event) -> String {
         Event::Fallback { to, .. } => format!("falls back to {}", to.model),
         Event::Retry { attempt, .. } => format!("retry {attempt}"),
         Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
+        Event::ToolSuspended { call_id, .. } => format!("  suspended {call_id}"),
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
     }
 }
@@ -113,6 +114,7 @@ impl Case {
             id: "a".to_owned(),
             model: model.clone(),
             fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
+            agents: Vec::new(),
             sources: self.sources,
             instructions: None,
             tools: tools(),
@@ -271,11 +273,11 @@ async fn what_cannot_run_is_told_to_the_model_and_the_loop_goes_on() {
         .filter(|line| line.contains("invalid") || line.contains("failed") || line.ends_with("Done"))
         .collect();
     assert_snapshot!(told.join("\n"), @r#"
-      invalid a {} dynamic=true There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, slow.
+      invalid a {} dynamic=true There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, reports, slow.
       invalid b "{n:" dynamic=false The arguments are not valid JSON: key must be a string at line 1 column 2.
       invalid c {"n":"one"} dynamic=false The arguments do not fit: /n: "one" is not of type "integer"
       invalid g [] dynamic=false The arguments must be a JSON object.
-      failed a There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, slow.
+      failed a There is no tool `nowhere`. Available: asks, browser, fails, hangs, panics, reports, slow.
       failed b The arguments are not valid JSON: key must be a string at line 1 column 2.
       failed c The arguments do not fit: /n: "one" is not of type "integer"
       failed g The arguments must be a JSON object.
@@ -323,7 +325,7 @@ fn decided(decision: Decision) -> Case {
         metadata: None,
     };
     case.messages.push(Message::Tool(vec![known]));
-    case.pending.push(PendingCall { call: call("a", "asks"), decision });
+    case.pending.push(PendingCall { call: call("a", "asks"), decision, state: None });
     case
 }
 

@@ -3,7 +3,7 @@
 use crate::{Caller, Inner, errors, send::check_id};
 use store::Cursor;
 use wire::api::{ActiveRun, ConversationList, ConversationView};
-use wire::{ErrorCode, PROVIDER_ITEM, UiMessage, UiPart, UserError};
+use wire::{ErrorCode, UiMessage, UiPart, UserError};
 
 /// Lines of one page of the list; one less than the store gives at once.
 const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
@@ -84,5 +84,5 @@ fn parse_cursor(text: &str) -> Option<Cursor> {
 
 /// A provider's own items are for that provider.
 fn strip_private(message: &mut UiMessage) {
-    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if data.kind == PROVIDER_ITEM));
+    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if wire::is_private(&data.kind)));
 }

@@ -2,8 +2,9 @@
 
 use crate::to_prompt;
 use agent::{Decision, PendingCall};
+use serde_json::Value;
 use wire::api::Answer;
-use wire::{Approval, ToolPart, ToolState, UiMessage, UserError};
+use wire::{Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the model reads for a question that the user passed over.
 const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
@@ -66,16 +67,25 @@ pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
                 Some(true) => Decision::Approved,
                 _ => Decision::Denied(approval.and_then(|approval| approval.reason.clone())),
             };
-            PendingCall { call: to_prompt::tool_call(tool), decision }
+            PendingCall { call: to_prompt::tool_call(tool), decision, state: suspended(message, &tool.tool_call_id) }
         })
         .collect()
+}
+
+/// What a suspended call goes on from.
+fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
+    let of = message.parts.iter().find_map(|part| match part {
+        UiPart::Data(data) if data.kind == SUSPENDED_CALL && data.id.as_deref() == Some(call_id) => Some(&data.data),
+        _ => None,
+    });
+    of.filter(|state| !state.is_null()).cloned()
 }
 
 /// Closes every open call because a new message came instead; says whether there was one.
 pub(crate) fn supersede(message: &mut UiMessage) -> bool {
     let mut superseded = false;
     for part in &mut message.parts {
-        let wire::UiPart::Tool(tool) = part else { continue };
+        let UiPart::Tool(tool) = part else { continue };
         if tool.is_final() {
             continue;
         }

@@ -3,8 +3,9 @@
 use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
-use crate::to_wire::{ToWire, is_acknowledgement, is_private};
+use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
 use agent::{Event, EventSink, SinkClosed};
+use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use store::{Store, ToolOutcome};
@@ -22,9 +23,11 @@ pub(crate) struct RunSink {
     journal: Journal,
     to_wire: ToWire,
     chunks: Vec<Chunk>,
-    inputs: HashMap<String, serde_json::Value>,
+    inputs: HashMap<String, Value>,
     /// Calls that are in the ledger and have not ended; one that could not be run never gets there.
     started: HashSet<String>,
+    /// Calls that were suspended in an earlier run.
+    resumed: HashSet<String>,
     bytes: usize,
     /// Whether a step is open, so that a failure knows how to end the stream.
     pub(crate) in_step: bool,
@@ -43,6 +46,7 @@ impl RunSink {
             chunks: Vec::new(),
             inputs: HashMap::new(),
             started: HashSet::new(),
+            resumed: HashSet::new(),
             bytes: 0,
             in_step: false,
             closed: None,
@@ -55,9 +59,13 @@ impl RunSink {
     }
 
     /// The call's name in the ledger. Providers repeat their ids in another branch of the same conversation; within one
-    /// message, over all its runs, an id is one call.
+    /// message, over all its runs, an id is one call; one that was suspended is entered again by each run that goes on with it.
     fn entry(&self, call_id: &str) -> String {
-        format!("{}:{call_id}", self.run.identity.message_id)
+        let identity = &self.run.identity;
+        match self.resumed.contains(call_id) {
+            true => format!("{}:{call_id}:{}", identity.message_id, identity.run_id),
+            false => format!("{}:{call_id}", identity.message_id),
+        }
     }
 
     fn close(&mut self, why: &'static str) -> SinkClosed {
@@ -70,19 +78,23 @@ impl RunSink {
         let run = self.run.clone();
         let identity = &run.identity;
         let entered = match event {
-            Event::ToolStarted { call_id, name } => {
+            Event::ToolStarted { call_id, name, resumed } => {
                 self.started.insert(call_id.clone());
+                if *resumed {
+                    self.resumed.insert(call_id.clone());
+                }
                 let input = self.inputs.get(call_id).cloned().unwrap_or_default();
                 let call_id = &self.entry(call_id);
                 let started =
                     self.store.tool_started(&identity.owner, &identity.run_id, call_id, name, &input, crate::now());
                 started.await
             }
-            Event::ToolFinished { call_id, result, .. } => {
+            Event::ToolFinished { call_id, .. } | Event::ToolSuspended { call_id, .. } => {
                 if !self.started.remove(call_id) {
                     return Ok(());
                 }
-                let outcome = if result.is_ok() { ToolOutcome::Ok } else { ToolOutcome::Error };
+                let is_error = matches!(event, Event::ToolFinished { result: Err(_), .. });
+                let outcome = if is_error { ToolOutcome::Error } else { ToolOutcome::Ok };
                 let call_id = &self.entry(call_id);
                 self.store.tool_finished(&identity.owner, &identity.run_id, call_id, outcome, crate::now()).await
             }
@@ -120,6 +132,11 @@ impl EventSink for RunSink {
             _ => self.enter_in_ledger(&event).await?,
         }
         let mut chunks = std::mem::take(&mut self.chunks);
+        if let Event::ToolFinished { call_id, .. } = &event
+            && self.resumed.contains(call_id)
+        {
+            chunks.push(to_wire::suspended(call_id.clone(), Value::Null));
+        }
         self.to_wire.convert(event, &mut chunks);
         let mut acknowledges = false;
         for chunk in chunks.drain(..) {

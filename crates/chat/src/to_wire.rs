@@ -4,7 +4,7 @@ use agent::Event;
 use contract::{Citation, Part, Source};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{Chunk, DataChunk, FinishReason, PROVIDER_ITEM};
+use wire::{Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SUSPENDED_CALL};
 
 /// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
 /// part gets a short name of its own.
@@ -48,6 +48,23 @@ fn without_nulls(value: &mut Value) {
     }
 }
 
+/// What there is of a result.
+fn preliminary(tool_call_id: String, output: Value) -> Chunk {
+    Chunk::ToolOutputAvailable {
+        tool_call_id,
+        output,
+        provider_executed: None,
+        provider_metadata: None,
+        dynamic: None,
+        preliminary: Some(true),
+    }
+}
+
+/// What a call goes on from; `null` when it is over.
+pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
+    Chunk::Data(DataChunk { kind: SUSPENDED_CALL.to_owned(), id: Some(call_id), data: state, transient: None })
+}
+
 impl ToWire {
     /// Appends the chunks of an event.
     pub(crate) fn convert(&mut self, event: Event, out: &mut Vec<Chunk>) {
@@ -80,14 +97,11 @@ impl ToWire {
                 approval_id: uuid::Uuid::now_v7().simple().to_string(),
                 tool_call_id: call_id,
             }),
-            Event::ToolProgress { call_id, output } => out.push(Chunk::ToolOutputAvailable {
-                tool_call_id: call_id,
-                output,
-                provider_executed: None,
-                provider_metadata: None,
-                dynamic: None,
-                preliminary: Some(true),
-            }),
+            Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
+            Event::ToolSuspended { call_id, output, state } => {
+                out.push(preliminary(call_id.clone(), output));
+                out.push(suspended(call_id, state));
+            }
             Event::ToolFinished { call_id, result, dynamic, .. } => out.push(match result {
                 Ok(output) => Chunk::ToolOutputAvailable {
                     tool_call_id: call_id,
@@ -225,7 +239,7 @@ pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
 
 /// Whether the chunk is for the store alone.
 pub(crate) fn is_private(chunk: &Chunk) -> bool {
-    matches!(chunk, Chunk::Data(data) if data.kind == PROVIDER_ITEM)
+    matches!(chunk, Chunk::Data(data) if wire::is_private(&data.kind))
 }
 
 /// The finish reason in the wire's words.

@@ -57,6 +57,7 @@ impl House {
             id: "helper".to_owned(),
             model: model.clone(),
             fallbacks: Vec::new(),
+            agents: Vec::new(),
             sources: Vec::new(),
             instructions: None,
             tools,

@@ -39,6 +39,7 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
         id: "extractor".to_owned(),
         model: model.clone(),
         fallbacks: Vec::new(),
+        agents: Vec::new(),
         sources: Vec::new(),
         instructions,
         tools,
@@ -146,6 +147,7 @@ async fn a_crash_ends_it() {
     asked.abort();
     let house = OneAgent(Arc::new(Agent {
         fallbacks: Vec::new(),
+        agents: Vec::new(),
         sources: Vec::new(),
         id: String::new(),
         model: Arc::new(ScriptedModel::new(vec![])),

@@ -174,12 +174,16 @@ pub enum OutputPart {
 }
 
 impl ToolOutput {
-    /// A tool's value. Text stays text; an object whose only key is `content`, a list of MCP's blocks of content
+    /// A tool's value. Text stays text; of an agent's work (`_subAgent`) only its answer, `text`, counts (L-55); an object whose only key is `content`, a list of MCP's blocks of content
     /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>), is text or text with files; anything
     /// else is data.
     pub fn of(value: Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text),
+            Value::Object(mut fields) if fields.get("_subAgent") == Some(&Value::Bool(true)) => {
+                let text = fields.remove("text");
+                Self::Text(text.and_then(|text| text.as_str().map(str::to_owned)).unwrap_or_default())
+            }
             other => match content(&other) {
                 Some(parts) => Self::Content(parts),
                 None => Self::Json(other),

@@ -22,3 +22,11 @@ pub type ProviderMetadata = serde_json::Map<String, serde_json::Value>;
 /// The name of the data part that keeps a provider's own item verbatim for the next request to the same provider.
 /// It is stored with the message and never leaves the server.
 pub const PROVIDER_ITEM: &str = "data-provider-item";
+
+/// A data part with what a suspended call goes on from, by the call's id; it never leaves the server.
+pub const SUSPENDED_CALL: &str = "data-suspended-call";
+
+/// Whether parts of this type are for the store alone.
+pub fn is_private(kind: &str) -> bool {
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL)
+}

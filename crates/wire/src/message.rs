@@ -291,7 +291,7 @@ impl UiPart {
 impl ToolPart {
     /// Whether nothing more will happen to the call.
     pub fn is_final(&self) -> bool {
-        self.state.is_final() && self.preliminary != Some(true)
+        self.state.is_final() && !(self.state == ToolState::OutputAvailable && self.preliminary == Some(true))
     }
 
     /// A call whose arguments are about to arrive.

@@ -1,0 +1,199 @@
+//! What a run does with calls: those of a reply, and those that the user has decided on since.
+
+use crate::calls::{Checked, Unusable};
+use crate::loops::{self, Verdict};
+use crate::reply::{Failure, Reply};
+use crate::run::Run;
+use crate::sub_agent::Resumed;
+use crate::tools::{self, Came, Ready};
+use crate::{Decision, Event, EventSink, PendingCall, WaitingCall};
+use contract::{AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult};
+use serde_json::Value;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Results by call id.
+type Results = HashMap<String, Result<Value, ToolError>>;
+
+impl Run<'_> {
+    /// Runs what can be run of a reply's calls and appends both to the history. Answers the calls, and whether each of
+    /// them has its result.
+    pub(crate) async fn act_on_calls<S: EventSink>(
+        &mut self,
+        reply: Reply,
+        verdict: Verdict,
+        sink: &mut S,
+    ) -> Result<(Vec<ToolCall>, bool), Failure> {
+        let Reply { said, calls, reason, usage } = reply;
+        // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
+        let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
+        let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
+        let results = self.run_calls(calls, run, verdict, sink).await?;
+        self.append(said, &order, &results);
+        let cost_usd = self.cost(usage);
+        sink.emit(Event::StepFinish { number: self.steps, finish_reason: reason, usage, cost_usd }).await?;
+        if !run {
+            return Ok((Vec::new(), true));
+        }
+        let settled = order.iter().all(|call| results.contains_key(&call.id));
+        Ok((order, settled))
+    }
+
+    async fn run_calls<S: EventSink>(
+        &mut self,
+        calls: Vec<Checked>,
+        run: bool,
+        verdict: Verdict,
+        sink: &mut S,
+    ) -> Result<Results, Failure> {
+        let (mut ready, mut results) = (Vec::new(), HashMap::new());
+        for Checked { call, tool } in calls {
+            let refusal = self.refusal(verdict, ready.len());
+            self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != Verdict::Stop;
+            match (tool, refusal) {
+                (Err(Unusable { error, dynamic, .. }), _) => {
+                    results.insert(call.id.clone(), tell_failure(&call, error, dynamic, sink).await?);
+                }
+                (Ok(_), _) if !run => {}
+                (Ok(_), Some(refusal)) => {
+                    results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
+                }
+                (Ok(tool), None) if tool.spec().needs_approval => {
+                    sink.emit(Event::ApprovalRequest { call_id: call.id.clone() }).await?;
+                    self.waiting.push(WaitingCall { call, state: None });
+                }
+                (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
+                (Ok(runner), None) => ready.push(Ready { call, runner, resumed: None }),
+            }
+        }
+        self.caller.meter.tool_calls(ready.len());
+        results.extend(self.run_ready(ready, sink).await?);
+        Ok(results)
+    }
+
+    /// Runs calls. Those that came to a question for the user wait.
+    async fn run_ready<S: EventSink>(&mut self, ready: Vec<Ready>, sink: &mut S) -> Result<Results, Failure> {
+        let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
+        let mut came = tools::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink).await?;
+        let mut results = HashMap::new();
+        for call in calls {
+            match came.remove(&call.id) {
+                Some(Came::Result(result)) => drop(results.insert(call.id, result)),
+                Some(Came::Suspended { state, .. }) => self.waiting.push(WaitingCall { call, state: Some(state) }),
+                None => {}
+            }
+        }
+        Ok(results)
+    }
+
+    /// Why a call is not run although it could be: a loop, or a limit. `ready` calls of this step run before it.
+    fn refusal(&self, verdict: Verdict, ready: usize) -> Option<String> {
+        if verdict == Verdict::Stop {
+            return Some(loops::STOPPED.to_owned());
+        }
+        let (left, most) = self.caller.meter.may_call()?;
+        (ready >= left as usize).then(|| format!("Not run: the limit of {most} tool calls in one turn is reached."))
+    }
+
+    fn append(&mut self, said: Vec<AssistantPart>, order: &[ToolCall], results: &Results) {
+        let said: Vec<_> = said.into_iter().filter(|part| !is_empty(part)).collect();
+        if !said.is_empty() {
+            self.messages.push(Arc::new(Message::Assistant(said)));
+        }
+        let results: Vec<_> = order.iter().filter_map(|call| Some(tool_result(call, results.get(&call.id)?))).collect();
+        if !results.is_empty() {
+            self.messages.push(Arc::new(Message::Tool(results)));
+        }
+    }
+
+    /// The user's decisions take effect before the model is asked: approved calls run, denied ones are told. Answers whether all of them
+    /// have their results; one that goes on may come to a further question.
+    pub(crate) async fn act_on_decisions<S: EventSink>(&mut self, sink: &mut S) -> Result<bool, Failure> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
+            return Ok(true);
+        }
+        let (mut ready, mut outputs) = (Vec::new(), HashMap::new());
+        for PendingCall { call, decision, state } in pending {
+            // Within a suspended call, a no is an answer like a yes.
+            let resumed = state.map(|state| Resumed { state, decision: decision.clone() });
+            match decision {
+                Decision::Denied(reason) if resumed.is_none() => {
+                    sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
+                    outputs.insert(call.id, (call.name, ToolOutput::Denied(reason)));
+                }
+                // The tools may have changed since the user was asked, so the arguments are checked anew.
+                _ => match self.offer.fitting(&call.name, &call.input) {
+                    Ok(runner) => ready.push(Ready { call, runner, resumed }),
+                    Err(unusable) => {
+                        let result = tell_failure(&call, unusable.error, unusable.dynamic, sink).await?;
+                        outputs.insert(call.id, (call.name, output(&result)));
+                    }
+                },
+            }
+        }
+        let names: HashMap<_, _> =
+            ready.iter().map(|Ready { call, .. }| (call.id.clone(), call.name.clone())).collect();
+        let results = self.run_ready(ready, sink).await?;
+        outputs.extend(results.into_iter().map(|(id, result)| {
+            let name = names.get(&id).cloned().unwrap_or_default();
+            (id, (name, output(&result)))
+        }));
+        self.check_not_stopped()?;
+        self.add_results(outputs);
+        Ok(self.waiting.is_empty())
+    }
+
+    /// Adds results to the tool message behind the last assistant message, in call order.
+    fn add_results(&mut self, mut outputs: HashMap<String, (String, ToolOutput)>) {
+        let mut known = match self.messages.last().map(|last| &**last) {
+            Some(Message::Tool(results)) => {
+                let results = results.clone();
+                self.messages.pop();
+                results
+            }
+            _ => Vec::new(),
+        };
+        let Some(Message::Assistant(parts)) = self.messages.last().map(|last| &**last) else { return };
+        let mut ordered = Vec::new();
+        for part in parts {
+            let AssistantPart::ToolCall(call) = part else { continue };
+            if let Some(at) = known.iter().position(|result| result.call_id == call.id) {
+                ordered.push(known.remove(at));
+            } else if let Some((name, output)) = outputs.remove(&call.id) {
+                ordered.push(ToolResult { call_id: call.id.clone(), name, output, metadata: None });
+            }
+        }
+        if !ordered.is_empty() {
+            self.messages.push(Arc::new(Message::Tool(ordered)));
+        }
+    }
+}
+
+/// A call that is not run has its result at once: why.
+async fn tell_failure<S: EventSink>(
+    call: &ToolCall,
+    error: String,
+    dynamic: bool,
+    sink: &mut S,
+) -> Result<Result<Value, ToolError>, Failure> {
+    let result = Err(ToolError::new(error));
+    let (call_id, name) = (call.id.clone(), call.name.clone());
+    sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic }).await?;
+    Ok(result)
+}
+
+fn is_empty(part: &AssistantPart) -> bool {
+    matches!(part, AssistantPart::Text { text, metadata: None } if text.is_empty())
+}
+
+fn tool_result(call: &ToolCall, result: &Result<Value, ToolError>) -> ToolResult {
+    ToolResult { call_id: call.id.clone(), name: call.name.clone(), output: output(result), metadata: None }
+}
+
+fn output(result: &Result<Value, ToolError>) -> ToolOutput {
+    match result {
+        Ok(value) => ToolOutput::of(value.clone()),
+        Err(error) => ToolOutput::ErrorText(error.message.clone()),
+    }
+}

@@ -1,0 +1,130 @@
+//! An agent as a tool: it is handed a task and runs by itself, with its own model, instructions and tools. The agent above reads only
+//! its answer; the user sees what it does while it does it.
+//!
+//! A call of its own that needs the user's yes suspends it: its run ends with what it goes on from, and the call above waits. What
+//! the user decides goes to the call within, and the run goes on where it was.
+
+mod suspended;
+mod view;
+
+use crate::run::run_below;
+use crate::tools::{Caller, Came};
+use crate::{Agent, Decision, Ending, PendingCall, Turn};
+use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use suspended::Suspended;
+use view::{State, View, ViewSink};
+
+/// An agent that another one can hand a task to.
+pub struct SubAgent {
+    /// What the other one is told about it. [`ToolSpec::timeout`] is for its whole run.
+    pub spec: ToolSpec,
+    /// The agent; its tools run here, not in the browser.
+    pub agent: Agent,
+}
+
+impl SubAgent {
+    /// How long one may take (D-19).
+    pub const TIMEOUT: Duration = Duration::from_secs(900);
+
+    /// What a task looks like unless it is said otherwise (L-55).
+    pub fn default_schema() -> Value {
+        json!({
+            "type": "object",
+            "properties": { "task": { "type": "string", "description": "What to do, with everything that needs to be known for it." } },
+            "required": ["task"],
+        })
+    }
+}
+
+/// A suspended run that goes on.
+pub(crate) struct Resumed {
+    pub(crate) state: Value,
+    pub(crate) decision: Decision,
+}
+
+/// Runs it, once one of the few places is free. Boxed, since an agent below may have agents below it.
+pub(crate) fn run<'a>(
+    below: &'a SubAgent,
+    call: &'a ToolCall,
+    resumed: Option<Resumed>,
+    caller: Caller,
+    progress: Progress,
+) -> BoxFuture<'a, Came> {
+    async move {
+        let Ok(_place) = caller.agents.clone().acquire_owned().await else {
+            return failed("The agent could not be started.");
+        };
+        match resumed {
+            None => begin(below, call, caller, progress).await,
+            Some(resumed) => go_on(below, resumed, caller, progress).await,
+        }
+    }
+    .boxed()
+}
+
+async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, progress: Progress) -> Came {
+    let text = match call.input.get("task").and_then(Value::as_str) {
+        Some(task) => task.to_owned(),
+        None => call.input.to_string(),
+    };
+    let turn = turn(&caller, vec![Arc::new(Message::User(vec![UserPart::Text { text }]))], Vec::new());
+    drive(below, turn, caller, View::new(&below.agent.id), progress).await
+}
+
+async fn go_on(below: &SubAgent, resumed: Resumed, caller: Caller, progress: Progress) -> Came {
+    let Some(mut suspended) = Suspended::read(resumed.state) else {
+        return failed("What the agent had done before is lost. Hand it the task again.");
+    };
+    suspended.decide(resumed.decision);
+    if suspended.asks() {
+        return suspended.wait();
+    }
+    let (messages, pending, view) = suspended.into_turn();
+    drive(below, turn(&caller, messages, pending), caller, view, progress).await
+}
+
+fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>) -> Turn {
+    Turn {
+        messages,
+        pending,
+        user_id: caller.user_id.clone(),
+        conversation_id: caller.conversation_id.clone(),
+        cancel: caller.cancel.clone(),
+    }
+}
+
+async fn drive(below: &SubAgent, turn: Turn, caller: Caller, view: View, progress: Progress) -> Came {
+    let mut sink = ViewSink::new(view, progress);
+    let outcome = run_below(&below.agent, turn, Some(caller.meter), &mut sink).await;
+    let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
+    match outcome.ending {
+        Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, view).wait(),
+        Ending::Done => {
+            view.state = State::Done;
+            Came::Result(Ok(view.to_value()))
+        }
+        Ending::Limit(_) if view.text.trim().is_empty() => {
+            failed("The agent was stopped at a limit before it had an answer.")
+        }
+        Ending::Limit(_) => {
+            view.state = State::Limit;
+            Came::Result(Ok(view.to_value()))
+        }
+        Ending::Stopped | Ending::SinkClosed => {
+            failed("The agent was stopped before it finished. What it did stays done.")
+        }
+        Ending::Failed(error) => {
+            tracing::warn!(agent = below.agent.id, %error, "an agent below another one failed");
+            failed("The agent failed: its model could not be reached, or refused. What it did stays done.")
+        }
+    }
+}
+
+fn failed(text: &str) -> Came {
+    Came::Result(Err(ToolError::new(text)))
+}

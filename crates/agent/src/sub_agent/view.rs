@@ -1,0 +1,261 @@
+//! What the user sees of an agent at work: its steps and its answer, as one value that takes the place of the one before.
+//!
+//! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd", "waiting"}`. The agent above reads
+//! `text` alone, see [`contract::ToolOutput::of`].
+
+use crate::{Event, EventSink, SinkClosed};
+use contract::{Part, Progress, Usage};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Growing text is shown this often.
+const PACE: Duration = Duration::from_millis(500);
+/// Steps that are shown; of more, the last.
+const MAX_STEPS: usize = 100;
+/// Bytes of one input or output that is shown.
+const MAX_VALUE: usize = 2048;
+/// Bytes of an answer.
+const MAX_TEXT: usize = 1 << 20;
+/// Bytes of an answer that is still written, of which the end is shown.
+const MAX_GROWING: usize = 8192;
+
+/// Where an agent stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum State {
+    Running,
+    Waiting,
+    Done,
+    Limit,
+}
+
+/// What is shown.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct View {
+    #[serde(rename = "_subAgent")]
+    is_sub_agent: bool,
+    agent_id: String,
+    pub(super) state: State,
+    steps: Vec<Step>,
+    /// The answer, or what there is of it.
+    pub(super) text: String,
+    duration_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    usage: Option<Tokens>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cost_usd: Option<f64>,
+    /// The call that waits for the user: `toolName`, `input`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) waiting: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Tokens {
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// Something that it did.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
+enum Step {
+    /// It said something before it went on.
+    Text { text: String },
+    /// It called a tool.
+    Tool {
+        id: String,
+        name: String,
+        state: StepState,
+        input: Value,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        output: Option<Value>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum StepState {
+    Running,
+    Waiting,
+    Done,
+    Failed,
+    Denied,
+}
+
+impl View {
+    pub(super) fn new(agent_id: &str) -> Self {
+        Self {
+            is_sub_agent: true,
+            agent_id: agent_id.to_owned(),
+            state: State::Running,
+            steps: Vec::new(),
+            text: String::new(),
+            duration_ms: 0,
+            usage: None,
+            cost_usd: None,
+            waiting: None,
+        }
+    }
+
+    pub(super) fn to_value(&self) -> Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+
+    /// While it runs, only the end of a long text is shown: it is sent again each time.
+    fn to_growing_value(&self) -> Value {
+        let begin = self.text.ceil_char_boundary(self.text.len().saturating_sub(MAX_GROWING));
+        let mut shown = self.to_value();
+        if begin > 0 {
+            shown["text"] = format!("…{}", &self.text[begin..]).into();
+        }
+        shown
+    }
+
+    fn push(&mut self, step: Step) {
+        if self.steps.len() == MAX_STEPS {
+            self.steps.remove(0);
+        }
+        self.steps.push(step);
+    }
+
+    /// What it said becomes a step when something comes behind it.
+    fn put_text_away(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        if !text.trim().is_empty() {
+            self.push(Step::Text { text: cut(&text) });
+        }
+    }
+
+    fn settle(&mut self, call_id: &str, to: StepState, with: impl FnOnce(&mut Option<Value>, &mut Option<String>)) {
+        let found = self.steps.iter_mut().rev().find_map(|step| match step {
+            Step::Tool { id, state, output, error, .. } if id == call_id => Some((state, output, error)),
+            _ => None,
+        });
+        if let Some((state, output, error)) = found {
+            *state = to;
+            with(output, error);
+        }
+    }
+
+    /// Takes an event in. Answers whether it is worth being shown at once; none if it changes nothing.
+    fn see(&mut self, event: &Event) -> Option<bool> {
+        match event {
+            Event::StepStart { .. } => self.put_text_away(),
+            Event::Part(Part::TextDelta { delta, .. }) => {
+                let left = MAX_TEXT.saturating_sub(self.text.len());
+                self.text.push_str(&delta[..delta.floor_char_boundary(left)]);
+                return Some(false);
+            }
+            Event::ToolCall { call, .. } => {
+                self.put_text_away();
+                let (id, name, input) = (call.id.clone(), call.name.clone(), small(&call.input));
+                self.push(Step::Tool { id, name, state: StepState::Running, input, output: None, error: None });
+            }
+            Event::ToolCallInvalid { id, name, input, .. } => {
+                self.put_text_away();
+                let (id, name, input) = (id.clone(), name.clone(), small(input));
+                self.push(Step::Tool { id, name, state: StepState::Failed, input, output: None, error: None });
+            }
+            Event::ApprovalRequest { call_id } => self.settle(call_id, StepState::Waiting, |_, _| {}),
+            Event::ToolStarted { call_id, .. } => self.settle(call_id, StepState::Running, |_, _| {}),
+            Event::ToolDenied { call_id, .. } => self.settle(call_id, StepState::Denied, |_, _| {}),
+            // That of an agent below is shown whole, it is bounded itself.
+            Event::ToolProgress { call_id, output } | Event::ToolSuspended { call_id, output, .. } => {
+                self.settle(call_id, StepState::Running, |shown, _| *shown = Some(output.clone()));
+            }
+            Event::ToolFinished { call_id, result: Ok(value), .. } => {
+                self.settle(call_id, StepState::Done, |shown, _| {
+                    *shown = Some(if value.get("_subAgent").is_some() { value.clone() } else { small(value) });
+                })
+            }
+            Event::ToolFinished { call_id, result: Err(error), .. } => {
+                self.settle(call_id, StepState::Failed, |_, shown| *shown = Some(cut(&error.message)));
+            }
+            _ => return None,
+        }
+        Some(true)
+    }
+}
+
+/// The value, or the beginning of its text.
+fn small(value: &Value) -> Value {
+    let text = value.to_string();
+    if text.len() <= MAX_VALUE { value.clone() } else { Value::String(cut(&text)) }
+}
+
+fn cut(text: &str) -> String {
+    if text.len() <= MAX_VALUE {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..text.floor_char_boundary(MAX_VALUE)])
+}
+
+/// Shows a run while it runs.
+pub(super) struct ViewSink {
+    view: View,
+    progress: Progress,
+    /// Time of earlier runs of the same call.
+    before: u64,
+    begun: Instant,
+    shown: Option<Instant>,
+}
+
+impl ViewSink {
+    pub(super) fn new(mut view: View, progress: Progress) -> Self {
+        view.state = State::Running;
+        view.waiting = None;
+        let mut sink = Self { before: view.duration_ms, view, progress, begun: Instant::now(), shown: None };
+        sink.show();
+        sink
+    }
+
+    fn show(&mut self) {
+        let took = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.view.duration_ms = self.before.saturating_add(took);
+        self.progress.tell(self.view.to_growing_value());
+        self.shown = Some(Instant::now());
+    }
+
+    /// What is to be seen in the end. What it took is added to that of earlier runs.
+    pub(super) fn into_view(mut self, usage: Usage, cost_usd: Option<f64>) -> View {
+        self.show();
+        let known = self.view.usage.unwrap_or_default();
+        self.view.usage = Some(Tokens {
+            input_tokens: known.input_tokens + usage.input_tokens,
+            output_tokens: known.output_tokens + usage.output_tokens,
+        });
+        if let Some(cost) = cost_usd {
+            self.view.cost_usd = Some(self.view.cost_usd.unwrap_or_default() + cost);
+        }
+        self.view
+    }
+}
+
+impl EventSink for ViewSink {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= PACE);
+        if self.view.see(&event).is_some_and(|at_once| at_once || is_due) {
+            self.show();
+        }
+        Ok(())
+    }
+}
+
+impl View {
+    /// It waits for the user's word on this call; the innermost one, where an agent below waits itself.
+    pub(super) fn ask(&mut self, tool_name: &str, input: &Value, call_id: &str) {
+        self.state = State::Waiting;
+        let below = self.steps.iter().rev().find_map(|step| match step {
+            Step::Tool { id, output: Some(output), .. } if id == call_id => output.get("waiting").cloned(),
+            _ => None,
+        });
+        self.waiting = Some(below.unwrap_or_else(|| json!({ "toolName": tool_name, "input": input })));
+        self.settle(call_id, StepState::Waiting, |_, _| {});
+    }
+}

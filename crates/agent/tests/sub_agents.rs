@@ -1,0 +1,239 @@
+//! Agents as tools: what the agent above reads, what the user sees, and how a question within is answered.
+
+use agent::{
+    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Settings, SinkClosed, SubAgent,
+    Turn,
+};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::{Message, Tool, ToolOutput, ToolSpec, UserPart};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// What is told of the calls of the agent above.
+#[derive(Default)]
+struct Told {
+    progress: Vec<Value>,
+    suspended: Vec<(Value, Value)>,
+    finished: Vec<Result<Value, String>>,
+    cancel: Option<(usize, CancellationToken)>,
+}
+
+impl EventSink for Told {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        match event {
+            Event::ToolProgress { output, .. } => self.progress.push(output),
+            Event::ToolSuspended { output, state, .. } => self.suspended.push((output, state)),
+            Event::ToolFinished { result, .. } => self.finished.push(result.map_err(|error| error.message)),
+            _ => {}
+        }
+        if let Some((after, cancel)) = &self.cancel
+            && self.progress.len() > *after
+        {
+            cancel.cancel();
+        }
+        Ok(())
+    }
+}
+
+fn object() -> Value {
+    json!({ "type": "object" })
+}
+
+/// An agent with these replies and tools.
+fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    let agent = Agent {
+        id: id.to_owned(),
+        model: model.clone(),
+        fallbacks: Vec::new(),
+        instructions: None,
+        tools,
+        agents: Vec::new(),
+        sources: Vec::new(),
+        settings: Settings::default(),
+    };
+    (agent, model)
+}
+
+fn below(agent: Agent) -> Arc<SubAgent> {
+    let spec =
+        ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new(agent.id.clone(), "", SubAgent::default_schema()) };
+    Arc::new(SubAgent { spec, agent })
+}
+
+fn doing(name: &str, needs_approval: bool) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
+    let spec = ToolSpec { needs_approval, ..ToolSpec::new(name, "", object()) };
+    let said = json!(format!("{name} done"));
+    let tool = RecordingTool::new(spec, move |_, _| {
+        let said = said.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Ok(said)
+        }
+    });
+    let inputs = tool.inputs();
+    (Arc::new(tool), move || inputs.lock().unwrap().clone())
+}
+
+async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> Outcome {
+    let cancel = told.cancel.as_ref().map_or_else(CancellationToken::new, |(_, cancel)| cancel.clone());
+    let turn = Turn { messages, pending, user_id: "u".to_owned(), conversation_id: "c".to_owned(), cancel };
+    agent::run(agent, turn, told).await
+}
+
+async fn ask(agent: &Agent, told: &mut Told) -> Outcome {
+    let text = "hi".to_owned();
+    run(agent, vec![Arc::new(Message::User(vec![UserPart::Text { text }]))], Vec::new(), told).await
+}
+
+const TASK: &str = r#"{"task":"Find it."}"#;
+
+/// The last message of the last request: what the agent above reads of the one below.
+fn read_of(model: &ScriptedModel) -> ToolOutput {
+    match &**model.requests().last().unwrap().messages.last().unwrap() {
+        Message::Tool(results) => results[0].output.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_is_handed_down_and_its_answer_read() {
+    let (search, searched) = doing("search", false);
+    let mut first = says("I look. ");
+    first.pop();
+    first.extend(calls(&[("s", "search", r#"{"q":"x"}"#)]));
+    let (helper, asked) = agent("helper", vec![first, says("It is on page 7.")], vec![search]);
+    let (mut above, model) = agent("above", vec![calls(&[("a", "helper", TASK)]), says("Page 7.")], Vec::new());
+    above.agents.push(below(helper));
+    let mut told = Told::default();
+    let outcome = ask(&above, &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Done));
+    assert_eq!(searched(), [json!({ "q": "x" })]);
+    assert_eq!(
+        asked.requests()[0].messages,
+        [Arc::new(Message::User(vec![UserPart::Text { text: "Find it.".to_owned() }]))]
+    );
+    assert_eq!(read_of(&model), ToolOutput::Text("It is on page 7.".to_owned()));
+    let view = told.finished[0].clone().unwrap();
+    let expected = json!({
+        "_subAgent": true, "agentId": "helper", "state": "done", "text": "It is on page 7.", "durationMs": 10,
+        "usage": { "inputTokens": 20, "outputTokens": 10 },
+        "steps": [
+            { "type": "text", "text": "I look. " },
+            { "type": "tool", "id": "s", "name": "search", "state": "done", "input": { "q": "x" }, "output": "search done" },
+        ],
+    });
+    assert_eq!(view, expected);
+    // All tokens count, those of the agent below included.
+    assert_eq!((outcome.usage.input_tokens, outcome.steps), (40, 2));
+    assert!(told.progress.iter().any(|view| view["steps"][1]["state"] == "running"), "{:?}", told.progress);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_run_at_once() {
+    let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (now, peak) = (running.clone(), most.clone());
+    let work = RecordingTool::new(ToolSpec::new("work", "", object()), move |_, _| {
+        let (now, peak) = (now.clone(), peak.clone());
+        async move {
+            peak.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            now.fetch_sub(1, Ordering::SeqCst);
+            Ok(json!("done"))
+        }
+    });
+    let replies = (0..10).flat_map(|_| [calls(&[("w", "work", "{}")])]).chain((0..10).map(|_| says("ok"))).collect();
+    let (helper, _) = agent("helper", replies, vec![Arc::new(work)]);
+    let ids: Vec<_> = (0..6).map(|number| format!("a{number}")).collect();
+    let six: Vec<_> = ids.iter().map(|id| (id.as_str(), "helper", TASK)).collect();
+    let (mut above, _) = agent("above", vec![calls(&six), says("ok")], Vec::new());
+    above.agents.push(below(helper));
+    ask(&above, &mut Told::default()).await;
+    assert_eq!(most.load(Ordering::SeqCst), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn limits_are_shared() {
+    let (work, worked) = doing("work", false);
+    let again = || calls(&[("w", "work", "{}")]);
+    let (helper, _) = agent("helper", vec![again(), calls(&[("v", "work", r#"{"n":2}"#)]), says("ok")], vec![work]);
+    let (mut above, _) = agent("above", vec![calls(&[("a", "helper", TASK)]), says("never asked")], Vec::new());
+    above.settings.limits = Limits { requests: Some(3), ..Limits::default() };
+    above.agents.push(below(helper));
+    let mut told = Told::default();
+    let outcome = ask(&above, &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Limit(Limit::Requests)), "{:?}", outcome.ending);
+    assert_eq!(worked().len(), 2);
+    assert_eq!(told.finished[0], Err("The agent was stopped at a limit before it had an answer.".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stopping_reaches_the_lowest() {
+    let hangs = RecordingTool::new(ToolSpec::new("hangs", "", object()), |_, _| std::future::pending());
+    let (lowest, _) = agent("lowest", vec![calls(&[("h", "hangs", "{}")])], vec![Arc::new(hangs)]);
+    let (mut middle, _) = agent("middle", vec![calls(&[("l", "lowest", TASK)])], Vec::new());
+    middle.agents.push(below(lowest));
+    let (mut above, _) = agent("above", vec![calls(&[("m", "middle", TASK)])], Vec::new());
+    above.agents.push(below(middle));
+    let mut told = Told { cancel: Some((3, CancellationToken::new())), ..Told::default() };
+    let begun = tokio::time::Instant::now();
+    let outcome = ask(&above, &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Stopped), "{:?}", outcome.ending);
+    assert!(begun.elapsed() <= Duration::from_secs(1), "{:?}", begun.elapsed());
+}
+
+/// A helper that asks before it writes, two levels down, twice in one reply.
+fn asking() -> (Agent, Arc<ScriptedModel>, impl Fn() -> Vec<Value>) {
+    let (write, written) = doing("write", true);
+    let both = calls(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
+    let (lowest, _) = agent("lowest", vec![both, says("I have written.")], vec![write]);
+    let (mut middle, _) = agent("middle", vec![calls(&[("l", "lowest", TASK)]), says("All is written.")], Vec::new());
+    middle.agents.push(below(lowest));
+    let (mut above, model) = agent("above", vec![calls(&[("m", "middle", TASK)]), says("Done.")], Vec::new());
+    above.agents.push(below(middle));
+    (above, model, written)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_question_within_waits_for_the_user() {
+    let (above, model, written) = asking();
+    let mut told = Told::default();
+    let mut outcome = ask(&above, &mut told).await;
+    let mut answers = [Decision::Approved, Decision::Denied(Some("not that".to_owned()))].into_iter();
+    let mut asked = Vec::new();
+    while matches!(outcome.ending, Ending::Waiting) {
+        // As stored and read again.
+        let (view, state) = told.suspended.last().unwrap().clone();
+        let state: Value = serde_json::from_str(&state.to_string()).unwrap();
+        assert_eq!(view["state"], "waiting");
+        asked.push(view["waiting"].clone());
+        let call = outcome.waiting[0].call.clone();
+        let pending = vec![PendingCall { call, decision: answers.next().unwrap(), state: Some(state) }];
+        outcome = run(&above, outcome.messages, pending, &mut told).await;
+    }
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    let question = |n: u32| json!({ "toolName": "write", "input": { "n": n } });
+    assert_eq!(asked, [question(1), question(2)]);
+    assert_eq!(written(), [json!({ "n": 1 })]);
+    assert_eq!(read_of(&model), ToolOutput::Text("All is written.".to_owned()));
+    let lowest = &told.finished.last().unwrap().clone().unwrap()["steps"][0]["output"];
+    let states: Vec<_> = lowest["steps"].as_array().unwrap().iter().map(|step| step["state"].clone()).collect();
+    assert_eq!(states, ["done", "denied"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
+    let (above, model, written) = asking();
+    let mut told = Told::default();
+    let outcome = ask(&above, &mut told).await;
+    let call = outcome.waiting[0].call.clone();
+    let pending = vec![PendingCall { call, decision: Decision::Approved, state: Some(json!({ "old": 1 })) }];
+    let outcome = run(&above, outcome.messages, pending, &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    assert_eq!(written().len(), 0);
+    let lost = "What the agent had done before is lost. Hand it the task again.".to_owned();
+    assert_eq!(read_of(&model), ToolOutput::ErrorText(lost));
+}
