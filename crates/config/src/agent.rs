@@ -1,5 +1,6 @@
 //! A checked agent.
 
+use crate::config::McpConnection;
 use crate::source::Location;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -50,6 +51,10 @@ pub struct Agent {
     pub openai_api: OpenAiApi,
     /// Endpoints that it may call.
     pub tools: Vec<ToolRef>,
+    /// MCP servers whose tools it may call.
+    pub mcp: Vec<McpRef>,
+    /// Agents that it may hand a task to; none of them leads back to it.
+    pub agents: Vec<SubAgentRef>,
     /// Endpoints that are told about its runs.
     pub hooks: Hooks,
     /// What it may read on disk.
@@ -249,4 +254,36 @@ pub struct ToolRef {
     pub confirm: bool,
     /// What the model calls it: up to 64 letters, digits, `_` and `-`; unique among the agent's tools.
     pub name: String,
+}
+
+/// An MCP server, and what an agent takes of it.
+#[derive(Clone, Debug)]
+pub struct McpRef {
+    /// What it is called.
+    pub name: String,
+    /// How it is reached.
+    pub server: McpConnection,
+    /// Ask the user before each call.
+    pub confirm: bool,
+    /// Only tools whose names match one of these patterns.
+    pub allow: Option<Vec<String>>,
+    /// Not those that match one of these.
+    pub deny: Vec<String>,
+    /// Put before the names of its tools.
+    pub prefix: String,
+    /// For one call; absent: [`crate::Limits::tool`].
+    pub timeout: Option<Duration>,
+}
+
+/// An agent as another one's tool.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubAgentRef {
+    /// An agent of the config.
+    pub agent_id: String,
+    /// What the model calls it; unique among the agent's tools.
+    pub name: String,
+    /// For the model.
+    pub description: String,
+    /// A valid JSON Schema of what it is given; absent: one text, `task`.
+    pub input_schema: Option<Value>,
 }

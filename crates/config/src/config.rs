@@ -5,6 +5,7 @@ use crate::source::Location;
 use indexmap::IndexMap;
 use secrecy::SecretString;
 use serde_json::Value;
+use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
 
@@ -25,6 +26,8 @@ pub struct Config {
     pub limits: Limits,
     /// What models cost, by the beginning of their names; `default` is for all others.
     pub prices: IndexMap<String, Price>,
+    /// The folder of the main file, if the config is on disk.
+    pub folder: Option<PathBuf>,
     /// Where conversations are kept, if the config says so: `sqlite://PATH` or `sqlite::memory:`.
     pub store: Option<SecretString>,
 }
@@ -72,6 +75,8 @@ pub enum ConnectionKind {
     Sql(SqlConnection),
     /// A web service.
     Http(HttpConnection),
+    /// An MCP server.
+    Mcp(McpConnection),
 }
 
 /// The types of connections that have models.
@@ -89,6 +94,7 @@ impl ConnectionKind {
             Self::Demo(_) => "Demo",
             Self::Sql(_) => "Sql",
             Self::Http(_) => "Http",
+            Self::Mcp(_) => "Mcp",
         }
     }
 
@@ -138,6 +144,65 @@ pub struct HttpConnection {
     pub allow_private: bool,
     /// For one request.
     pub timeout: Duration,
+}
+
+/// An MCP server.
+#[derive(Clone, Debug)]
+pub struct McpConnection {
+    /// How it is reached.
+    pub transport: McpTransport,
+    /// One connection for all users.
+    pub shared: bool,
+}
+
+/// How an MCP server is reached.
+#[derive(Clone, Debug)]
+pub enum McpTransport {
+    /// Streamable HTTP.
+    Http(McpHttp),
+    /// The HTTP transport of 2024.
+    Sse(McpHttp),
+    /// A program that is started here.
+    Stdio(McpStdio),
+}
+
+/// An address of an MCP server.
+#[derive(Clone, Debug)]
+pub struct McpHttp {
+    /// The address.
+    pub url: Url,
+    /// Sent with each request.
+    pub headers: Vec<(String, SecretString)>,
+    /// Whether its name may lead to this machine or its networks.
+    pub allow_private: bool,
+    /// How to get a token.
+    pub oauth: Option<McpOauth>,
+}
+
+/// OAuth for programs.
+#[derive(Clone, Debug)]
+pub struct McpOauth {
+    /// Where tokens are given.
+    pub token_url: Url,
+    /// Who asks.
+    pub client_id: String,
+    /// Its secret.
+    pub client_secret: SecretString,
+    /// Instead of the grant for programs.
+    pub refresh_token: Option<SecretString>,
+    /// What for.
+    pub scope: Option<String>,
+}
+
+/// A program that is an MCP server.
+#[derive(Clone, Debug)]
+pub struct McpStdio {
+    /// The program.
+    pub command: String,
+    /// Its arguments.
+    pub args: Vec<String>,
+    /// Its environment, besides what every program needs.
+    pub env: Vec<(String, SecretString)>,
 }
 
 /// A routine that pages, agents and other clients can call.
@@ -190,4 +255,6 @@ pub struct Limits {
     pub tool: Duration,
     /// Tools that one turn runs at the same time.
     pub parallel_tools: usize,
+    /// Of those, agents (D-18).
+    pub parallel_agents: usize,
 }

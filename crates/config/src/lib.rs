@@ -9,12 +9,12 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Hooks, ModelRef, OpenAiApi, Prune, PruneReasoning,
-    PruneToolCalls, Sampling, StepRule, Steps, ToolChoice, ToolRef,
+    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Prune,
+    PruneReasoning, PruneToolCalls, Sampling, StepRule, Steps, SubAgentRef, ToolChoice, ToolRef,
 };
 pub use config::{
-    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, ModelConnection, Price,
-    SqlConnection,
+    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
+    McpOauth, McpStdio, McpTransport, ModelConnection, Price, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};

@@ -162,6 +162,7 @@ fn limits_have_defaults() {
         idle: 60s,
         tool: 60s,
         parallel_tools: 2,
+        parallel_agents: 3,
     }
     ");
 }

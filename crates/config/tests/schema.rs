@@ -60,9 +60,11 @@ fn schema_and_server_agree() {
     check("/agents/0/colour", json!("red"), false);
     check("/agents/0/type", json!("RedAgent"), false);
     check("/agents/0/id", json!("a b"), false);
-    check("/agents/0/mcp", json!([]), false);
+    check("/agents/0/mcp", json!([{ "command": "npx" }]), true);
+    check("/agents/0/mcp", json!([{ "comand": "npx" }]), false);
+    check("/agents/0/agents", json!([7]), false);
     check("/connections/0/type", json!("Demi"), false);
-    check("/connections/0/type", json!("Mcp"), false);
+    check("/connections/0/type", json!("RemoteAgent"), false);
     check("/connections/0/properties", json!({ "delayMs": 20 }), true);
     check("/connections/0/properties", json!({ "delay": 20 }), false);
     check("/connections/1/colour", json!("red"), false);

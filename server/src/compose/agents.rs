@@ -3,13 +3,14 @@
 
 use super::hooks::{self, HookRoom};
 use super::instructions;
+use super::mcp::McpServers;
 use super::models;
 use super::pages::Pages;
-use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
+use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, SubAgent, Timeouts};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
-use contract::{Price, Sampling, Tool, ToolChoice};
+use contract::{Execution, Price, Sampling, Tool, ToolChoice, ToolSpec};
 use endpoints::Endpoints;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -37,17 +38,25 @@ struct Configured {
     instructions: Option<Value>,
     /// None without any endpoint in it.
     hooks: Option<Arc<config::Hooks>>,
+    /// Agents that it may hand a task to.
+    below: Vec<config::SubAgentRef>,
 }
 
 impl ConfiguredAgents {
-    pub(super) fn build(config: &Config, endpoints: &Arc<Endpoints>, pages: Arc<Pages>) -> anyhow::Result<Self> {
+    pub(super) fn build(
+        config: &Config,
+        endpoints: &Arc<Endpoints>,
+        mcp: &McpServers,
+        pages: Arc<Pages>,
+    ) -> anyhow::Result<Self> {
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            let built = build(config, agent, endpoints)?;
+            let built = build(config, agent, endpoints, mcp)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
             let page_context = agent.page_context;
-            agents.insert(agent.id.clone(), Configured { agent: built, page_context, instructions, hooks });
+            let below = agent.agents.clone();
+            agents.insert(agent.id.clone(), Configured { agent: built, page_context, instructions, hooks, below });
         }
         Ok(Self { agents, pages, hooks: HookRoom::new(endpoints.clone()) })
     }
@@ -65,10 +74,35 @@ impl ConfiguredAgents {
         let agent = configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })?;
-        let Some(instructions) = &configured.instructions else { return Ok(agent) };
+        if configured.instructions.is_none() && configured.below.is_empty() {
+            return Ok(agent);
+        }
+        let context = context();
         let mut agent = Agent::clone(&agent);
-        agent.instructions = instructions::text(instructions, id, &caller.user_id, context())?;
+        if let Some(instructions) = &configured.instructions {
+            agent.instructions = instructions::text(instructions, id, &caller.user_id, context.clone())?;
+        }
+        for below in &configured.below {
+            agent.agents.push(Arc::new(self.below(caller, below, &context)?));
+        }
         Ok(Arc::new(agent))
+    }
+
+    /// An agent as a tool of another one. It has the turn's context, and no tools that run in the browser: its calls are not part of the
+    /// message.
+    fn below(
+        &self,
+        caller: &Caller,
+        below: &config::SubAgentRef,
+        context: &Map<String, Value>,
+    ) -> Result<SubAgent, UserError> {
+        let mut context = context.clone();
+        context.insert("agentId".to_owned(), below.agent_id.as_str().into());
+        let mut agent = Arc::unwrap_or_clone(self.instructed(caller, &below.agent_id, || context)?);
+        agent.tools.retain(|tool| tool.spec().execution == Execution::Server);
+        let schema = below.input_schema.clone().unwrap_or_else(SubAgent::default_schema);
+        let spec = ToolSpec::new(below.name.clone(), below.description.clone(), schema);
+        Ok(SubAgent { spec: ToolSpec { timeout: SubAgent::TIMEOUT, ..spec }, agent })
     }
 }
 
@@ -104,7 +138,12 @@ impl Agents for ConfiguredAgents {
     }
 }
 
-fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Option<Arc<Agent>>> {
+fn build(
+    config: &Config,
+    agent: &config::Agent,
+    endpoints: &Arc<Endpoints>,
+    mcp: &McpServers,
+) -> anyhow::Result<Option<Arc<Agent>>> {
     let connection = &config.connections[&agent.connection_id];
     let Some(model) = models::build(&connection.kind, &agent.model, agent.openai_api) else {
         tracing::warn!(
@@ -121,7 +160,8 @@ fn build(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> 
         id: agent.id.clone(),
         model,
         fallbacks: fallbacks.collect(),
-        sources: Vec::new(),
+        agents: Vec::new(),
+        sources: mcp.sources(config, agent)?,
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: tools(config, agent, endpoints)?,
         settings: settings(config, agent),
@@ -202,6 +242,7 @@ fn settings(config: &Config, agent: &config::Agent) -> Settings {
             chunk: own.chunk.unwrap_or(limits.idle),
         },
         max_parallel_tools: limits.parallel_tools,
+        max_parallel_agents: limits.parallel_agents,
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
+use super::mcp::McpServers;
 use super::pages::Pages;
 use ::endpoints::Endpoints;
 use app::context::PageSource;
@@ -26,6 +27,7 @@ struct Things {
     agents: ConfiguredAgents,
     endpoints: Arc<Endpoints>,
     databases: Databases,
+    mcp: McpServers,
 }
 
 /// What an open page needs to know of the config behind it.
@@ -39,18 +41,22 @@ pub(crate) struct Status {
 }
 
 impl Things {
-    async fn build(config: &Config, before: &Databases) -> anyhow::Result<Self> {
-        let databases = endpoints::open_databases(config, before).await?;
+    /// What is open `before` and has the same settings now stays open.
+    async fn build(config: &Config, before: Option<&Self>) -> anyhow::Result<Self> {
+        let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
+        let databases = before.map_or(&no_databases, |before| &before.databases);
+        let databases = endpoints::open_databases(config, databases).await?;
+        let mcp = McpServers::open(config, before.map_or(&no_mcp, |before| &before.mcp));
         let endpoints = Arc::new(endpoints::build(config, &databases)?);
         let pages = Arc::new(Pages::new(config.pages.clone()));
-        let agents = ConfiguredAgents::build(config, &endpoints, pages.clone())?;
-        Ok(Self { pages, agents, endpoints, databases })
+        let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone())?;
+        Ok(Self { pages, agents, endpoints, databases, mcp })
     }
 }
 
 impl Current {
     pub(super) async fn new(config: &Config, fingerprint: u64) -> anyhow::Result<Self> {
-        let things = Things::build(config, &Databases::new()).await?;
+        let things = Things::build(config, None).await?;
         let status = Status { version: version(fingerprint), problems: None };
         Ok(Self { things: ArcSwap::from_pointee(things), status: Mutex::new(status) })
     }
@@ -60,7 +66,7 @@ impl Current {
     /// # Errors
     /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
     pub(crate) async fn replace(&self, config: &Config, fingerprint: u64) -> anyhow::Result<()> {
-        let things = Things::build(config, &self.things.load().databases).await?;
+        let things = Things::build(config, Some(&self.things.load())).await?;
         self.things.store(Arc::new(things));
         *self.status.lock() = Status { version: version(fingerprint), problems: None };
         Ok(())

@@ -5,6 +5,7 @@ mod current;
 mod endpoints;
 mod hooks;
 mod instructions;
+mod mcp;
 mod models;
 mod pages;
 mod text_models;

@@ -37,6 +37,7 @@ impl TextModels for Models {
                 fallbacks: Vec::new(),
                 instructions,
                 tools: Vec::new(),
+                agents: Vec::new(),
                 sources: Vec::new(),
                 settings,
             };

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 /// A model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["mcp", "agents", "auth"]))]
+#[schemars(extend("x-keys-not-yet" = ["auth"]))]
 pub(crate) struct AgentEntry {
     /// The name by which pages refer to it.
     pub(super) id: Id,
@@ -25,6 +25,14 @@ pub(crate) struct AgentEntry {
     #[serde(rename = "tools", default)]
     #[schemars(with = "Vec<ToolEntry>", extend("x-checked-apart" = true))]
     _tools: Value,
+    /// MCP servers whose tools it may call.
+    #[serde(rename = "mcp", default)]
+    #[schemars(with = "Vec<super::mcp::McpEntry>", extend("x-checked-apart" = true))]
+    _mcp: Value,
+    /// Agents that it may hand a task to.
+    #[serde(rename = "agents", default)]
+    #[schemars(with = "Vec<super::sub_agents::SubAgentEntry>", extend("x-checked-apart" = true))]
+    _agents: Value,
     /// Endpoints that are told about its runs.
     #[serde(default)]
     pub(super) hooks: HooksEntry,

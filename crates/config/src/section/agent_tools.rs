@@ -67,7 +67,8 @@ fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '
     }
 }
 
-fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
+/// Whether a tool may have this name.
+pub(super) fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     refuse_prototype_key(name, at, context.report);
     // Also for an agent that has none of these: what a name means is the same everywhere (L-53, L-54).
     if [PAGE_STATE_TOOL, ASK_USER_TOOL].contains(&name) || FILE_TOOLS.contains(&name) {

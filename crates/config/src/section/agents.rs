@@ -5,10 +5,14 @@ use super::agent_entry::{
     ToolChoiceMode,
 };
 use super::value::{Text, ToolName};
-use super::{Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, operator, type_of};
+use super::{
+    Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, sub_agents,
+    type_of,
+};
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
 };
+use crate::config::Connection;
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
@@ -18,12 +22,19 @@ use std::time::Duration;
 const OF_INSTRUCTIONS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
 
 /// Reads the section.
-pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> IndexMap<String, Agent> {
+pub(super) fn read(
+    section: &Node,
+    connections: &IndexMap<String, Connection>,
+    context: &mut Context<'_, '_>,
+) -> IndexMap<String, Agent> {
     let items = list_items(section, context.report);
-    items.iter().filter_map(|node| agent(node, context)).map(|agent| (agent.id.clone(), agent)).collect()
+    let agents = items.iter().filter_map(|node| agent(node, connections, context));
+    let agents = agents.map(|agent| (agent.id.clone(), agent)).collect();
+    sub_agents::check(&agents, context);
+    agents
 }
 
-fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
+fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut Context<'_, '_>) -> Option<Agent> {
     let place = node.get("properties").map_or(node, |entry| &entry.value);
     if let Some(agent_type) = type_of(node).and_then(AgentTypeEntry::parse) {
         check_connection(node, agent_type, context);
@@ -35,11 +46,18 @@ fn agent(node: &Node, context: &mut Context<'_, '_>) -> Option<Agent> {
         operator::each(&instructions.value, &OF_INSTRUCTIONS, context.report, &mut |_, _| {});
     }
     let tools = agent_tools::read(node, context);
+    let mcp = mcp::read(node, connections, context);
+    let agents = sub_agents::read(node, &tools, context);
     let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
-    check_tool_names(&entry.properties, place, &tools, context);
+    // What a server offers is not known here.
+    if node.get("mcp").is_none() {
+        let subs = agents.iter().map(|sub| sub.name.as_str());
+        check_tool_names(&entry.properties, place, tools.iter().map(|tool| tool.name.as_str()).chain(subs), context);
+    }
     agent_steps::check(&entry.properties.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
-    Some(typed(entry, tools, files, context.report.location(node.at)))
+    let at = context.report.location(node.at);
+    Some(Agent { mcp, agents, ..typed(entry, tools, files, at) })
 }
 
 fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
@@ -91,6 +109,8 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         ),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
+        mcp: Vec::new(),
+        agents: Vec::new(),
         hooks: hooks::typed(entry.hooks),
         file_system,
         at,
@@ -141,8 +161,13 @@ fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Conte
 }
 
 /// Tools that are named in settings must be among the agent's own, those that its settings bring, or the one that every chat may have.
-fn check_tool_names(properties: &AgentProperties, place: &Node, tools: &[ToolRef], context: &mut Context<'_, '_>) {
-    let mut known: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+fn check_tool_names<'t>(
+    properties: &AgentProperties,
+    place: &Node,
+    own: impl Iterator<Item = &'t str>,
+    context: &mut Context<'_, '_>,
+) {
+    let mut known: Vec<&str> = own.collect();
     known.push(agent_tools::PAGE_STATE_TOOL);
     if properties.file_system.is_some() {
         known.extend(agent_tools::FILE_TOOLS);

@@ -1,7 +1,8 @@
 //! The section `connections`.
 
-use super::Context;
+use super::mcp::McpProperties;
 use super::value::{Id, Setting, Text};
+use super::{Context, mcp};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
@@ -24,7 +25,7 @@ pub(crate) struct ConnectionEntry {
 /// What a connection is, with its properties.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "properties")]
-#[schemars(extend("x-names" = "connection type", "x-not-yet" = ["Mcp", "RemoteAgent"]))]
+#[schemars(extend("x-names" = "connection type", "x-not-yet" = ["RemoteAgent"]))]
 enum ConnectionTypeEntry {
     /// Anthropic's Messages API.
     Anthropic(ModelProperties),
@@ -42,6 +43,8 @@ enum ConnectionTypeEntry {
     Sql(SqlProperties),
     /// A web service.
     Http(HttpProperties),
+    /// A server of the Model Context Protocol, whose tools agents can call.
+    Mcp(Box<McpProperties>),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -119,6 +122,7 @@ fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context
         }
         ConnectionTypeEntry::Sql(properties) => ConnectionKind::Sql(sql(id, properties, node, context)?),
         ConnectionTypeEntry::Http(properties) => ConnectionKind::Http(http(id, properties, node, context)?),
+        ConnectionTypeEntry::Mcp(properties) => ConnectionKind::Mcp(mcp::connection(id, *properties, node, context)?),
     })
 }
 

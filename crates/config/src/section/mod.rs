@@ -18,6 +18,7 @@ mod file_system;
 mod hooks;
 mod http_request;
 mod inputs;
+mod mcp;
 mod operator;
 mod pages;
 mod payload_schema;
@@ -27,6 +28,7 @@ mod settings;
 mod shared_state;
 mod sql_request;
 mod step_entry;
+mod sub_agents;
 mod text_request;
 mod value;
 
@@ -97,14 +99,16 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     };
     settings::version(section("configVersion"), &mut context);
     let limits = settings::limits(section("limits"), &mut context);
+    let connections = connections::read(section("connections"), &mut context);
     Config {
-        connections: connections::read(section("connections"), &mut context),
-        agents: agents::read(section("agents"), &mut context),
+        agents: agents::read(section("agents"), &connections, &mut context),
+        connections,
         endpoints: api::read(section("api"), &mut context),
         pages: pages::read(section("pages"), &mut context),
         auth: settings::auth(section("auth"), &mut context),
         prices: prices::read(section("prices"), &mut context),
         store: settings::store(section("store"), &mut context),
+        folder: folder.map(Path::to_owned),
         limits,
     }
 }

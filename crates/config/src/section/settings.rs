@@ -76,6 +76,9 @@ pub(crate) struct LimitsEntry {
     /// Tools that one turn runs at the same time.
     #[schemars(range(min = 1, max = 64))]
     parallel_tools: usize,
+    /// Of those, agents that were handed a task.
+    #[schemars(range(min = 2, max = 4))]
+    parallel_agents: usize,
 }
 
 impl Default for LimitsEntry {
@@ -93,6 +96,7 @@ impl Default for LimitsEntry {
             idle_ms: 60_000,
             tool_ms: 60_000,
             parallel_tools: 8,
+            parallel_agents: 3,
         }
     }
 }
@@ -113,6 +117,7 @@ impl From<LimitsEntry> for Limits {
             idle: ms(entry.idle_ms),
             tool: ms(entry.tool_ms),
             parallel_tools: entry.parallel_tools,
+            parallel_agents: entry.parallel_agents,
         }
     }
 }

@@ -93,6 +93,14 @@ impl Setting {
         }
     }
 
+    /// The text, if it stands in the config as it is.
+    pub(crate) fn plain(&self) -> Option<&str> {
+        match self {
+            Self::Plain(Text(text)) => Some(text),
+            Self::Secret(_) => None,
+        }
+    }
+
     /// Whether it stands in the config as it is.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Self::Plain(_))

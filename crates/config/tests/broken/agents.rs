@@ -249,8 +249,7 @@ fn what_this_version_cannot_run() {
     type: Agent
     connectionId: demo
     properties: { model: m, generateTitle: true }
-    mcp: [files]
-    agents: [b]
+    auth: { public: true }
     hooks: { onFinish: [title] }
 ")), @"
     refused
@@ -259,19 +258,14 @@ fn what_this_version_cannot_run() {
      6 |     properties: { model: m, generateTitle: true }
        |                             ^^^^^^^^^^^^^
 
-    chatwright.yaml:7:5: error: `mcp` is not available in this version
+    chatwright.yaml:7:5: error: `auth` is not available in this version
        |
-     7 |     mcp: [files]
-       |     ^^^
+     7 |     auth: { public: true }
+       |     ^^^^
 
-    chatwright.yaml:8:5: error: `agents` is not available in this version
+    chatwright.yaml:8:25: error: there is no endpoint `title`
        |
-     8 |     agents: [b]
-       |     ^^^^^^
-
-    chatwright.yaml:9:25: error: there is no endpoint `title`
-       |
-     9 |     hooks: { onFinish: [title] }
+     8 |     hooks: { onFinish: [title] }
        |                         ^^^^^
        = help: declare it in the section `api`
     ");

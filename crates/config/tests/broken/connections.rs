@@ -17,15 +17,9 @@ fn types() {
        |
      1 | connections: [{ id: a, type: Bedrock }]
        |                              ^^^^^^^
-       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql` and `Http`
+       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http` and `Mcp`
     ");
-    assert_snapshot!(check("connections: [{ id: a, type: Mcp, properties: { url: 'http://localhost' } }]\n"), @"
-    refused
-    chatwright.yaml:1:30: error: the connection type `Mcp` is not available in this version
-       |
-     1 | connections: [{ id: a, type: Mcp, properties: { url: 'http://localhost' } }]
-       |                              ^^^
-    ");
+    assert_snapshot!(check("connections: [{ id: a, type: Mcp, properties: { url: 'http://localhost' } }]\n"), @"accepted");
 }
 
 #[test]

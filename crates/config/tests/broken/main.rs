@@ -5,6 +5,7 @@ mod api;
 mod connections;
 mod file_system;
 mod includes;
+mod mcp;
 mod pages;
 mod settings;
 mod shape;

@@ -19,7 +19,7 @@ fn settings() {
        |
      2 | limits: { toolMs: 0, turn: 3 }
        |                      ^^^^
-       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs` and `parallelTools`
+       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools` and `parallelAgents`
 
     chatwright.yaml:3:15: error: the environment variable `DATABASE` is not set
        |
@@ -39,7 +39,7 @@ fn settings() {
        |
      2 | limits: []
        |         ^
-       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs` and `parallelTools`
+       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools` and `parallelAgents`
 
     chatwright.yaml:3:8: error: `url` is missing here
        |

@@ -1,0 +1,123 @@
+//! An agent's `agents`: other agents that it can hand a task to (L-55, L-56).
+
+use super::Context;
+use super::agent_tools::check_name;
+use super::value::{Id, Text, ToolName};
+use crate::agent::{Agent, SubAgentRef, ToolRef};
+use crate::shape::{Shape, decode, list_items, suggest};
+use crate::source::{Node, Step};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+/// Agents below agents, at most (L-56).
+const MAX_DEPTH: usize = 5;
+
+/// An agent as a tool.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum SubAgentEntry {
+    /// The agent's id.
+    Short(Id),
+    /// With settings.
+    Long(SubAgentProperties),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SubAgentProperties {
+    /// The agent.
+    agent_id: Id,
+    /// What it is good for; the model chooses by it.
+    description: Option<Text>,
+    /// What the model calls it; without it the agent's id.
+    name: Option<ToolName>,
+    /// JSON Schema of what it is given; without it one text, `task`.
+    input_schema: Option<Map<String, Value>>,
+}
+
+/// Reads the list.
+pub(super) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_>) -> Vec<SubAgentRef> {
+    let Some(list) = agent.get("agents") else { return Vec::new() };
+    let mut subs: Vec<SubAgentRef> = Vec::new();
+    for node in list_items(&list.value, context.report) {
+        let Some(entry) = Shape::of::<SubAgentEntry>().and_then(|shape| decode(node, shape, context.report)) else {
+            continue;
+        };
+        let properties = match entry {
+            SubAgentEntry::Long(properties) => properties,
+            SubAgentEntry::Short(agent_id) => {
+                SubAgentProperties { agent_id, description: None, name: None, input_schema: None }
+            }
+        };
+        let Some(sub) = sub_agent(properties, node, context) else { continue };
+        let at = node.at(&[Step::Key("name")]);
+        check_name(&sub.name, at, context);
+        let is_taken =
+            tools.iter().any(|tool| tool.name == sub.name) || subs.iter().any(|known| known.name == sub.name);
+        if is_taken {
+            let help = "give one of them another `name`".to_owned();
+            context.report.error(at, format!("this agent has two tools with the name `{}`", sub.name), Some(help));
+        }
+        subs.push(sub);
+    }
+    subs
+}
+
+fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<SubAgentRef> {
+    let SubAgentProperties { agent_id: Id(agent_id), description, name, input_schema } = properties;
+    let at = node.at(&[Step::Key("agentId")]);
+    if !context.agents.contains_key(agent_id.as_str()) {
+        let help = suggest::help(&agent_id, context.agents.keys().copied());
+        let help = help.or_else(|| Some("declare it in the section `agents`".to_owned()));
+        context.report.error(at, format!("there is no agent `{agent_id}`"), help);
+        return None;
+    }
+    let input_schema = input_schema.map(Value::Object);
+    if let Some(Err(error)) = input_schema.as_ref().map(jsonschema::validator_for) {
+        let at = node.at(&[Step::Key("inputSchema")]);
+        context.report.error(at, format!("this is not a JSON Schema: {error}"), None);
+        return None;
+    }
+    let description = description.map_or_else(|| format!("Delegate task to the {agent_id} agent"), |Text(text)| text);
+    let name = name.map_or_else(|| agent_id.clone(), |ToolName(name)| name);
+    Some(SubAgentRef { agent_id, name, description, input_schema })
+}
+
+/// Reports agents that lead back to themselves, or down too far.
+pub(super) fn check(agents: &IndexMap<String, Agent>, context: &mut Context<'_, '_>) {
+    for (id, _) in agents.iter().filter(|(_, agent)| !agent.agents.is_empty()) {
+        let (message, help) = match deepest(agents, &mut vec![id]) {
+            Err(circle) if circle.first() == circle.last() => {
+                let help = "an agent cannot hand a task to itself".to_owned();
+                (format!("these agents go round in a circle: {}", circle.join(" ▸ ")), Some(help))
+            }
+            Ok(depth) if depth > MAX_DEPTH => {
+                (format!("agents below agents, {depth} deep; {MAX_DEPTH} is the most"), None)
+            }
+            // A circle that is somewhere below is reported there.
+            Ok(_) | Err(_) => continue,
+        };
+        let list = context.agents.get(id.as_str()).and_then(|node| node.get("agents"));
+        if let Some(at) = list.map(|entry| entry.value.at) {
+            context.report.error(at, message, help);
+        }
+    }
+}
+
+/// How many levels there are below the last agent of the path, or the path up to where it meets itself.
+fn deepest<'a>(agents: &'a IndexMap<String, Agent>, path: &mut Vec<&'a str>) -> Result<usize, Vec<&'a str>> {
+    let Some(agent) = path.last().and_then(|id| agents.get(*id)) else { return Ok(0) };
+    let mut most = 0;
+    for sub in &agent.agents {
+        let is_circle = path.contains(&sub.agent_id.as_str());
+        path.push(&sub.agent_id);
+        if is_circle {
+            return Err(path.clone());
+        }
+        most = most.max(1 + deepest(agents, path)?);
+        path.pop();
+    }
+    Ok(most)
+}

@@ -1,0 +1,221 @@
+//! MCP servers and agents below agents.
+
+use crate::{check, with_basics};
+use insta::assert_snapshot;
+
+fn connection(properties: &str) -> String {
+    check(&format!("connections: [{{ id: a, type: Mcp, properties: {properties} }}]\n"))
+}
+
+/// An agent with these lists.
+fn agent(lists: &str) -> String {
+    check(&format!(
+        "connections:
+  - {{ id: demo, type: Demo }}
+  - {{ id: files, type: Mcp, properties: {{ command: npx, args: [x], env: {{ A: one }} }} }}
+agents:
+  - {{ id: b, type: Agent, connectionId: demo, properties: {{ model: m }} }}
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: {{ model: m }}
+{lists}"
+    ))
+}
+
+#[test]
+fn servers() {
+    assert_snapshot!(connection("{ url: 'https://mcp.example.com/mcp?team=1' }"), @"accepted");
+    assert_snapshot!(connection("{ command: npx, args: [-y, server] }"), @"accepted");
+    assert_snapshot!(connection("{ }"), @r#"
+    refused
+    chatwright.yaml:1:47: error: the MCP server `a` has no `url`
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { } }]
+       |                                               ^
+       = help: name its address, or write `transport: stdio` and the `command` that starts it
+    "#);
+    assert_snapshot!(connection("{ transport: stdio, url: 'http://localhost' }"), @r#"
+    refused
+    chatwright.yaml:1:47: error: the MCP server `a` has no `command`
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { transport: stdio, url: 'http://localhost' } }]
+       |                                               ^
+       = help: `stdio` starts a program: name it, for example `command: npx`
+    "#);
+    assert_snapshot!(connection("{ transport: carrier, url: 'http://localhost' }"), @r#"
+    refused
+    chatwright.yaml:1:60: error: there is no transport `carrier`
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { transport: carrier, url: 'http://localhost' } }]
+       |                                                            ^^^^^^^
+       = help: one of `http`, `sse` and `stdio`
+    "#);
+    assert_snapshot!(connection("{ url: 'ftp://localhost' }"), @r#"
+    refused
+    chatwright.yaml:1:54: error: this address must start with `https://` or `http://`
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { url: 'ftp://localhost' } }]
+       |                                                      ^^^^^^^^^^^^^^^^^^
+       = help: for example `https://mcp.example.com/mcp`
+    "#);
+    assert_snapshot!(connection("{ url: { _secret: NOT_SET } }"), @r#"
+    refused
+    chatwright.yaml:1:54: error: the environment variable `NOT_SET` is not set
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { url: { _secret: NOT_SET } } }]
+       |                                                      ^
+       = help: set it before the server starts: it is the `url` of the MCP server `a`
+    "#);
+    assert_snapshot!(connection("{ url: 'https://x.org', oauth: { tokenUrl: nowhere, clientId: a, clientSecret: b } }"), @r#"
+    refused
+    chatwright.yaml:1:90: error: this is not a web address
+       |
+     1 | …'https://x.org', oauth: { tokenUrl: nowhere, clientId: a, clientSecret: b } } }]
+       |                                      ^^^^^^^
+       = help: for example `https://mcp.example.com/mcp`
+    "#);
+}
+
+#[test]
+fn programs_say_what_they_run() {
+    assert_snapshot!(connection("{ command: bash, args: [-c, 'rm -rf /'] }"), @r#"
+    refused
+    chatwright.yaml:1:71: error: `-c` hands `bash` a program in its arguments, which is refused
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { command: bash, args: [-c, 'rm -rf /'] } }]
+       |                                                                       ^^
+       = help: put it into a file of its own and name that
+    "#);
+    assert_snapshot!(connection("{ command: /usr/bin/node, args: [--eval=1] }"), @r#"
+    refused
+    chatwright.yaml:1:80: error: `--eval=1` hands `node` a program in its arguments, which is refused
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { command: /usr/bin/node, args: [--eval=1] } }]
+       |                                                                                ^^^^^^^^
+       = help: put it into a file of its own and name that
+    "#);
+    assert_snapshot!(connection("{ command: npx, args: [-c, x] }"), @"accepted");
+    assert_snapshot!(connection("{ command: npx, env: { NODE_OPTIONS: --require=x } }"), @r#"
+    refused
+    chatwright.yaml:1:84: error: `NODE_OPTIONS` is refused: it makes a program run something else than `command` says
+       |
+     1 | connections: [{ id: a, type: Mcp, properties: { command: npx, env: { NODE_OPTIONS: --require=x } } }]
+       |                                                                                    ^^^^^^^^^^^
+    "#);
+}
+
+#[test]
+fn what_an_agent_takes() {
+    assert_snapshot!(agent("    mcp: [files, { connectionId: files, prefix: f_, allow: ['read_*'], confirm: true, env: { B: two } }]\n"), @"accepted");
+    assert_snapshot!(agent("    mcp: [{ url: 'http://localhost:3001/mcp' }]\n"), @"accepted");
+    assert_snapshot!(agent("    mcp: [file]\n"), @"
+    refused
+    chatwright.yaml:10:11: error: there is no connection `file`
+        |
+     10 |     mcp: [file]
+        |           ^^^^
+        = help: did you mean `files`?
+    ");
+    assert_snapshot!(agent("    mcp: [demo]\n"), @"
+    refused
+    chatwright.yaml:10:11: error: `mcp` needs a connection of the type Mcp; `demo` is of the type Demo
+        |
+     10 |     mcp: [demo]
+        |           ^^^^
+    ");
+    assert_snapshot!(agent("    mcp: [{ confirm: true }]\n"), @"
+    refused
+    chatwright.yaml:10:11: error: the MCP server `MCP server` has no `url`
+        |
+     10 |     mcp: [{ confirm: true }]
+        |           ^
+        = help: name its address, or write `transport: stdio` and the `command` that starts it
+    ");
+    assert_snapshot!(agent("    mcp: [{ connectionId: files, confrim: true }]\n"), @"
+    refused
+    chatwright.yaml:10:34: error: there is no key `confrim` here
+        |
+     10 |     mcp: [{ connectionId: files, confrim: true }]
+        |                                  ^^^^^^^
+        = help: did you mean `confirm`?
+    ");
+}
+
+#[test]
+fn agents_below() {
+    assert_snapshot!(agent("    agents: [b, { agentId: b, name: other, description: Does it. }]\n"), @"accepted");
+    assert_snapshot!(agent("    agents: [c]\n"), @"
+    refused
+    chatwright.yaml:10:14: error: there is no agent `c`
+        |
+     10 |     agents: [c]
+        |              ^
+        = help: one of `b` and `a`
+    ");
+    assert_snapshot!(agent("    agents: [b, b]\n"), @"
+    refused
+    chatwright.yaml:10:17: error: this agent has two tools with the name `b`
+        |
+     10 |     agents: [b, b]
+        |                 ^
+        = help: give one of them another `name`
+    ");
+    assert_snapshot!(agent("    agents: [{ agentId: b, name: read-file }]\n"), @"
+    refused
+    chatwright.yaml:10:34: error: the tool name `read-file` belongs to the platform
+        |
+     10 |     agents: [{ agentId: b, name: read-file }]
+        |                                  ^^^^^^^^^
+        = help: give it another `name`
+    ");
+    assert_snapshot!(agent("    agents: [{ agentId: b, inputSchema: { type: 7 } }]\n"), @"
+    refused
+    chatwright.yaml:10:41: error: this is not a JSON Schema: 7 is not valid under any of the schemas listed in the 'anyOf' keyword
+        |
+     10 |     agents: [{ agentId: b, inputSchema: { type: 7 } }]
+        |                                         ^
+    ");
+    assert_snapshot!(agent("    agents: [a]\n"), @"
+    refused
+    chatwright.yaml:10:13: error: these agents go round in a circle: a ▸ a
+        |
+     10 |     agents: [a]
+        |             ^
+        = help: an agent cannot hand a task to itself
+    ");
+}
+
+#[test]
+fn agents_in_a_circle_or_too_deep() {
+    let chain = |links: &[(&str, &str)]| {
+        let agents = links.iter().map(|(id, below)| {
+            format!(
+                "  - {{ id: {id}, type: Agent, connectionId: demo, properties: {{ model: m }}, agents: [{below}] }}\n"
+            )
+        });
+        check(&with_basics(&format!("agents:\n{}", agents.collect::<String>())))
+    };
+    assert_snapshot!(chain(&[("a", "b"), ("b", "c"), ("c", "b")]), @r#"
+    refused
+    chatwright.yaml:4:81: error: these agents go round in a circle: b ▸ c ▸ b
+       |
+     4 |   - { id: b, type: Agent, connectionId: demo, properties: { model: m }, agents: [c] }
+       |                                                                                 ^
+       = help: an agent cannot hand a task to itself
+
+    chatwright.yaml:5:81: error: these agents go round in a circle: c ▸ b ▸ c
+       |
+     5 |   - { id: c, type: Agent, connectionId: demo, properties: { model: m }, agents: [b] }
+       |                                                                                 ^
+       = help: an agent cannot hand a task to itself
+    "#);
+    assert_snapshot!(chain(&[("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f"), ("f", "")]), @"accepted");
+    assert_snapshot!(chain(&[("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f"), ("f", "g"), ("g", "")]), @r#"
+    refused
+    chatwright.yaml:3:81: error: agents below agents, 6 deep; 5 is the most
+       |
+     3 |   - { id: a, type: Agent, connectionId: demo, properties: { model: m }, agents: [b] }
+       |                                                                                 ^
+    "#);
+}
