@@ -1,7 +1,7 @@
 //! The tools of a turn: the agent's own, and those that its sources offer at this moment.
 
 use crate::{Agent, Event, EventSink, SinkClosed};
-use contract::Tool;
+use contract::{Sourced, Tool};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +23,10 @@ pub(crate) async fn gather<'a, S: EventSink>(
     let sources = std::mem::take(&mut agent.sources);
     for (source, tools) in sources.iter().zip(answers) {
         match tools {
-            Ok(tools) => add(&mut agent, source.name(), tools),
+            Ok(Sourced { tools, context }) => {
+                add(&mut agent, source.name(), tools);
+                tell(&mut agent, context);
+            }
             Err(error) => {
                 let name = source.name().to_owned();
                 sink.emit(Event::SourceUnavailable { name, error: error.message }).await?;
@@ -31,6 +34,15 @@ pub(crate) async fn gather<'a, S: EventSink>(
         }
     }
     Ok(Cow::Owned(agent))
+}
+
+/// Behind the instructions, which are the config's and go first.
+fn tell(agent: &mut Agent, context: Option<String>) {
+    let Some(context) = context else { return };
+    agent.instructions = Some(match agent.instructions.take() {
+        Some(instructions) => format!("{instructions}\n\n{context}"),
+        None => context,
+    });
 }
 
 /// An earlier tool keeps its name (L-52).

@@ -6,8 +6,8 @@ use agent::{
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
-    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, Sampling, Tool, ToolCall, ToolChoice,
-    ToolContext, ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
+    AssistantPart, Execution, FinishReason, Message, ModelErrorKind, Part, Price, Sampling, Sourced, Tool, ToolCall,
+    ToolChoice, ToolContext, ToolError, ToolOutput, ToolResult, ToolSource, ToolSpec, UserPart,
 };
 use futures::future::BoxFuture;
 use insta::assert_snapshot;
@@ -160,14 +160,15 @@ impl ToolSource for Elsewhere {
         self.0
     }
 
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Vec<Arc<dyn Tool>>, ToolError>> {
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
         let tool = |name: &&str| {
             let said = json!(format!("{} for {user_id}", self.0));
             let spec = ToolSpec::new(*name, "", json!({ "type": "object" }));
             Arc::new(RecordingTool::new(spec, move |_, _| std::future::ready(Ok(said.clone())))) as Arc<dyn Tool>
         };
-        let tools = self.1.as_ref().map(|names| names.iter().map(tool).collect());
-        Box::pin(std::future::ready(tools.map_err(|&error| ToolError::new(error))))
+        let context = Some(format!("About {}.", self.0));
+        let sourced = self.1.as_ref().map(|names| Sourced { tools: names.iter().map(tool).collect(), context });
+        Box::pin(std::future::ready(sourced.map_err(|&error| ToolError::new(error))))
     }
 }
 
@@ -184,6 +185,7 @@ async fn tools_of_elsewhere_join_a_turn() {
     let names: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names[names.len() - 2..], ["far", "more"]);
     assert_eq!(names.iter().filter(|name| **name == "slow").count(), 1);
+    assert_eq!(requests[0].system.as_deref(), Some("About one.\n\nAbout two."));
     assert_snapshot!(notes, @r#"
     without down: it is down
     step 1

@@ -53,6 +53,8 @@ pub struct Agent {
     pub tools: Vec<ToolRef>,
     /// MCP servers whose tools it may call.
     pub mcp: Vec<McpRef>,
+    /// Remote agents whose tools it may call.
+    pub remote_agents: Vec<RemoteRef>,
     /// Agents that it may hand a task to; none of them leads back to it.
     pub agents: Vec<SubAgentRef>,
     /// Endpoints that are told about its runs.
@@ -273,6 +275,21 @@ pub struct McpRef {
     pub prefix: String,
     /// For one call; absent: [`crate::Limits::tool`].
     pub timeout: Option<Duration>,
+}
+
+/// A remote agent, and what an agent takes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RemoteRef {
+    /// A connection of the type `RemoteAgent`.
+    pub connection_id: String,
+    /// Ask the user before each call, also of tools that do not want it.
+    pub confirm: bool,
+    /// Only tools whose names match one of these patterns.
+    pub allow: Option<Vec<String>>,
+    /// Not those that match one of these.
+    pub deny: Vec<String>,
+    /// Put before the names of its tools, as `prefix__name`.
+    pub prefix: Option<String>,
 }
 
 /// An agent as another one's tool.

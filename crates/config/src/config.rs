@@ -77,6 +77,8 @@ pub enum ConnectionKind {
     Http(HttpConnection),
     /// An MCP server.
     Mcp(McpConnection),
+    /// A remote tool-agent.
+    RemoteAgent(RemoteConnection),
 }
 
 /// The types of connections that have models.
@@ -95,6 +97,7 @@ impl ConnectionKind {
             Self::Sql(_) => "Sql",
             Self::Http(_) => "Http",
             Self::Mcp(_) => "Mcp",
+            Self::RemoteAgent(_) => "RemoteAgent",
         }
     }
 
@@ -143,6 +146,23 @@ pub struct HttpConnection {
     /// Whether addresses of this machine and its networks may be reached.
     pub allow_private: bool,
     /// For one request.
+    pub timeout: Duration,
+}
+
+/// A remote tool-agent.
+#[derive(Clone, Debug)]
+pub struct RemoteConnection {
+    /// What `/tools` is put behind.
+    pub base_url: Url,
+    /// Sent as `x-api-key`.
+    pub api_key: SecretString,
+    /// Sent as a bearer's token.
+    pub token: Option<SecretString>,
+    /// Each is sent as a header, `x-` and its name.
+    pub variables: Vec<(String, SecretString)>,
+    /// Whether addresses of this machine and its networks may be reached.
+    pub allow_private: bool,
+    /// For one call.
     pub timeout: Duration,
 }
 

@@ -10,11 +10,11 @@ mod source;
 
 pub use agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Prune,
-    PruneReasoning, PruneToolCalls, Sampling, StepRule, Steps, SubAgentRef, ToolChoice, ToolRef,
+    PruneReasoning, PruneToolCalls, RemoteRef, Sampling, StepRule, Steps, SubAgentRef, ToolChoice, ToolRef,
 };
 pub use config::{
     Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
-    McpOauth, McpStdio, McpTransport, ModelConnection, Price, SqlConnection,
+    McpOauth, McpStdio, McpTransport, ModelConnection, Price, RemoteConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};

@@ -64,7 +64,7 @@ fn schema_and_server_agree() {
     check("/agents/0/mcp", json!([{ "comand": "npx" }]), false);
     check("/agents/0/agents", json!([7]), false);
     check("/connections/0/type", json!("Demi"), false);
-    check("/connections/0/type", json!("RemoteAgent"), false);
+    check("/connections/0/type", json!("RemoteAgnt"), false);
     check("/connections/0/properties", json!({ "delayMs": 20 }), true);
     check("/connections/0/properties", json!({ "delay": 20 }), false);
     check("/connections/1/colour", json!("red"), false);

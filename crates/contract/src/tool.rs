@@ -101,10 +101,19 @@ pub trait ToolSource: Send + Sync + 'static {
     /// What it is called, for the user.
     fn name(&self) -> &str;
 
-    /// The tools for one turn of this user, and what was wrong with others, for the operator. Takes no longer than the source's own
+    /// The tools for one turn of this user. Takes no longer than the source's own
     /// limit of time.
     ///
     /// # Errors
     /// None of its tools can be had; the text is for the user.
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Vec<Arc<dyn Tool>>, ToolError>>;
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>>;
+}
+
+/// What a source has for one turn.
+#[derive(Default)]
+pub struct Sourced {
+    /// The tools.
+    pub tools: Vec<Arc<dyn Tool>>,
+    /// What the model should know of the user or the surroundings: a whole block for its instructions.
+    pub context: Option<String>,
 }

@@ -7,6 +7,7 @@ pub mod mcp;
 pub mod page_state;
 pub mod remote_agent;
 
+mod patterns;
 mod text;
 
 pub use ask_user::AskUserTool;

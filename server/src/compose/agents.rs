@@ -6,6 +6,7 @@ use super::instructions;
 use super::mcp::McpServers;
 use super::models;
 use super::pages::Pages;
+use super::remote_agents;
 use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, SubAgent, Timeouts};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
@@ -161,7 +162,7 @@ fn build(
         model,
         fallbacks: fallbacks.collect(),
         agents: Vec::new(),
-        sources: mcp.sources(config, agent)?,
+        sources: [mcp.sources(config, agent)?, remote_agents::sources(config, agent)?].concat(),
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: tools(config, agent, endpoints)?,
         settings: settings(config, agent),

@@ -22,7 +22,9 @@ pub(super) fn build(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> 
         ConnectionKind::Demo(demo) => Arc::new(Demo::new(name, demo.delay)),
         ConnectionKind::Google(model) => Arc::new(Google::new(settings(model))),
         ConnectionKind::AiGateway(model) => Arc::new(AiGateway::new(settings(model))),
-        ConnectionKind::Sql(_) | ConnectionKind::Http(_) | ConnectionKind::Mcp(_) => return None,
+        ConnectionKind::Sql(_) | ConnectionKind::Http(_) | ConnectionKind::Mcp(_) | ConnectionKind::RemoteAgent(_) => {
+            return None;
+        }
     })
 }
 

@@ -1,9 +1,12 @@
 //! The binary from outside.
 
+mod agents;
 mod files;
 mod hooks;
 mod http;
 mod limits;
+mod mcp;
 mod process;
+mod provider;
 mod question;
 mod reload;

@@ -29,6 +29,10 @@ pub(crate) struct AgentEntry {
     #[serde(rename = "mcp", default)]
     #[schemars(with = "Vec<super::mcp::McpEntry>", extend("x-checked-apart" = true))]
     _mcp: Value,
+    /// Remote agents whose tools it may call.
+    #[serde(rename = "remoteAgents", default)]
+    #[schemars(with = "Vec<super::remote_agents::RemoteEntry>", extend("x-checked-apart" = true))]
+    _remote_agents: Value,
     /// Agents that it may hand a task to.
     #[serde(rename = "agents", default)]
     #[schemars(with = "Vec<super::sub_agents::SubAgentEntry>", extend("x-checked-apart" = true))]

@@ -6,8 +6,8 @@ use super::agent_entry::{
 };
 use super::value::{Text, ToolName};
 use super::{
-    Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, sub_agents,
-    type_of,
+    Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, remote_agents,
+    sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
@@ -47,17 +47,18 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     }
     let tools = agent_tools::read(node, context);
     let mcp = mcp::read(node, connections, context);
+    let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
     let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
     // What a server offers is not known here.
-    if node.get("mcp").is_none() {
+    if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
         check_tool_names(&entry.properties, place, tools.iter().map(|tool| tool.name.as_str()).chain(subs), context);
     }
     agent_steps::check(&entry.properties.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
     let at = context.report.location(node.at);
-    Some(Agent { mcp, agents, ..typed(entry, tools, files, at) })
+    Some(Agent { mcp, remote_agents, agents, ..typed(entry, tools, files, at) })
 }
 
 fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
@@ -110,6 +111,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
         mcp: Vec::new(),
+        remote_agents: Vec::new(),
         agents: Vec::new(),
         hooks: hooks::typed(entry.hooks),
         file_system,

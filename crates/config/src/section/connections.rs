@@ -1,8 +1,9 @@
 //! The section `connections`.
 
 use super::mcp::McpProperties;
+use super::remote_agents::RemoteProperties;
 use super::value::{Id, Setting, Text};
-use super::{Context, mcp};
+use super::{Context, mcp, remote_agents};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
@@ -25,7 +26,7 @@ pub(crate) struct ConnectionEntry {
 /// What a connection is, with its properties.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "properties")]
-#[schemars(extend("x-names" = "connection type", "x-not-yet" = ["RemoteAgent"]))]
+#[schemars(extend("x-names" = "connection type"))]
 enum ConnectionTypeEntry {
     /// Anthropic's Messages API.
     Anthropic(ModelProperties),
@@ -45,6 +46,8 @@ enum ConnectionTypeEntry {
     Http(HttpProperties),
     /// A server of the Model Context Protocol, whose tools agents can call.
     Mcp(Box<McpProperties>),
+    /// A server with tools, by the contract of tool agents.
+    RemoteAgent(RemoteProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -121,6 +124,9 @@ fn kind(id: &str, entry: ConnectionTypeEntry, node: &Node, context: &mut Context
             ConnectionKind::Demo(DemoConnection { delay: properties.delay_ms.map(Duration::from_millis) })
         }
         ConnectionTypeEntry::Sql(properties) => ConnectionKind::Sql(sql(id, properties, node, context)?),
+        ConnectionTypeEntry::RemoteAgent(properties) => {
+            ConnectionKind::RemoteAgent(remote_agents::connection(id, properties, node, context)?)
+        }
         ConnectionTypeEntry::Http(properties) => ConnectionKind::Http(http(id, properties, node, context)?),
         ConnectionTypeEntry::Mcp(properties) => ConnectionKind::Mcp(mcp::connection(id, *properties, node, context)?),
     })
@@ -192,7 +198,7 @@ fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context
 }
 
 /// An address that requests can be sent to, without a slash at the end.
-fn address(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
+pub(super) fn address(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
     let problem = match Url::parse(text) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
         Ok(url) if !url.username().is_empty() || url.password().is_some() => {

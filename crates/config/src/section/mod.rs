@@ -23,6 +23,7 @@ mod operator;
 mod pages;
 mod payload_schema;
 mod prices;
+mod remote_agents;
 mod routine;
 mod settings;
 mod shared_state;

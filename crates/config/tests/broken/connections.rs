@@ -17,7 +17,7 @@ fn types() {
        |
      1 | connections: [{ id: a, type: Bedrock }]
        |                              ^^^^^^^
-       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http` and `Mcp`
+       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http`, `Mcp` and `RemoteAgent`
     ");
     assert_snapshot!(check("connections: [{ id: a, type: Mcp, properties: { url: 'http://localhost' } }]\n"), @"accepted");
 }

@@ -1,4 +1,4 @@
-//! MCP servers and agents below agents.
+//! MCP servers, remote agents, and agents below agents.
 
 use crate::{check, with_basics};
 use insta::assert_snapshot;
@@ -139,6 +139,61 @@ fn what_an_agent_takes() {
      10 |     mcp: [{ connectionId: files, confrim: true }]
         |                                  ^^^^^^^
         = help: did you mean `confirm`?
+    ");
+}
+
+#[test]
+fn remote_agents() {
+    let remote = |properties: &str, uses: &str| {
+        check(&format!(
+            "connections:
+  - {{ id: demo, type: Demo }}
+  - {{ id: far, type: RemoteAgent, properties: {properties} }}
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: {{ model: m }}
+    remoteAgents: {uses}
+"
+        ))
+    };
+    let good = "{ baseURL: 'https://tools.example.com', apiKey: { _secret: KEY }, variables: { dburi: x } }";
+    assert_snapshot!(remote(good, "[far, { connectionId: far, prefix: far, deny: ['delete_*'], confirm: true }]"), @"accepted");
+    assert_snapshot!(remote("{ baseURL: 'http://tools.example.com', apiKey: { _secret: KEY } }", "[far]"), @"
+    refused
+    chatwright.yaml:3:58: error: the key would be sent over `http://`, where others can read it
+       |
+     3 | …RemoteAgent, properties: { baseURL: 'http://tools.example.com', apiKey: { _secret: KEY } } }
+       |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: write `https://`, or `allowPrivate: true` for a server of your own network
+    ");
+    assert_snapshot!(remote("{ baseURL: 'https://tools.example.com', apiKey: plain }", "[fra]"), @"
+    refused
+    chatwright.yaml:3:95: warning: a key stands in the config, where others may read it
+       |
+     3 |   - { id: far, type: RemoteAgent, properties: { baseURL: 'https://tools.example.com', apiKey: plain } }
+       |                                                                                               ^^^^^
+       = help: write `apiKey: { _secret: NAME }` and set the environment variable NAME
+
+    chatwright.yaml:9:20: error: there is no connection `fra`
+       |
+     9 |     remoteAgents: [fra]
+       |                    ^^^
+       = help: did you mean `far`?
+    ");
+    assert_snapshot!(remote("{ baseURL: 'https://tools.example.com' }", "[demo]"), @"
+    refused
+    chatwright.yaml:3:35: error: `apiKey` is missing here
+       |
+     3 |   - { id: far, type: RemoteAgent, properties: { baseURL: 'https://tools.example.com' } }
+       |                                   ^^^^^^^^^^
+       = help: `apiKey`: Sent as `x-api-key`, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+
+    chatwright.yaml:9:20: error: `remoteAgents` needs a connection of the type RemoteAgent; `demo` is of the type Demo
+       |
+     9 |     remoteAgents: [demo]
+       |                    ^^^^
     ");
 }
 

@@ -67,13 +67,13 @@ fn keys() {
        |
      2 |   - id: a
        |     ^^
-       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http` and `Mcp`
+       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http`, `Mcp` and `RemoteAgent`
 
     chatwright.yaml:4:11: error: expected a connection type, found the number 7
        |
      4 |     type: 7
        |           ^
-       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http` and `Mcp`
+       = help: one of `Anthropic`, `OpenAI`, `OpenAICompatible`, `Google`, `AIGateway`, `Demo`, `Sql`, `Http`, `Mcp` and `RemoteAgent`
 
     chatwright.yaml:5:5: error: `id` is missing here
        |

@@ -2,8 +2,9 @@
 
 use super::settings::McpSelection;
 use super::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
+use crate::patterns::patterns;
 use contract::ToolSpec;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use rmcp::model::Tool;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -100,14 +101,6 @@ impl Selected {
             ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
         })
     }
-}
-
-fn patterns(texts: &[String]) -> Result<GlobSet, String> {
-    let mut set = GlobSetBuilder::new();
-    for text in texts {
-        set.add(Glob::new(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);
-    }
-    set.build().map_err(|error| error.to_string())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::listing::Selected;
 use super::server::McpServer;
 use super::settings::McpSelection;
 use super::tool::McpTool;
-use contract::{Tool, ToolError, ToolSource};
+use contract::{Sourced, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl ToolSource for McpSource {
         self.server.name()
     }
 
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Vec<Arc<dyn Tool>>, ToolError>> {
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
         async move {
             let seat = self.server.seat(user_id);
             let offered = seat.offered().await?;
@@ -37,7 +37,7 @@ impl ToolSource for McpSource {
                 let (name, fingerprint) = (tool.name.clone(), tool.fingerprint);
                 Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
             });
-            Ok(tools.collect())
+            Ok(Sourced { tools: tools.collect(), context: None })
         }
         .boxed()
     }

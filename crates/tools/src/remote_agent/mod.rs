@@ -12,8 +12,10 @@ mod resource;
 mod schema;
 mod secrets;
 mod settings;
+mod source;
 mod tool;
 
 pub use agent::{Discovery, RemoteAgent};
 pub use settings::{RemoteAgentSettings, UserToken, UserTokens};
+pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;

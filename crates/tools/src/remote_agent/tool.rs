@@ -31,6 +31,17 @@ impl RemoteTool {
         self.visible_parameters.as_deref()
     }
 
+    /// The server's name for it.
+    pub(super) fn remote_name(&self) -> &str {
+        &self.remote_name
+    }
+
+    /// The same, asking the user before each call.
+    pub(super) fn with_approval(mut self) -> Self {
+        self.spec.needs_approval = true;
+        self
+    }
+
     async fn run(&self, input: Value, user_id: &str) -> Result<Value, ToolError> {
         let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
         let question = Question { path, body: Some(input), user_id: Some(user_id), time, max_bytes: MAX_RESULT };

@@ -59,7 +59,7 @@ impl Peer {
     }
 
     pub(crate) async fn tools(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
-        self.source.tools("ada").await
+        Ok(self.source.tools("ada").await?.tools)
     }
 
     pub(crate) async fn names(&self) -> Vec<String> {
@@ -77,7 +77,7 @@ impl Peer {
         input: Value,
         context: ToolContext,
     ) -> Result<Value, String> {
-        let tools = self.source.tools(user).await.map_err(|error| error.message)?;
+        let tools = self.source.tools(user).await.map_err(|error| error.message)?.tools;
         let tool = tools.iter().find(|known| known.spec().name == tool).expect("the server has the tool");
         tool.call(input, context).await.map_err(|error| error.message)
     }

@@ -1,0 +1,144 @@
+//! Remote tool-agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
+
+use super::value::{Id, Setting, Text};
+use super::{Context, connections, type_of};
+use crate::agent::RemoteRef;
+use crate::config::RemoteConnection;
+use crate::shape::{Shape, decode, list_items, suggest};
+use crate::source::{Node, Step};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+use url::Url;
+
+/// A server with tools, by the contract of tool agents.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RemoteProperties {
+    /// What `/tools` is put behind.
+    #[serde(rename = "baseURL")]
+    base_url: Text,
+    /// Sent as `x-api-key`, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+    api_key: Setting,
+    /// Sent as `Authorization: Bearer …`.
+    token: Option<Setting>,
+    /// Each is sent as a header, `x-` and its name.
+    #[serde(default)]
+    variables: IndexMap<String, Setting>,
+    /// Also reach addresses of this machine and its networks, and `http://`.
+    #[serde(default)]
+    allow_private: bool,
+    /// For one call, in milliseconds; 60,000 without it.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    timeout_ms: Option<u64>,
+}
+
+/// A remote agent's tools for an agent.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum RemoteEntry {
+    /// A connection of the type `RemoteAgent`.
+    Short(Id),
+    /// With settings.
+    Long(RemoteSourceProperties),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct RemoteSourceProperties {
+    /// A connection of the type `RemoteAgent`.
+    connection_id: Id,
+    /// Ask the user before each call, also of tools that do not want it.
+    #[serde(default)]
+    confirm: bool,
+    /// Only tools whose names match one of these patterns, as in `read_*`.
+    allow: Option<Vec<Text>>,
+    /// Not those that match one of these.
+    #[serde(default)]
+    deny: Vec<Text>,
+    /// Put before the names of its tools, as `prefix__name`.
+    prefix: Option<Text>,
+}
+
+/// Reads a connection.
+pub(super) fn connection(
+    id: &str,
+    properties: RemoteProperties,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<RemoteConnection> {
+    let RemoteProperties { base_url: Text(base_url), api_key, token, variables, allow_private, timeout_ms } =
+        properties;
+    let place = |key| node.at(&[Step::Key("properties"), Step::Key(key)]);
+    let address = connections::address(&base_url, place("baseURL"), context)?;
+    if !allow_private && address.starts_with("http:") {
+        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+        context.report.error(
+            place("baseURL"),
+            "the key would be sent over `http://`, where others can read it",
+            Some(help),
+        );
+        return None;
+    }
+    if api_key.is_plain() {
+        let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
+        context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
+    }
+    let of = |key: &str| format!("`{key}` of the connection `{id}`");
+    let token = match token {
+        Some(setting) => Some(setting.resolve(place("token"), &of("token"), context)?),
+        None => None,
+    };
+    let variables = variables.into_iter().map(|(name, setting)| {
+        let at = node.at(&[Step::Key("properties"), Step::Key("variables"), Step::Key(&name)]);
+        let value = setting.resolve(at, &of(&format!("variables.{name}")), context)?;
+        Some((name, value))
+    });
+    Some(RemoteConnection {
+        variables: variables.collect::<Option<_>>()?,
+        base_url: Url::parse(&address).ok()?,
+        api_key: api_key.resolve(place("apiKey"), &of("apiKey"), context)?,
+        token,
+        allow_private,
+        timeout: Duration::from_millis(timeout_ms.unwrap_or(60_000)),
+    })
+}
+
+/// Reads an agent's list.
+pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteRef> {
+    let Some(list) = agent.get("remoteAgents") else { return Vec::new() };
+    let items = list_items(&list.value, context.report);
+    items.iter().filter_map(|node| source(node, context)).collect()
+}
+
+fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
+    let properties = match decode(node, Shape::of::<RemoteEntry>()?, context.report)? {
+        RemoteEntry::Long(properties) => properties,
+        RemoteEntry::Short(connection_id) => {
+            RemoteSourceProperties { connection_id, confirm: false, allow: None, deny: Vec::new(), prefix: None }
+        }
+    };
+    let Id(id) = properties.connection_id;
+    let at = node.at(&[Step::Key("connectionId")]);
+    let Some(connection) = context.connections.get(id.as_str()) else {
+        let help = suggest::help(&id, context.connections.keys().copied());
+        let help = help.or_else(|| Some("declare it in the section `connections`".to_owned()));
+        context.report.error(at, format!("there is no connection `{id}`"), help);
+        return None;
+    };
+    if let Some(found) = type_of(connection).filter(|found| *found != "RemoteAgent") {
+        let message =
+            format!("`remoteAgents` needs a connection of the type RemoteAgent; `{id}` is of the type {found}");
+        context.report.error(at, message, None);
+        return None;
+    }
+    let texts = |texts: Vec<Text>| texts.into_iter().map(|Text(text)| text).collect();
+    Some(RemoteRef {
+        connection_id: id,
+        confirm: properties.confirm,
+        allow: properties.allow.map(texts),
+        deny: texts(properties.deny),
+        prefix: properties.prefix.map(|Text(text)| text),
+    })
+}
