@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod statement;
+mod token;
+
+pub use address::{AddressError, holds_password};
+pub use statement::Statement;
+
+/// A database's way of writing SQL.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite: <https://sqlite.org/lang.html>
+    #[default]
+    Sqlite,
+    /// PostgreSQL: <https://www.postgresql.org/docs/current/sql-syntax-lexical.html>
+    Postgres,
+}
