@@ -1,9 +1,10 @@
 //! Endpoints by id, and calling one.
 
 use crate::routine::{self, Budget, Surroundings};
-use crate::step::Step;
+use crate::step::{Dialects, Step};
 use crate::{Connection, EndpointError, EndpointTool};
 use contract::ToolSpec;
+use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jsonschema::Validator;
@@ -53,11 +54,11 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn new(endpoint: Endpoint) -> Result<Self, String> {
+    fn new(endpoint: Endpoint, dialects: Dialects<'_>) -> Result<Self, String> {
         let schema = endpoint.payload_schema.as_ref().map(jsonschema::validator_for).transpose();
         let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
-        let steps =
-            Step::read_all(&endpoint.routine).map_err(|error| format!("the routine of `{}`: {error}", endpoint.id))?;
+        let steps = Step::read_all(&endpoint.routine, dialects)
+            .map_err(|error| format!("the routine of `{}`: {error}", endpoint.id))?;
         Ok(Self { endpoint, schema, steps })
     }
 
@@ -85,7 +86,12 @@ impl Endpoints {
         connections: HashMap<String, Connection>,
         time: Duration,
     ) -> Result<Self, String> {
-        let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), Compiled::new(endpoint)?));
+        // A connection that is not there, or of another type, is told when the step is reached.
+        let dialects = |id: &str| match connections.get(id) {
+            Some(Connection::Sql(database)) => database.dialect(),
+            _ => Dialect::default(),
+        };
+        let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), Compiled::new(endpoint, &dialects)?));
         let endpoints = endpoints.into_iter().map(compile).collect::<Result<_, String>>()?;
         Ok(Self { endpoints, connections, time })
     }

@@ -1,6 +1,7 @@
 //! The steps of a routine, read from config before anything runs.
 
-use crate::sql::{Access, Statement};
+use crate::sql::Access;
+use dialect::{Dialect, Statement};
 use reqwest::Method;
 use serde_json::{Map, Value};
 
@@ -62,6 +63,9 @@ pub(crate) struct CallRequest {
     pub(crate) payload: Value,
 }
 
+/// How statements for the connection of an id are written.
+pub(crate) type Dialects<'a> = &'a dyn Fn(&str) -> Dialect;
+
 /// Branches that run at once.
 const MAX_BRANCHES: usize = 16;
 
@@ -70,22 +74,23 @@ impl Step {
     ///
     /// # Errors
     /// One line that names the step by its place.
-    pub(crate) fn read_all(steps: &[Value]) -> Result<Vec<Self>, String> {
+    pub(crate) fn read_all(steps: &[Value], dialects: Dialects<'_>) -> Result<Vec<Self>, String> {
         let steps = steps.iter().enumerate();
-        steps.map(|(i, step)| Self::read(step).map_err(|error| format!("step {}: {error}", i + 1))).collect()
+        steps.map(|(i, step)| Self::read(step, dialects).map_err(|error| format!("step {}: {error}", i + 1))).collect()
     }
 
     /// Reads what stands under `:then` or `:else`: a list, or one step without it.
-    fn read_branch(branch: &Value) -> Result<Vec<Self>, String> {
+    fn read_branch(branch: &Value, dialects: Dialects<'_>) -> Result<Vec<Self>, String> {
         let steps = branch.as_array().map_or(std::slice::from_ref(branch), Vec::as_slice);
-        Self::read_all(steps)
+        Self::read_all(steps, dialects)
     }
 
-    fn read(value: &Value) -> Result<Self, String> {
+    fn read(value: &Value, dialects: Dialects<'_>) -> Result<Self, String> {
         let step = value.as_object().ok_or("expected a mapping")?;
         let control = step.iter().find(|(key, _)| key.starts_with(':') && !is_beside(key));
-        let Some((control, argument)) = control else { return Self::read_request(step) };
-        let branch = |name| step.get(name).map_or(Ok(Vec::new()), Self::read_branch);
+        let Some((control, argument)) = control else { return Self::read_request(step, dialects) };
+        let read_branch = |steps| Self::read_branch(steps, dialects);
+        let branch = |name| step.get(name).map_or(Ok(Vec::new()), read_branch);
         match control.as_str() {
             ":return" => Ok(Self::Return(argument.clone())),
             ":if" => {
@@ -94,7 +99,7 @@ impl Step {
             }
             ":switch" => {
                 let cases = argument.as_array().ok_or("`:switch` takes a list of cases")?;
-                let cases = cases.iter().map(Self::read_case).collect::<Result<_, _>>()?;
+                let cases = cases.iter().map(|case| Self::read_case(case, dialects)).collect::<Result<_, _>>()?;
                 Ok(Self::Choose { control: ":switch", cases, otherwise: branch(":default")? })
             }
             ":for" => {
@@ -107,11 +112,11 @@ impl Step {
                 if branches.len() > MAX_BRANCHES {
                     return Err(format!("`:parallel` takes at most {MAX_BRANCHES} branches"));
                 }
-                branches.iter().map(Self::read_branch).collect::<Result<_, _>>().map(Self::Parallel)
+                branches.iter().map(read_branch).collect::<Result<_, _>>().map(Self::Parallel)
             }
             ":try" => {
-                let catch = step.get(":catch").map(Self::read_branch).transpose()?;
-                Ok(Self::Try { body: Self::read_branch(argument)?, catch, finally: branch(":finally")? })
+                let catch = step.get(":catch").map(read_branch).transpose()?;
+                Ok(Self::Try { body: read_branch(argument)?, catch, finally: branch(":finally")? })
             }
             ":set_state" => {
                 let values = argument.as_object().ok_or("`:set_state` takes a mapping of values")?;
@@ -124,15 +129,16 @@ impl Step {
         }
     }
 
-    fn read_case(case: &Value) -> Result<(Value, Vec<Self>), String> {
+    fn read_case(case: &Value, dialects: Dialects<'_>) -> Result<(Value, Vec<Self>), String> {
         let test = case.get(":case").ok_or("a case has no `:case`")?.clone();
-        Ok((test, case.get(":then").map_or(Ok(Vec::new()), Self::read_branch)?))
+        let steps = case.get(":then").map_or(Ok(Vec::new()), |steps| Self::read_branch(steps, dialects))?;
+        Ok((test, steps))
     }
 
-    fn read_request(step: &Map<String, Value>) -> Result<Self, String> {
+    fn read_request(step: &Map<String, Value>, dialects: Dialects<'_>) -> Result<Self, String> {
         match step.get("type").and_then(Value::as_str) {
             Some("CallEndpoint") => CallRequest::read(step).map(Self::Call),
-            _ => Request::read(step).map(Self::Request),
+            _ => Request::read(step, dialects).map(Self::Request),
         }
     }
 }
@@ -155,16 +161,17 @@ impl CallRequest {
 }
 
 impl Request {
-    fn read(step: &Map<String, Value>) -> Result<Self, String> {
+    fn read(step: &Map<String, Value>, dialects: Dialects<'_>) -> Result<Self, String> {
         let text = |key: &str| step.get(key).and_then(Value::as_str).ok_or(format!("`{key}` is missing"));
         let kind = text("type")?;
         if !matches!(kind, "SqlQuery" | "SqlExecute" | "Http" | "GenerateText" | "GenerateObject") {
             return Err(format!("there is no request type `{kind}`"));
         }
         let all = step.get("properties").ok_or("`properties` is missing")?;
+        let connection_id = text("connectionId")?.to_owned();
         let (what, properties) = match kind {
-            "SqlQuery" => sql(Access::Read, all)?,
-            "SqlExecute" => sql(Access::Write, all)?,
+            "SqlQuery" => sql(Access::Read, all, dialects(&connection_id))?,
+            "SqlExecute" => sql(Access::Write, all, dialects(&connection_id))?,
             "Http" => {
                 let method = all.get("method").and_then(Value::as_str).unwrap_or("GET");
                 let method = method.parse().map_err(|_| format!("`{method}` is no method"))?;
@@ -172,24 +179,25 @@ impl Request {
             }
             _ => (What::Text, all.clone()),
         };
-        Ok(Self { id: text("id")?.to_owned(), connection_id: text("connectionId")?.to_owned(), what, properties })
+        Ok(Self { id: text("id")?.to_owned(), connection_id, what, properties })
     }
 }
 
-fn sql(access: Access, properties: &Value) -> Result<(What, Value), String> {
+fn sql(access: Access, properties: &Value, dialect: Dialect) -> Result<(What, Value), String> {
     // A text and not an operator: a statement is never made of what a caller sends.
     let query = properties.get("query").and_then(Value::as_str).ok_or("`query` must be a text")?;
     let parameters = properties.get("parameters").cloned().unwrap_or_else(|| Value::Object(Map::new()));
-    Ok((What::Sql(access, Statement::read(query)?), parameters))
+    Ok((What::Sql(access, Statement::read(query, dialect)?), parameters))
 }
 
 #[cfg(test)]
 mod tests {
     use super::Step;
+    use dialect::Dialect;
     use serde_json::{Value, json};
 
     fn check(routine: Value, expected: &str) {
-        assert_eq!(Step::read_all(routine.as_array().unwrap()).unwrap_err(), expected);
+        assert_eq!(Step::read_all(routine.as_array().unwrap(), &|_| Dialect::Sqlite).unwrap_err(), expected);
     }
 
     #[test]

@@ -15,7 +15,7 @@ const INIT: &str =
 const ENDLESS: &str = "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) from n";
 
 async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) -> Endpoints {
-    let settings = SqlSettings { url: "sqlite::memory:".to_owned(), read_only, init: Some(INIT.to_owned()) };
+    let settings = SqlSettings { url: "sqlite::memory:".into(), read_only, init: Some(INIT.to_owned()) };
     let kb = Sql::open(&settings).await.unwrap();
     let endpoint = |(id, routine): &(&str, Value)| Endpoint {
         id: (*id).to_owned(),

@@ -5,7 +5,6 @@ use anyhow::anyhow;
 use chat::Caller;
 use config::{Config, ConnectionKind};
 use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Http, HttpSettings, Sql, SqlSettings};
-use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,13 +15,13 @@ use wire::{ErrorCode, UserError};
 /// The open databases by connection, with what they were opened by.
 pub(super) type Databases = HashMap<String, (SqlSettings, Sql)>;
 
-/// Opens the databases. One that was open `before` with the same settings stays open: one in memory would be lost.
+/// Opens the databases. One that was open `before` with the same settings stays open: one in memory would be lost. PostgreSQL
+/// may be down: it is connected to when a statement needs it.
 pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyhow::Result<Databases> {
     let mut databases = Databases::new();
     for (id, connection) in &config.connections {
         let ConnectionKind::Sql(sql) = &connection.kind else { continue };
-        let url = sql.url.expose_secret().to_owned();
-        let settings = SqlSettings { url, read_only: sql.read_only, init: sql.init.clone() };
+        let settings = SqlSettings { url: sql.url.clone(), read_only: sql.read_only, init: sql.init.clone() };
         let opened = match before.get(id) {
             Some((known, opened)) if *known == settings => opened.clone(),
             _ => Sql::open(&settings)

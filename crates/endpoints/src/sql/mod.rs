@@ -1,44 +1,16 @@
-//! SQL connections: SQLite, in a file or in memory.
+//! SQL connections: SQLite, in a file or in memory, and PostgreSQL.
 
-mod open;
+mod answer;
+mod postgres;
 mod run;
-mod statement;
-mod value;
+mod settings;
+mod sqlite;
 
-pub(crate) use statement::Statement;
+pub use settings::{SqlLimits, SqlSettings};
 
-use sqlx::sqlite::{SqliteConnection, SqlitePool};
-use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::Mutex;
-
-/// Which database, and how it may be used.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SqlSettings {
-    /// `sqlite://PATH` or `sqlite::memory:`.
-    pub url: String,
-    /// Refuse every statement that writes.
-    pub read_only: bool,
-    /// SQL that is run once, when the database is new: when it has no tables yet. All of it or, if it fails, none.
-    pub init: Option<String>,
-}
-
-/// What one statement may take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SqlLimits {
-    /// Rows of its answer.
-    pub rows: usize,
-    /// Bytes of its answer, counted roughly.
-    pub bytes: usize,
-    /// How long it may run, and how long it may wait for its turn.
-    pub time: Duration,
-}
-
-impl Default for SqlLimits {
-    fn default() -> Self {
-        Self { rows: 1_000, bytes: 4 << 20, time: Duration::from_secs(30) }
-    }
-}
+use dialect::Dialect;
+use postgres::Postgres;
+use sqlite::Sqlite;
 
 /// What a statement may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,19 +21,44 @@ pub(crate) enum Access {
     Write,
 }
 
-/// An open database; a cheap handle.
+/// A database; a cheap handle.
 #[derive(Clone)]
 pub struct Sql {
-    pool: SqlitePool,
+    database: Database,
     read_only: bool,
     limits: SqlLimits,
-    /// A database in memory is gone with its last connection, and the pool may close its own after an error.
-    _keeper: Option<Arc<Mutex<SqliteConnection>>>,
+}
+
+#[derive(Clone)]
+enum Database {
+    Sqlite(Sqlite),
+    Postgres(Postgres),
 }
 
 impl Sql {
+    /// Opens a database. One of SQLite that does not exist is made only if there is SQL to fill it. PostgreSQL is connected to
+    /// when the first statement needs it, so that it may be down until then.
+    ///
+    /// # Errors
+    /// One line for the operator, without the address.
+    pub async fn open(settings: &SqlSettings) -> Result<Self, String> {
+        let database = match settings.dialect()? {
+            Dialect::Sqlite => Database::Sqlite(Sqlite::open(settings).await?),
+            Dialect::Postgres => Database::Postgres(Postgres::open(settings)?),
+        };
+        Ok(Self { database, read_only: settings.read_only, limits: SqlLimits::default() })
+    }
+
     /// The same database with other limits.
     pub fn with_limits(self, limits: SqlLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// How its statements are written.
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.database {
+            Database::Sqlite(_) => Dialect::Sqlite,
+            Database::Postgres(_) => Dialect::Postgres,
+        }
     }
 }

@@ -1,6 +1,8 @@
 //! Opening a database.
 
-use super::{Sql, SqlLimits, SqlSettings};
+use super::Sqlite;
+use crate::sql::SqlSettings;
+use secrecy::ExposeSecret;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqlitePoolOptions};
 use sqlx::{AssertSqlSafe, ConnectOptions, Executor, SqlSafeStr};
 use std::str::FromStr;
@@ -13,12 +15,12 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Connections to a file. Each is a thread.
 const CONNECTIONS: u32 = 4;
 
-impl Sql {
+impl Sqlite {
     /// Opens a database; one that does not exist is made only if there is SQL to fill it.
     ///
     /// # Errors
     /// One line for the operator.
-    pub async fn open(settings: &SqlSettings) -> Result<Self, String> {
+    pub(in crate::sql) async fn open(settings: &SqlSettings) -> Result<Self, String> {
         open(settings).await.map_err(|error| match error {
             // Its own text adds a number.
             sqlx::Error::Database(error) => error.message().to_owned(),
@@ -27,16 +29,17 @@ impl Sql {
     }
 }
 
-async fn open(settings: &SqlSettings) -> Result<Sql, sqlx::Error> {
-    let options = SqliteConnectOptions::from_str(&settings.url)?.busy_timeout(BUSY);
-    let in_memory = settings.url.contains(":memory:") || settings.url.contains("mode=memory");
+async fn open(settings: &SqlSettings) -> Result<Sqlite, sqlx::Error> {
+    let url = settings.url.expose_secret();
+    let options = SqliteConnectOptions::from_str(url)?.busy_timeout(BUSY);
+    let in_memory = url.contains(":memory:") || url.contains("mode=memory");
     let first = set_up(settings, &options, in_memory).await?;
     // A database in memory has one connection, so that its statements simply take turns.
     let pool = SqlitePoolOptions::new().max_connections(if in_memory { 1 } else { CONNECTIONS }).min_connections(1);
     let pool = pool.idle_timeout(None).max_lifetime(None);
     let pool = pool.connect_with(options.read_only(settings.read_only && !in_memory)).await?;
     let keeper = first.filter(|_| in_memory).map(|first| Arc::new(Mutex::new(first)));
-    Ok(Sql { pool, read_only: settings.read_only, limits: SqlLimits::default(), _keeper: keeper })
+    Ok(Sqlite { pool, _keeper: keeper })
 }
 
 /// Fills a new database; answers with the connection that did.

@@ -26,12 +26,6 @@ pub(super) fn object(row: &SqliteRow) -> Map<String, Value> {
     row.columns().iter().enumerate().map(|(at, column)| (column.name().to_owned(), cell(row, at))).collect()
 }
 
-/// About how many bytes of JSON a row takes.
-pub(super) fn size(row: &Map<String, Value>) -> usize {
-    let sizes = row.iter().map(|(name, value)| name.len() + value.as_str().map_or(16, str::len) + 6);
-    sizes.sum()
-}
-
 /// A value by the type that it has in this row: whole numbers and fractions stay apart, bytes become base64, and what a column
 /// of the type BOOLEAN holds is a truth value.
 fn cell(row: &SqliteRow, at: usize) -> Value {
