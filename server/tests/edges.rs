@@ -10,10 +10,11 @@ agent ► contract
 app ► chat operators sse wire
 bench ► sse
 chat ► agent contract store wire
-config ► operators wire
+config ► dialect operators wire
 contract ►
+dialect ►
 egress ►
-endpoints ► contract egress operators
+endpoints ► contract dialect egress operators
 frontend ► app
 operators ►
 providers ► contract sse

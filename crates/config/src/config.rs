@@ -128,11 +128,11 @@ pub struct DemoConnection {
 /// A SQL database.
 #[derive(Clone, Debug)]
 pub struct SqlConnection {
-    /// `sqlite://PATH` or `sqlite::memory:`; it may hold a password one day, so it is not shown.
+    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`; it may hold a password, so it is not shown.
     pub url: SecretString,
     /// Refuse every statement that writes.
     pub read_only: bool,
-    /// SQL that is run when the server connects.
+    /// SQL that is run once, when the database has no tables yet.
     pub init: Option<String>,
 }
 

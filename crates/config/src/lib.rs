@@ -4,6 +4,7 @@ mod agent;
 mod config;
 mod diagnostic;
 mod env;
+mod mask;
 mod section;
 mod shape;
 mod source;

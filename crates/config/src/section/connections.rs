@@ -7,6 +7,7 @@ use super::{Context, mcp, remote_agents};
 use crate::config::{Connection, ConnectionKind, DemoConnection, HttpConnection, ModelConnection, SqlConnection};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
+use dialect::Dialect;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
@@ -74,12 +75,13 @@ struct DemoProperties {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SqlProperties {
-    /// `sqlite://PATH` or `sqlite::memory:`.
+    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`, one with a password best as
+    /// `{ _secret: NAME_OF_A_VARIABLE }`.
     url: Setting,
     /// Refuse every statement that writes.
     #[serde(default)]
     read_only: bool,
-    /// SQL to run when the server connects, for example `{ _ref: tables.sql }`.
+    /// SQL to run once, when the database has no tables yet, for example `{ _ref: tables.sql }`.
     init: Option<Text>,
 }
 
@@ -214,21 +216,26 @@ pub(super) fn address(text: &str, at: crate::source::Span, context: &mut Context
 
 fn sql(id: &str, properties: SqlProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<SqlConnection> {
     let at = node.at(&[Step::Key("properties"), Step::Key("url")]);
+    let is_plain = properties.url.is_plain();
     let url = properties.url.resolve(at, &format!("`url` of the connection `{id}`"), context)?;
-    database(&url, at, context)?;
+    if let Err(error) = Dialect::of_address(url.expose_secret()) {
+        context.report.error(at, error.to_string(), Some(error.help()));
+        return None;
+    }
+    if is_plain && dialect::holds_password(url.expose_secret()) {
+        let help =
+            "write `url: { _secret: NAME }` and set the environment variable NAME to the whole address".to_owned();
+        context.report.warning(at, "a password stands in the config, where others may read it", Some(help));
+    }
     Some(SqlConnection { url, read_only: properties.read_only, init: properties.init.map(|Text(text)| text) })
 }
 
-/// Whether an address names a database that this version can open.
-pub(super) fn database(url: &SecretString, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<()> {
-    let url = url.expose_secret();
-    if url.starts_with("sqlite:") {
-        return Some(());
-    }
-    let message = match url.starts_with("postgres:") || url.starts_with("postgresql:") {
-        true => "PostgreSQL is not available in this version",
-        false => "this is not the address of a database",
+/// How statements for a connection of the type `Sql` are written; none while nobody knows which database it is.
+pub(super) fn dialect_of(connection: &Node, context: &Context<'_, '_>) -> Option<Dialect> {
+    let url = &connection.get("properties")?.value.get("url")?.value;
+    let address = match url.text() {
+        Some(text) => text.to_owned(),
+        None => context.env.get(url.get("_secret")?.value.text()?)?,
     };
-    context.report.error(at, message, Some("write `sqlite://PATH` or `sqlite::memory:`".to_owned()));
-    None
+    Dialect::of_address(&address).ok()
 }

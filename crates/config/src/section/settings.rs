@@ -1,12 +1,13 @@
 //! The sections `auth`, `limits` and `store`.
 
+use super::Context;
 use super::value::Setting;
-use super::{Context, connections};
 use crate::config::{Auth, Limits};
 use crate::shape::{Shape, decode};
 use crate::source::{Kind, Node, Step};
+use dialect::Dialect;
 use schemars::JsonSchema;
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -175,6 +176,13 @@ pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> Limits {
 pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
     let at = node.at(&[Step::Key("url")]);
     let url = section::<StoreEntry>(node, context)?.url.resolve(at, "`url` of the store", context)?;
-    connections::database(&url, at, context)?;
-    Some(url)
+    if url.expose_secret().starts_with("sqlite:") {
+        return Some(url);
+    }
+    let message = match Dialect::of_address(url.expose_secret()) {
+        Ok(_) => "conversations are kept in SQLite; PostgreSQL is for connections of the type `Sql`",
+        Err(_) => "this is not the address of a database",
+    };
+    context.report.error(at, message, Some("write `sqlite://PATH` or `sqlite::memory:`".to_owned()));
+    None
 }

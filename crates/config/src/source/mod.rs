@@ -11,6 +11,7 @@ pub(crate) use parse::load;
 pub(crate) use tree::{Entry, Kind, Node, Step};
 
 use crate::diagnostic::{Diagnostic, Excerpt, Severity};
+use crate::mask::mask;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -138,9 +139,9 @@ impl Report {
             file: file.map(|file| file.name.to_string()).unwrap_or_default(),
             line: span.line,
             column: span.column,
-            message,
+            message: mask(&message),
             help,
-            excerpt: line.map(|line| Excerpt::new(line, span.column, span.width)),
+            excerpt: line.map(|line| Excerpt::new(&mask(line), span.column, span.width)),
         });
     }
 

@@ -278,6 +278,47 @@ api:
 }
 
 #[test]
+fn statements_are_read_for_their_database() {
+    let config = "connections:
+  - { id: lite, type: Sql, properties: { url: 'sqlite::memory:' } }
+  - { id: shop, type: Sql, properties: { url: 'postgres://host/shop' } }
+  - { id: later, type: Sql, properties: { url: { _secret: LATER } } }
+api:
+  - id: e
+    routine:
+      - { id: a, type: SqlQuery, connectionId: shop, properties: { query: 'select $$ :x $$, a ? :k from t', parameters: { k: 1 } } }
+      - { id: b, type: SqlQuery, connectionId: lite, properties: { query: 'select [:x], a ? :k from t', parameters: { k: 1 } } }
+      - { id: c, type: SqlQuery, connectionId: shop, properties: { query: 'select list[:x]' } }
+      - { id: d, type: SqlExecute, connectionId: shop, properties: { query: 'delete from a; delete from b' } }
+      - { id: f, type: SqlExecute, connectionId: later, properties: { query: 'select a ? :k' } }
+";
+    assert_snapshot!(check(config), @"
+    refused
+    chatwright.yaml:4:48: error: the environment variable `LATER` is not set
+       |
+     4 |   - { id: later, type: Sql, properties: { url: { _secret: LATER } } }
+       |                                                ^
+       = help: set it before the server starts: it is the `url` of the connection `later`
+
+    chatwright.yaml:9:75: error: parameters have names, such as `:name`; found `?`
+       |
+     9 | …ctionId: lite, properties: { query: 'select [:x], a ? :k from t', parameters: { k: 1 } } }
+       |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+
+    chatwright.yaml:10:75: error: the parameter `:x` has no value
+        |
+     10 |       - { id: c, type: SqlQuery, connectionId: shop, properties: { query: 'select list[:x]' } }
+        |                                                                           ^^^^^^^^^^^^^^^^^^
+        = help: add `x` to `parameters`
+
+    chatwright.yaml:11:77: error: a request runs one statement; put the second into a step of its own
+        |
+     11 |       - { id: d, type: SqlExecute, connectionId: shop, properties: { query: 'delete from a; delete from b' } }
+        |                                                                             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    ");
+}
+
+#[test]
 fn operators() {
     assert_snapshot!(check(&routine("      - { id: a, type: SqlQuery, connectionId: kb, properties: { query: 'select :x', parameters: { x: { _paylod: title } } } }
       - ':return':

@@ -94,7 +94,7 @@ fn keys_and_addresses() {
 
     chatwright.yaml:9:61: error: this address holds a user name or a password
        |
-     9 |   - { id: h, type: OpenAICompatible, properties: { baseURL: 'https://me:pw@host/v1' } }
+     9 |   - { id: h, type: OpenAICompatible, properties: { baseURL: 'https://me:**@host/v1' } }
        |                                                             ^^^^^^^^^^^^^^^^^^^^^^^^
        = help: for example `https://api.example.com/v1`
 
@@ -122,8 +122,12 @@ fn keys_and_addresses() {
 fn databases() {
     assert_snapshot!(check("connections:
   - { id: a, type: Sql }
-  - { id: b, type: Sql, properties: { url: 'postgres://host/db' } }
+  - { id: b, type: Sql, properties: { url: 'postgres://ada:secret@host/db' } }
   - { id: c, type: Sql, properties: { url: data.db } }
+  - { id: d, type: Sql, properties: { url: { _secret: SHOP } } }
+  - { id: e, type: Sql, properties: { url: 'postgres://host:many/db' } }
+  - { id: f, type: Sql, properties: { url: 'postgres://host/db?sslmod=require' } }
+  - { id: g, type: Sql, properties: { url: 'postgresql://host/db?sslmode=yes' } }
 "), @"
     refused
     chatwright.yaml:2:5: error: `properties` is missing here
@@ -132,16 +136,40 @@ fn databases() {
        |     ^
        = help: `properties` holds `url`
 
-    chatwright.yaml:3:44: error: PostgreSQL is not available in this version
+    chatwright.yaml:3:44: warning: a password stands in the config, where others may read it
        |
-     3 |   - { id: b, type: Sql, properties: { url: 'postgres://host/db' } }
-       |                                            ^^^^^^^^^^^^^^^^^^^^^
-       = help: write `sqlite://PATH` or `sqlite::memory:`
+     3 |   - { id: b, type: Sql, properties: { url: 'postgres://ada:******@host/db' } }
+       |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: write `url: { _secret: NAME }` and set the environment variable NAME to the whole address
 
     chatwright.yaml:4:44: error: this is not the address of a database
        |
      4 |   - { id: c, type: Sql, properties: { url: data.db } }
        |                                            ^^^^^^^
-       = help: write `sqlite://PATH` or `sqlite::memory:`
+       = help: write `sqlite://PATH`, `sqlite::memory:` or `postgres://USER@HOST/DATABASE`
+
+    chatwright.yaml:5:44: error: the environment variable `SHOP` is not set
+       |
+     5 |   - { id: d, type: Sql, properties: { url: { _secret: SHOP } } }
+       |                                            ^
+       = help: set it before the server starts: it is the `url` of the connection `d`
+
+    chatwright.yaml:6:44: error: this is not the address of a PostgreSQL database
+       |
+     6 |   - { id: e, type: Sql, properties: { url: 'postgres://host:many/db' } }
+       |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: write `postgres://USER:PASSWORD@HOST:5432/DATABASE`; in a name or a password, `@` is `%40`, `/` is `%2F`, `?` is `%3F`, `#` is `%23`, `%` is `%25`
+
+    chatwright.yaml:7:44: error: this address has a parameter that is not known
+       |
+     7 |   - { id: f, type: Sql, properties: { url: 'postgres://host/db?sslmod=require' } }
+       |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: after `?` may stand sslmode, sslrootcert, sslcert, sslkey, host, port, dbname, user, password, application_name, options
+
+    chatwright.yaml:8:44: error: this address has an `sslmode` that is not known
+       |
+     8 |   - { id: g, type: Sql, properties: { url: 'postgresql://host/db?sslmode=yes' } }
+       |                                            ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: one of disable, allow, prefer, require, verify-ca, verify-full
     ");
 }

@@ -64,6 +64,18 @@ fn settings() {
 }
 
 #[test]
+fn conversations_stay_in_sqlite() {
+    assert_snapshot!(check("store: { url: 'postgres://host/db' }\n"), @"
+    refused
+    chatwright.yaml:1:15: error: conversations are kept in SQLite; PostgreSQL is for connections of the type `Sql`
+       |
+     1 | store: { url: 'postgres://host/db' }
+       |               ^^^^^^^^^^^^^^^^^^^^^
+       = help: write `sqlite://PATH` or `sqlite::memory:`
+    ");
+}
+
+#[test]
 fn versions() {
     assert_snapshot!(check("configVersion: 2\n"), @"
     refused

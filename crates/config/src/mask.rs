@@ -1,0 +1,51 @@
+//! Passwords in addresses, which a diagnostic does not repeat: it goes to logs, and a page shows it.
+
+/// Puts a `*` for each character of a password in the addresses of a text: what stands between `:` and `@` behind `://`, and what
+/// stands behind `password=`. The text keeps its length in characters, so that markers under it stay where they are.
+pub(crate) fn mask(text: &str) -> String {
+    let mut characters: Vec<char> = text.chars().collect();
+    let mut at = 0;
+    while let Some(begin) = find(&characters, at, "://") {
+        // A password may hold what should have been encoded, so its end is the last `@` that it can be.
+        let end = (begin..characters.len()).find(|at| ends(characters[*at])).unwrap_or(characters.len());
+        let host = characters[begin..end].iter().rposition(|c| *c == '@').map(|at| begin + at);
+        let colon = host.and_then(|host| characters[begin..host].iter().position(|c| *c == ':').map(|at| begin + at));
+        if let (Some(colon), Some(host)) = (colon, host) {
+            characters[colon + 1..host].fill('*');
+        }
+        if let Some(value) = find(&characters[..end], begin, "password=") {
+            let until = characters[value..end].iter().position(|c| *c == '&').map_or(end, |at| value + at);
+            characters[value..until].fill('*');
+        }
+        at = end;
+    }
+    characters.into_iter().collect()
+}
+
+/// The place behind the first `what` at `from` or later.
+fn find(text: &[char], from: usize, what: &str) -> Option<usize> {
+    let what: Vec<char> = what.chars().collect();
+    text.get(from..)?.windows(what.len()).position(|window| window == what).map(|at| from + at + what.len())
+}
+
+/// Whether an address is over.
+fn ends(c: char) -> bool {
+    c.is_whitespace() || matches!(c, '\'' | '"' | '`')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::mask;
+
+    #[test]
+    fn a_password_is_not_shown() {
+        let check = |text: &str, expected: &str| assert_eq!(mask(text), expected);
+        check("url: 'postgres://ada:s3cret@host/db' }", "url: 'postgres://ada:******@host/db' }");
+        check("a://b:c@d and e://f:gü@h", "a://b:*@d and e://f:**@h");
+        check("postgres://ada:a@b/c?d#e@host/db", "postgres://ada:*********@host/db");
+        check("postgres://host/db?password=abc&port=1", "postgres://host/db?password=***&port=1");
+        check("postgres://ada@host:5432/db", "postgres://ada@host:5432/db");
+        check("https://example.com: an `a@b.c`", "https://example.com: an `a@b.c`");
+        check("://", "://");
+    }
+}
