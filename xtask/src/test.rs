@@ -38,6 +38,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::wasm_target(shell)?;
     tools::rust_components(shell)?;
     tools::chromium(shell)?;
+    tools::postgres(shell)?;
     tools::npm_packages(shell)?;
     step("format", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
     step("lints of the server's half", || lint(shell, SERVER_HALF, &["--all-targets"]))?;

@@ -49,19 +49,46 @@ pub(crate) fn chromium(shell: &Shell) -> Result<PathBuf> {
     if let Some(found) = BROWSERS.iter().find_map(|name| find(name)) {
         return Ok(found);
     }
-    let is_root = cmd!(shell, "id -u").quiet().ignore_stderr().read().is_ok_and(|id| id == "0");
-    if !is_root || find("apt-get").is_none() {
+    if !can_install(shell) {
         bail!(
             "no Chromium was found; install one (Debian: `apt-get install chromium fonts-dejavu-core`), or set CHROMIUM to its path"
         );
     }
-    step("install Chromium", || {
-        let _front = shell.push_env("DEBIAN_FRONTEND", "noninteractive");
-        cmd!(shell, "apt-get update -qq").run()?;
-        let install = cmd!(shell, "apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core");
-        Ok(install.ignore_stdout().run()?)
-    })?;
+    step("install Chromium", || install(shell, &["chromium", "fonts-dejavu-core"]))?;
     find("chromium").context("Chromium was installed and yet is not there")
+}
+
+/// The programs of a PostgreSQL, which the tests start themselves: those that are there, or installed where we may.
+pub(crate) fn postgres(shell: &Shell) -> Result<()> {
+    if has_postgres(shell) {
+        return Ok(());
+    }
+    if !can_install(shell) {
+        bail!(
+            "no PostgreSQL was found; install one (Debian: `apt-get install postgresql`; macOS: `brew install postgresql`), or add \
+             the folder of its programs, with `initdb`, to PATH. The tests start their own; none has to run"
+        );
+    }
+    step("install PostgreSQL", || install(shell, &["postgresql"]))?;
+    if has_postgres(shell) { Ok(()) } else { bail!("PostgreSQL was installed and yet is not there") }
+}
+
+/// Debian keeps the programs of each version in a folder that is not in `PATH`.
+fn has_postgres(shell: &Shell) -> bool {
+    let versions = shell.read_dir("/usr/lib/postgresql").unwrap_or_default();
+    find("initdb").is_some() || versions.iter().any(|version| version.join("bin/initdb").is_file())
+}
+
+/// Whether this is a Debian and we may install on it.
+fn can_install(shell: &Shell) -> bool {
+    let is_root = cmd!(shell, "id -u").quiet().ignore_stderr().read().is_ok_and(|id| id == "0");
+    is_root && find("apt-get").is_some()
+}
+
+fn install(shell: &Shell, packages: &[&str]) -> Result<()> {
+    let _front = shell.push_env("DEBIAN_FRONTEND", "noninteractive");
+    cmd!(shell, "apt-get update -qq").run()?;
+    Ok(cmd!(shell, "apt-get install -y -qq --no-install-recommends {packages...}").ignore_stdout().run()?)
 }
 
 /// The packages of the browser tests.
