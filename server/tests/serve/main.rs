@@ -1,6 +1,7 @@
 //! The binary from outside.
 
 mod agents;
+mod database_down;
 mod files;
 mod hooks;
 mod http;

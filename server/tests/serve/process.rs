@@ -1,6 +1,7 @@
 //! The binary as a child process.
 
 use reqwest::{Client, Method, RequestBuilder};
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use tempfile::TempDir;
@@ -21,14 +22,23 @@ impl Server {
 
     /// With more arguments.
     pub(crate) fn start_with(arguments: &[&str]) -> Self {
+        Self::spawn(arguments, |command| command)
+    }
+
+    /// With all that it can log, in a file.
+    pub(crate) fn start_logging(arguments: &[&str], log: File) -> Self {
+        Self::spawn(arguments, |command| command.env("CHATWRIGHT_LOG", "trace").stderr(log))
+    }
+
+    fn spawn(arguments: &[&str], with: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let folder = TempDir::new().unwrap();
         let database = format!("sqlite://{}/chat.db", folder.path().display());
-        let mut child = Command::new(env!("CARGO_BIN_EXE_chatwright"))
+        let mut command = Command::new(env!("CARGO_BIN_EXE_chatwright"));
+        command
             .args(["serve", "--addr", "127.0.0.1:0", "--database", &database])
             .args(arguments)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
+            .stdout(Stdio::piped());
+        let mut child = with(&mut command).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();

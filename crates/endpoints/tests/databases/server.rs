@@ -24,7 +24,7 @@ if [ "$(id -u)" = 0 ]; then
     somebody="setpriv --reuid nobody --clear-groups"
 fi
 if $somebody "$BIN/initdb" --no-sync --auth scram-sha-256 --pwfile password --username ada --encoding UTF8 --locale C data; then
-    $somebody "$BIN/postgres" -D data -k "$FOLDER" -c listen_addresses= -c fsync=off -c max_connections=40 </dev/null &
+    $somebody "$BIN/postgres" -D data -k "$FOLDER" -c listen_addresses= -c fsync=off -c max_connections=200 </dev/null &
     server=$!
     cat >&2
     while kill -0 $server; do
