@@ -1,6 +1,7 @@
 //! Databases: the same statements on both, and what is each one's own. PostgreSQL is a real one that the tests start.
 
 mod both;
+mod connections;
 mod postgres;
 mod server;
 mod sqlite;

@@ -1,0 +1,117 @@
+//! Connections to PostgreSQL: bounded, ended with their callers, not there.
+
+use crate::{INIT, endpoints, run, server};
+use endpoints::{CallContext, Sql, SqlSettings};
+use serde_json::json;
+use std::future::poll_fn;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// How many statements with this mark in their text the server runs.
+async fn running(db: &Sql, mark: &str) -> String {
+    let query = "select count(*) as n from pg_stat_activity where state = 'active' and query like '%' || :mark || '%' and pid <> pg_backend_pid()";
+    run(db, "SqlQuery", query, json!({ "mark": mark })).await
+}
+
+/// Asks until it is so; a statement that runs on would not end in this time.
+async fn until_running(db: &Sql, mark: &str, expected: u32) {
+    let began = Instant::now();
+    let expected = format!(r#"[{{"n":{expected}}}]"#);
+    while running(db, mark).await != expected {
+        assert!(began.elapsed() < Duration::from_secs(5), "{}", running(db, mark).await);
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+#[tokio::test]
+async fn the_database_does_not_go_on_for_a_caller_who_has_gone() {
+    let Some(db) = server::open(false, Some(INIT)).await else { return };
+    let sleep = "with gone as (insert into notes values ('never') returning 1) select pg_sleep(600) from gone";
+    let sleeping = endpoints(&db, "SqlExecute", sleep, Duration::from_secs(600)).unwrap();
+    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
+    let watch = async {
+        until_running(&db, "sleep(600)", 3).await;
+        context.cancel.cancel();
+    };
+    let call = || sleeping.call("e", json!({}), &context);
+    tokio::join!(call(), call(), call(), watch).3;
+    until_running(&db, "sleep(600)", 0).await;
+    assert_eq!(run(&db, "SqlQuery", "select * from notes", json!({})).await, r#"[{"text":"first"}]"#);
+}
+
+/// Wherever it waits when it is cut off, for `BEGIN` and `COMMIT` too, no transaction stays open. Another pool watches, so that none
+/// is closed by the next statement.
+#[tokio::test]
+async fn a_statement_that_is_cut_off_leaves_no_transaction() {
+    let Some(url) = server::new_database().await else { return };
+    let settings = SqlSettings { url: url.into(), read_only: false, init: Some(INIT.to_owned()) };
+    let (db, watcher) = (Sql::open(&settings).await.unwrap(), Sql::open(&settings).await.unwrap());
+    let open =
+        "select count(*) as n from pg_stat_activity where state like 'idle in%' and datname = current_database()";
+    let mut cuts = 0;
+    for round in 0..60 {
+        let cut = 1 + round % 6;
+        // So that a connection stands: a new one has a thousand waits of its own, which cost the password.
+        run(&db, "SqlExecute", "delete from notes", json!({})).await;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let mut insert = Box::pin(run(&db, "SqlExecute", "insert into notes values (:n)", json!({ "n": round })));
+        let mut waits = 0;
+        let cut_off = poll_fn(|context| match insert.as_mut().poll(context) {
+            Poll::Ready(_) => Poll::Ready(0),
+            Poll::Pending => {
+                waits += 1;
+                if waits == cut { Poll::Ready(1) } else { Poll::Pending }
+            }
+        });
+        cuts += cut_off.await;
+        drop(insert);
+        let began = Instant::now();
+        while run(&watcher, "SqlQuery", open, json!({})).await != r#"[{"n":0}]"# {
+            assert!(began.elapsed() < Duration::from_secs(5), "a transaction stayed open, cut off at {cut}");
+        }
+    }
+    assert!(cuts > 10, "it was cut off {cuts} times only");
+}
+
+#[tokio::test]
+async fn connections_are_bounded() {
+    let Some(db) = server::open(false, None).await else { return };
+    let calls = (0..24).map(|_| run(&db, "SqlQuery", "select 1 as n from pg_sleep(0.1)", json!({})));
+    let answers = futures::future::join_all(calls).await;
+    assert!(answers.iter().all(|answer| answer == r#"[{"n":1}]"#), "{answers:?}");
+    let seen = run(
+        &db,
+        "SqlQuery",
+        "select count(*) as n from pg_stat_activity where datname = current_database()",
+        json!({}),
+    )
+    .await;
+    assert_eq!(seen, r#"[{"n":8}]"#);
+    // Those who wait longer than that are told.
+    let calls = (0..9).map(|_| run(&db, "SqlQuery", "select 1 as n from pg_sleep(7)", json!({})));
+    let answers = futures::future::join_all(calls).await;
+    let busy = answers.iter().filter(|answer| *answer == "failed: the database is busy; try again").count();
+    assert_eq!(busy, 1, "{answers:?}");
+}
+
+#[tokio::test]
+async fn a_database_that_cannot_be_reached_is_told_without_its_address() {
+    let unreachable = "failed: the database cannot be reached; try again later";
+    let open = async |url: String| {
+        let settings = SqlSettings { url: url.into(), read_only: false, init: Some(INIT.to_owned()) };
+        assert!(!format!("{settings:?}").contains("s3cret"));
+        Sql::open(&settings).await
+    };
+    // Nobody listens there any more.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let down = open(format!("postgres://ada:s3cret@127.0.0.1:{port}/shop")).await.unwrap();
+    assert_eq!(run(&down, "SqlQuery", "select 1", json!({})).await, unreachable);
+    if let Some(url) = server::address("postgres", "s3cret-but-wrong") {
+        assert_eq!(run(&open(url).await.unwrap(), "SqlQuery", "select 1", json!({})).await, unreachable);
+    }
+    let refused = open("postgres://ada:s3cret@host/shop?sslmod=s3cret".to_owned()).await.err();
+    assert_eq!(refused.as_deref(), Some("this address has a parameter that is not known"));
+    let refused = open("postgres://ada:%FFs3cret@host/shop".to_owned()).await.err();
+    assert_eq!(refused.as_deref(), Some("the address of the database cannot be read"));
+}
