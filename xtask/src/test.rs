@@ -40,6 +40,7 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     tools::chromium(shell)?;
     tools::postgres(shell)?;
     tools::npm_packages(shell)?;
+    tools::python_packages(shell)?;
     step("format", || Ok(cargo(shell).args(["fmt", "--all", "--check"]).run()?))?;
     step("lints of the server's half", || lint(shell, SERVER_HALF, &["--all-targets"]))?;
     step("lints of the browser's half", || lint(shell, BROWSER_HALF, &["--lib"]))?;

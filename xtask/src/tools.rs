@@ -110,6 +110,27 @@ pub(crate) fn npm_packages(shell: &Shell) -> Result<()> {
     Ok(shell.write_file(stamp, lock)?)
 }
 
+/// The package `mcp` in an environment of its own, for the test that speaks to a server in Python. Without Python that test says that it
+/// was skipped.
+pub(crate) fn python_packages(shell: &Shell) -> Result<()> {
+    const PACKAGES: &str = "mcp==2.3.0";
+    let stamp = "target/python/.installed";
+    if shell.read_file(stamp).is_ok_and(|known| known == PACKAGES) {
+        return Ok(());
+    }
+    let is_there =
+        cmd!(shell, "python3 -c 'import venv, ensurepip'").quiet().ignore_stdout().ignore_stderr().run().is_ok();
+    if !is_there {
+        eprintln!("no Python 3 with venv was found, so no MCP server in Python is tested");
+        return Ok(());
+    }
+    step("install the package of the MCP server in Python", || {
+        cmd!(shell, "python3 -m venv target/python").run()?;
+        Ok(cmd!(shell, "target/python/bin/pip install --quiet --disable-pip-version-check {PACKAGES}").run()?)
+    })?;
+    Ok(shell.write_file(stamp, PACKAGES)?)
+}
+
 /// Whether nextest is there; `cargo test` does as well, only slower.
 pub(crate) fn has_nextest(shell: &Shell) -> bool {
     cargo(shell).args(["nextest", "--version"]).quiet().ignore_stdout().ignore_stderr().run().is_ok()

@@ -35,12 +35,12 @@ api:
     description: Writes a note
     payloadSchema: {{ type: object, properties: {{ text: {{ type: string }} }}, required: [text] }}
     routine:
-      - {{ id: w, type: SqlExecute, connectionId: notes, properties: {{ statement: 'insert into notes values (:t)', parameters: {{ t: {{ _payload: text }} }} }} }}
+      - {{ id: w, type: SqlExecute, connectionId: notes, properties: {{ query: 'insert into notes values (:t)', parameters: {{ t: {{ _payload: text }} }} }} }}
       - :return: {{ written: {{ _payload: text }} }}
   - id: count
     routine:
       - {{ id: n, type: SqlQuery, connectionId: notes, properties: {{ query: 'select count(*) as n from notes' }} }}
-      - :return: {{ _step: n.rows.0.n }}
+      - :return: {{ _step: n.0.n }}
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: director }} }}] }}]
 store: {{ url: 'sqlite://{store}' }}
 ")).unwrap();
