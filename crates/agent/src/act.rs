@@ -2,11 +2,12 @@
 
 use crate::calls::{Checked, Unusable};
 use crate::loops::{self, Verdict};
+use crate::policy;
 use crate::reply::{Failure, Reply};
 use crate::run::Run;
 use crate::sub_agent::Resumed;
 use crate::tools::{self, Came, Ready};
-use crate::{Decision, Event, EventSink, PendingCall, WaitingCall};
+use crate::{Asked, Decision, Event, EventSink, PendingCall, Ruling, WaitingCall};
 use contract::{AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -46,8 +47,14 @@ impl Run<'_> {
         verdict: Verdict,
         sink: &mut S,
     ) -> Result<Results, Failure> {
+        let rulings = if run { self.rulings(&calls).await } else { HashMap::new() };
         let (mut ready, mut results) = (Vec::new(), HashMap::new());
         for Checked { call, tool } in calls {
+            let ruling = rulings.get(&call.id).unwrap_or(&Ruling::Allow);
+            if let (true, Ok(_), Ruling::Deny(reason)) = (run, &tool, ruling) {
+                results.insert(call.id.clone(), tell_failure(&call, policy::denied(reason), false, sink).await?);
+                continue;
+            }
             let refusal = self.refusal(verdict, ready.len());
             self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != Verdict::Stop;
             match (tool, refusal) {
@@ -58,7 +65,7 @@ impl Run<'_> {
                 (Ok(_), Some(refusal)) => {
                     results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
                 }
-                (Ok(tool), None) if tool.spec().needs_approval => {
+                (Ok(tool), None) if tool.spec().needs_approval || *ruling == Ruling::Ask => {
                     sink.emit(Event::ApprovalRequest { call_id: call.id.clone() }).await?;
                     self.waiting.push(WaitingCall { call, state: None });
                 }
@@ -69,6 +76,30 @@ impl Run<'_> {
         self.caller.meter.tool_calls(ready.len());
         results.extend(self.run_ready(ready, sink).await?);
         Ok(results)
+    }
+
+    /// What the policy says of each call that could be run.
+    async fn rulings(&self, calls: &[Checked]) -> HashMap<String, Ruling> {
+        if self.agent.policy.is_none() {
+            return HashMap::new();
+        }
+        let fitting = calls.iter().filter(|checked| checked.tool.is_ok());
+        let asked = fitting.map(async |Checked { call, .. }| (call.id.clone(), self.ruling(call).await));
+        futures::future::join_all(asked).await.into_iter().collect()
+    }
+
+    /// What the policy says of a call. While it is asked the run may be stopped; then it says no.
+    async fn ruling(&self, call: &ToolCall) -> Ruling {
+        let Some(policy) = &self.agent.policy else { return Ruling::Allow };
+        let asked = policy.decide(Asked {
+            call,
+            agent_id: &self.agent.id,
+            user_id: &self.caller.user_id,
+            conversation_id: &self.caller.conversation_id,
+            is_sub_agent: self.caller.is_sub_agent,
+        });
+        let ruling = self.caller.cancel.run_until_cancelled(asked).await;
+        ruling.unwrap_or_else(|| Ruling::Deny("the answer was stopped.".to_owned()))
     }
 
     /// Runs calls. Those that came to a question for the user wait.
@@ -124,7 +155,14 @@ impl Run<'_> {
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
                 _ => match self.offer.fitting(&call.name, &call.input) {
-                    Ok(runner) => ready.push(Ready { call, runner, resumed }),
+                    // So may the policy, or the arguments, if the user changed them. What the user said yes to is not asked again.
+                    Ok(runner) => match self.ruling(&call).await {
+                        Ruling::Deny(reason) if resumed.is_none() => {
+                            let result = tell_failure(&call, policy::denied(&reason), false, sink).await?;
+                            outputs.insert(call.id, (call.name, output(&result)));
+                        }
+                        _ => ready.push(Ready { call, runner, resumed }),
+                    },
                     Err(unusable) => {
                         let result = tell_failure(&call, unusable.error, unusable.dynamic, sink).await?;
                         outputs.insert(call.id, (call.name, output(&result)));

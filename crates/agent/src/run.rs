@@ -87,6 +87,7 @@ impl<'a> Run<'a> {
             user_id: turn.user_id,
             conversation_id: turn.conversation_id,
             cancel,
+            is_sub_agent: above.is_some(),
             meter: Meter::new(agent.settings.limits.clone(), above),
             agents: Arc::new(Semaphore::new(agent.settings.max_parallel_agents.max(1))),
         };

@@ -1,7 +1,7 @@
 //! An agent, and how it runs.
 
 use crate::limits::Limits;
-use crate::{Prune, StepRule, SubAgent};
+use crate::{Policy, Prune, StepRule, SubAgent};
 use contract::{Model, Price, ResponseFormat, Sampling, Tool, ToolChoice, ToolSource};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -25,6 +25,8 @@ pub struct Agent {
     pub agents: Vec<Arc<SubAgent>>,
     /// Where more tools come from, asked when a turn begins; a name that is taken already is left out.
     pub sources: Vec<Arc<dyn ToolSource>>,
+    /// Decides which calls may run; all may without it.
+    pub policy: Option<Arc<dyn Policy>>,
     /// How it runs.
     pub settings: Settings,
 }

@@ -27,6 +27,8 @@ pub(crate) struct Caller {
     pub(crate) conversation_id: String,
     pub(crate) cancel: CancellationToken,
     pub(crate) meter: Arc<Meter>,
+    /// It is the caller of an agent below another one.
+    pub(crate) is_sub_agent: bool,
     /// Agents that may run at the same time.
     pub(crate) agents: Arc<Semaphore>,
 }

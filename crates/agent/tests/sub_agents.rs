@@ -52,6 +52,7 @@ fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent,
         instructions: None,
         tools,
         agents: Vec::new(),
+        policy: None,
         sources: Vec::new(),
         settings: Settings::default(),
     };

@@ -1,8 +1,8 @@
 //! Whole turns with a scripted model: what is told, in which order, and how they end.
 
 use agent::{
-    Agent, Decision, Event, EventSink, Limits, PendingCall, Prune, PruneToolCalls, Settings, SinkClosed, StepRule,
-    Steps, Timeouts, Turn,
+    Agent, Asked, Decision, Event, EventSink, Limits, PendingCall, Policy, Prune, PruneToolCalls, Ruling, Settings,
+    SinkClosed, StepRule, Steps, Timeouts, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
@@ -95,6 +95,7 @@ struct Case {
     replies: Vec<Vec<Cue>>,
     fallback: Option<Vec<Vec<Cue>>>,
     sources: Vec<Arc<dyn ToolSource>>,
+    policy: Option<Arc<dyn Policy>>,
     settings: Settings,
     messages: Vec<Message>,
     pending: Vec<PendingCall>,
@@ -105,7 +106,7 @@ impl Case {
     fn of(replies: Vec<Vec<Cue>>) -> Self {
         let messages = vec![Message::User(vec![UserPart::Text { text: "hi".to_owned() }])];
         let (settings, sources) = (Settings::default(), Vec::new());
-        Self { replies, fallback: None, sources, settings, messages, pending: Vec::new(), stop_at: None }
+        Self { replies, fallback: None, sources, policy: None, settings, messages, pending: Vec::new(), stop_at: None }
     }
 
     async fn run(self) -> (String, Vec<contract::Request>) {
@@ -115,6 +116,7 @@ impl Case {
             model: model.clone(),
             fallbacks: self.fallback.map(|replies| Arc::new(ScriptedModel::new(replies)) as _).into_iter().collect(),
             agents: Vec::new(),
+            policy: self.policy,
             sources: self.sources,
             instructions: None,
             tools: tools(),
@@ -205,6 +207,67 @@ async fn tools_of_elsewhere_join_a_turn() {
       text "ok"
       text-end
     step 2 ends: Stop
+    Done
+    "#);
+}
+
+/// Denies `slow`, asks for `fails`, allows everything else.
+struct House;
+
+impl Policy for House {
+    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+        Box::pin(std::future::ready(match asked.call.name.as_str() {
+            "slow" if asked.call.input["n"] != 9 => Ruling::Deny(format!("not for {}.", asked.user_id)),
+            "fails" => Ruling::Ask,
+            _ => Ruling::Allow,
+        }))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_policy_stands_before_the_tools() {
+    let number = r#"{"n":1}"#;
+    let mut case = Case::of(vec![calls(&[("a", "slow", number), ("b", "fails", number), ("c", "slow", r#"{"n":9}"#)])]);
+    case.policy = Some(Arc::new(House));
+    assert_snapshot!(check(case).await, @r#"
+    step 1
+      tool-input-start
+      input a {"n":1}
+      call a slow {"n":1}
+      tool-input-start
+      input b {"n":1}
+      call b fails {"n":1}
+      tool-input-start
+      input c {"n":9}
+      call c slow {"n":9}
+      failed a Not allowed: not for u.
+      ask b
+      started c
+      finished c {"n":9}
+    step 1 ends: ToolCalls
+    Waiting
+    "#);
+
+    // What the user has agreed to is not asked again, and yet may be denied: the arguments may be others now.
+    let call = |id: &str, name: &str| {
+        let (id, name, input) = (id.to_owned(), name.to_owned(), json!({ "n": 1 }));
+        ToolCall { id, name, input, provider_executed: false, metadata: None }
+    };
+    let approved = |call: ToolCall| PendingCall { call, decision: Decision::Approved, state: None };
+    let mut case = Case::of(vec![says("ok")]);
+    case.policy = Some(Arc::new(House));
+    let made = [call("a", "fails"), call("b", "slow")].map(AssistantPart::ToolCall).to_vec();
+    case.messages.push(Message::Assistant(made));
+    case.pending = vec![approved(call("a", "fails")), approved(call("b", "slow"))];
+    assert_snapshot!(check(case).await, @r#"
+      failed b Not allowed: not for u.
+      started a
+      failed a out of paper
+    step 1
+      text-start
+      text "ok"
+      text-end
+    step 1 ends: Stop
     Done
     "#);
 }

@@ -58,6 +58,7 @@ impl House {
             model: model.clone(),
             fallbacks: Vec::new(),
             agents: Vec::new(),
+            policy: None,
             sources: Vec::new(),
             instructions: None,
             tools,

@@ -40,6 +40,7 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
         model: model.clone(),
         fallbacks: Vec::new(),
         agents: Vec::new(),
+        policy: None,
         sources: Vec::new(),
         instructions,
         tools,
@@ -148,6 +149,7 @@ async fn a_crash_ends_it() {
     let house = OneAgent(Arc::new(Agent {
         fallbacks: Vec::new(),
         agents: Vec::new(),
+        policy: None,
         sources: Vec::new(),
         id: String::new(),
         model: Arc::new(ScriptedModel::new(vec![])),

@@ -57,6 +57,8 @@ pub struct Agent {
     pub remote_agents: Vec<RemoteRef>,
     /// Agents that it may hand a task to; none of them leads back to it.
     pub agents: Vec<SubAgentRef>,
+    /// Which of its tools may run; all may without it.
+    pub policy: Option<Policy>,
     /// Endpoints that are told about its runs.
     pub hooks: Hooks,
     /// What it may read on disk.
@@ -275,6 +277,43 @@ pub struct McpRef {
     pub prefix: String,
     /// For one call; absent: [`crate::Limits::tool`].
     pub timeout: Option<Duration>,
+}
+
+/// Which calls may run (D-8). What is stricter counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    /// The first that fits decides.
+    pub rules: Vec<PolicyRule>,
+    /// For calls that no rule fits.
+    pub default: PolicyAction,
+    /// An endpoint that is asked about each call that the rules do not deny.
+    pub endpoint_id: Option<String>,
+}
+
+/// A rule over calls; its patterns can be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyRule {
+    /// Patterns over the names of tools.
+    pub tools: Vec<String>,
+    /// Only for users with one of these roles.
+    pub roles: Option<Vec<String>>,
+    /// By a path with dots, patterns of which one must match.
+    pub arguments: Vec<(String, Vec<String>)>,
+    /// What is done.
+    pub action: PolicyAction,
+    /// For the model and the user.
+    pub reason: Option<String>,
+}
+
+/// What is done about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PolicyAction {
+    /// It runs.
+    Allow,
+    /// The user decides.
+    Ask,
+    /// It does not run.
+    Deny,
 }
 
 /// A remote agent, and what an agent takes of it.

@@ -6,6 +6,7 @@ use super::instructions;
 use super::mcp::McpServers;
 use super::models;
 use super::pages::Pages;
+use super::policy::AgentPolicy;
 use super::remote_agents;
 use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, SubAgent, Timeouts};
 use anyhow::{Context, anyhow};
@@ -39,6 +40,7 @@ struct Configured {
     instructions: Option<Value>,
     /// None without any endpoint in it.
     hooks: Option<Arc<config::Hooks>>,
+    policy: Option<AgentPolicy>,
     /// Agents that it may hand a task to.
     below: Vec<config::SubAgentRef>,
 }
@@ -57,7 +59,10 @@ impl ConfiguredAgents {
             let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
             let page_context = agent.page_context;
             let below = agent.agents.clone();
-            agents.insert(agent.id.clone(), Configured { agent: built, page_context, instructions, hooks, below });
+            let policy = agent.policy.as_ref().map(|policy| AgentPolicy::build(policy, endpoints)).transpose();
+            let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
+            let configured = Configured { agent: built, page_context, instructions, hooks, policy, below };
+            agents.insert(agent.id.clone(), configured);
         }
         Ok(Self { agents, pages, hooks: HookRoom::new(endpoints.clone()) })
     }
@@ -75,7 +80,7 @@ impl ConfiguredAgents {
         let agent = configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })?;
-        if configured.instructions.is_none() && configured.below.is_empty() {
+        if configured.instructions.is_none() && configured.below.is_empty() && configured.policy.is_none() {
             return Ok(agent);
         }
         let context = context();
@@ -83,6 +88,7 @@ impl ConfiguredAgents {
         if let Some(instructions) = &configured.instructions {
             agent.instructions = instructions::text(instructions, id, &caller.user_id, context.clone())?;
         }
+        agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller, Vec::new()));
         for below in &configured.below {
             agent.agents.push(Arc::new(self.below(caller, below, &context)?));
         }
@@ -162,6 +168,7 @@ fn build(
         model,
         fallbacks: fallbacks.collect(),
         agents: Vec::new(),
+        policy: None,
         sources: [mcp.sources(config, agent)?, remote_agents::sources(config, agent)?].concat(),
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: tools(config, agent, endpoints)?,

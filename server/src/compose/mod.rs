@@ -8,6 +8,7 @@ mod instructions;
 mod mcp;
 mod models;
 mod pages;
+mod policy;
 mod remote_agents;
 mod text_models;
 

@@ -38,6 +38,7 @@ impl TextModels for Models {
                 instructions,
                 tools: Vec::new(),
                 agents: Vec::new(),
+                policy: None,
                 sources: Vec::new(),
                 settings,
             };

@@ -37,6 +37,8 @@ pub(crate) struct AgentEntry {
     #[serde(rename = "agents", default)]
     #[schemars(with = "Vec<super::sub_agents::SubAgentEntry>", extend("x-checked-apart" = true))]
     _agents: Value,
+    /// Which of its tools may run.
+    pub(super) policy: Option<super::policy::PolicyEntry>,
     /// Endpoints that are told about its runs.
     #[serde(default)]
     pub(super) hooks: HooksEntry,

@@ -6,8 +6,8 @@ use super::agent_entry::{
 };
 use super::value::{Text, ToolName};
 use super::{
-    Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, remote_agents,
-    sub_agents, type_of,
+    Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, policy,
+    remote_agents, sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
@@ -57,8 +57,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     }
     agent_steps::check(&entry.properties.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
+    let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
     let at = context.report.location(node.at);
-    Some(Agent { mcp, remote_agents, agents, ..typed(entry, tools, files, at) })
+    Some(Agent { policy, mcp, remote_agents, agents, ..typed(entry, tools, files, at) })
 }
 
 fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
@@ -110,6 +111,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         ),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
+        policy: None,
         mcp: Vec::new(),
         remote_agents: Vec::new(),
         agents: Vec::new(),

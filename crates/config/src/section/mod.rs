@@ -22,6 +22,7 @@ mod mcp;
 mod operator;
 mod pages;
 mod payload_schema;
+mod policy;
 mod prices;
 mod remote_agents;
 mod routine;

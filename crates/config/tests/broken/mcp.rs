@@ -1,4 +1,4 @@
-//! MCP servers, remote agents, and agents below agents.
+//! MCP servers, remote agents, agents below agents, and what may run of all that.
 
 use crate::{check, with_basics};
 use insta::assert_snapshot;
@@ -273,4 +273,41 @@ fn agents_in_a_circle_or_too_deep() {
      3 |   - { id: a, type: Agent, connectionId: demo, properties: { model: m }, agents: [b] }
        |                                                                                 ^
     "#);
+}
+
+#[test]
+fn policies() {
+    let policy = |policy: &str| agent(&format!("    policy: {policy}\n"));
+    assert_snapshot!(
+        policy("{ default: ask, rules: [{ tools: ['read_*'], action: allow }, { tools: [send], arguments: { mail.to: '*@example.com' }, action: allow }, { tools: [send], roles: [admin], action: deny, reason: Inside only. }] }"),
+        @"accepted"
+    );
+    assert_snapshot!(policy("{ endpoint: decide }"), @"
+    refused
+    chatwright.yaml:10:25: error: there is no endpoint `decide`
+        |
+     10 |     policy: { endpoint: decide }
+        |                         ^^^^^^
+        = help: declare it in the section `api`
+    ");
+    assert_snapshot!(policy("{ rules: [{ tools: ['[a'], action: allow }] }"), @"
+    refused
+    chatwright.yaml:10:32: error: this is not a pattern: unclosed character class; missing ']'
+        |
+     10 |     policy: { rules: [{ tools: ['[a'], action: allow }] }
+        |                                ^
+    ");
+    assert_snapshot!(policy("{ rules: [{ tools: [], action: permit }] }"), @"
+    refused
+    chatwright.yaml:10:32: error: expected a list of at least 1, found 0
+        |
+     10 |     policy: { rules: [{ tools: [], action: permit }] }
+        |                                ^
+
+    chatwright.yaml:10:44: error: there is no ruling `permit`
+        |
+     10 |     policy: { rules: [{ tools: [], action: permit }] }
+        |                                            ^^^^^^
+        = help: one of `allow`, `ask` and `deny`
+    ");
 }
