@@ -2,6 +2,7 @@
 //! beside them or in their button's label.
 
 use crate::erase::Erase;
+use crate::node::{Node, element};
 use leptos::prelude::*;
 
 /// An icon of a 20 by 20 grid.
@@ -16,6 +17,12 @@ pub fn Icon(
         </svg>
     }
     .erase()
+}
+
+/// The same icon in a tree that is drawn from data.
+pub(crate) fn icon(of: Shape) -> Node {
+    let svg = element("svg").with("class", "cw-icon").with("viewBox", "0 0 20 20").with("aria-hidden", "true");
+    svg.with("focusable", "false").around(vec![element("path").with("d", of.path())])
 }
 
 /// What an icon shows.

@@ -1,4 +1,4 @@
-//! Trees that are drawn from data as a whole, again and again: Markdown, values, the rows of a table. One type for all their
+//! Trees that are drawn from data as a whole, again and again: Markdown, values, calls, the rows of a table. One type for all their
 //! elements, changed in place.
 //!
 //! Leptos' own elements have a type for each tag and each list of attributes. That suits what is written by hand, where signals
@@ -16,6 +16,9 @@ use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtm
 
 /// Elements that have no content and no end tag, as far as there are any here.
 const VOID: [&str; 4] = ["br", "hr", "img", "input"];
+
+/// Where the elements of a drawing live; elsewhere the browser does not know them.
+const SVG: &str = "http://www.w3.org/2000/svg";
 
 /// A text or an element.
 pub(crate) enum Node {
@@ -107,7 +110,7 @@ impl Render for Node {
         match self {
             Self::Text(text) => NodeState::Text(Render::build(text)),
             Self::Element { tag, attributes, children } => {
-                let element = Rndr::create_element(tag, None);
+                let element = Rndr::create_element(tag, matches!(tag, "svg" | "path").then_some(SVG));
                 for (name, value) in &attributes {
                     Rndr::set_attribute(&element, name, value);
                 }

@@ -38,7 +38,7 @@ pub(crate) fn protect() {
         return;
     };
     let policy = format!(
-        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob:; \
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob:; media-src 'self' data:; \
          object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {

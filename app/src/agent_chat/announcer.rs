@@ -1,6 +1,7 @@
 //! An answer for people who listen: whole sentences, now and then, instead of every token.
 
 use super::question_card::is_question;
+use super::words::{tool_name, wish};
 use serde_json::Value;
 use wire::question::Question;
 use wire::{ToolPart, ToolState, UiMessage, UiPart};
@@ -59,7 +60,7 @@ impl Announcer {
         self.asked.push(tool.tool_call_id.clone());
         Some(match is_question(tool) {
             true => format!("The agent asks: {}", Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text),
-            false => format!("Your approval is needed: {}.", super::words::tool_name(tool)),
+            false => format!("Your approval is needed: {}.", wish(tool).unwrap_or_else(|| tool_name(tool))),
         })
     }
 }

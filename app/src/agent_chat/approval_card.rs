@@ -1,8 +1,9 @@
 //! The question whether a tool may run.
 
 use super::session::Session;
+use super::sub_agent::SubAgent;
 use super::value::value_nodes;
-use super::words::tool_name;
+use super::words::{tool_name, wish};
 use crate::erase::{Erase, flag, handler};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
@@ -10,17 +11,45 @@ use leptos::prelude::*;
 use serde_json::Value;
 use wire::ToolPart;
 
+/// What is asked. Another question about the same call is another one: it gets a card of its own, so that no decision is about
+/// something else than what was read.
+#[derive(Clone, PartialEq)]
+pub(super) struct Ask {
+    approval_id: Option<String>,
+    call_id: String,
+    heading: String,
+    note: &'static str,
+    pub(super) input: Option<Value>,
+}
+
+impl Ask {
+    /// The question that a call waits with: whether it may run, or whether a call of the agent that it asked may.
+    pub(super) fn of(tool: &ToolPart) -> Self {
+        let waiting = SubAgent::of(tool.output.as_ref()).and_then(SubAgent::waiting);
+        let (heading, note, input) = match (wish(tool), waiting) {
+            (Some(wish), Some((_, input))) => (wish, "It asks for your approval before this happens.", input),
+            _ => (tool_name(tool), "The agent asks for your approval before this happens.", tool.input.as_ref()),
+        };
+        Self {
+            approval_id: tool.approval.as_ref().map(|approval| approval.id.clone()),
+            call_id: tool.tool_call_id.clone(),
+            heading,
+            note,
+            input: input.filter(|input| !is_blank(input)).cloned(),
+        }
+    }
+}
+
 /// Asks the user, with the arguments in full. Nothing is preselected, and nothing takes the focus by itself: an Enter that was
 /// meant for the composer must not approve anything.
 #[component]
 pub(super) fn ApprovalCard(
-    /// The call that waits.
-    tool: ArcRwSignal<ToolPart>,
+    /// What is asked.
+    ask: Ask,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let note = RwSignal::new(String::new());
-    let (call_id, name, input) =
-        tool.with_untracked(|tool| (tool.tool_call_id.clone(), tool_name(tool), tool.input.clone()));
+    let Ask { call_id, heading, note: about, input, .. } = ask;
     let call_id = StoredValue::new(call_id);
     let decide = move |approved: bool| {
         let note = note.get_untracked().trim().to_owned();
@@ -32,17 +61,17 @@ pub(super) fn ApprovalCard(
         }
     };
     let busy = || flag(move || session.is_busy());
-    let label = format!("Approval: {name}");
+    let label = format!("Approval: {heading}");
     view! {
         <form class="cw-approval" role="group" aria-label=label on:submit=handler(|event: SubmitEvent| event.prevent_default())>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
                 <p>
-                    <strong>{name}</strong>
-                    <span>"The agent asks for your approval before this happens."</span>
+                    <strong>{heading}</strong>
+                    <span>{about}</span>
                 </p>
             </div>
-            {input.filter(|input| !is_blank(input)).map(|input| view! { <div class="cw-approval-input">{value_nodes(&input)}</div> })}
+            {input.map(|input| view! { <div class="cw-approval-input">{value_nodes(&input)}</div> })}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"

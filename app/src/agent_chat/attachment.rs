@@ -1,17 +1,23 @@
-//! Parts that arrive whole: sources and files.
+//! Parts that arrive whole: sources, files, and what was not there for the answer.
 
+use super::notice::notice;
 use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
+use serde_json::Value;
 use wire::UiPart;
 use wire::message::{FilePart, SourceDocument, SourceUrl};
 
-/// The view of a part that is not text, reasoning or a call. Steps, data and parts of unknown kinds have none.
+/// Tools that an agent could not reach: `{name, message}`.
+const UNAVAILABLE: &str = "data-source-unavailable";
+
+/// The view of a part that is not text, reasoning or a call. Steps, other data and parts of unknown kinds have none.
 pub(super) fn fixed_part(part: &UiPart) -> Erased {
     match part {
         UiPart::SourceUrl(source) => source_url(source),
         UiPart::SourceDocument(source) => source_document(source),
         UiPart::File(file) => file_view(file),
+        UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable(&data.data),
         _ => ().erase(),
     }
 }
@@ -52,6 +58,15 @@ fn file_view(file: &FilePart) -> Erased {
     .erase()
 }
 
-fn is_web(url: &str) -> bool {
+/// Whoever reads the answer should know without what it was written.
+fn unavailable(data: &Value) -> Erased {
+    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+    let (name, message) = (text("name"), text("message"));
+    let line = if message.contains(name) { message.to_owned() } else { format!("{name}: {message}") };
+    notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), line, ().erase())
+}
+
+/// Whether an address is one of the web.
+pub(super) fn is_web(url: &str) -> bool {
     crate::markdown::allowed(url).is_some_and(|url| !url.starts_with("mailto:"))
 }

@@ -83,7 +83,8 @@ pub(super) fn Trouble() -> impl IntoView {
     })
 }
 
-fn notice(class: &'static str, icon: Option<Shape>, text: String, action: Erased) -> Erased {
+/// A line with an icon, and what can be done.
+pub(super) fn notice(class: &'static str, icon: Option<Shape>, text: String, action: Erased) -> Erased {
     view! {
         <div class=class>
             {icon.map(|of| view! { <span class="cw-notice-icon" data-spin=(of == Shape::Spinner).then_some("")><Icon of /></span> })}

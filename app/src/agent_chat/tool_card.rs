@@ -1,49 +1,65 @@
 //! A tool call: what it is, how it stands; its input and result on request.
 
-use super::approval_card::ApprovalCard;
+use super::approval_card::{ApprovalCard, Ask};
+use super::card::{Card, failure, section};
+use super::progress::Progress;
 use super::question_card::{QuestionCard, is_question};
 use super::session::PAGE_STATE_TOOL;
+use super::sub_agent::{self, SubAgent};
+use super::tool_result::{is_for_eyes, result_nodes};
 use super::value::value_nodes;
-use super::words::{tool_name, tool_state};
-use crate::erase::{Erase, attribute, dynamic, text};
-use crate::icons::{Icon, Shape};
+use super::words::{Standing, first_argument, short, tool_name, tool_state};
+use crate::erase::{Erase, handler, list, optional};
+use crate::icons::Shape;
+use crate::markdown::copy_on_click;
 use crate::node::{Node, drawn, element};
 use leptos::prelude::*;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
-/// A tool call. While it waits for the user it is a question.
+/// A tool call. While it waits for the user it is a question; an agent's work stays in sight above it.
 #[component]
 pub(super) fn ToolCard(
     /// The call.
     tool: ArcRwSignal<ToolPart>,
 ) -> impl IntoView {
-    let waits = {
+    let memo = |what: fn(&ToolPart) -> Wait| {
         let tool = tool.clone();
-        Memo::new(move |_| tool.with(waits_for))
+        Memo::new(move |_| tool.with(what))
     };
-    dynamic(move || {
+    let waits = memo(waits_for);
+    let called = tool.clone();
+    let is_shown = Memo::new(move |_| {
+        waits.with(|waits| *waits == Wait::Nothing) || called.with(|tool| SubAgent::of(tool.output.as_ref()).is_some())
+    });
+    let asked = tool.clone();
+    let card = optional(move || {
         let tool = tool.clone();
+        is_shown.get().then(|| view! { <CallCard tool /> }.erase())
+    });
+    let question = optional(move || {
+        let tool = asked.clone();
         match waits.get() {
-            Wait::Decision => view! { <ApprovalCard tool /> }.erase(),
-            Wait::Answer => view! { <QuestionCard tool /> }.erase(),
-            Wait::Nothing => view! { <CallCard tool /> }.erase(),
+            Wait::Decision(ask) => Some(view! { <ApprovalCard ask /> }.erase()),
+            Wait::Answer => Some(view! { <QuestionCard tool /> }.erase()),
+            Wait::Nothing => None,
         }
-    })
+    });
+    list([card, question])
 }
 
 /// What a call wants of the user.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, PartialEq)]
 enum Wait {
-    Decision,
+    Decision(Ask),
     Answer,
     Nothing,
 }
 
 fn waits_for(tool: &ToolPart) -> Wait {
     match tool.state {
-        ToolState::ApprovalRequested => Wait::Decision,
+        ToolState::ApprovalRequested => Wait::Decision(Ask::of(tool)),
         _ if is_question(tool) => Wait::Answer,
         _ => Wait::Nothing,
     }
@@ -51,69 +67,54 @@ fn waits_for(tool: &ToolPart) -> Wait {
 
 #[component]
 fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
-    let tool = ArcMemo::new(move |_| tool.get());
-    let words = |what: fn(&ToolPart) -> String| {
-        let tool = tool.clone();
-        text(move || tool.with(what))
-    };
-    let (name, detail, state) = (words(tool_name), words(summary), words(|tool| tool_state(tool).into()));
-    let shape = {
-        let tool = tool.clone();
-        // Not drawn anew with each piece of the input: a spinner would begin to turn again.
-        let shape = Memo::new(move |_| tool.with(icon));
-        dynamic(move || view! { <Icon of=shape.get() /> }.erase())
-    };
-    let kind = {
-        let tool = tool.clone();
-        attribute(move || Some(tool.with(kind).to_owned()))
-    };
     view! {
-        <details class="cw-tool" data-state=kind>
-            <summary>
-                <span class="cw-tool-icon">{shape}</span>
-                <span class="cw-tool-name">{name}</span>
-                <span class="cw-tool-summary">{detail}</span>
-                <span class="cw-tool-state">{state}</span>
-                <span class="cw-chevron"><Icon of=Shape::Chevron /></span>
-            </summary>
-            <div class="cw-tool-body">{drawn(move || tool.with(body))}</div>
-        </details>
+        <div class="cw-call" on:click=handler(copy_on_click)>
+            {drawn(move || vec![tool.with(|tool| card(tool).node())])}
+        </div>
     }
     .erase()
 }
 
-/// For the style: how loud the card is.
-fn kind(tool: &ToolPart) -> &'static str {
-    match tool.state {
-        ToolState::InputStreaming | ToolState::InputAvailable | ToolState::ApprovalRequested => "running",
-        ToolState::ApprovalResponded if tool_state(tool) == "Approved" => "running",
-        ToolState::ApprovalResponded | ToolState::OutputDenied => "denied",
-        ToolState::OutputAvailable => "done",
-        ToolState::OutputError if tool.tool_name == ASK_USER => "denied",
-        ToolState::OutputError => "failed",
+/// The call as it stands.
+pub(super) fn card(tool: &ToolPart) -> Card {
+    let (standing, state) = tool_state(tool);
+    let progress = progress(tool);
+    let is_page_state = tool.tool_name == PAGE_STATE_TOOL && standing == Standing::Done;
+    Card {
+        standing,
+        icon: if is_page_state { Shape::Pencil } else { standing.shape() },
+        name: tool_name(tool),
+        detail: summary(tool),
+        bar: progress.and_then(Progress::bar),
+        state: vec![Node::Text(state.to_owned())],
+        open: standing == Standing::Done && tool.output.as_ref().is_some_and(is_for_eyes),
+        body: body(tool, progress),
     }
 }
 
-fn icon(tool: &ToolPart) -> Shape {
-    match kind(tool) {
-        "running" => Shape::Spinner,
-        "denied" => Shape::Denied,
-        "failed" => Shape::Warning,
-        _ if tool.tool_name == PAGE_STATE_TOOL => Shape::Pencil,
-        _ => Shape::Check,
-    }
-}
-
-/// The call in a few words: of the page's fields how many were written, of other calls the first argument, if it is short.
+/// The call in a few words: of a running one how far it is; of the page's fields how many were written; of other calls the first
+/// argument.
 fn summary(tool: &ToolPart) -> String {
     if tool.tool_name == PAGE_STATE_TOOL {
         return fields_written(tool);
     }
-    let first = tool.input.as_ref().and_then(|input| {
-        if tool.tool_name == ASK_USER { input.get("question") } else { input.as_object()?.values().next() }
-    });
-    let text = first.and_then(Value::as_str).map(str::trim).unwrap_or_default();
-    if text.len() <= 80 && !text.contains('\n') { text.to_owned() } else { String::new() }
+    let now = SubAgent::of(tool.output.as_ref())
+        .map(SubAgent::doing)
+        .or_else(|| progress(tool).map(Progress::words))
+        .unwrap_or_default();
+    if !now.is_empty() {
+        return now;
+    }
+    match &tool.input {
+        Some(input) if tool.tool_name == ASK_USER => short(input.get("question")),
+        input => first_argument(input.as_ref()),
+    }
+}
+
+/// What a running call tells of itself, instead of a result.
+fn progress(tool: &ToolPart) -> Option<Progress<'_>> {
+    let is_running = tool.state == ToolState::OutputAvailable && tool.preliminary == Some(true);
+    Progress::of(tool.output.as_ref().filter(|_| is_running))
 }
 
 fn fields_written(tool: &ToolPart) -> String {
@@ -130,28 +131,31 @@ fn fields_written(tool: &ToolPart) -> String {
     }
 }
 
-fn body(tool: &ToolPart) -> Vec<Node> {
-    let section = |title: &'static str, content: Vec<Node>| {
-        let heading = std::iter::once(element("h4").text(title));
-        element("section").around(heading.chain(content).collect())
-    };
-    let is_empty = |value: &&Value| value.as_object().is_some_and(serde_json::Map::is_empty);
+fn body(tool: &ToolPart, progress: Option<Progress<'_>>) -> Vec<Node> {
+    let is_empty = |value: &&Value| value.as_object().is_some_and(Map::is_empty);
+    let agent = SubAgent::of(tool.output.as_ref());
     let input = tool.input.as_ref().or(tool.raw_input.as_ref());
     let shown_input = match input {
         // The values are what matters, not that they are wrapped.
         Some(input) if tool.tool_name == PAGE_STATE_TOOL => input.get("updates").or(Some(input)),
+        Some(input) if agent.is_some() => Some(sub_agent::task(input)),
         input => input,
     };
     let mut sections = Vec::new();
     if let Some(input) = shown_input.filter(|input| !is_empty(input)) {
-        sections.push(section("Input", value_nodes(input)));
+        sections.push(section(if agent.is_some() { "Task" } else { "Input" }, value_nodes(input)));
     }
-    if let Some(output) = &tool.output {
-        sections.push(section("Result", value_nodes(output)));
+    match (&tool.output, agent) {
+        (_, Some(agent)) => sections.extend(agent.nodes(1)),
+        (Some(output), None) if progress.is_none() => {
+            sections.push(section("Result", result_nodes(output, &tool_name(tool))));
+        }
+        _ => {}
     }
+    let now = progress.map(Progress::words).filter(|now| !now.is_empty());
+    sections.extend(now.map(|now| section("So far", value_nodes(&now.into()))));
     if let Some(error) = &tool.error_text {
-        let error = element("p").with("class", "cw-tool-error").with("dir", "auto").text(error.as_str());
-        sections.push(section("What went wrong", vec![error]));
+        sections.push(failure(error));
     }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
     if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Deeper values are shown as "…".
 const MAX_DEPTH: usize = 6;
 /// Of a list or an object at most this many entries are shown.
-const MAX_ENTRIES: usize = 100;
+pub(super) const MAX_ENTRIES: usize = 100;
 /// Of a text at most this many bytes are shown.
 const MAX_TEXT: usize = 20_000;
 
@@ -44,14 +44,16 @@ fn nodes_at(value: &Value, depth: usize) -> Vec<Node> {
     }
 }
 
-fn with_rest(list: Node, count: usize) -> Vec<Node> {
+/// A list, and how much of it is not shown.
+pub(super) fn with_rest(list: Node, count: usize) -> Vec<Node> {
     if count <= MAX_ENTRIES {
         return vec![list];
     }
     vec![list, word(format!("and {} more", count - MAX_ENTRIES))]
 }
 
-fn shortened(text: &str) -> String {
+/// A text that is cut where it becomes too long to be read in a card.
+pub(super) fn shortened(text: &str) -> String {
     if text.len() <= MAX_TEXT {
         return text.to_owned();
     }
@@ -63,6 +65,6 @@ fn text(text: String) -> Node {
 }
 
 /// A word of ours, not of the data.
-fn word(word: impl Into<String>) -> Node {
+pub(super) fn word(word: impl Into<String>) -> Node {
     element("span").with("class", "cw-value-word").text(word)
 }

@@ -1,33 +1,111 @@
-//! Tools in words.
+//! Tools in words: what a call is called, how it stands, what it is about.
 
 use super::session::PAGE_STATE_TOOL;
+use super::sub_agent::SubAgent;
+use crate::icons::Shape;
+use serde_json::Value;
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
-/// What a call is called: its title, or the tool's name in words.
+/// Of what a call is about at most this many bytes are shown.
+const MAX_DETAIL: usize = 80;
+
+/// What a call is called: its title, the agent that was asked, or the tool's name in words.
 pub(super) fn tool_name(tool: &ToolPart) -> String {
     match &tool.title {
         Some(title) if !title.is_empty() => title.clone(),
         _ if tool.tool_name == PAGE_STATE_TOOL => "Fill in the page".to_owned(),
         _ if tool.tool_name == ASK_USER => "Question".to_owned(),
-        _ => crate::page_state::words(&tool.tool_name),
+        _ => match SubAgent::of(tool.output.as_ref()) {
+            Some(agent) => agent.name(),
+            None => crate::page_state::words(&tool.tool_name),
+        },
     }
 }
 
 /// How a call stands.
-pub(super) fn tool_state(tool: &ToolPart) -> &'static str {
-    match tool.state {
-        ToolState::InputStreaming => "Preparing…",
-        ToolState::InputAvailable => "Running…",
-        ToolState::ApprovalRequested => "Needs your approval",
-        ToolState::ApprovalResponded if is_approved(tool) => "Approved",
-        ToolState::ApprovalResponded | ToolState::OutputDenied => "Denied",
-        ToolState::OutputAvailable if tool.preliminary == Some(true) => "Running…",
-        ToolState::OutputAvailable if tool.tool_name == ASK_USER => "Answered",
-        ToolState::OutputAvailable => "Done",
-        ToolState::OutputError if tool.tool_name == ASK_USER => "Not answered",
-        ToolState::OutputError => "Failed",
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Running,
+    Waiting,
+    Denied,
+    Failed,
+    Done,
+}
+
+impl Standing {
+    /// For the style: how loud the card is.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Waiting => "waiting",
+            Self::Denied => "denied",
+            Self::Failed => "failed",
+            Self::Done => "done",
+        }
     }
+
+    /// Its icon.
+    pub(super) fn shape(self) -> Shape {
+        match self {
+            Self::Running => Shape::Spinner,
+            Self::Waiting => Shape::Shield,
+            Self::Denied => Shape::Denied,
+            Self::Failed => Shape::Warning,
+            Self::Done => Shape::Check,
+        }
+    }
+}
+
+/// How a call stands, and that in words.
+pub(super) fn tool_state(tool: &ToolPart) -> (Standing, &'static str) {
+    use Standing::{Denied, Done, Failed, Running, Waiting};
+    let is_question = tool.tool_name == ASK_USER;
+    match (tool.state, SubAgent::of(tool.output.as_ref())) {
+        (ToolState::OutputAvailable, Some(agent)) => told_state(agent.state()),
+        // A decision about one of its calls ends none of its work.
+        (ToolState::ApprovalResponded, Some(_)) => (Running, "Running…"),
+        (ToolState::InputStreaming, _) => (Running, "Preparing…"),
+        (ToolState::InputAvailable, _) => (Running, "Running…"),
+        (ToolState::ApprovalRequested, _) => (Waiting, "Needs your approval"),
+        (ToolState::ApprovalResponded, _) if is_approved(tool) => (Running, "Approved"),
+        (ToolState::ApprovalResponded | ToolState::OutputDenied, _) => (Denied, "Denied"),
+        (ToolState::OutputAvailable, _) if tool.preliminary == Some(true) => (Running, "Running…"),
+        (ToolState::OutputAvailable, _) if is_question => (Done, "Answered"),
+        (ToolState::OutputAvailable, _) => (Done, "Done"),
+        (ToolState::OutputError, _) if is_question => (Denied, "Not answered"),
+        (ToolState::OutputError, _) => (Failed, "Failed"),
+    }
+}
+
+/// The same of an agent or of one of its steps, which name their state.
+pub(super) fn told_state(state: &str) -> (Standing, &'static str) {
+    match state {
+        "running" => (Standing::Running, "Running…"),
+        "waiting" => (Standing::Waiting, "Needs your approval"),
+        "denied" => (Standing::Denied, "Denied"),
+        "stopped" => (Standing::Denied, "Stopped"),
+        "limit" => (Standing::Denied, "Stopped at a limit"),
+        "failed" => (Standing::Failed, "Failed"),
+        _ => (Standing::Done, "Done"),
+    }
+}
+
+/// What a call waits for, if one of an agent's own calls waits for a decision.
+pub(super) fn wish(tool: &ToolPart) -> Option<String> {
+    let (name, _) = SubAgent::of(tool.output.as_ref())?.waiting()?;
+    Some(format!("The agent {} wants to run “{name}”", tool_name(tool)))
+}
+
+/// A call in a few words: its first argument, if it is a short text.
+pub(super) fn first_argument(input: Option<&Value>) -> String {
+    short(input.and_then(|input| input.as_object()?.values().next()))
+}
+
+/// A text, if it is short.
+pub(super) fn short(text: Option<&Value>) -> String {
+    let text = text.and_then(Value::as_str).map(str::trim).unwrap_or_default();
+    if text.len() <= MAX_DETAIL && !text.contains('\n') { text.to_owned() } else { String::new() }
 }
 
 fn is_approved(tool: &ToolPart) -> bool {

@@ -23,7 +23,7 @@ pub(super) fn code_block(language: &str, code: String) -> Node {
 }
 
 /// The click handler of a Markdown container: one for all the code blocks in it.
-pub(super) fn copy_on_click(event: leptos::ev::MouseEvent) {
+pub(crate) fn copy_on_click(event: leptos::ev::MouseEvent) {
     let target = event.target().and_then(|target| target.dyn_into::<web_sys::Element>().ok());
     let Some(button) = target.and_then(|target| target.closest(".cw-md-copy").ok().flatten()) else {
         return;

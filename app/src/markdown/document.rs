@@ -31,6 +31,11 @@ pub(super) struct Source {
 pub(super) struct References(ArcRwSignal<Vec<Reference>>);
 
 impl References {
+    /// Of a text that is read as a whole: it defines its references itself.
+    pub(super) fn none() -> Self {
+        Self(ArcRwSignal::new(Vec::new()))
+    }
+
     /// Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();

@@ -15,7 +15,7 @@ pub(crate) fn is_embedded_image(url: &str) -> bool {
 }
 
 /// The host of a web address, for people.
-pub(super) fn host(url: &str) -> &str {
+pub(crate) fn host(url: &str) -> &str {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#', '\\']).next().unwrap_or(rest);
     authority.rsplit('@').next().unwrap_or(authority)

@@ -15,6 +15,8 @@ mod split;
 mod tail;
 pub mod view;
 
+pub(crate) use code::copy_on_click;
 pub use document::Document;
-pub(crate) use link::{allowed, is_embedded_image};
+pub(crate) use link::{allowed, host, is_embedded_image};
+pub(crate) use view::markdown_node;
 pub use view::{DocumentView, Markdown};

@@ -5,7 +5,7 @@ use super::document::{Block, Document, References};
 use super::render::render;
 use super::tail::presentable;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
-use crate::node::drawn;
+use crate::node::{Node, drawn, element};
 use leptos::prelude::*;
 
 /// Text in Markdown.
@@ -45,6 +45,13 @@ pub fn DocumentView(
         </div>
     }
     .erase()
+}
+
+/// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
+/// What is around it hears the clicks on its code blocks, see [`super::copy_on_click`].
+pub(crate) fn markdown_node(text: &str, open: bool) -> Node {
+    let source = if open { presentable(text) } else { text.into() };
+    element("div").with("class", "cw-markdown").with("dir", "auto").around(render(&source, &References::none()))
 }
 
 fn block_view(block: Block, references: References) -> Erased {

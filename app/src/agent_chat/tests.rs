@@ -1,0 +1,207 @@
+//! What the cards of calls say.
+
+use super::approval_card::Ask;
+use super::attachment::fixed_part;
+use super::tool_card::card;
+use super::words::wish;
+use crate::node::Node;
+use leptos::prelude::*;
+use serde_json::{Value, json};
+use wire::{ToolPart, UiMessage, UiPart};
+
+fn part(part: Value) -> UiPart {
+    let message = json!({ "id": "m", "role": "assistant", "parts": [part] });
+    serde_json::from_value::<UiMessage>(message).unwrap().parts.remove(0)
+}
+
+fn tool(fields: Value) -> ToolPart {
+    let mut call = json!({ "type": "tool-look_up", "toolCallId": "c", "state": "output-available", "input": {} });
+    call.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    let UiPart::Tool(tool) = part(call) else { panic!("not a call") };
+    *tool
+}
+
+/// Texts between bars, a card in brackets after its state, and of what is not text its attributes.
+fn outline(node: &Node) -> String {
+    let Node::Element { tag, attributes, children } = node else {
+        let Node::Text(text) = node else { unreachable!() };
+        return text.clone();
+    };
+    let inner: Vec<_> = children.iter().map(outline).filter(|inner| !inner.is_empty()).collect();
+    let inner = inner.join("|");
+    let said = |(name, value): &(&str, String)| {
+        let value = if value.len() > 40 { "…" } else { value };
+        (!["class", "dir", "target", "rel"].contains(name)).then(|| format!(" {name}={value}"))
+    };
+    match *tag {
+        "svg" => String::new(),
+        "details" => {
+            let open = if attributes.iter().any(|(name, _)| *name == "open") { " open" } else { "" };
+            format!("{}{open}[{inner}]", attributes[1].1)
+        }
+        "a" | "audio" | "iframe" | "img" | "progress" => {
+            format!("<{tag}{}>{inner}", attributes.iter().filter_map(said).collect::<String>())
+        }
+        _ => inner,
+    }
+}
+
+fn check(fields: Value, expected: &str) {
+    assert_eq!(outline(&card(&tool(fields.clone())).node()), expected, "{fields}");
+}
+
+#[test]
+fn a_running_call_says_how_far_it_is() {
+    let progress = |output: Value| json!({ "preliminary": true, "output": output });
+    check(
+        progress(json!({ "progress": 3, "total": 10, "message": "Reading" })),
+        "running[Look up|Reading|<progress aria-label=Progress max=10 value=3>|Running…|So far|Reading]",
+    );
+    check(
+        progress(json!({ "progress": 0.5, "total": 2 })),
+        "running[Look up|0.5 of 2|<progress aria-label=Progress max=2 value=0.5>|Running…|So far|0.5 of 2]",
+    );
+    check(progress(json!({ "progress": 3 })), "running[Look up|Running…|Nothing to show yet.]");
+    check(progress(json!("a part")), "running[Look up|Running…|Result|a part]");
+    // The same at the end is a result.
+    check(json!({ "output": { "progress": 3 } }), "done[Look up|Done|Result|Progress|3]");
+}
+
+#[test]
+fn content_of_mcp_is_shown_as_what_it_is() {
+    let content = |blocks: Value| json!({ "output": { "content": blocks } });
+    let text = json!({ "type": "text", "text": "<b>" });
+    check(content(json!([text])), "done[Look up|Done|Result|<b>]");
+    check(
+        content(json!([text, { "type": "image", "mimeType": "image/png", "data": "aGk=" }])),
+        "done open[Look up|Done|Result|<b>|Picture|Enlarge|<img src=data:image/png;base64,aGk= alt=Picture from Look up>]",
+    );
+    check(
+        content(json!([{ "type": "audio", "mimeType": "audio/wav", "data": "aGk=" }])),
+        "done open[Look up|Done|Result|<audio controls= aria-label=Sound from Look up src=data:audio/wav;base64,aGk=>]",
+    );
+    for kind in ["image/svg+xml", "text/html", "image/png,<svg>", ""] {
+        check(
+            content(json!([{ "type": "image", "mimeType": kind, "data": "aGk=" }])),
+            &format!("done open[Look up|Done|Result|A file that cannot be shown here ({kind})]"),
+        );
+    }
+    // A value that only looks like it.
+    check(content(json!(["a"])), "done[Look up|Done|Result|Content|a]");
+    check(
+        json!({ "output": { "content": [text], "more": 1 } }),
+        "done[Look up|Done|Result|Content|Type|text|Text|<b>|More|1]",
+    );
+}
+
+#[test]
+fn what_a_remote_tool_shows_is_kept_apart() {
+    let html = "<script>alert(1)</script>";
+    check(
+        json!({ "output": { "type": "html", "html": html } }),
+        "done open[Look up|Done|Result|HTML|Enlarge|<iframe sandbox= referrerpolicy=no-referrer title=HTML from Look up srcdoc=<script>alert(1)</script>>]",
+    );
+    let media = json!([
+        { "type": "document", "url": "https://a.example/x/report.pdf", "description": "The report" },
+        { "type": "link", "url": "https://a.example/x/" },
+        { "type": "link", "url": "javascript:alert(1)" },
+    ]);
+    check(
+        json!({ "output": { "type": "mixed", "text": "Two files", "media": media, "omitted": 2, "data": { "seats": 3 } } }),
+        "done open[Look up|Done|Result|Two files|<a href=https://a.example/x/report.pdf referrerpolicy=no-referrer>The report|a.example\
+         |<a href=https://a.example/x/ referrerpolicy=no-referrer>x|a.example|javascript:alert(1)|2 more were left out|Seats|3]",
+    );
+    // Values of other tools that happen to have a type.
+    check(json!({ "output": { "type": "html" } }), "done[Look up|Done|Result|Type|html]");
+    check(
+        json!({ "output": { "type": "html", "html": "x", "id": 1 } }),
+        "done[Look up|Done|Result|Type|html|Html|x|Id|1]",
+    );
+}
+
+fn agent(fields: Value) -> Value {
+    let mut output = json!({ "_subAgent": true, "agentId": "market_research" });
+    output.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
+    output
+}
+
+fn working(fields: Value) -> Value {
+    json!({ "preliminary": true, "input": { "task": "Compare prices" }, "output": agent(fields) })
+}
+
+#[test]
+fn an_agent_says_what_it_does() {
+    let search = json!({ "type": "tool", "id": "1", "name": "search_web", "state": "done", "input": { "query": "prices" },
+        "output": 7, "durationMs": 1_250 });
+    let read = json!({ "type": "tool", "id": "2", "name": "read_page", "state": "running",
+        "output": { "progress": 1, "total": 2 } });
+    check(
+        working(json!({ "state": "running", "steps": [], "text": "" })),
+        "running[Market research|Thinking…|Running…|Task|Compare prices|Nothing to show yet.]",
+    );
+    check(
+        working(json!({ "state": "running", "steps": [search, read], "text": "" })),
+        "running[Market research|Read page|Running…|Task|Compare prices|Steps\
+         |done[Search web|prices|Done, |1.2 s|Input|Query|prices|Result|7]|running[Read page|1 of 2|<progress aria-label=Progress max=2 value=1>|Running…|Nothing to show yet.]]",
+    );
+    check(
+        working(
+            json!({ "state": "running", "steps": [{ "type": "text", "text": "*First*" }, search], "text": "So **far" }),
+        ),
+        "running[Market research|Writing…|Running…|Task|Compare prices|Steps|First\
+         |done[Search web|prices|Done, |1.2 s|Input|Query|prices|Result|7]|Answer|So |far]",
+    );
+    let done =
+        agent(json!({ "state": "done", "steps": [], "text": "*Cheap*.", "durationMs": 83_000, "costUsd": 0.01234 }));
+    check(
+        json!({ "input": { "task": "Compare prices" }, "output": done }),
+        "done[Market research|Compare prices|Done|Task|Compare prices|Answer|Cheap|.|1 min 23 s · $0.0123]",
+    );
+    let failed = json!({ "type": "tool", "id": "1", "name": "search_web", "state": "failed", "error": "No network." });
+    check(
+        json!({ "output": agent(json!({ "state": "limit", "steps": [failed], "text": "", "durationMs": 12_345 })) }),
+        "denied[Market research|Stopped at a limit|Steps|failed[Search web|Failed|What went wrong|No network.]|12 s]",
+    );
+}
+
+#[test]
+fn agents_in_agents_are_shown_five_deep() {
+    let nested = (0..7).fold(agent(json!({ "state": "running", "steps": [], "text": "Hi" })), |inner, _| {
+        let step = json!({ "type": "tool", "id": "1", "name": "ask", "state": "running", "output": inner });
+        agent(json!({ "state": "running", "steps": [step], "text": "" }))
+    });
+    let seen = outline(&card(&tool(json!({ "preliminary": true, "output": nested }))).node());
+    assert_eq!(seen.matches("running[").count(), 6, "{seen}");
+    assert!(seen.starts_with("running[Market research|Ask › Ask › Ask › Ask › Ask|Running…|"), "{seen}");
+    assert!(seen.contains("|…]") && !seen.contains("Hi"), "{seen}");
+}
+
+#[test]
+fn a_decision_is_about_what_the_agent_wants_to_run() {
+    let waiting = json!({ "toolName": "delete_article", "input": { "title": "Refunds" } });
+    let call = tool(json!({ "state": "approval-requested", "input": { "task": "Tidy up" }, "approval": { "id": "a" },
+        "output": agent(json!({ "state": "waiting", "steps": [], "text": "", "waiting": waiting })) }));
+    assert_eq!(wish(&call).as_deref(), Some("The agent Market research wants to run “Delete article”"));
+    let ask = Ask::of(&call);
+    assert_eq!(ask.input, Some(json!({ "title": "Refunds" })));
+    let mut next = call;
+    next.approval.as_mut().unwrap().id = "b".to_owned();
+    assert!(ask != Ask::of(&next), "the next question is another one");
+    assert_eq!(
+        Ask::of(&tool(json!({ "state": "approval-requested", "input": { "a": 1 } }))).input,
+        Some(json!({ "a": 1 }))
+    );
+}
+
+#[test]
+fn what_was_not_there_is_said() {
+    let html = |kind: &str| {
+        let part =
+            part(json!({ "type": kind, "data": { "name": "files", "message": "The server cannot be reached." } }));
+        Owner::new().with(|| fixed_part(&part).to_html())
+    };
+    let notice = html("data-source-unavailable");
+    assert!(notice.contains(r#"<p dir="auto">files: The server cannot be reached.</p>"#), "{notice}");
+    assert!(notice.contains("cw-notice-warning"), "{notice}");
+    assert!(!html("data-mood").contains("<p"));
+}
