@@ -30,16 +30,17 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoVie
     }
 }
 
-/// Forbids what the page does not need: no script but ours, nothing from other hosts. The one inline script, which loads the WASM,
-/// carries the response's nonce. Images may be data and blobs for files that are attached.
+/// Forbids what the page does not need: no script but ours, nothing from other hosts but the pictures that remote tools show. The one
+/// inline script, which loads the WASM, carries the response's nonce. Images may be data and blobs for files that are attached; what a
+/// model writes never becomes an image of another host, see [`crate::markdown`].
 #[cfg(feature = "ssr")]
 pub(crate) fn protect() {
     let (Some(nonce), Some(response)) = (use_nonce(), use_context::<leptos_axum::ResponseOptions>()) else {
         return;
     };
     let policy = format!(
-        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob:; media-src 'self' data:; \
-         object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob: https:; \
+         media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);

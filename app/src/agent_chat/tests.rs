@@ -99,16 +99,24 @@ fn what_a_remote_tool_shows_is_kept_apart() {
     let html = "<script>alert(1)</script>";
     check(
         json!({ "output": { "type": "html", "html": html } }),
-        "done open[Look up|Done|Result|HTML|Enlarge|<iframe sandbox= referrerpolicy=no-referrer title=HTML from Look up srcdoc=<script>alert(1)</script>>]",
+        "done open[Look up|Done|Result|HTML|Enlarge|<iframe sandbox= referrerpolicy=no-referrer title=HTML from Look up srcdoc=…>]",
+    );
+    let picture = json!([{ "type": "image", "url": "https://a.example/oak.png", "description": "An oak" }]);
+    check(
+        json!({ "output": { "type": "media", "media": picture } }),
+        "done[Look up|Done|Result|Picture|Enlarge\
+         |<img alt=An oak loading=lazy referrerpolicy=no-referrer src=https://a.example/oak.png>]",
     );
     let media = json!([
+        { "type": "image", "url": "http://a.example/elm.png" },
         { "type": "document", "url": "https://a.example/x/report.pdf", "description": "The report" },
         { "type": "link", "url": "https://a.example/x/" },
         { "type": "link", "url": "javascript:alert(1)" },
     ]);
     check(
         json!({ "output": { "type": "mixed", "text": "Two files", "media": media, "omitted": 2, "data": { "seats": 3 } } }),
-        "done open[Look up|Done|Result|Two files|<a href=https://a.example/x/report.pdf referrerpolicy=no-referrer>The report|a.example\
+        "done open[Look up|Done|Result|Two files|<a href=http://a.example/elm.png referrerpolicy=no-referrer>elm.png|a.example\
+         |<a href=https://a.example/x/report.pdf referrerpolicy=no-referrer>The report|a.example\
          |<a href=https://a.example/x/ referrerpolicy=no-referrer>x|a.example|javascript:alert(1)|2 more were left out|Seats|3]",
     );
     // Values of other tools that happen to have a type.

@@ -10,6 +10,9 @@ use serde_json::{Map, Value};
 /// The pictures that are shown; another kind could be a document with scripts.
 const PICTURES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
 
+/// Stands before HTML of someone else: what it adds to the page's own policy cannot be taken back behind it.
+const NOTHING_FROM_ELSEWHERE: &str = r#"<meta http-equiv="Content-Security-Policy" content="img-src data:">"#;
+
 /// A result as a part of a tree; `name` is what brought it.
 pub(super) fn result_nodes(output: &Value, name: &str) -> Vec<Node> {
     if let Some(content) = mcp(output) {
@@ -25,7 +28,11 @@ pub(super) fn result_nodes(output: &Value, name: &str) -> Vec<Node> {
 pub(super) fn is_for_eyes(output: &Value) -> bool {
     match (mcp(output), remote(output)) {
         (Some(content), _) => content.iter().any(|block| text(block, "type") != "text"),
-        (None, Some(remote)) => remote.contains_key("html") || remote.contains_key("media"),
+        // A picture of another host is asked for when the card is unfolded, not before.
+        (None, Some(remote)) => {
+            let media = remote.get("media").and_then(Value::as_array);
+            (remote.contains_key("html") || media.is_some()) && !media.into_iter().flatten().any(is_picture)
+        }
         (None, None) => false,
     }
 }
@@ -86,17 +93,28 @@ fn remote_nodes(output: &Map<String, Value>, name: &str) -> Vec<Node> {
     nodes
 }
 
-/// HTML of someone else: no scripts, no forms, nothing of ours is its own. Bound before it is filled.
+/// HTML of someone else: no scripts, no forms, no files of other hosts, and nothing of ours. Bound before it is filled.
 fn html_frame(html: &str, name: &str) -> Node {
+    let html = format!("{NOTHING_FROM_ELSEWHERE}{html}");
     let frame = element("iframe").with("sandbox", "").with("referrerpolicy", "no-referrer");
     frame.with("title", format!("HTML from {name}")).with("srcdoc", html)
 }
 
-/// A link to a file of another host.
+fn is_picture(medium: &Value) -> bool {
+    let is_image = text(medium, "type") == "image" || text(medium, "mimeType").starts_with("image/");
+    is_image && text(medium, "url").starts_with("https://")
+}
+
+/// A picture of another host, which does not hear who looks at it where, or a link to a file.
 fn medium(medium: &Value) -> Node {
     let url = text(medium, "url");
     let label = Some(text(medium, "description")).filter(|label| !label.is_empty());
     let label = label.unwrap_or_else(|| url.rsplit('/').find(|part| !part.is_empty()).unwrap_or(url));
+    if is_picture(medium) {
+        // The address comes last: it is asked for as soon as it is there.
+        let picture = element("img").with("alt", label).with("loading", "lazy").with("referrerpolicy", "no-referrer");
+        return frame("Picture", picture.with("src", url));
+    }
     if !is_web(url) {
         return element("span").with("class", "cw-source").text(label);
     }
