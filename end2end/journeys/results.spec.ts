@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Chat } from "../fixtures/chat.ts";
-import { expect, open, test } from "../fixtures/test.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
 import { Told } from "../fixtures/told.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/results.yaml") } });
@@ -43,6 +43,25 @@ test("what another agent did can be read step by step, with the keyboard", async
   await page.locator("summary", { hasText: "Accountant" }).press("Enter");
   await page.locator("summary", { hasText: "Calculate" }).press("Enter");
   await expect(page.getByText("144", { exact: true }).first()).toBeVisible();
+});
+
+test("a decision about what an agent below does, also after a reload", async ({ page }) => {
+  await open(page, "/editor");
+  const chat = new Chat(page);
+  await chat.ask("search for delete the article about refunds");
+  await expect(chat.approval).toContainText("The agent Search desk wants to run “Delete article”");
+  await expect(chat.approval).toContainText("Refunds");
+  await page.reload();
+  await expect(chat.approval).toBeVisible();
+  await alive(page);
+  const card = page.locator("details", { hasText: "Search desk" }).first();
+  await expect(card).toHaveAttribute("data-state", "waiting");
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(card).toHaveAttribute("data-state", "done", { timeout: 30_000 });
+  await chat.idle();
+  await card.locator("summary").first().press("Enter");
+  await expect(card.locator("summary", { hasText: "Delete article" })).toBeVisible();
+  await expect(card.getByText("the article is deleted")).toBeVisible();
 });
 
 test("a call that goes on says how far it is, and its card stays the same one", async ({ page, console }) => {
