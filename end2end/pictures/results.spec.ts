@@ -12,7 +12,8 @@ test("pictures of a tool", async ({ page }, info) => {
   await picture(page, info, "results-pictures");
 });
 
-test("what a remote tool shows", async ({ page }, info) => {
+test("what a remote tool shows", async ({ page, console }, info) => {
+  console.expect(/Blocked script execution in 'about:srcdoc'/);
   await open(page, "/shop");
   await new Chat(page).ask("search for chairs");
   await picture(page, info, "results-remote");
@@ -28,9 +29,7 @@ test("what another agent did", async ({ page }, info) => {
   await picture(page, info, "results-agent");
 });
 
-test("calls that go on, and one that waits", async ({ page, console }, info) => {
-  // The server does not know what is only told.
-  console.expect(/404/);
+test("calls that go on, and one that waits", async ({ page }, info) => {
   const told = await Told.on(page);
   await open(page, "/chief");
   await new Chat(page).send("compare the shops");
@@ -53,7 +52,12 @@ test("calls that go on, and one that waits", async ({ page, console }, info) => 
   await page.locator("summary", { hasText: "Researcher" }).press("Enter");
   await expect(page.locator("summary", { hasText: "oak chairs" })).toBeVisible();
   await picture(page, info, "results-running");
-  await told.tell({ type: "tool-approval-request", approvalId: "x", toolCallId: "3" }, { type: "finish", messageMetadata: { outcome: "waiting" } }, null);
+});
+
+test("what an agent below wants to do", async ({ page }, info) => {
+  await open(page, "/editor");
+  await new Chat(page).ask("search for delete the article about refunds");
   await expect(new Chat(page).approval).toBeVisible();
+  await page.locator("summary", { hasText: "Search desk" }).press("Enter");
   await picture(page, info, "results-approval");
 });
