@@ -74,11 +74,12 @@ impl<'v> SubAgent<'v> {
             nodes.push(section("Answer", vec![markdown_node(&shortened(answer), open)]));
         }
         let took = took(self.0);
-        if !open && !took.is_empty() {
+        let is_over = !matches!(self.state(), "running" | "waiting");
+        if is_over && !took.is_empty() {
             nodes.push(element("p").with("class", "cw-tool-took").text(took));
         }
         if nodes.is_empty() {
-            nodes.push(word(if open { "Nothing to show yet." } else { "No answer." }));
+            nodes.push(word(if is_over { "No answer." } else { "Nothing to show yet." }));
         }
         nodes
     }
