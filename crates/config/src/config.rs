@@ -1,6 +1,7 @@
 //! A checked config: what the server is built from.
 
 use crate::agent::Agent;
+use crate::served::ServedAgent;
 use crate::source::Location;
 use indexmap::IndexMap;
 use secrecy::SecretString;
@@ -22,6 +23,8 @@ pub struct Config {
     pub pages: Vec<wire::page::Page>,
     /// Who may use the server.
     pub auth: Auth,
+    /// What other agent platforms may call.
+    pub served: Option<ServedAgent>,
     /// Bounds of time, size and number.
     pub limits: Limits,
     /// What models cost, by the beginning of their names; `default` is for all others.

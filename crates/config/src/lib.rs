@@ -6,6 +6,7 @@ mod diagnostic;
 mod env;
 mod mask;
 mod section;
+mod served;
 mod shape;
 mod source;
 
@@ -20,6 +21,7 @@ pub use config::{
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};
+pub use served::{ServedAgent, ServedTool};
 pub use source::Location;
 
 use source::{Files, Report};

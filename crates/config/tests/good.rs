@@ -214,3 +214,41 @@ fn files_on_disk() {
         assert_eq!(said("site"), "cannot read `agents.yaml`: it is outside the config's folder");
     }
 }
+
+/// The contract has fewer words than JSON Schema: what only narrows a value is left to the endpoint.
+#[test]
+fn endpoints_for_other_platforms() {
+    let (config, warnings) = load("
+api:
+  - id: articles/search
+    description: Finds articles.
+    payloadSchema:
+      type: object
+      additionalProperties: false
+      required: [query]
+      properties:
+        query: { type: string, description: What to look for., minLength: 2 }
+        limit: { type: integer, description: How many., default: 3, maximum: 9 }
+        kinds: { type: array, description: Which., items: { type: string, description: One., enum: [a, b] }, default: [a] }
+        when: { type: object, description: When., properties: { from: { type: string, description: From. } }, required: [from] }
+    routine: [{ ':return': 1 }]
+  - { id: about, routine: [{ ':return': 1 }] }
+serveAsRemoteAgent:
+  endpoints: [{ endpointId: articles/search, confirm: true, visibleParameters: [query] }]
+  apiKey: { _secret: ANTHROPIC_API_KEY }
+  resource: about
+");
+    assert_eq!(warnings, "");
+    let served = config.served.as_ref().unwrap();
+    let tool = &served.tools[0];
+    assert_eq!(
+        (tool.name.as_str(), tool.endpoint_id.as_str(), tool.confirm),
+        ("articles__search", "articles/search", true)
+    );
+    assert_eq!(
+        (tool.visible_parameters.clone(), served.resource.as_deref()),
+        (Some(vec!["query".to_owned()]), Some("about"))
+    );
+    let parameters = tool.parameters.to_string();
+    insta::assert_snapshot!(parameters, @r#"{"type":"object","properties":{"query":{"type":"string","description":"What to look for."},"limit":{"type":"number","description":"How many. A whole number.","default":3},"kinds":{"type":"array","description":"Which.","items":{"type":"string","description":"One.","enum":["a","b"]}},"when":{"type":"object","description":"When.","properties":{"from":{"type":"string","description":"From."}},"required":["from"]}},"required":["query"]}"#);
+}

@@ -21,6 +21,10 @@ fn good() -> Value {
                 { "id": "s", "type": "SqlQuery", "connectionId": "kb", "properties": { "query": "select 1" } },
                 { ":if": { "_step": "s" }, ":then": [{ ":return": 1 }] },
             ],
+        }, {
+            "id": "e", "description": "E",
+            "payloadSchema": { "type": "object", "properties": { "q": { "type": "string", "description": "Q" } } },
+            "routine": [{ ":return": 1 }],
         }],
         "pages": [{ "id": "p", "blocks": [
             { "id": "c", "type": "Columns", "properties": { "widths": [1] }, "blocks": [{ "id": "n", "type": "TextInput" }] },
@@ -28,6 +32,11 @@ fn good() -> Value {
         ] }],
         "limits": { "turnMs": 1000 },
         "auth": { "mode": "local" },
+        "serveAsRemoteAgent": {
+            "endpoints": ["e/f", { "endpointId": "e", "confirm": true, "visibleParameters": ["q"] }],
+            "apiKey": { "_secret": "KEY" },
+            "resource": "e/f",
+        },
     })
 }
 
@@ -75,6 +84,12 @@ fn schema_and_server_agree() {
     check("/api/0/routine/0/properties/query", json!(7), false);
     check("/limits/turnMs", json!("long"), false);
     check("/colours", json!([]), false);
+    check("/serveAsRemoteAgent/endpoints", json!([]), false);
+    check("/serveAsRemoteAgent/endpoints/1/name", json!("x"), false);
+    check("/serveAsRemoteAgent/endpoints/1/visibleParameters", json!("q"), false);
+    check("/serveAsRemoteAgent/apiKey", json!("plain"), false);
+    check("/serveAsRemoteAgent/apiKey", json!(null), false);
+    check("/serveAsRemoteAgent/resource", json!("a b"), false);
 }
 
 /// Each keyword of the schema is one that the decoder obeys or one that only explains.

@@ -43,7 +43,7 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
 }
 
 /// Whether the endpoint is there and says what a model needs to know (L-8).
-fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '_>) {
+pub(super) fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '_>) {
     let Some(endpoint) = context.endpoints.get(id).copied() else {
         let help = suggest::help(id, context.endpoints.keys().copied());
         let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));

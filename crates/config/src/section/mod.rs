@@ -25,7 +25,9 @@ mod payload_schema;
 mod policy;
 mod prices;
 mod remote_agents;
+mod remote_parameters;
 mod routine;
+mod serve_as_remote_agent;
 mod settings;
 mod shared_state;
 mod sql_request;
@@ -67,6 +69,8 @@ pub(crate) struct RootEntry {
     prices: IndexMap<String, prices::PriceEntry>,
     /// Where conversations are kept.
     store: Option<settings::StoreEntry>,
+    /// Endpoints that other agent platforms may call as tools.
+    serve_as_remote_agent: Option<serve_as_remote_agent::ServeEntry>,
 }
 
 /// What the sections need of each other while they are checked.
@@ -102,10 +106,12 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     settings::version(section("configVersion"), &mut context);
     let limits = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
+    let endpoints = api::read(section("api"), &mut context);
     Config {
         agents: agents::read(section("agents"), &connections, &mut context),
         connections,
-        endpoints: api::read(section("api"), &mut context),
+        served: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
+        endpoints,
         pages: pages::read(section("pages"), &mut context),
         auth: settings::auth(section("auth"), &mut context),
         prices: prices::read(section("prices"), &mut context),

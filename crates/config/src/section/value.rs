@@ -79,17 +79,9 @@ pub(crate) struct SecretEntry {
 impl Setting {
     /// Its value. `purpose` tells what it is for ("`apiKey` of the connection `anthropic`") when the variable is missing.
     pub(crate) fn resolve(self, at: Span, purpose: &str, context: &mut Context<'_, '_>) -> Option<SecretString> {
-        let variable = match self {
-            Self::Plain(Text(text)) => return Some(text.into()),
-            Self::Secret(SecretEntry { variable: Variable(variable) }) => variable,
-        };
-        match context.env.get(&variable).filter(|value| !value.trim().is_empty()) {
-            Some(value) => Some(value.into()),
-            None => {
-                let help = format!("set it before the server starts: it is the {purpose}");
-                context.report.error(at, format!("the environment variable `{variable}` is not set"), Some(help));
-                None
-            }
+        match self {
+            Self::Plain(Text(text)) => Some(text.into()),
+            Self::Secret(secret) => secret.resolve(at, purpose, context),
         }
     }
 
@@ -104,5 +96,20 @@ impl Setting {
     /// Whether it stands in the config as it is.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Self::Plain(_))
+    }
+}
+
+impl SecretEntry {
+    /// As [`Setting::resolve`].
+    pub(crate) fn resolve(self, at: Span, purpose: &str, context: &mut Context<'_, '_>) -> Option<SecretString> {
+        let Variable(variable) = self.variable;
+        match context.env.get(&variable).filter(|value| !value.trim().is_empty()) {
+            Some(value) => Some(value.into()),
+            None => {
+                let help = format!("set it before the server starts: it is the {purpose}");
+                context.report.error(at, format!("the environment variable `{variable}` is not set"), Some(help));
+                None
+            }
+        }
     }
 }

@@ -1,0 +1,133 @@
+//! A payload schema → a tool's parameters by the contract of remote agents (R-2, R-3, R-9).
+//!
+//! The contract knows less than JSON Schema. What only narrows a value, such as a pattern, is left out: the endpoint still checks it.
+//! What the contract cannot say at all is an error.
+
+use crate::source::{Entry, Kind, Node, Report, Span};
+use serde_json::{Map, Value, json};
+
+/// Names that the platforms keep for themselves (R-9).
+const RESERVED: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
+/// Types of a parameter. The contract has no whole numbers: they are numbers, and their description says so.
+const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
+/// Said of whole numbers.
+const WHOLE: &str = "A whole number.";
+/// Characters of a parameter's name.
+const MAX_NAME: usize = 64;
+
+/// The parameters that a payload schema describes; what the contract cannot say is reported.
+pub(super) fn read(schema: &Node, endpoint_id: &str, report: &mut Report) -> Value {
+    let mut reader = Reader { endpoint_id, report };
+    for Entry { key, key_at, .. } in properties(schema) {
+        if RESERVED.contains(&key.as_str()) {
+            let help = format!("give it a prefix, for example `my{}{}`", key[..1].to_uppercase(), &key[1..]);
+            let message = format!("remote agents must not have a parameter `{key}`: the name is the platform's own");
+            reader.report.error(*key_at, message, Some(help));
+        }
+    }
+    let mut parameters = Map::from_iter([("type".to_owned(), "object".into())]);
+    reader.add_properties(&mut parameters, schema);
+    parameters.entry("properties").or_insert_with(|| json!({}));
+    parameters.into()
+}
+
+fn properties(schema: &Node) -> &[Entry] {
+    schema.get("properties").map(|entry| entry.value.entries()).unwrap_or_default()
+}
+
+struct Reader<'a> {
+    endpoint_id: &'a str,
+    report: &'a mut Report,
+}
+
+impl Reader<'_> {
+    /// `properties` and `required`, where there are some.
+    fn add_properties(&mut self, to: &mut Map<String, Value>, schema: &Node) {
+        let mut all = Map::new();
+        for Entry { key, key_at, value } in properties(schema) {
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+            if !(1..=MAX_NAME).contains(&key.len()) || !key.bytes().all(is_plain) {
+                let help = format!("use up to {MAX_NAME} letters, digits, `_`, `.` and `-`");
+                self.report.error(*key_at, format!("`{key}` cannot be the name of a tool's parameter"), Some(help));
+            }
+            all.insert(key.clone(), self.property(&format!("the parameter `{key}`"), *key_at, value));
+        }
+        let required = schema.get("required").map(|entry| entry.value.items()).unwrap_or_default();
+        for name in required {
+            if let Some(missing) = name.text().filter(|name| !all.contains_key(*name)) {
+                let help = "describe it among the `properties`".to_owned();
+                self.report.error(name.at, format!("`{missing}` is required and not described"), Some(help));
+            }
+        }
+        if !all.is_empty() {
+            to.insert("properties".to_owned(), all.into());
+        }
+        if !required.is_empty() {
+            to.insert("required".to_owned(), required.iter().map(Node::to_value).collect());
+        }
+    }
+
+    /// One parameter, or the items of a list. `what` it is, and where that stands.
+    fn property(&mut self, what: &str, at: Span, schema: &Node) -> Value {
+        let Some(kind) = self.kind(what, at, schema) else { return Value::Null };
+        let mut property =
+            Map::from_iter([("type".to_owned(), Value::from(if kind == "integer" { "number" } else { kind }))]);
+        let description = schema.get("description").and_then(|entry| entry.value.text()).map(str::trim);
+        match description.filter(|text| !text.is_empty()) {
+            Some(text) if kind == "integer" => {
+                property.insert("description".to_owned(), format!("{text} {WHOLE}").into())
+            }
+            Some(text) => property.insert("description".to_owned(), text.into()),
+            None => {
+                self.refuse(what, at, "has no `description`", "add one: another platform's model fills it in by that");
+                None
+            }
+        };
+        let values = schema.get("enum").map(|entry| &entry.value);
+        if let Some(odd) = values.and_then(|values| values.items().iter().find(|value| !is_plain(value))) {
+            let help = "allow texts, numbers and booleans only";
+            self.refuse(what, odd.at, &format!("allows {}", odd.describe()), help);
+        }
+        for key in ["enum", "default"] {
+            let Some(value) = schema.get(key).map(|entry| &entry.value) else { continue };
+            if key == "enum" || is_plain(value) {
+                property.insert(key.to_owned(), value.to_value());
+            }
+        }
+        match (kind, schema.get("items")) {
+            ("array", Some(items)) => {
+                let items = self.property(&format!("each item of {what}"), items.key_at, &items.value);
+                property.insert("items".to_owned(), items);
+            }
+            ("object", _) => self.add_properties(&mut property, schema),
+            _ => {}
+        }
+        property.into()
+    }
+
+    /// The type, if the contract has it.
+    fn kind(&mut self, what: &str, at: Span, schema: &Node) -> Option<&'static str> {
+        let given = schema.get("type").map(|entry| &entry.value);
+        let text = given.and_then(Node::text);
+        if let Some(known) = TYPES.into_iter().find(|known| text == Some(known)) {
+            return Some(known);
+        }
+        // What is not JSON Schema has been reported.
+        let is_schema = matches!(schema.kind, Kind::Map(_) | Kind::Bool(_));
+        if is_schema && text.is_none_or(|text| text == "null") {
+            let help = "give it one `type`: `string`, `number`, `integer`, `boolean`, `array` or `object`; \
+                        the contract has neither alternatives nor references";
+            self.refuse(what, given.map_or(at, |given| given.at), "has no type that the contract knows", help);
+        }
+        None
+    }
+
+    fn refuse(&mut self, what: &str, at: Span, problem: &str, help: &str) {
+        let message = format!("{what} {problem}, so `{}` cannot be a remote agent's tool", self.endpoint_id);
+        self.report.error(at, message, Some(help.to_owned()));
+    }
+}
+
+fn is_plain(value: &Node) -> bool {
+    matches!(value.kind, Kind::Text(_) | Kind::Number(_) | Kind::Bool(_))
+}

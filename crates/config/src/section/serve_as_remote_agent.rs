@@ -1,0 +1,138 @@
+//! The section `serveAsRemoteAgent`: endpoints that other agent platforms may call.
+
+use super::agent_tools::check_endpoint;
+use super::value::{EndpointId, SecretEntry, Text};
+use super::{Context, remote_parameters};
+use crate::config::Endpoint;
+use crate::served::{ServedAgent, ServedTool};
+use crate::shape::{Shape, decode, pattern, suggest};
+use crate::source::{Kind, Node, Span, Step};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+/// Endpoints as tools for other agent platforms, under `/remote-agent`: `GET /tools`, `POST /tools/{name}`, `POST /resource`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServeEntry {
+    /// The endpoints that others may call. Each needs a `description`, and a `payloadSchema` that describes every property.
+    #[schemars(length(min = 1))]
+    endpoints: Vec<ServedEndpointEntry>,
+    /// What the other platform must send as `x-api-key`, as `{ _secret: NAME_OF_A_VARIABLE }`.
+    api_key: SecretEntry,
+    /// The endpoint that answers `POST /resource`: what is good to know before a tool is called. It gets an empty payload.
+    resource: Option<EndpointId>,
+}
+
+/// An endpoint that others may call; its tool's name is the id, with `__` for `/`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ServedEndpointEntry {
+    /// The endpoint's id.
+    Short(EndpointId),
+    /// With settings.
+    Long(ServedEndpointProperties),
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ServedEndpointProperties {
+    /// The endpoint.
+    endpoint_id: EndpointId,
+    /// Tell the other platform to ask its user before each call. It is up to that platform to do so.
+    #[serde(default)]
+    confirm: bool,
+    /// The parameters that its user sees when asked; without it, the platform decides.
+    visible_parameters: Option<Vec<Text>>,
+}
+
+/// Reads the section.
+pub(super) fn read(
+    section: &Node,
+    endpoints: &IndexMap<String, Endpoint>,
+    context: &mut Context<'_, '_>,
+) -> Option<ServedAgent> {
+    if matches!(section.kind, Kind::Null) {
+        return None;
+    }
+    let ServeEntry { endpoints: entries, api_key, resource } =
+        decode(section, Shape::of::<ServeEntry>()?, context.report)?;
+    let api_key = key(api_key, section.at(&[Step::Key("apiKey")]), context);
+    let nodes = section.get("endpoints").map(|entry| entry.value.items()).unwrap_or_default();
+    let mut tools: Vec<ServedTool> = Vec::new();
+    for (entry, node) in entries.into_iter().zip(nodes) {
+        let Some(tool) = tool(entry, node, endpoints, context) else { continue };
+        if let Some(first) = tools.iter().find(|known| known.name == tool.name) {
+            let help = format!("the other one is the endpoint `{}`; leave one of them out", first.endpoint_id);
+            context.report.error(node.at, format!("there are two tools with the name `{}`", tool.name), Some(help));
+        }
+        tools.push(tool);
+    }
+    let resource = resource.map(|EndpointId(id)| id);
+    if let Some(id) = &resource {
+        check_resource(id, section.at(&[Step::Key("resource")]), context);
+    }
+    Some(ServedAgent { tools, api_key: api_key?, resource })
+}
+
+fn key(entry: SecretEntry, at: Span, context: &mut Context<'_, '_>) -> Option<SecretString> {
+    let key = entry.resolve(at, "`apiKey` of `serveAsRemoteAgent`", context)?;
+    if key.expose_secret().bytes().all(|byte| byte.is_ascii_graphic()) {
+        return Some(key);
+    }
+    let help = "use letters, digits and signs of ASCII, without spaces and line breaks".to_owned();
+    context.report.error(at, "this key holds a character that nobody can send in `x-api-key`", Some(help));
+    None
+}
+
+fn tool(
+    entry: ServedEndpointEntry,
+    node: &Node,
+    endpoints: &IndexMap<String, Endpoint>,
+    context: &mut Context<'_, '_>,
+) -> Option<ServedTool> {
+    let ServedEndpointProperties { endpoint_id: EndpointId(endpoint_id), confirm, visible_parameters } = match entry {
+        ServedEndpointEntry::Long(properties) => properties,
+        ServedEndpointEntry::Short(endpoint_id) => {
+            ServedEndpointProperties { endpoint_id, confirm: false, visible_parameters: None }
+        }
+    };
+    let at = node.at(&[Step::Key("endpointId")]);
+    check_endpoint(&endpoint_id, at, confirm, context);
+    let name = endpoint_id.replace('/', "__");
+    if let Some((problem, rule)) = pattern::problem(&name, pattern::TOOL_NAME) {
+        context.report.error(at, problem, Some(format!("give the endpoint another `id`: {rule}")));
+    }
+    let schema = &context.endpoints.get(endpoint_id.as_str())?.get("payloadSchema")?.value;
+    let parameters = remote_parameters::read(schema, &endpoint_id, context.report);
+    let shown = visible_parameters.map(|names| names.into_iter().map(|Text(name)| name).collect::<Vec<_>>());
+    for (i, name) in shown.iter().flatten().enumerate() {
+        let properties = parameters["properties"].as_object();
+        if properties.is_none_or(|properties| !properties.contains_key(name)) {
+            let at = node.at(&[Step::Key("visibleParameters"), Step::Index(i)]);
+            let help = suggest::help(name, properties.into_iter().flat_map(Map::keys).map(String::as_str));
+            context.report.error(at, format!("the endpoint `{endpoint_id}` has no parameter `{name}`"), help);
+        }
+    }
+    let description = endpoints.get(&endpoint_id)?.description.clone()?;
+    Some(ServedTool { name, endpoint_id, description, parameters, confirm, visible_parameters: shown })
+}
+
+/// Whether the endpoint is there and can be asked with nothing in hand.
+fn check_resource(id: &str, at: Span, context: &mut Context<'_, '_>) {
+    let Some(endpoint) = context.endpoints.get(id).copied() else {
+        let help = suggest::help(id, context.endpoints.keys().copied());
+        let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
+        context.report.error(at, format!("there is no endpoint `{id}`"), help);
+        return;
+    };
+    let schema = endpoint.get("payloadSchema").map(|entry| entry.value.to_value());
+    let refuses = |schema: &Value| jsonschema::validator_for(schema).is_ok_and(|known| !known.is_valid(&json!({})));
+    if schema.as_ref().is_some_and(refuses) {
+        let place = context.report.location(endpoint.at);
+        let help = format!("let its `payloadSchema` require nothing, at {place}");
+        context.report.error(at, format!("the endpoint `{id}` refuses the empty payload of a resource"), Some(help));
+    }
+}
