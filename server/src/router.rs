@@ -3,7 +3,7 @@
 use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
-use crate::routes::{agent, config, conversations, endpoints, health, pages, runs, site};
+use crate::routes::{agent, config, conversations, endpoints, health, pages, remote_agent, runs, site};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -49,9 +49,15 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
         .route("/metrics", get(health::metrics));
+    let platforms = Router::new()
+        .route("/remote-agent/tools", get(remote_agent::list))
+        .route("/remote-agent/tools/{tool}", post(remote_agent::call))
+        .route("/remote-agent/resource", post(remote_agent::resource))
+        .layer(from_fn(auth::check_origin));
     let gated = agents.merge(browser).layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
     let routes = gated
         .merge(operators)
+        .merge(platforms)
         .layer(from_fn(auth::check_host))
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyTimeoutLayer::new(limits.body_read))

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod check;
+mod check_agent;
 mod schema;
 mod serve;
 
@@ -24,6 +25,8 @@ enum Command {
     Serve(serve::Arguments),
     /// Check a config; every problem as file:line:column.
     Check(check::Arguments),
+    /// Check another server against the contract of remote agents; no tool is called.
+    CheckAgent(check_agent::Arguments),
     /// Print the JSON Schema of the config, for editors.
     Schema,
 }
@@ -45,6 +48,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),
+        Command::CheckAgent(arguments) => check_agent::run(arguments).await,
         Command::Schema => schema::run(),
     }
 }

@@ -5,6 +5,7 @@ use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
 use super::mcp::McpServers;
 use super::pages::Pages;
+use super::served::Served;
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use arc_swap::ArcSwap;
@@ -28,6 +29,7 @@ struct Things {
     endpoints: Arc<Endpoints>,
     databases: Databases,
     mcp: McpServers,
+    served: Option<Arc<Served>>,
 }
 
 /// What an open page needs to know of the config behind it.
@@ -50,7 +52,8 @@ impl Things {
         let endpoints = Arc::new(endpoints::build(config, &databases)?);
         let pages = Arc::new(Pages::new(config.pages.clone()));
         let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone())?;
-        Ok(Self { pages, agents, endpoints, databases, mcp })
+        let served = config.served.as_ref().map(|served| Arc::new(Served::new(served, endpoints.clone())));
+        Ok(Self { pages, agents, endpoints, databases, mcp, served })
     }
 }
 
@@ -80,6 +83,11 @@ impl Current {
     /// What open pages are told.
     pub(crate) fn status(&self) -> Status {
         self.status.lock().clone()
+    }
+
+    /// What other agent platforms may call, if the config lets them.
+    pub(crate) fn served(&self) -> Option<Arc<Served>> {
+        self.things.load().served.clone()
     }
 
     pub(super) fn endpoints(&self) -> Arc<Endpoints> {

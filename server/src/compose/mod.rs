@@ -10,9 +10,11 @@ mod models;
 mod pages;
 mod policy;
 mod remote_agents;
+mod served;
 mod text_models;
 
 pub(crate) use current::{Current, Status};
+pub(crate) use served::Served;
 
 use chat::{Caller, Chat};
 use config::{Config, Limits, Reading};

@@ -6,6 +6,7 @@ pub(crate) mod conversations;
 pub(crate) mod endpoints;
 pub(crate) mod health;
 pub(crate) mod pages;
+pub(crate) mod remote_agent;
 pub(crate) mod runs;
 pub(crate) mod site;
 mod stream;

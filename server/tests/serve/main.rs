@@ -11,3 +11,4 @@ mod process;
 mod provider;
 mod question;
 mod reload;
+mod remote_agent;

@@ -30,6 +30,11 @@ impl Server {
         Self::spawn(arguments, |command| command.env("CHATWRIGHT_LOG", "trace").stderr(log))
     }
 
+    /// With more variables.
+    pub(crate) fn start_in(variables: &[(&str, &str)], arguments: &[&str]) -> Self {
+        Self::spawn(arguments, |command| command.envs(variables.iter().copied()))
+    }
+
     fn spawn(arguments: &[&str], with: impl FnOnce(&mut Command) -> &mut Command) -> Self {
         let folder = TempDir::new().unwrap();
         let database = format!("sqlite://{}/chat.db", folder.path().display());

@@ -7,15 +7,19 @@
 mod agent;
 mod answer;
 mod client;
+mod examine;
 mod listing;
 mod resource;
 mod schema;
 mod secrets;
 mod settings;
 mod source;
+mod strict;
 mod tool;
 
 pub use agent::{Discovery, RemoteAgent};
+pub use examine::{Examination, ExaminedTool, Finding, Verdict, examine};
+pub use schema::RESERVED_PARAMETERS;
 pub use settings::{RemoteAgentSettings, UserToken, UserTokens};
 pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;

@@ -6,8 +6,8 @@
 use crate::text::is_visible;
 use serde_json::{Map, Value, json};
 
-/// Names that a tool's parameters must not have.
-const RESERVED: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
+/// Names that the contract keeps for the platforms: no tool has a parameter of such a name.
+pub const RESERVED_PARAMETERS: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
 /// Types of the contract, and whole numbers, which servers send.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
 /// Lists and objects in each other.
@@ -18,7 +18,7 @@ const MAX_NAME: usize = 64;
 /// Makes a text of the server's fit for a model.
 type Describe<'a> = &'a dyn Fn(&str) -> String;
 
-/// The schema of a tool's input, which has the parameters and no others: what is not described could be one of [`RESERVED`].
+/// The schema of a tool's input, which has the parameters and no others: what is not described could be one of [`RESERVED_PARAMETERS`].
 pub(super) fn of_parameters(parameters: &Value, describe: Describe<'_>) -> Result<Value, String> {
     let Value::Object(parameters) = parameters else { return Err("the parameters are no object".to_owned()) };
     if parameters.get("type").is_some_and(|kind| kind != "object") {
@@ -27,7 +27,7 @@ pub(super) fn of_parameters(parameters: &Value, describe: Describe<'_>) -> Resul
     let mut schema = json!({ "type": "object", "properties": {} });
     add_properties(&mut schema, parameters, describe, 0)?;
     for name in schema["properties"].as_object().into_iter().flat_map(Map::keys) {
-        if RESERVED.contains(&name.as_str()) {
+        if RESERVED_PARAMETERS.contains(&name.as_str()) {
             return Err(format!("the parameter `{name}` has a name that the contract reserves"));
         }
     }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(schema(json!([])), "the parameters are no object");
         assert_eq!(schema(json!({ "type": "string" })), "the parameters are no object");
         assert_eq!(schema(json!({ "required": "a" })), "`required` is no list");
-        for name in RESERVED {
+        for name in RESERVED_PARAMETERS {
             let expected = format!("the parameter `{name}` has a name that the contract reserves");
             assert_eq!(schema(json!({ "properties": { name: { "type": "string" } } })), expected);
         }

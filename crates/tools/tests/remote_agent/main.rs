@@ -3,5 +3,6 @@
 mod calls;
 mod context;
 mod discovery;
+mod examine;
 mod safety;
 mod server;

@@ -1,0 +1,237 @@
+//! A look at an agent's server from outside: what it offers, and whether it keeps to the contract. No tool is called.
+
+use super::client::{Client, Question, Reply};
+use super::listing::{self, Listed};
+use super::settings::RemoteAgentSettings;
+use super::strict;
+use crate::text::{cut, one_line};
+use http::StatusCode;
+use serde_json::{Map, Value, json};
+use std::time::Duration;
+
+/// For one request.
+const TIME: Duration = Duration::from_secs(10);
+/// Bytes of one answer.
+const MAX_ANSWER: usize = 4 << 20;
+/// Bytes of one line.
+const MAX_LINE: usize = 300;
+/// Findings about the list of tools.
+const MAX_FINDINGS: usize = 200;
+/// How the contract writes an error.
+const ERROR_SHAPE: &str = "{success: false, error: {message, code, details}}";
+
+/// What was seen. Every text is one visible line, without the secrets that were sent.
+#[derive(Clone, Debug)]
+pub struct Examination {
+    /// The tools that can be used.
+    pub tools: Vec<ExaminedTool>,
+    /// What is good, and what is not.
+    pub findings: Vec<Finding>,
+}
+
+/// A tool, for people.
+#[derive(Clone, Debug)]
+pub struct ExaminedTool {
+    /// Its name and what it does.
+    pub title: String,
+    /// One line for each parameter.
+    pub parameters: Vec<String>,
+}
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// How it is.
+    pub verdict: Verdict,
+    /// What it is.
+    pub text: String,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// As the contract has it.
+    Good,
+    /// Allowed, and worth knowing.
+    Note,
+    /// Against the contract.
+    Wrong,
+}
+
+impl Finding {
+    pub(super) fn new(verdict: Verdict, text: impl Into<String>) -> Self {
+        Self { verdict, text: text.into() }
+    }
+}
+
+/// Asks a server everything that can be asked without running a tool, for 10 s each at most. `nonce` is a word that no server knows: a
+/// wrong key and the name of an unknown tool are made of it.
+///
+/// # Errors
+/// One line, without a secret: the address or the key cannot be used, or the server cannot be reached.
+pub async fn examine(settings: RemoteAgentSettings, nonce: &str) -> Result<Examination, String> {
+    let stranger = RemoteAgentSettings { api_key: format!("wrong-{nonce}").into(), ..settings.clone() };
+    let examiner = Examiner {
+        known: Client::new(settings)?,
+        stranger: Client::new(stranger)?,
+        tool: format!("no-such-tool-{nonce}"),
+    };
+    let reply = ask(&examiner.known, Request::List).await?;
+    let (tools, mut findings) = listed(&reply);
+    match reply.status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            findings.push(Finding::new(Verdict::Note, "what needs the right key was not looked at"));
+        }
+        _ => findings.extend(examiner.with_the_key().await),
+    }
+    findings.extend(examiner.without_the_key().await);
+    Ok(Examination { tools, findings })
+}
+
+/// What is asked.
+#[derive(Clone, Copy)]
+enum Request<'a> {
+    List,
+    Tool(&'a str),
+    Resource,
+}
+
+struct Examiner {
+    known: Client,
+    stranger: Client,
+    /// The name of a tool that is not there.
+    tool: String,
+}
+
+impl Examiner {
+    async fn with_the_key(&self) -> Vec<Finding> {
+        let unknown = match ask(&self.known, Request::Tool(&self.tool)).await {
+            Ok(reply) => refused("an unknown tool", &reply, 404, Verdict::Wrong),
+            Err(error) => Finding::new(Verdict::Wrong, format!("an unknown tool: {error}")),
+        };
+        vec![unknown, resource(ask(&self.known, Request::Resource).await)]
+    }
+
+    async fn without_the_key(&self) -> Vec<Finding> {
+        let requests = [
+            ("GET /tools with a wrong key", Request::List),
+            ("POST /tools/{name} with a wrong key", Request::Tool(self.tool.as_str())),
+            ("POST /resource with a wrong key", Request::Resource),
+        ];
+        let mut findings = Vec::new();
+        for (what, request) in requests {
+            findings.push(match ask(&self.stranger, request).await {
+                // Who has no resource has nothing to guard there.
+                Ok(reply) if matches!(request, Request::Resource) && reply.status == StatusCode::NOT_FOUND => continue,
+                Ok(reply) => refused(what, &reply, 401, Verdict::Note),
+                Err(error) => Finding::new(Verdict::Wrong, format!("{what}: {error}")),
+            });
+        }
+        findings
+    }
+}
+
+async fn ask(client: &Client, request: Request<'_>) -> Result<Reply, String> {
+    let (path, body) = match request {
+        Request::List => (["tools", ""], None),
+        Request::Tool(name) => (["tools", name], Some(json!({}))),
+        Request::Resource => (["resource", ""], Some(json!({}))),
+    };
+    let question = Question { path, body, user_id: None, time: TIME, max_bytes: MAX_ANSWER };
+    client.ask(question).await.map_err(|error| error.to_string())
+}
+
+/// The tools of a list, and what is to be said about it.
+fn listed(reply: &Reply) -> (Vec<ExaminedTool>, Vec<Finding>) {
+    let listing = match listing::read(reply, None) {
+        Ok(listing) => listing,
+        Err(reason) => return (Vec::new(), vec![Finding::new(Verdict::Wrong, reason)]),
+    };
+    let clean = |text: &str| cut(&reply.secrets.clean(&one_line(text)), MAX_LINE);
+    let count = listing.tools.len();
+    let first = match (reply.status.is_success(), count) {
+        (false, _) => Finding::new(Verdict::Wrong, format!("GET /tools has the status {}", reply.status.as_u16())),
+        (true, 0) => Finding::new(Verdict::Wrong, "GET /tools lists no tool that can be used"),
+        (true, 1) => Finding::new(Verdict::Good, "GET /tools lists 1 tool"),
+        (true, _) => Finding::new(Verdict::Good, format!("GET /tools lists {count} tools")),
+    };
+    let left_out = listing.warnings.iter().map(|warning| Finding::new(Verdict::Wrong, warning.as_str()));
+    let mut found: Vec<_> = left_out.chain(strict::faults(&reply.body, &listing.tools)).collect();
+    let hidden = found.len().saturating_sub(MAX_FINDINGS);
+    found.truncate(MAX_FINDINGS);
+    if hidden > 0 {
+        found.push(Finding::new(Verdict::Wrong, format!("{hidden} more like these are not shown")));
+    }
+    let findings = std::iter::once(first).chain(found);
+    let findings = findings.map(|finding| Finding { text: clean(&finding.text), ..finding }).collect();
+    (listing.tools.iter().map(|tool| shown(tool, &clean)).collect(), findings)
+}
+
+fn shown(tool: &Listed, clean: &dyn Fn(&str) -> String) -> ExaminedTool {
+    let shown = tool.visible_parameters.as_deref().map(|names| format!(" and shows {}", names.join(", ")));
+    let asks = match tool.needs_approval {
+        true => format!(" (asks first{})", shown.unwrap_or_default()),
+        false => String::new(),
+    };
+    let required = |name: &str| {
+        tool.input_schema["required"].as_array().is_some_and(|required| required.iter().any(|known| known == name))
+    };
+    let parameters = tool.input_schema["properties"].as_object().into_iter().flatten();
+    let line = |(name, schema): (&String, &Value)| {
+        let required = if required(name) { ", required" } else { "" };
+        clean(&format!("{name}: {}{required} — {}", kind(schema), schema["description"].as_str().unwrap_or("?")))
+    };
+    let about = if tool.description.is_empty() { "?" } else { &tool.description };
+    ExaminedTool {
+        title: clean(&format!("{}{asks} — {about}", tool.name)), parameters: parameters.map(line).collect()
+    }
+}
+
+fn kind(schema: &Value) -> String {
+    let of = schema["items"]["type"].as_str().map(|of| format!(" of {of}")).unwrap_or_default();
+    let values = schema["enum"].as_array().map(|values| values.iter().map(Value::to_string).collect::<Vec<_>>());
+    let values = values.map(|values| format!(", one of {}", values.join(" "))).unwrap_or_default();
+    format!("{}{of}{values}", schema["type"].as_str().unwrap_or_default())
+}
+
+/// Whether a request was refused as it should be; how bad it is if the answer does not say so in the contract's words.
+fn refused(what: &str, reply: &Reply, expected: u16, misshaped: Verdict) -> Finding {
+    let status = reply.status.as_u16();
+    if status != expected {
+        return Finding::new(Verdict::Wrong, format!("{what} has the status {status} instead of {expected}"));
+    }
+    match is_error(&reply.body) {
+        true => Finding::new(Verdict::Good, format!("{what} has the status {status}")),
+        false => Finding::new(misshaped, format!("{what} has the status {status}, but its body is not {ERROR_SHAPE}")),
+    }
+}
+
+fn is_error(body: &[u8]) -> bool {
+    let answer: Map<String, Value> = serde_json::from_slice(body).unwrap_or_default();
+    let error = &answer.get("error").unwrap_or(&Value::Null);
+    answer.get("success") == Some(&Value::Bool(false))
+        && error["message"].is_string()
+        && (error["code"].is_number() || error["code"].is_string())
+        && error["details"].is_string()
+}
+
+fn resource(answer: Result<Reply, String>) -> Finding {
+    let what = "POST /resource";
+    let reply = match answer {
+        Ok(reply) if reply.status == StatusCode::NOT_FOUND => {
+            return Finding::new(Verdict::Note, format!("there is no {what}, which is optional"));
+        }
+        Ok(reply) if !reply.status.is_success() => {
+            return Finding::new(Verdict::Wrong, format!("{what} has the status {}", reply.status.as_u16()));
+        }
+        Ok(reply) => reply,
+        Err(error) => return Finding::new(Verdict::Wrong, format!("{what}: {error}")),
+    };
+    match serde_json::from_slice::<Value>(&reply.body) {
+        Ok(answer) if answer.get("success") == Some(&Value::Bool(false)) => {
+            Finding::new(Verdict::Wrong, format!("{what} fails, and that with the status {}", reply.status.as_u16()))
+        }
+        Ok(_) => Finding::new(Verdict::Good, format!("{what} answers")),
+        Err(_) => Finding::new(Verdict::Wrong, format!("{what} answers with something that is not JSON")),
+    }
+}

@@ -1,0 +1,75 @@
+//! What is against the contract in a list of tools though it can be used.
+
+use super::examine::{Finding, Verdict};
+use super::listing::Listed;
+use serde_json::{Map, Value};
+
+/// What is to be said about the tools of a list that can be used; what is wrong with others is known.
+pub(super) fn faults(list: &[u8], usable: &[Listed]) -> Vec<Finding> {
+    let list: Value = serde_json::from_slice(list).unwrap_or_default();
+    let mut findings = Vec::new();
+    for tool in usable {
+        let tools = list["tools"].as_array().into_iter().flatten();
+        let sent = tools.into_iter().find(|sent| sent["name"] == tool.remote_name);
+        if let Some(sent) = sent {
+            Reader { tool: &tool.remote_name, findings: &mut findings }.tool(sent);
+        }
+    }
+    findings
+}
+
+struct Reader<'a> {
+    tool: &'a str,
+    findings: &'a mut Vec<Finding>,
+}
+
+impl Reader<'_> {
+    fn tool(&mut self, sent: &Value) {
+        if is_blank(&sent["description"]) {
+            self.say(Verdict::Wrong, "it has no `description`");
+        }
+        let parameters = &sent["parameters"];
+        if parameters["type"] != "object" || !parameters["properties"].is_object() {
+            self.say(Verdict::Wrong, "its `parameters` are not `{type: object, properties: {…}}`");
+        }
+        self.properties(parameters);
+        for name in sent["visibleParameters"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+            if parameters["properties"].get(name).is_none() {
+                self.say(Verdict::Wrong, &format!("`visibleParameters` names `{name}`, which is no parameter"));
+            }
+        }
+    }
+
+    fn properties(&mut self, schema: &Value) {
+        for (name, property) in schema["properties"].as_object().into_iter().flat_map(Map::iter) {
+            self.property(&format!("the parameter `{name}`"), property);
+        }
+    }
+
+    fn property(&mut self, what: &str, property: &Value) {
+        if is_blank(&property["description"]) {
+            self.say(Verdict::Wrong, &format!("{what} has no `description`"));
+        }
+        if property["type"] == "integer" {
+            self.say(Verdict::Note, &format!("{what} is an `integer`; the contract only has `number`"));
+        }
+        if property["enum"].as_array().is_some_and(|values| !values.iter().all(Value::is_string)) {
+            self.say(Verdict::Note, &format!("{what} has an `enum` with other values than texts"));
+        }
+        if property["default"].is_array() || property["default"].is_object() {
+            self.say(Verdict::Note, &format!("{what} has a default that is no text, number or boolean"));
+        }
+        if property["items"].is_object() {
+            self.property(&format!("each item of {what}"), &property["items"]);
+        }
+        self.properties(property);
+    }
+
+    fn say(&mut self, verdict: Verdict, text: &str) {
+        self.findings.push(Finding::new(verdict, format!("`{}`: {text}", self.tool)));
+    }
+}
+
+fn is_blank(text: &Value) -> bool {
+    text.as_str().is_none_or(|text| text.trim().is_empty())
+}

@@ -1,0 +1,301 @@
+//! Endpoints for other agent platforms, and the look at a server of theirs.
+
+use crate::process::Server;
+use axum::http::{StatusCode, Uri};
+use axum::response::{Html, IntoResponse, Response};
+use axum::{Json, Router};
+use contract::{Progress, Tool, ToolContext};
+use reqwest::{Method, RequestBuilder};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
+use tools::remote_agent::{RemoteAgent, RemoteAgentSettings};
+
+const KEY: &str = "key-canary-1";
+
+const API: &str = r#"
+connections:
+  - { id: kb, type: Sql, properties: { url: "sqlite::memory:", init: "create table articles (title text); insert into articles values ('Refunds'), ('Returns')" } }
+api:
+  - id: articles/search
+    description: Finds articles.
+    payloadSchema:
+      type: object
+      additionalProperties: false
+      required: [query]
+      properties:
+        query: { type: string, description: What to look for., minLength: 2 }
+        limit: { type: integer, description: How many., default: 5 }
+    routine:
+      - { id: found, type: SqlQuery, connectionId: kb, properties: { query: "select title from articles where title like '%' || :q || '%' limit :n", parameters: { q: { _payload: query }, n: { _if: { test: { _payload: limit }, then: { _payload: limit }, else: 5 } } } } }
+      - { ":return": { articles: { _step: found } } }
+  - { id: who, description: Says who asks., payloadSchema: { type: object }, routine: [{ ":return": { _user: id } }] }
+  - id: remove
+    description: Removes an article.
+    payloadSchema: { type: object, properties: { title: { type: string, description: Which one. } }, required: [title] }
+    routine:
+      - { ":if": { _eq: [{ _payload: title }, none] }, ":then": [{ ":reject": "There is no such article." }] }
+      - { ":if": { _eq: [{ _payload: title }, boom] }, ":then": [{ id: x, type: SqlExecute, connectionId: kb, properties: { query: "delete from nowhere" } }] }
+      - { id: gone, type: SqlExecute, connectionId: kb, properties: { query: "delete from articles where title = :t", parameters: { t: { _payload: title } } } }
+  - { id: about, routine: [{ id: n, type: SqlQuery, connectionId: kb, properties: { query: "select count(*) as articles from articles" } }, { ":return": { counts: { _step: n } } }] }
+  - { id: hidden, description: Not for others., payloadSchema: { type: object }, routine: [{ ":return": secret }] }
+"#;
+
+const SECTION: &str = "
+serveAsRemoteAgent:
+  endpoints: [articles/search, who, { endpointId: remove, confirm: true, visibleParameters: [title] }]
+  apiKey: { _secret: AGENT_KEY }
+  resource: about
+";
+
+/// A server with this config, whose folder must live as long.
+fn serve(config: &str) -> (Server, TempDir) {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    let server = Server::start_in(&[("AGENT_KEY", KEY)], &["--config", folder.path().to_str().unwrap()]);
+    (server, folder)
+}
+
+/// Our own client of the contract.
+fn client(server: &Server, key: &str) -> RemoteAgent {
+    let settings = RemoteAgentSettings {
+        base_url: format!("{}/remote-agent", server.origin).parse().unwrap(),
+        api_key: key.into(),
+        user_token: None,
+        variables: Vec::new(),
+        prefix: None,
+        allow_private: true,
+        call_time: Duration::from_secs(10),
+    };
+    RemoteAgent::new(settings).unwrap()
+}
+
+fn caller() -> ToolContext {
+    let [call_id, user_id, conversation_id] = ["1", "ada", "c"].map(str::to_owned);
+    ToolContext { call_id, user_id, conversation_id, cancel: CancellationToken::new(), progress: Progress::default() }
+}
+
+#[tokio::test]
+async fn our_own_client_joins_it() {
+    let (server, _folder) = serve(&format!("{API}{SECTION}"));
+    let agent = client(&server, KEY);
+    let found = agent.discover().await.unwrap();
+    assert_eq!(found.warnings, Vec::<String>::new());
+    let listed = found.tools.iter().map(|tool| {
+        let spec = tool.spec();
+        let (asks, shows) = (spec.needs_approval, tool.visible_parameters());
+        format!("{} {asks} {shows:?} {:?} {}", spec.name, spec.description, spec.input_schema)
+    });
+    insta::assert_snapshot!(listed.collect::<Vec<_>>().join("\n"), @r#"
+    articles__search false None "Finds articles." {"type":"object","properties":{"query":{"type":"string","description":"What to look for."},"limit":{"type":"number","description":"How many. A whole number.","default":5}},"required":["query"],"additionalProperties":false}
+    who false None "Says who asks." {"type":"object","properties":{},"additionalProperties":false}
+    remove true Some(["title"]) "Removes an article." {"type":"object","properties":{"title":{"type":"string","description":"Which one."}},"required":["title"],"additionalProperties":false}
+    "#);
+
+    let call = async |name: &str, input: Value| {
+        let tool = found.tools.iter().find(|tool| tool.spec().name == name).unwrap();
+        tool.call(input, caller()).await.map_or_else(|error| format!("error: {error}"), |value| value.to_string())
+    };
+    let check = async |name: &str, input: Value, expected: &str| {
+        assert_eq!(call(name, input.clone()).await, expected, "{name} {input}");
+    };
+    let both = r#"{"type":"mixed","data":{"articles":[{"title":"Refunds"},{"title":"Returns"}]}}"#;
+    check("articles__search", json!({ "query": "Re" }), both).await;
+    let one = r#"{"type":"mixed","data":{"articles":[{"title":"Refunds"}]}}"#;
+    check("articles__search", json!({ "query": "Re", "limit": 1 }), one).await;
+    let short = r#"error: The tool failed: "R" is shorter than 2 characters; code 422; It is about /query."#;
+    check("articles__search", json!({ "query": "R" }), short).await;
+    check("who", json!({}), r#""remote-agent""#).await;
+    let rejected = "error: The tool failed: There is no such article; code 422.";
+    check("remove", json!({ "title": "none" }), rejected).await;
+    let failed = "error: The tool failed: This could not be done just now. Try again; code 500.";
+    check("remove", json!({ "title": "boom" }), failed).await;
+    check("remove", json!({ "title": "Returns" }), r#""Done.""#).await;
+    check("articles__search", json!({ "query": "Re" }), one).await;
+    assert_eq!(agent.resource("ada").await.as_deref(), Some(r#"{"counts":[{"articles":1}]}"#));
+
+    let refused = client(&server, "another key").discover().await.err().unwrap();
+    assert_eq!(refused, "the list of tools: The x-api-key is missing or wrong; code 401");
+    assert_eq!(client(&server, "another key").resource("ada").await, None);
+}
+
+#[tokio::test]
+async fn every_answer_has_the_contracts_shape() {
+    let (server, _folder) = serve(&format!("{API}{SECTION}"));
+    let check = async |request: RequestBuilder, status: u16, message: &str| {
+        let seen = format!("{request:?}");
+        let answer = request.send().await.unwrap();
+        assert_eq!(answer.status().as_u16(), status, "{seen}");
+        let body: Value = answer.json().await.unwrap();
+        let error = json!({ "message": message, "code": status, "details": "" });
+        assert_eq!(body, json!({ "success": false, "error": error }), "{seen}");
+    };
+    let post = |path: &str| server.ask(Method::POST, &format!("/remote-agent/{path}")).header("x-api-key", KEY);
+    let wrong = "The x-api-key is missing or wrong.";
+    let list = || server.ask(Method::GET, "/remote-agent/tools");
+    check(list(), 401, wrong).await;
+    check(list().header("x-api-key", "key-canary-2"), 401, wrong).await;
+    check(list().header("x-api-key", KEY).header("x-api-key", KEY), 401, wrong).await;
+    check(server.ask(Method::POST, "/remote-agent/tools/who"), 401, wrong).await;
+    check(server.ask(Method::POST, "/remote-agent/tools/none"), 401, wrong).await;
+    check(server.ask(Method::POST, "/remote-agent/resource"), 401, wrong).await;
+    for name in ["none", "hidden", "articles%2Fsearch", "about"] {
+        check(post(&format!("tools/{name}")), 404, "Tool not found").await;
+    }
+    check(post("tools/who").body("{"), 400, "The request is not valid JSON.").await;
+    let streamed = futures::stream::iter((0..20).map(|_| Ok::<_, std::io::Error>("x".repeat(1 << 16))));
+    check(post("tools/who").body(reqwest::Body::wrap_stream(streamed)), 413, "The request is too large.").await;
+
+    let answer = post("tools/who").body(r#"{"userId":"eve","chatId":1}"#).send().await.unwrap();
+    let expected = json!({ "success": true, "responseType": "text", "data": { "text": "remote-agent" } });
+    assert_eq!(answer.json::<Value>().await.unwrap(), expected);
+    let elsewhere = post("tools/who").header("origin", "https://evil.test").send().await.unwrap();
+    assert_eq!(elsewhere.status(), StatusCode::FORBIDDEN);
+}
+
+#[tokio::test]
+async fn it_comes_and_goes_with_the_config() {
+    let (server, folder) = serve(API);
+    let status = async || {
+        let list = server.ask(Method::GET, "/remote-agent/tools").header("x-api-key", KEY);
+        list.send().await.unwrap().status().as_u16()
+    };
+    let becomes = async |expected: u16| {
+        let begun = Instant::now();
+        while status().await != expected {
+            assert!(begun.elapsed() < Duration::from_secs(10), "it is never {expected}");
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    assert_eq!(status().await, 404);
+    for path in ["tools/who", "resource"] {
+        let post = server.ask(Method::POST, &format!("/remote-agent/{path}")).header("x-api-key", KEY);
+        assert_eq!(post.send().await.unwrap().status(), StatusCode::NOT_FOUND, "{path}");
+    }
+    let file = folder.path().join("chatwright.yaml");
+    std::fs::write(&file, format!("{API}{SECTION}")).unwrap();
+    becomes(200).await;
+    std::fs::write(&file, API).unwrap();
+    becomes(404).await;
+}
+
+/// What `chatwright check-agent` prints about the server at an address, and whether it succeeds.
+async fn examined(origin: &str, more: &[&str]) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chatwright"));
+    command.args(["check-agent", &format!("{origin}/remote-agent")]).args(more);
+    command.env("AGENT_KEY", KEY).env("WRONG_KEY", "wrong").env_remove("NO_KEY");
+    let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
+    let [told, failed] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert!(!told.contains(KEY) && !failed.contains(KEY), "{told}{failed}");
+    format!("exit {}\n{told}{failed}", output.status.code().unwrap()).replace(origin, "ORIGIN")
+}
+
+#[tokio::test]
+async fn what_is_said_about_our_own_server() {
+    let (server, _folder) = serve(&format!("{API}{SECTION}"));
+    let with_key = ["--allow-private", "--api-key-env", "AGENT_KEY"];
+    insta::assert_snapshot!(examined(&server.origin, &with_key).await, @"
+    exit 0
+    ORIGIN/remote-agent
+      articles__search — Finds articles.
+        query: string, required — What to look for.
+        limit: number — How many. A whole number.
+      who — Says who asks.
+      remove (asks first and shows title) — Removes an article.
+        title: string, required — Which one.
+    ok    GET /tools lists 3 tools
+    ok    an unknown tool has the status 404
+    ok    POST /resource answers
+    ok    GET /tools with a wrong key has the status 401
+    ok    POST /tools/{name} with a wrong key has the status 401
+    ok    POST /resource with a wrong key has the status 401
+    the server keeps to the contract
+    ");
+    insta::assert_snapshot!(examined(&server.origin, &["--allow-private"]).await, @"
+    exit 1
+    ORIGIN/remote-agent
+    wrong the list of tools: The x-api-key is missing or wrong; code 401
+    note  what needs the right key was not looked at
+    ok    GET /tools with a wrong key has the status 401
+    ok    POST /tools/{name} with a wrong key has the status 401
+    ok    POST /resource with a wrong key has the status 401
+    note  no key was given; `--api-key-env NAME` sends the one in the variable NAME
+    1 thing is wrong
+    ");
+    insta::assert_snapshot!(examined(&server.origin, &["--allow-private", "--api-key-env", "NO_KEY"]).await, @"
+    exit 1
+    chatwright: the environment variable `NO_KEY` is not set
+    ");
+    insta::assert_snapshot!(examined(&server.origin, &["--api-key-env", "AGENT_KEY"]).await, @"
+    exit 1
+    chatwright: ORIGIN/remote-agent: the address of the agent must begin with https://, unless private addresses are allowed
+    ");
+    insta::assert_snapshot!(examined("https://127.0.0.1:9", &["--api-key-env", "AGENT_KEY"]).await, @"
+    exit 1
+    chatwright: ORIGIN/remote-agent: the address is not public, and the connection does not allow private addresses
+    ");
+}
+
+/// Takes every key, knows every tool, and describes little of what it has.
+async fn careless(uri: Uri) -> Response {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    match uri.path() {
+        "/remote-agent/tools" => Json(json!({ "tools": [
+            { "name": "good", "description": "Works. key-canary-1", "parameters": { "type": "object", "properties": { "q": text("What.") } } },
+            { "name": "bare" },
+            {
+                "name": "loose",
+                "description": "Takes \u{1b}[31manything.",
+                "parameters": { "type": "object", "properties": {
+                    "n": { "type": "integer", "enum": [1, 2] },
+                    "tags": { "type": "array", "description": "Tags.", "items": { "type": "string" }, "default": [] },
+                } },
+                "confirmationRequired": true,
+                "visibleParameters": ["n", "gone"],
+            },
+            { "name": "reserved", "parameters": { "type": "object", "properties": { "userId": text("Who.") } } },
+            { "name": "a/b", "description": "Has a name that nobody can call." },
+        ] }))
+        .into_response(),
+        "/remote-agent/resource" => Html("<html>").into_response(),
+        _ => Json(json!({ "success": true, "data": { "text": "called" } })).into_response(),
+    }
+}
+
+#[tokio::test]
+async fn what_is_said_about_a_bad_server() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move { axum::serve(listener, Router::new().fallback(careless)).await });
+    let with_key = ["--allow-private", "--api-key-env", "AGENT_KEY"];
+    insta::assert_snapshot!(examined(&origin, &with_key).await, @"
+    exit 1
+    ORIGIN/remote-agent
+      good — Works. [secret]
+        q: string — What.
+      bare — ?
+      loose (asks first and shows n) — Takes [31manything.
+        n: integer, one of 1 2 — ?
+        tags: array of string — Tags.
+    ok    GET /tools lists 3 tools
+    wrong tool 4 is left out: `reserved`: the parameter `userId` has a name that the contract reserves
+    wrong tool 5 is left out: `a/b`: the name may have 64 letters, digits, `_` and `-`
+    wrong `bare`: it has no `description`
+    wrong `bare`: its `parameters` are not `{type: object, properties: {…}}`
+    wrong `loose`: the parameter `n` has no `description`
+    note  `loose`: the parameter `n` is an `integer`; the contract only has `number`
+    note  `loose`: the parameter `n` has an `enum` with other values than texts
+    note  `loose`: the parameter `tags` has a default that is no text, number or boolean
+    wrong `loose`: each item of the parameter `tags` has no `description`
+    wrong `loose`: `visibleParameters` names `gone`, which is no parameter
+    wrong an unknown tool has the status 200 instead of 404
+    wrong POST /resource answers with something that is not JSON
+    wrong GET /tools with a wrong key has the status 200 instead of 401
+    wrong POST /tools/{name} with a wrong key has the status 200 instead of 401
+    wrong POST /resource with a wrong key has the status 200 instead of 401
+    12 things are wrong
+    ");
+}
