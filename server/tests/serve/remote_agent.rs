@@ -146,14 +146,15 @@ async fn every_answer_has_the_contracts_shape() {
         check(post(&format!("tools/{name}")), 404, "Tool not found").await;
     }
     check(post("tools/who").body("{"), 400, "The request is not valid JSON.").await;
-    let streamed = futures::stream::iter((0..20).map(|_| Ok::<_, std::io::Error>("x".repeat(1 << 16))));
-    check(post("tools/who").body(reqwest::Body::wrap_stream(streamed)), 413, "The request is too large.").await;
-
     let answer = post("tools/who").body(r#"{"userId":"eve","chatId":1}"#).send().await.unwrap();
     let expected = json!({ "success": true, "responseType": "text", "data": { "text": "remote-agent" } });
     assert_eq!(answer.json::<Value>().await.unwrap(), expected);
     let elsewhere = post("tools/who").header("origin", "https://evil.test").send().await.unwrap();
     assert_eq!(elsewhere.status(), StatusCode::FORBIDDEN);
+    // A byte more than there may be, of no declared length. The last request: its connection ends with it.
+    let chunks = std::iter::repeat_n("x".repeat(1 << 16), 16).chain(["x".to_owned()]);
+    let streamed = reqwest::Body::wrap_stream(futures::stream::iter(chunks.map(Ok::<_, std::io::Error>)));
+    check(post("tools/who").body(streamed), 413, "The request is too large.").await;
 }
 
 #[tokio::test]
