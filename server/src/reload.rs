@@ -12,10 +12,23 @@ use tokio_util::sync::CancellationToken;
 /// then fill it.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// Keeps `current` at what stands in the config at `path`, until told to stop. `files` are those of the config as it is now.
-pub(crate) async fn follow(path: PathBuf, files: Vec<PathBuf>, current: Arc<Current>, stop: CancellationToken) {
-    let mut seen = look(&files).await;
-    let (mut files, mut pending) = (files, None);
+/// The files of a config, and what they looked like when it had just been read.
+pub(crate) struct Seen {
+    files: Vec<PathBuf>,
+    looks: Vec<Look>,
+}
+
+impl Seen {
+    /// At once after the config was read: what changes before this is not noticed.
+    pub(crate) async fn now(files: Vec<PathBuf>) -> Self {
+        Self { looks: look(&files).await, files }
+    }
+}
+
+/// Keeps `current` at what stands in the config at `path`, until told to stop. `seen` are the files of the config as it is now.
+pub(crate) async fn follow(path: PathBuf, seen: Seen, current: Arc<Current>, stop: CancellationToken) {
+    let Seen { mut files, looks: mut seen } = seen;
+    let mut pending = None;
     while stop.run_until_cancelled(tokio::time::sleep(EVERY)).await.is_some() {
         let now = look(&files).await;
         if now == seen {

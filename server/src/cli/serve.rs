@@ -45,6 +45,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
         format!("the config has {} error(s); nothing was started", problems.len())
     })?;
     warnings.iter().for_each(|warning| eprintln!("{warning}"));
+    let seen = reload::Seen::now(reading.files).await;
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
@@ -56,7 +57,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();
     if let Some(path) = arguments.config.path {
-        tokio::spawn(reload::follow(path, reading.files, state.composition.current.clone(), stop.clone()));
+        tokio::spawn(reload::follow(path, seen, state.composition.current.clone(), stop.clone()));
     }
     println!("listening on http://{address}");
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
