@@ -75,6 +75,7 @@ async fn begin(store: &Store, run: u64) -> Result<(), StoreError> {
         run_id: run_id(run),
         now: 0,
         lease_until: i64::MAX,
+        audit: Vec::new(),
     };
     store.begin_run("owner", begin).await.map(|_| ())
 }

@@ -1,7 +1,7 @@
 //! Accepting a submission: its messages and the run that answers it, in one transaction.
 
 use crate::messages::{self, set_body};
-use crate::{Store, StoreError, body, run_events};
+use crate::{AuditEntry, Store, StoreError, audit, body, run_events};
 use sqlx::{Row, SqliteConnection};
 use wire::UiMessage;
 
@@ -30,6 +30,8 @@ pub struct BeginRun {
     pub now: i64,
     /// When the run counts as abandoned unless its lease is renewed; Unix time, milliseconds.
     pub lease_until: i64,
+    /// Calls that end with this submission.
+    pub audit: Vec<AuditEntry>,
 }
 
 /// A message to insert.
@@ -125,6 +127,7 @@ impl Prepared {
         }
         self.store_messages(db).await?;
         self.insert_run(db, epoch).await?;
+        audit::append(db, std::mem::take(&mut self.begin.audit)).await?;
         Ok(Begun::Started { epoch: epoch.cast_unsigned() })
     }
 

@@ -1,6 +1,6 @@
 //! Table `conversations`: the list, one of them, rename, delete.
 
-use crate::{Store, StoreError, run_events};
+use crate::{AuditEntry, Store, StoreError, audit, run_events};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::api::ConversationSummary;
 
@@ -107,18 +107,22 @@ impl Store {
         .await
     }
 
-    /// Deletes a conversation with all that belongs to it. A run that is still writing is fenced from then on. False
-    /// when it is unknown or someone else's.
+    /// Deletes a conversation with all that belongs to it, but for its audit rows; `entries` are calls that end with it. A
+    /// run that is still writing is fenced from then on. False when it is unknown or someone else's.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
+    pub async fn delete(&self, owner: &str, id: &str, entries: Vec<AuditEntry>) -> Result<bool, StoreError> {
         let (owner, id) = (owner.to_owned(), id.to_owned());
         self.write(move |db| {
             Box::pin(async move {
                 run_events::delete_of(db, &owner, &id).await?;
-                let done = sqlx::query(DELETE).bind(owner).bind(id).execute(db).await?;
-                Ok(done.rows_affected() > 0)
+                let done = sqlx::query(DELETE).bind(owner).bind(id).execute(&mut *db).await?;
+                if done.rows_affected() == 0 {
+                    return Ok(false);
+                }
+                audit::append(db, entries).await?;
+                Ok(true)
             })
         })
         .await

@@ -1,5 +1,7 @@
 #![doc = include_str!("../README.md")]
 
+mod audit;
+mod audit_chain;
 mod begin_run;
 mod body;
 mod conversations;
@@ -12,6 +14,8 @@ mod sqlite;
 mod store;
 mod tool_calls;
 
+pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
+pub use audit_chain::{AuditFault, AuditHead, AuditReport};
 pub use begin_run::{BeginRun, Begun, NewMessage};
 pub use conversations::{Conversation, ConversationRow, Cursor, MAX_CONVERSATIONS, RunRow};
 pub use error::StoreError;

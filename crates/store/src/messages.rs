@@ -1,6 +1,6 @@
 //! Table `messages`: the tree of a conversation.
 
-use crate::{Store, StoreError, body};
+use crate::{AuditEntry, Store, StoreError, audit, body};
 use futures::TryStreamExt;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
@@ -85,7 +85,8 @@ impl Store {
         .await
     }
 
-    /// Replaces a message's body while no run is active, for example to record one decision of several.
+    /// Replaces a message's body while no run is active, for example to record one decision of several; `entries` are
+    /// calls that end with it.
     ///
     /// # Errors
     /// [`StoreError::Busy`] while a run is active, [`StoreError::NotFound`] for an unknown message or someone else's.
@@ -94,10 +95,17 @@ impl Store {
         owner: &str,
         conversation_id: &str,
         message: UiMessage,
+        entries: Vec<AuditEntry>,
     ) -> Result<(), StoreError> {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         let body = body::encode(&message)?;
-        self.write(move |db| Box::pin(update(db, owner, conversation_id, message.id, body))).await
+        self.write(move |db| {
+            Box::pin(async move {
+                update(db, owner, conversation_id, message.id, body).await?;
+                audit::append(db, entries).await
+            })
+        })
+        .await
     }
 }
 

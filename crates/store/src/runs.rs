@@ -1,7 +1,7 @@
 //! Table `runs`: leases, the end, what a dead process left open. `begin_run` opens them.
 
 use crate::messages::set_body;
-use crate::{Store, StoreError, body, run_events};
+use crate::{AuditEntry, Store, StoreError, audit, body, run_events};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 use wire::api::Usage;
@@ -55,6 +55,8 @@ pub struct FinishRun {
     pub now: i64,
     /// A better title for the conversation.
     pub title: Option<String>,
+    /// Calls that end with the run.
+    pub audit: Vec<AuditEntry>,
 }
 
 /// A run that counts as active.
@@ -64,6 +66,8 @@ pub struct OpenRun {
     pub owner: String,
     /// The conversation.
     pub conversation_id: String,
+    /// The conversation's agent.
+    pub agent_id: String,
     /// The run.
     pub run_id: String,
     /// Fences its writes.
@@ -85,8 +89,12 @@ const TOUCH: &str = "
 const RENEW: &str = "
     UPDATE runs SET lease_until = $2 WHERE status = 'running' AND id IN (SELECT value FROM json_each($1))";
 
+const LAST: &str = "
+    SELECT r.id FROM runs r JOIN conversations c ON c.id = r.conversation_id AND c.epoch = r.epoch
+    WHERE c.owner = $1 AND c.id = $2";
+
 const OPEN: &str = "
-    SELECT c.owner, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
+    SELECT c.owner, c.agent_id, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE r.status = 'running'";
 
@@ -111,6 +119,20 @@ impl Store {
                 sqlx::query(RENEW).bind(ids).bind(until).execute(db).await?;
                 Ok(())
             })
+        })
+        .await
+    }
+
+    /// The newest run of a conversation; none when the conversation is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn last_run(&self, owner: &str, conversation_id: &str) -> Result<Option<String>, StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        self.read(move |db| {
+            Box::pin(
+                async move { Ok(sqlx::query_scalar(LAST).bind(owner).bind(conversation_id).fetch_optional(db).await?) },
+            )
         })
         .await
     }
@@ -153,14 +175,15 @@ async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Re
         .execute(&mut *db)
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;
-    sqlx::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(db).await?;
-    Ok(())
+    sqlx::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
+    audit::append(db, finish.audit).await
 }
 
 fn open_run(row: &SqliteRow) -> Result<OpenRun, StoreError> {
     Ok(OpenRun {
         owner: row.try_get("owner")?,
         conversation_id: row.try_get("conversation_id")?,
+        agent_id: row.try_get("agent_id")?,
         run_id: row.try_get("id")?,
         epoch: row.try_get::<i64, _>("epoch")?.cast_unsigned(),
         message_id: row.try_get("message_id")?,

@@ -21,6 +21,15 @@ impl Store {
         Ok(Self { database: sqlite::open(url).await? })
     }
 
+    /// Opens a database that is there already and leaves its schema alone: for whoever only looks, beside a server that
+    /// runs.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] with one line for the operator, also when the schema is not the one of this version.
+    pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
+        Ok(Self { database: sqlite::open_existing(url).await? })
+    }
+
     /// Whether the store reads and can begin to write.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Table `tool_calls`: the ledger of effects. A call is entered before its tool runs and completed after it, so that
 //! after a crash it is known which calls may have had an effect; no call is entered twice.
 
-use crate::{Store, StoreError};
+use crate::{AuditEntry, Store, StoreError, audit};
 use serde_json::Value;
 use sqlx::{Row, SqliteConnection};
 
@@ -81,7 +81,8 @@ impl Store {
         .await
     }
 
-    /// Completes a call after its tool ran. Completing it again changes nothing.
+    /// Completes a call after its tool ran. Completing it again changes nothing. Its audit row goes with it; also where the
+    /// conversation was deleted in between, for the tool has run.
     ///
     /// # Errors
     /// [`StoreError::NotFound`] when this run of this owner has not begun the call.
@@ -92,16 +93,19 @@ impl Store {
         call_id: &str,
         outcome: ToolOutcome,
         now: i64,
+        entry: Option<AuditEntry>,
     ) -> Result<(), StoreError> {
         let (owner, run_id, call_id) = (owner.to_owned(), run_id.to_owned(), call_id.to_owned());
-        self.write(move |db| {
+        // An error within the transaction would take the audit row along.
+        let found = self.write(move |db| {
             Box::pin(async move {
                 let finish = sqlx::query(FINISH).bind(owner).bind(run_id).bind(call_id).bind(outcome.name());
-                let done = finish.bind(now).execute(db).await?;
-                if done.rows_affected() > 0 { Ok(()) } else { Err(StoreError::NotFound) }
+                let done = finish.bind(now).execute(&mut *db).await?;
+                audit::append(db, entry.into_iter().collect()).await?;
+                Ok(done.rows_affected() > 0)
             })
-        })
-        .await
+        });
+        if found.await? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
     /// What the ledger says of a call; none when it was not begun, or the conversation is someone else's.

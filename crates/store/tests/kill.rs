@@ -25,6 +25,7 @@ async fn victim() {
             run_id: format!("r{number}"),
             now: number,
             lease_until: number,
+            audit: Vec::new(),
         };
         assert_eq!(store.begin_run("ada", begin).await.unwrap(), Begun::Started { epoch: 1 });
         println!("\nbegun {number}");

@@ -6,4 +6,4 @@ mod open;
 mod tests;
 mod writer;
 
-pub(crate) use open::{Database, open};
+pub(crate) use open::{Database, open, open_existing};

@@ -30,18 +30,34 @@ pub(crate) struct Database {
     pub(crate) readers: Option<SqlitePool>,
 }
 
+/// What becomes of a database whose schema is older.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Schema {
+    BroughtUpToDate,
+    LeftAlone,
+}
+
 /// Opens the database that a URL names, and brings its schema up to date.
 pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
+    open_with(url, Schema::BroughtUpToDate).await
+}
+
+/// Opens a database that is there already, in the schema of this version.
+pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
+    open_with(url, Schema::LeftAlone).await
+}
+
+async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
     let (options, name) = match Location::parse(url)? {
         Location::Memory => (in_memory(), None),
         Location::File { path, create } => {
-            file::prepare(&path, create)?;
+            file::prepare(&path, create && schema == Schema::BroughtUpToDate)?;
             (of_file().filename(&path), Some(path.display().to_string()))
         }
     };
     let shown = name.as_deref().unwrap_or("in memory");
     let mut connection = connect(&options).await.map_err(|error| cannot_open(shown, error.into()))?;
-    prepare(&mut connection, shown).await?;
+    prepare(&mut connection, shown, schema).await?;
     let readers = match name {
         Some(_) => Some(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
         None => None,
@@ -106,11 +122,14 @@ async fn readers(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Erro
         .await
 }
 
-async fn prepare(connection: &mut SqliteConnection, shown: &str) -> Result<(), StoreError> {
+async fn prepare(connection: &mut SqliteConnection, shown: &str, schema: Schema) -> Result<(), StoreError> {
     let check = async {
         assert_version(connection).await?;
         assert_settings(connection, false).await?;
-        migrate(connection).await
+        match schema {
+            Schema::BroughtUpToDate => migrate(connection).await,
+            Schema::LeftAlone => assert_schema(connection).await,
+        }
     };
     check.await.map_err(|error| cannot_open(shown, error))
 }
@@ -168,6 +187,22 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
         error => StoreError::Failed(error.to_string()),
     })?;
     Ok(transaction.commit().await?)
+}
+
+/// Whoever only looks must not change a database that an older version may be serving.
+async fn assert_schema(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(connection);
+    let found: Option<i64> = find.await?;
+    let expected = MIGRATOR.iter().map(|migration| migration.version).max();
+    if found == expected {
+        return Ok(());
+    }
+    let shown = |version: Option<i64>| version.map_or_else(|| "none".to_owned(), |version| version.to_string());
+    Err(StoreError::Open(format!(
+        "its schema is {}, and this version's is {}; use the version that serves it",
+        shown(found),
+        shown(expected)
+    )))
 }
 
 #[cfg(test)]

@@ -109,8 +109,8 @@ async fn delete_takes_everything_along() {
         let input = serde_json::json!({});
         store.tool_started("ada", "r-m", "call", "tool", &input, 1).await.unwrap();
 
-        assert!(store.delete("ada", "c").await.unwrap());
-        assert!(!store.delete("ada", "c").await.unwrap());
+        assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
+        assert!(!store.delete("ada", "c", Vec::new()).await.unwrap());
         assert_eq!(store.conversation("ada", "c").await.unwrap(), None);
         assert_eq!(store.messages("ada", "c").await.unwrap(), []);
         assert_eq!(store.events("ada", "r-m", 0, 10).await.unwrap(), []);

@@ -1,21 +1,9 @@
 //! What goes wrong around a database file: it is reopened, damaged, newer, locked, not openable; callers go away.
 
-use crate::support::{batch, begin, branch, each, end, journal, submission, turn, url_in};
+use crate::support::{batch, begin, branch, each, end, execute, journal, outsider, submission, turn, url_in};
 use futures::FutureExt;
-use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
 use std::time::{Duration, Instant};
 use store::{Begun, Store, StoreError};
-use tempfile::TempDir;
-
-/// Another process's connection to the same file.
-async fn outsider(folder: &TempDir) -> SqliteConnection {
-    SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).connect().await.unwrap()
-}
-
-async fn execute(db: &mut SqliteConnection, sql: &str) {
-    sqlx::raw_sql(AssertSqlSafe(sql)).execute(db).await.unwrap();
-}
 
 #[tokio::test]
 async fn a_file_is_reopened_with_everything_in_it() {
@@ -69,7 +57,7 @@ async fn a_deleted_conversation_is_gone_from_the_file() {
         sqlx::query_scalar::<_, String>(sql).fetch_one(&mut outsider(&folder).await).await.unwrap()
     };
     assert_eq!(count().await, "1 2 1 2 1");
-    assert!(store.delete("ada", "c").await.unwrap());
+    assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
     assert_eq!(count().await, "0 0 0 0 0");
 }
 

@@ -105,7 +105,7 @@ async fn overlapping_runs_keep_their_own_events() {
             assert_eq!(read_all(store, &format!("short{short}")).await, (1..=900).collect::<Vec<_>>(), "short{short}");
         }
         // Deleting a conversation deletes its events alone.
-        assert!(store.delete("ada", "short3").await.unwrap());
+        assert!(store.delete("ada", "short3", Vec::new()).await.unwrap());
         assert_eq!(read_all(store, "short2").await.len(), 900);
         assert_eq!(read_all(store, "long").await.len(), 4200);
     })

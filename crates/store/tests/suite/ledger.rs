@@ -37,12 +37,12 @@ async fn a_call_is_completed_once() {
             assert_eq!(state(call).await, None);
             store.tool_started("ada", "r-m", call, "tool", &json!(null), 5).await.unwrap();
             assert_eq!(state(call).await, Some(ToolCallState::Started));
-            store.tool_finished("ada", "r-m", call, outcome, 6).await.unwrap();
+            store.tool_finished("ada", "r-m", call, outcome, 6, None).await.unwrap();
             assert_eq!(state(call).await, Some(ToolCallState::Finished(outcome)));
         }
-        store.tool_finished("ada", "r-m", "good", ToolOutcome::Error, 7).await.unwrap();
+        store.tool_finished("ada", "r-m", "good", ToolOutcome::Error, 7, None).await.unwrap();
         assert_eq!(state("good").await, Some(ToolCallState::Finished(ToolOutcome::Ok)), "the first report counts");
-        let unknown = store.tool_finished("ada", "r-m", "nothing", ToolOutcome::Ok, 7).await;
+        let unknown = store.tool_finished("ada", "r-m", "nothing", ToolOutcome::Ok, 7, None).await;
         assert_eq!(unknown, Err(StoreError::NotFound));
     })
     .await;
@@ -58,7 +58,7 @@ async fn the_end_of_a_run_closes_its_ledger() {
         let late = store.tool_started("ada", "r-m", "late", "tool", &json!({}), 6).await;
         assert_eq!(late, Err(StoreError::Fenced));
         assert_eq!(store.tool_call_state("ada", "c", "late").await.unwrap(), None);
-        store.tool_finished("ada", "r-m", "slow", ToolOutcome::Ok, 7).await.unwrap();
+        store.tool_finished("ada", "r-m", "slow", ToolOutcome::Ok, 7, None).await.unwrap();
         let state = store.tool_call_state("ada", "c", "slow").await.unwrap();
         assert_eq!(state, Some(ToolCallState::Finished(ToolOutcome::Ok)));
     })

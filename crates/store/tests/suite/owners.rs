@@ -17,11 +17,11 @@ async fn another_users_ids_open_nothing() {
             assert_eq!(store.conversations(owner, 100, None).await.unwrap(), [], "{owner}");
             assert_eq!(store.conversation(owner, "c").await.unwrap(), None, "{owner}");
             assert!(!store.rename(owner, "c", "mine").await.unwrap(), "{owner}");
-            assert!(!store.delete(owner, "c").await.unwrap(), "{owner}");
+            assert!(!store.delete(owner, "c", Vec::new()).await.unwrap(), "{owner}");
             assert_eq!(store.messages(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.branch(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.events(owner, "r-m", 0, 10).await.unwrap(), [], "{owner}");
-            let update = store.update_message(owner, "c", UiMessage::user("m", "mine")).await;
+            let update = store.update_message(owner, "c", UiMessage::user("m", "mine"), Vec::new()).await;
             assert_eq!(update, Err(StoreError::NotFound), "{owner}: not even whether a run is active");
             for key in ["m", "other"] {
                 let begun = store.begin_run(owner, submission("c", key, None, 2)).await;
@@ -29,7 +29,7 @@ async fn another_users_ids_open_nothing() {
             }
             let started = store.tool_started(owner, "r-m", "call2", "tool", &json!({}), 2).await;
             assert_eq!(started, Err(StoreError::NotFound), "{owner}");
-            let finished = store.tool_finished(owner, "r-m", "call", ToolOutcome::Error, 2).await;
+            let finished = store.tool_finished(owner, "r-m", "call", ToolOutcome::Error, 2, None).await;
             assert_eq!(finished, Err(StoreError::NotFound), "{owner}");
             assert_eq!(store.tool_call_state(owner, "c", "call").await.unwrap(), None, "{owner}");
         }
@@ -40,7 +40,7 @@ async fn another_users_ids_open_nothing() {
         assert_eq!(journal(store, "m", 0, 10).await, "1-2");
         assert_eq!(store.tool_call_state("ada", "c", "call").await.unwrap(), Some(ToolCallState::Started));
         store.finish_run(end("m", epoch, 2)).await.unwrap();
-        let update = store.update_message("bob", "c", UiMessage::user("m", "mine")).await;
+        let update = store.update_message("bob", "c", UiMessage::user("m", "mine"), Vec::new()).await;
         assert_eq!(update, Err(StoreError::NotFound));
     })
     .await;
@@ -55,7 +55,7 @@ async fn message_ids_and_keys_are_each_conversations_own() {
         assert_eq!(store.begin_run("bob", bobs).await.unwrap(), Begun::Started { epoch: 1 });
         assert_eq!(store.conversations("ada", 10, None).await.unwrap().len(), 1);
         assert_eq!(store.conversations("bob", 10, None).await.unwrap().len(), 1);
-        assert!(store.delete("bob", "d").await.unwrap());
+        assert!(store.delete("bob", "d", Vec::new()).await.unwrap());
         assert_eq!(branch(store, "c").await, "m=text of m | a-m");
     })
     .await;

@@ -161,6 +161,7 @@ async fn open_runs_are_listed_for_recovery() {
         let run = |owner: &str, conversation: &str, key: &str, lease_until| OpenRun {
             owner: owner.to_owned(),
             conversation_id: conversation.to_owned(),
+            agent_id: "agent".to_owned(),
             run_id: format!("r-{key}"),
             epoch: 1,
             message_id: format!("a-{key}"),
@@ -181,13 +182,13 @@ async fn a_body_is_replaced_only_while_nothing_runs() {
     each(async |store| {
         let epoch = begin(store, "c", "m", None, 1).await;
         let message = UiMessage { role: Role::Assistant, ..UiMessage::user("a-m", "one decision") };
-        assert_eq!(store.update_message("ada", "c", message.clone()).await, Err(StoreError::Busy));
+        assert_eq!(store.update_message("ada", "c", message.clone(), Vec::new()).await, Err(StoreError::Busy));
         store.finish_run(end("m", epoch, 2)).await.unwrap();
         assert_eq!(text(store).await, "done m");
-        store.update_message("ada", "c", message).await.unwrap();
+        store.update_message("ada", "c", message, Vec::new()).await.unwrap();
         assert_eq!(text(store).await, "one decision");
         let unknown = UiMessage::user("nothing", "x");
-        assert_eq!(store.update_message("ada", "c", unknown).await, Err(StoreError::NotFound));
+        assert_eq!(store.update_message("ada", "c", unknown, Vec::new()).await, Err(StoreError::NotFound));
     })
     .await;
 }

@@ -1,5 +1,7 @@
 //! A fresh store for each test, and short words for what most of them do.
 
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
 use store::{BeginRun, Begun, FinishRun, JournalBatch, NewMessage, RunStatus, Store};
 use tempfile::TempDir;
 use wire::{Role, UiMessage};
@@ -15,6 +17,16 @@ pub(crate) async fn each(test: impl AsyncFn(&Store)) {
 /// The URL of a database file in a folder.
 pub(crate) fn url_in(folder: &TempDir) -> String {
     format!("sqlite://{}", folder.path().join("data/chat.db").display())
+}
+
+/// Another process's connection to the same file.
+pub(crate) async fn outsider(folder: &TempDir) -> SqliteConnection {
+    SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).connect().await.unwrap()
+}
+
+/// Runs statements that must succeed.
+pub(crate) async fn execute(db: &mut SqliteConnection, sql: &str) {
+    sqlx::raw_sql(AssertSqlSafe(sql)).execute(db).await.unwrap();
 }
 
 /// A submission of one user message with id `key`, answered by message `a-KEY` in run `r-KEY` at time `now`.
@@ -36,6 +48,7 @@ pub(crate) fn submission(conversation_id: &str, key: &str, parent: Option<&str>,
         run_id: format!("r-{key}"),
         now,
         lease_until: now + 15_000,
+        audit: Vec::new(),
     }
 }
 
@@ -59,6 +72,7 @@ pub(crate) fn end(key: &str, epoch: u64, now: i64) -> FinishRun {
         error: None,
         now,
         title: None,
+        audit: Vec::new(),
     }
 }
 

@@ -1,0 +1,281 @@
+//! Table `audit`: one row for each tool call of an agent, chained by hash (`audit_chain`). Rows are only ever added. They
+//! are for the operator, so nothing here asks for an owner.
+
+use crate::audit_chain::AuditHead;
+use crate::{Store, StoreError};
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+/// Rows of the audit log at once; one has at most some tens of kilobytes.
+pub const MAX_AUDIT_ROWS: u32 = 200;
+
+/// How a tool call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum AuditOutcome {
+    /// With a result.
+    Ok,
+    /// With an error of the tool.
+    Error,
+    /// The user did not want it; it was not run.
+    Denied,
+    /// A rule did not let it run.
+    Refused,
+    /// It was stopped, or the server died: it may or may not have had an effect.
+    Interrupted,
+}
+
+impl AuditOutcome {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Error => "error",
+            Self::Denied => "denied",
+            Self::Refused => "refused",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// Something that decides whether a call runs. More of them will come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Gate {
+    /// There is such a tool, and the arguments fit it.
+    Schema,
+    /// The user.
+    Approval,
+    /// What the agent may take in one turn.
+    Limit,
+}
+
+/// What a gate did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum GateVerdict {
+    /// It asked somebody.
+    Asked,
+    /// Somebody said yes.
+    Approved,
+    /// Somebody said no.
+    Denied,
+    /// It said no itself.
+    Refused,
+}
+
+/// One decision about a call.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GateDecision {
+    /// Which gate.
+    pub gate: Gate,
+    /// What it did.
+    pub decision: GateVerdict,
+    /// The user who decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// A call that has ended, as it is to be entered. Whoever makes it has masked secrets and cut long texts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AuditEntry {
+    /// When the call ended; Unix time, milliseconds.
+    pub at: i64,
+    /// On whose behalf.
+    pub user_id: String,
+    /// The agent that made the call.
+    pub agent_id: String,
+    /// The conversation.
+    pub conversation_id: String,
+    /// The assistant message in which the call stands; with it a call's id is unique.
+    pub message_id: String,
+    /// The run in which the call ended, or the last one before that.
+    pub run_id: String,
+    /// The call.
+    pub call_id: String,
+    /// The tool as the model named it.
+    pub tool: String,
+    /// The arguments.
+    pub arguments: Value,
+    /// What was decided about it, in order.
+    pub gates: Vec<GateDecision>,
+    /// How it ended.
+    pub outcome: AuditOutcome,
+    /// How long the tool ran, in milliseconds; none where it did not run, or not here.
+    pub duration_ms: Option<i64>,
+}
+
+/// A row as it is stored, to be checked and shown.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditRow {
+    /// From 1 on, without gaps.
+    pub number: i64,
+    /// When the call ended; Unix time, milliseconds.
+    pub at: i64,
+    /// On whose behalf.
+    pub user_id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// The conversation.
+    pub conversation_id: String,
+    /// The assistant message.
+    pub message_id: String,
+    /// The run.
+    pub run_id: String,
+    /// The call.
+    pub call_id: String,
+    /// The tool.
+    pub tool: String,
+    /// JSON.
+    pub arguments: String,
+    /// JSON: a list of [`GateDecision`]s.
+    pub gates: String,
+    /// An [`AuditOutcome`] in lower case.
+    pub outcome: String,
+    /// How long the tool ran, in milliseconds.
+    pub duration_ms: Option<i64>,
+    /// The hash of the row before.
+    pub previous: String,
+    /// The hash of this row.
+    pub hash: String,
+}
+
+impl AuditRow {
+    /// The row that continues the chain.
+    fn after(head: &AuditHead, entry: AuditEntry) -> Result<Self, StoreError> {
+        let number = head.number.checked_add(1).ok_or(StoreError::Invalid("the audit log has no number left"))?;
+        let gates = serde_json::to_string(&entry.gates)
+            .map_err(|error| StoreError::Failed(format!("an audit row cannot be encoded: {error}")))?;
+        let mut row = Self {
+            number,
+            at: entry.at,
+            user_id: entry.user_id,
+            agent_id: entry.agent_id,
+            conversation_id: entry.conversation_id,
+            message_id: entry.message_id,
+            run_id: entry.run_id,
+            call_id: entry.call_id,
+            tool: entry.tool,
+            arguments: entry.arguments.to_string(),
+            gates,
+            outcome: entry.outcome.name().to_owned(),
+            duration_ms: entry.duration_ms,
+            previous: head.hash.clone(),
+            hash: String::new(),
+        };
+        row.hash = row.computed_hash();
+        Ok(row)
+    }
+}
+
+const HEAD: &str = "SELECT no, hash FROM audit ORDER BY no DESC LIMIT 1";
+
+/// The first report of a call's end counts, as in the ledger.
+const INSERT: &str = "
+    INSERT INTO audit
+        (no, at, user_id, agent_id, conversation_id, message_id, run_id, call_id, tool, arguments, gates, outcome,
+         duration_ms, previous, hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
+    ON CONFLICT (conversation_id, message_id, call_id) DO NOTHING";
+
+const PAGE: &str = "
+    SELECT no, at, user_id, agent_id, conversation_id, message_id, run_id, call_id, tool, arguments, gates, outcome,
+           duration_ms, previous, hash
+    FROM audit WHERE no >= $1 AND at >= $2 ORDER BY no LIMIT $3";
+
+impl Store {
+    /// Adds rows in their order. A call that has its row keeps it.
+    ///
+    /// # Errors
+    /// The database failed; no row is added then.
+    pub async fn append_audit(&self, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
+        if entries.is_empty() {
+            return Ok(());
+        }
+        self.write(move |db| Box::pin(append(db, entries))).await
+    }
+
+    /// Rows from number `from` on whose calls ended at `since` (Unix time, milliseconds) or later, in order, at most
+    /// [`MAX_AUDIT_ROWS`]; `i64::MIN` means from the beginning.
+    ///
+    /// # Errors
+    /// The database failed, or a row is damaged so that it cannot be read.
+    pub async fn audit_rows(&self, from: i64, since: i64) -> Result<Vec<AuditRow>, StoreError> {
+        self.read(move |db| {
+            Box::pin(async move {
+                let page = sqlx::query(PAGE).bind(from).bind(since).bind(MAX_AUDIT_ROWS);
+                page.fetch_all(db).await?.iter().map(audit_row).collect()
+            })
+        })
+        .await
+    }
+}
+
+/// Adds rows within the writer's transaction. The head is read in it, too, so the chain holds whatever became of the
+/// transactions before, in this process or another.
+pub(crate) async fn append(db: &mut SqliteConnection, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
+    if entries.is_empty() {
+        return Ok(());
+    }
+    let mut head = head(db).await?;
+    for entry in entries {
+        let row = AuditRow::after(&head, entry)?;
+        if insert(db, &row).await? {
+            head = row.head();
+        }
+    }
+    Ok(())
+}
+
+async fn head(db: &mut SqliteConnection) -> Result<AuditHead, StoreError> {
+    let Some(row) = sqlx::query(HEAD).fetch_optional(db).await? else { return Ok(AuditHead::default()) };
+    Ok(AuditHead { number: row.try_get("no")?, hash: row.try_get("hash")? })
+}
+
+/// Whether the row was added.
+async fn insert(db: &mut SqliteConnection, row: &AuditRow) -> Result<bool, StoreError> {
+    let done = sqlx::query(INSERT)
+        .bind(row.number)
+        .bind(row.at)
+        .bind(&row.user_id)
+        .bind(&row.agent_id)
+        .bind(&row.conversation_id)
+        .bind(&row.message_id)
+        .bind(&row.run_id)
+        .bind(&row.call_id)
+        .bind(&row.tool)
+        .bind(&row.arguments)
+        .bind(&row.gates)
+        .bind(&row.outcome)
+        .bind(row.duration_ms)
+        .bind(&row.previous)
+        .bind(&row.hash)
+        .execute(db)
+        .await?;
+    Ok(done.rows_affected() > 0)
+}
+
+fn audit_row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
+    Ok(AuditRow {
+        number: row.try_get("no")?,
+        at: row.try_get("at")?,
+        user_id: row.try_get("user_id")?,
+        agent_id: row.try_get("agent_id")?,
+        conversation_id: row.try_get("conversation_id")?,
+        message_id: row.try_get("message_id")?,
+        run_id: row.try_get("run_id")?,
+        call_id: row.try_get("call_id")?,
+        tool: row.try_get("tool")?,
+        arguments: row.try_get("arguments")?,
+        gates: row.try_get("gates")?,
+        outcome: row.try_get("outcome")?,
+        duration_ms: row.try_get("duration_ms")?,
+        previous: row.try_get("previous")?,
+        hash: row.try_get("hash")?,
+    })
+}
