@@ -1,12 +1,15 @@
 //! The caller's conversations: the list, one as it stands, rename, delete.
 
+use crate::audit::{self, Subject};
 use crate::{Caller, Inner, errors, send::check_id};
-use store::Cursor;
+use store::{AuditEntry, Cursor, StoreError};
 use wire::api::{ActiveRun, ConversationList, ConversationView};
 use wire::{ErrorCode, UiMessage, UiPart, UserError};
 
 /// Lines of one page of the list; one less than the store gives at once.
 const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
+/// Why a question has no answer.
+const DELETED: &str = "The user deleted the conversation.";
 /// Characters of a title.
 const MAX_TITLE: usize = 200;
 
@@ -66,10 +69,31 @@ impl Inner {
     /// See [`crate::Chat::delete`].
     pub(crate) async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         check_id("/id", id).map_err(|_| UserError::not_found())?;
-        if let Some(live) = self.registry.get(&caller.user_id, id) {
-            live.cancel.cancel();
-        }
-        found(self.store.delete(&caller.user_id, id).await.map_err(errors::of_store)?)
+        // An answer that is being accepted comes first: what it lets run must not be entered as denied.
+        let _turn = self.turns.take(id).await;
+        let open = match self.registry.get(&caller.user_id, id) {
+            // Its calls end with it.
+            Some(live) => {
+                live.cancel.cancel();
+                Vec::new()
+            }
+            None => self.open_calls(caller, id).await.map_err(errors::of_store)?,
+        };
+        found(self.store.delete(&caller.user_id, id, open).await.map_err(errors::of_store)?)
+    }
+
+    /// The rows of calls that wait for the user when the conversation is deleted.
+    async fn open_calls(&self, caller: &Caller, id: &str) -> Result<Vec<AuditEntry>, StoreError> {
+        let Some(conversation) = self.store.conversation(&caller.user_id, id).await? else { return Ok(Vec::new()) };
+        let Some(last) = self.store.branch(&caller.user_id, id).await?.pop() else { return Ok(Vec::new()) };
+        let subject = Subject {
+            user_id: caller.user_id.clone(),
+            agent_id: conversation.summary.agent_id,
+            conversation_id: id.to_owned(),
+            message_id: last.id,
+            run_id: self.store.last_run(&caller.user_id, id).await?.unwrap_or_default(),
+        };
+        Ok(audit::passed_over(&subject, &last.message, DELETED))
     }
 }
 

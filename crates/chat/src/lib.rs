@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod audit;
 mod conversations;
 mod errors;
 #[cfg(test)]
@@ -10,6 +11,7 @@ mod hooks;
 mod invoke;
 mod journal;
 mod live;
+mod mask;
 mod recover;
 mod run;
 mod send;

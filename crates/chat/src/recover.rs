@@ -1,5 +1,6 @@
 //! What a dead server left open: its runs are closed with everything that was journaled, marked as interrupted.
 
+use crate::audit::{self, Subject};
 use crate::run::{INTERRUPTED, settle_texts};
 use crate::settle;
 use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
@@ -13,7 +14,11 @@ const PAGE: u32 = 256;
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
     let open = store.open_runs().await?;
     for run in &open {
-        let message = rebuild(store, run).await?;
+        let mut message = rebuild(store, run).await?;
+        // A question to the user stays open.
+        let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
+        let audit = audit::interrupted(&subject(run), ended);
+        close(&mut message);
         let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
         tracing::info!(
             run = run.run_id,
@@ -31,10 +36,21 @@ pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
                 error: Some("the server ended before the run".to_owned()),
                 now: crate::now(),
                 title: None,
+                audit,
             })
             .await?;
     }
     Ok(open.len())
+}
+
+fn subject(run: &OpenRun) -> Subject {
+    Subject {
+        user_id: run.owner.clone(),
+        agent_id: run.agent_id.clone(),
+        conversation_id: run.conversation_id.clone(),
+        message_id: run.message_id.clone(),
+        run_id: run.run_id.clone(),
+    }
 }
 
 /// The stored message with everything folded in that the journal holds of the run.
@@ -51,9 +67,7 @@ async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, StoreError> 
         rows.iter().flat_map(|row| chunks(&row.frames)).for_each(|chunk| fold(&mut reducer, &chunk));
     }
     reducer.settle();
-    let mut message = reducer.into_message();
-    close(&mut message);
-    Ok(message)
+    Ok(reducer.into_message())
 }
 
 fn fold(reducer: &mut Reducer, chunk: &Chunk) {

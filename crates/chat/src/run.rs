@@ -1,5 +1,6 @@
 //! One run: a task that drives the agent, and closes what it opened however it ends.
 
+use crate::audit::{self, Auditor, Subject};
 use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
@@ -11,10 +12,10 @@ use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{FinishRun, RunStatus};
+use store::{FinishRun, RunStatus, StoreError};
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
-use wire::{Chunk, UserError};
+use wire::{Chunk, UiMessage, UserError};
 
 /// What a call reads that was not finished when its run ended.
 pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or may not have had an effect.";
@@ -38,8 +39,10 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
     let tasks = chat.tasks.clone();
     let chat = chat.clone();
     tasks.spawn(async move {
-        let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone(), start.observer);
-        start.pending.iter().for_each(|pending| sink.expect_call(&pending.call));
+        let subject = Subject::of(&run.identity, &start.agent.id);
+        let auditor = Auditor::new(subject.clone());
+        let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone(), start.observer, auditor);
+        start.pending.iter().for_each(|pending| sink.expect_call(pending));
         let driven = AssertUnwindSafe(async {
             let outcome = drive(&start.agent, start.prompt, start.pending, &mut sink).await;
             let parts = tell_end(&run, &outcome, &mut sink).await;
@@ -47,7 +50,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         });
         let close = driven.catch_unwind().await;
         let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));
-        finish(&chat, &run, close).await;
+        finish(&chat, &run, &subject, close).await;
         chat.registry.remove(&run);
     });
 }
@@ -189,12 +192,15 @@ fn finish_chunk(reason: FinishReason) -> Chunk {
 }
 
 /// Stores the message and the run's end in one transaction, then tells it.
-async fn finish(chat: &Inner, run: &LiveRun, close: Close) {
+async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close) {
     log_end(run, &close);
-    let mut chunks = match close.status {
+    let (mut chunks, audit) = match close.status {
         // Its calls wait for their answers.
-        RunStatus::Waiting => Vec::new(),
-        _ => unfinished_calls(run),
+        RunStatus::Waiting => (Vec::new(), Vec::new()),
+        _ => {
+            let message = run.message();
+            (unfinished_calls(&message), audit::interrupted(subject, message.tools()))
+        }
     };
     let title = hooks::title(&close.parts);
     chunks.extend(close.parts.into_iter().map(Chunk::Data));
@@ -215,6 +221,7 @@ async fn finish(chat: &Inner, run: &LiveRun, close: Close) {
         error: close.cause,
         now: crate::now(),
         title,
+        audit,
     };
     if let Err(error) = store_end(chat, finish).await {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
@@ -223,10 +230,15 @@ async fn finish(chat: &Inner, run: &LiveRun, close: Close) {
     run.end(&chunks);
 }
 
-async fn store_end(chat: &Inner, finish: FinishRun) -> Result<(), store::StoreError> {
+async fn store_end(chat: &Inner, finish: FinishRun) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
         match chat.store.finish_run(finish.clone()).await {
+            // The conversation was deleted, or the run was taken over: nothing is left to close but the audit log.
+            Err(StoreError::Fenced) => {
+                chat.store.append_audit(finish.audit).await?;
+                return Err(StoreError::Fenced);
+            }
             Err(error) if attempt < CLOSE_ATTEMPTS => {
                 tracing::warn!(%error, attempt, "the end of a run could not be stored; trying again");
                 tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
@@ -248,8 +260,7 @@ fn log_end(run: &LiveRun, close: &Close) {
 }
 
 /// Each call ends with a result, so that the history stays valid.
-fn unfinished_calls(run: &LiveRun) -> Vec<Chunk> {
-    let message = run.message();
+fn unfinished_calls(message: &UiMessage) -> Vec<Chunk> {
     let open = message.tools().filter(|tool| !tool.is_final());
     open.map(|tool| Chunk::ToolOutputError {
         tool_call_id: tool.tool_call_id.clone(),
@@ -261,7 +272,7 @@ fn unfinished_calls(run: &LiveRun) -> Vec<Chunk> {
 }
 
 /// No text of a stored message grows any more.
-pub(crate) fn settle_texts(message: &mut wire::UiMessage) {
+pub(crate) fn settle_texts(message: &mut UiMessage) {
     use wire::UiPart::{Reasoning, Text};
     for part in &mut message.parts {
         if let Text(text) | Reasoning(text) = part {

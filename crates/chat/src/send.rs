@@ -1,11 +1,12 @@
 //! A submission: checked, stored, answered by a run. Nothing in it is authority but the user's own words: ids are looked
 //! up with their owner, decisions are entered into the server's record.
 
+use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
 use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, to_prompt, watch};
 use std::sync::Arc;
-use store::{BeginRun, Begun, Conversation, NewMessage, StoredMessage};
+use store::{AuditEntry, BeginRun, Begun, Conversation, NewMessage, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
 
@@ -35,6 +36,8 @@ struct Plan {
     /// Whether the model must be told to go on.
     go_on: bool,
     title: String,
+    /// Calls that end with the submission.
+    audit: Vec<AuditEntry>,
 }
 
 impl Inner {
@@ -51,42 +54,49 @@ impl Inner {
             Some(_) => self.store.branch(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?,
             None => Vec::new(),
         };
+        let run_id = new_id();
+        let agent_id = conversation.as_ref().map_or(&request.agent_id, |known| &known.summary.agent_id);
+        let subject = |message_id: &str| Subject {
+            user_id: caller.user_id.clone(),
+            agent_id: agent_id.clone(),
+            conversation_id: request.conversation_id.clone(),
+            message_id: message_id.to_owned(),
+            run_id: run_id.clone(),
+        };
+        // What waits in the newest message is left behind by everything but an answer.
+        let left = branch.last().map(|last| audit::passed_over(&subject(&last.id), &last.message, settle::PASSED_OVER));
+        let left = left.unwrap_or_default();
         let plan = match &request.submission {
-            Submission::Message { message, replaces, history } => {
-                self.plan_message(
-                    caller,
-                    &request,
-                    conversation.as_ref(),
-                    branch,
-                    message,
-                    replaces.as_deref(),
-                    history,
-                )
-                .await?
+            Submission::Message { message, replaces, history } => self
+                .plan_message(caller, &request, conversation.as_ref(), branch, message, replaces.as_deref(), history)
+                .await
+                .map(|plan| Plan { audit: left, ..plan })?,
+            Submission::Regenerate { message_id } => {
+                Plan { audit: left, ..plan_regenerate(branch, message_id.as_deref())? }
             }
-            Submission::Regenerate { message_id } => plan_regenerate(branch, message_id.as_deref())?,
             Submission::Answers { answers } => {
                 let plan = plan_answers(branch, answers)?;
+                let audit = audit::answered(&subject(&plan.message.id), &plan.message, answers);
                 if plan.message.tools().any(settle::is_pending) {
-                    return self.keep_answers(caller, &request.conversation_id, plan.message).await;
+                    return self.keep_answers(caller, &request.conversation_id, plan.message, audit).await;
                 }
-                plan
+                Plan { audit, ..plan }
             }
             Submission::Continue => plan_continue(branch)?,
         };
-        self.begin(caller, request, agent, hooks, plan).await
+        self.begin(caller, request, run_id, agent, hooks, plan).await
     }
 
     async fn begin(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendRequest,
+        run_id: String,
         agent: Arc<agent::Agent>,
         hooks: Option<Arc<dyn Hooks>>,
         plan: Plan,
     ) -> Result<Sent, UserError> {
         self.admit()?;
-        let run_id = new_id();
         let now = crate::now();
         let begin = BeginRun {
             conversation_id: request.conversation_id.clone(),
@@ -100,6 +110,7 @@ impl Inner {
             run_id: run_id.clone(),
             now,
             lease_until: now + crate::LEASE.as_millis() as i64,
+            audit: plan.audit,
         };
         match self.store.begin_run(&caller.user_id, begin).await.map_err(errors::of_store)? {
             Begun::Busy { .. } => Err(errors::busy()),
@@ -165,8 +176,12 @@ impl Inner {
         caller: &Caller,
         conversation_id: &str,
         message: UiMessage,
+        audit: Vec<AuditEntry>,
     ) -> Result<Sent, UserError> {
-        let kept = self.store.update_message(&caller.user_id, conversation_id, message.clone());
+        let run_id = self.store.last_run(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        let run_id = run_id.unwrap_or_default();
+        let audit = audit.into_iter().map(|entry| AuditEntry { run_id: run_id.clone(), ..entry }).collect();
+        let kept = self.store.update_message(&caller.user_id, conversation_id, message.clone(), audit);
         kept.await.map_err(errors::of_store)?;
         Ok(Sent { run_id: String::new(), message_id: message.id.clone(), frames: watch::ended(&message) })
     }
@@ -217,6 +232,7 @@ impl Inner {
             history,
             go_on: false,
             title,
+            audit: Vec::new(),
         })
     }
 
@@ -262,6 +278,7 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
         continues: false,
         title: String::new(),
         go_on: false,
+        audit: Vec::new(),
         history: branch.into_iter().map(|stored| stored.message).collect(),
     })
 }
@@ -282,6 +299,7 @@ fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: b
         history,
         go_on,
         title: String::new(),
+        audit: Vec::new(),
     }
 }
 

@@ -7,7 +7,7 @@ use wire::api::Answer;
 use wire::{Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the model reads for a question that the user passed over.
-const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
+pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
 
 /// Whether the call waits for the user or the user's browser.
 pub(crate) fn is_pending(tool: &ToolPart) -> bool {

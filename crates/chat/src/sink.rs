@@ -1,14 +1,15 @@
 //! Where a run's events go: folded into the message, encoded once, stored, told.
 
+use crate::audit::Auditor;
 use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
-use agent::{Event, EventSink, SinkClosed};
+use agent::{Event, EventSink, PendingCall, SinkClosed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::{Store, ToolOutcome};
+use store::{AuditEntry, Store, StoreError, ToolOutcome};
 use wire::Chunk;
 
 /// One turn may write this much, in bytes of text and arguments.
@@ -19,6 +20,8 @@ pub(crate) struct RunSink {
     pub(crate) run: Arc<LiveRun>,
     /// Tells the hooks, until the run ends.
     pub(crate) observer: Option<Observer>,
+    /// Makes the audit rows.
+    pub(crate) auditor: Auditor,
     store: Store,
     journal: Journal,
     to_wire: ToWire,
@@ -36,10 +39,17 @@ pub(crate) struct RunSink {
 }
 
 impl RunSink {
-    pub(crate) fn new(run: Arc<LiveRun>, store: Store, journal: Journal, observer: Option<Observer>) -> Self {
+    pub(crate) fn new(
+        run: Arc<LiveRun>,
+        store: Store,
+        journal: Journal,
+        observer: Option<Observer>,
+        auditor: Auditor,
+    ) -> Self {
         Self {
             run,
             observer,
+            auditor,
             store,
             journal,
             to_wire: ToWire::default(),
@@ -53,9 +63,10 @@ impl RunSink {
         }
     }
 
-    /// Remembers a call's arguments for the ledger; for calls that were made in an earlier run.
-    pub(crate) fn expect_call(&mut self, call: &contract::ToolCall) {
-        self.inputs.insert(call.id.clone(), call.input.clone());
+    /// Remembers a call that was made in an earlier run, for the ledger and the audit log.
+    pub(crate) fn expect_call(&mut self, pending: &PendingCall) {
+        self.inputs.insert(pending.call.id.clone(), pending.call.input.clone());
+        self.auditor.expect(pending);
     }
 
     /// The call's name in the ledger. Providers repeat their ids in another branch of the same conversation; within one
@@ -73,10 +84,11 @@ impl RunSink {
         SinkClosed
     }
 
-    /// Writes the ledger: before a tool's effect that it began, after it how it ended.
+    /// Writes the ledger: before a tool's effect that it began, after it how it ended. A call's audit row goes with its end.
     async fn enter_in_ledger(&mut self, event: &Event) -> Result<(), SinkClosed> {
         let run = self.run.clone();
         let identity = &run.identity;
+        let row = self.auditor.see(event, &run.cancel);
         let entered = match event {
             Event::ToolStarted { call_id, name, resumed } => {
                 self.started.insert(call_id.clone());
@@ -90,24 +102,41 @@ impl RunSink {
                 started.await
             }
             Event::ToolFinished { call_id, .. } | Event::ToolSuspended { call_id, .. } => {
-                if !self.started.remove(call_id) {
-                    return Ok(());
+                if self.started.remove(call_id) {
+                    let is_error = matches!(event, Event::ToolFinished { result: Err(_), .. });
+                    let outcome = if is_error { ToolOutcome::Error } else { ToolOutcome::Ok };
+                    let call_id = &self.entry(call_id);
+                    let finished = self.store.tool_finished(
+                        &identity.owner,
+                        &identity.run_id,
+                        call_id,
+                        outcome,
+                        crate::now(),
+                        row,
+                    );
+                    finished.await
+                } else {
+                    self.enter_in_audit(row).await
                 }
-                let is_error = matches!(event, Event::ToolFinished { result: Err(_), .. });
-                let outcome = if is_error { ToolOutcome::Error } else { ToolOutcome::Ok };
-                let call_id = &self.entry(call_id);
-                self.store.tool_finished(&identity.owner, &identity.run_id, call_id, outcome, crate::now()).await
             }
             Event::ToolCall { call, .. } => {
                 self.inputs.insert(call.id.clone(), call.input.clone());
                 return Ok(());
             }
-            _ => return Ok(()),
+            _ => self.enter_in_audit(row).await,
         };
         entered.map_err(|error| {
             tracing::error!(%error, run = identity.run_id, "the tool ledger could not be written");
             self.close("storage")
         })
+    }
+
+    /// The row of a call that is not in the ledger. Most events end no call, and cost nothing here.
+    async fn enter_in_audit(&self, row: Option<AuditEntry>) -> Result<(), StoreError> {
+        match row {
+            Some(row) => self.store.append_audit(vec![row]).await,
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,0 +1,153 @@
+//! Arguments as the audit log keeps them: what tells who may do what is masked, what is long is cut.
+
+use serde_json::Value;
+
+/// Stands for what is masked.
+const MASK: &str = "[masked]";
+
+/// A text that is kept, in bytes.
+const MAX_TEXT: usize = 2 * 1024;
+
+/// Arguments that are kept, in bytes of JSON. Of longer ones the beginning is kept, as text.
+const MAX_ARGUMENTS: usize = 32 * 1024;
+
+/// A key that holds one of these, in whatever spelling (`apiKey`, `api_key`, `X-API-Key`), names a secret.
+const SECRETS: [&str; 12] = [
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "credential",
+    "authorization",
+    "cookie",
+];
+
+/// Keys of an object that name what its `value` is, as in a list of headers.
+const NAMES: [&str; 3] = ["name", "key", "header"];
+
+/// Arguments for the log.
+pub(crate) fn arguments(input: &Value) -> Value {
+    let masked = match input {
+        // What the model wrote where JSON was due: there are no keys to go by.
+        Value::String(text) if is_secret(text) => Value::from(MASK),
+        input => mask(input),
+    };
+    let json = masked.to_string();
+    if json.len() <= MAX_ARGUMENTS { masked } else { Value::from(cut_to(&json, MAX_ARGUMENTS)) }
+}
+
+/// A text for the log.
+pub(crate) fn cut(text: &str) -> String {
+    cut_to(text, MAX_TEXT)
+}
+
+fn cut_to(text: &str, most: usize) -> String {
+    if text.len() <= most {
+        return text.to_owned();
+    }
+    format!("{}… ({} bytes)", &text[..text.floor_char_boundary(most)], text.len())
+}
+
+fn mask(value: &Value) -> Value {
+    match value {
+        Value::String(text) => Value::from(mask_text(text)),
+        Value::Array(items) => items.iter().map(mask).collect(),
+        Value::Object(fields) => {
+            let names_secret = NAMES.iter().any(|key| fields.get(*key).and_then(Value::as_str).is_some_and(is_secret));
+            let masked = fields.iter().map(|(key, value)| {
+                let hidden = (is_secret(key) && !is_harmless(key, value)) || (names_secret && key == "value");
+                (cut(key), if hidden { Value::from(MASK) } else { mask(value) })
+            });
+            Value::Object(masked.collect())
+        }
+        plain => plain.clone(),
+    }
+}
+
+/// A text may be JSON itself, such as the body of a request.
+fn mask_text(text: &str) -> String {
+    if !text.trim_start().starts_with(['{', '[']) {
+        return cut(text);
+    }
+    match serde_json::from_str::<Value>(text) {
+        Ok(inner) => {
+            let masked = mask(&inner);
+            if masked == inner { cut(text) } else { cut(&masked.to_string()) }
+        }
+        Err(_) if is_secret(text) => MASK.to_owned(),
+        Err(_) => cut(text),
+    }
+}
+
+fn is_secret(key: &str) -> bool {
+    let plain: String = key.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    SECRETS.iter().any(|secret| plain.contains(secret))
+}
+
+/// Yes, no and nothing give nothing away, and a number of tokens is a count.
+fn is_harmless(key: &str, value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(_) => key.to_lowercase().ends_with("tokens"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    #[test]
+    fn secrets_are_masked() {
+        let check = |input: Value, expected: Value| assert_eq!(arguments(&input), expected, "{input}");
+        for key in ["password", "DB_PASSWORD", "token", "accessToken", "refresh-token", "client_secret", "apiKey"] {
+            check(json!({ key: "hunter2" }), json!({ key: "[masked]" }));
+        }
+        for key in ["X-API-Key", "api key", "Authorization", "Set-Cookie", "cookies", "aws_access_key", "credentials"] {
+            check(json!({ "a": [{ key: { "deep": ["hunter2"] } }] }), json!({ "a": [{ key: "[masked]" }] }));
+        }
+        check(json!({ "password": 1234, "pin": 1 }), json!({ "password": "[masked]", "pin": 1 }));
+        let harmless = json!({ "maxTokens": 50, "cookie": true, "token": null, "key": "b", "author": "Ada" });
+        check(harmless.clone(), harmless);
+        check(
+            json!([{ "name": "Authorization", "value": "Bearer x" }, { "name": "Accept", "value": "text" }]),
+            json!([{ "name": "Authorization", "value": "[masked]" }, { "name": "Accept", "value": "text" }]),
+        );
+        check(json!({ "body": r#"{"token": "x", "n": 1}"# }), json!({ "body": r#"{"token":"[masked]","n":1}"# }));
+        check(json!({ "body": r#"{ "n":  1 }"# }), json!({ "body": r#"{ "n":  1 }"# }));
+        check(json!({ "body": r#"{"token": "x"#  }), json!({ "body": "[masked]" }));
+        check(json!(r#"{"password": "hun"#), json!("[masked]"));
+        check(json!("not JSON"), json!("not JSON"));
+        check(Value::Null, Value::Null);
+    }
+
+    #[test]
+    fn what_is_long_is_cut() {
+        let text = "é".repeat(1024);
+        assert_eq!(arguments(&json!({ "text": text })), json!({ "text": text }));
+        let longer = arguments(&json!({ "text": format!("a{text}b") }));
+        assert_eq!(longer, json!({ "text": format!("a{}… (2050 bytes)", "é".repeat(1023)) }));
+        let many = arguments(&json!(vec![1; 100_000]));
+        let many = many.as_str().unwrap();
+        assert!(many.starts_with("[1,1,") && many.ends_with("1,1… (200001 bytes)"), "{many}");
+    }
+
+    proptest! {
+        /// Whatever the arguments are, what is kept is bounded, and no value under a secret's key is in it.
+        #[test]
+        fn bounded_and_masked(texts in proptest::collection::vec("\\PC{0,40}", 0..40), times in 1_usize..400) {
+            let items: Vec<_> = texts.iter().map(|text| json!({ "text": text.repeat(times), "token": "hunter2" })).collect();
+            let kept = arguments(&json!({ "items": items })).to_string();
+            prop_assert!(!kept.contains("hunter2"));
+            // As text, each byte may need an escape.
+            prop_assert!(kept.len() <= 2 * MAX_ARGUMENTS + 100, "{}", kept.len());
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A server with the tools that the audit log is about, and the log in short words.
+
+use agent::{Agent, Limits, Settings};
+use chat::{AgentRequest, Agents, Caller, Chat};
+use contract::testing::{Cue, RecordingTool, ScriptedModel};
+use contract::{Execution, Tool, ToolError, ToolSpec};
+use futures::StreamExt;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{AuditRow, Store};
+use tempfile::TempDir;
+use wire::api::{Answer, SendRequest, Submission};
+use wire::{UiMessage, UserError};
+
+/// A server of one agent. Dropping it without `shutdown` is a crash.
+pub(crate) struct House {
+    pub(crate) chat: Chat,
+    pub(crate) store: Store,
+    pub(crate) folder: Arc<TempDir>,
+}
+
+struct OneAgent(Arc<Agent>);
+
+impl Agents for OneAgent {
+    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+        self.by_id(request.caller, request.agent_id)
+    }
+
+    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
+        Ok(self.0.clone())
+    }
+}
+
+pub(crate) fn tools() -> Vec<Arc<dyn Tool>> {
+    let any = json!({ "type": "object" });
+    let number = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
+    let work = |input: Value, _| async move { Ok(input) };
+    let look = RecordingTool::new(ToolSpec::new("look", "", number), work);
+    let fail = |_, _| async { Err(ToolError::new("It did not work.")) };
+    let fail = RecordingTool::new(ToolSpec::new("fail", "", any.clone()), fail);
+    let pay = ToolSpec { needs_approval: true, ..ToolSpec::new("pay", "", any.clone()) };
+    let hang = RecordingTool::new(ToolSpec::new("hang", "", any.clone()), |_, _| std::future::pending());
+    let page = ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", any) };
+    let (pay, page) = (RecordingTool::new(pay, work), RecordingTool::new(page, work));
+    vec![Arc::new(look), Arc::new(fail), Arc::new(pay), Arc::new(hang), Arc::new(page)]
+}
+
+pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> Agent {
+    let limits = Limits { tool_calls: Some(4), ..Limits::default() };
+    Agent {
+        id: id.to_owned(),
+        model: Arc::new(ScriptedModel::new(replies)),
+        fallbacks: Vec::new(),
+        agents: Vec::new(),
+        sources: Vec::new(),
+        instructions: None,
+        tools,
+        settings: Settings { max_retries: 0, max_steps: 3, limits, ..Settings::default() },
+    }
+}
+
+impl House {
+    pub(crate) async fn open(replies: Vec<Vec<Cue>>) -> Self {
+        Self::reopen(Arc::new(TempDir::new().unwrap()), replies, tools()).await
+    }
+
+    /// The same database under a new process.
+    pub(crate) async fn reopen(folder: Arc<TempDir>, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> Self {
+        Self::serve(folder, agent("helper", replies, tools)).await
+    }
+
+    pub(crate) async fn serve(folder: Arc<TempDir>, agent: Agent) -> Self {
+        let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let chat = Chat::open(store.clone(), Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
+        Self { chat, store, folder }
+    }
+
+    pub(crate) async fn begin(&self, submission: Submission) -> chat::Sent {
+        let request = SendRequest {
+            page_id: "p".to_owned(),
+            agent_id: "helper".to_owned(),
+            conversation_id: "c1".to_owned(),
+            submission,
+            shared_state: Map::new(),
+            url_query: Map::new(),
+        };
+        self.chat.send(&ada(), request).await.unwrap()
+    }
+
+    /// Sends and waits for the end of the answer.
+    pub(crate) async fn ask(&self, submission: Submission) {
+        let frames = self.begin(submission).await.frames;
+        tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+    }
+
+    pub(crate) async fn say(&self, id: &str) {
+        self.ask(message(id)).await;
+    }
+
+    pub(crate) async fn rows(&self) -> Vec<AuditRow> {
+        self.store.verify_audit(None).await.unwrap().unwrap();
+        self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap()
+    }
+
+    /// One line a row.
+    pub(crate) async fn log(&self) -> String {
+        self.rows().await.iter().fold(String::new(), |lines, row| {
+            assert_eq!([&*row.user_id, &*row.agent_id, &*row.conversation_id], ["ada", "helper", "c1"]);
+            assert!(!row.message_id.is_empty() && !row.run_id.is_empty() && row.at > 1_700_000_000_000);
+            let gates: Vec<Value> = serde_json::from_str(&row.gates).unwrap();
+            let gates = gates.iter().map(|gate| {
+                let words = ["gate", "decision", "by", "reason"].into_iter().filter_map(|key| gate[key].as_str());
+                words.collect::<Vec<_>>().join(" ")
+            });
+            let ran = if row.duration_ms.is_some() { " ran" } else { "" };
+            let gates = gates.collect::<Vec<_>>().join(", ");
+            format!("{lines}{} {} {} {}{ran} [{gates}]\n", row.call_id, row.tool, row.arguments, row.outcome)
+        })
+    }
+}
+
+pub(crate) fn ada() -> Caller {
+    Caller { user_id: "ada".to_owned() }
+}
+
+pub(crate) fn message(id: &str) -> Submission {
+    Submission::Message { message: UiMessage::user(id, "go"), replaces: None, history: Vec::new() }
+}
+
+pub(crate) fn decide(call: &str, approved: bool) -> Answer {
+    let reason = (!approved).then(|| "not now".to_owned());
+    Answer::Approval { tool_call_id: call.to_owned(), approved, reason }
+}
+
+pub(crate) fn answers(answers: Vec<Answer>) -> Submission {
+    Submission::Answers { answers }
+}
+
+pub(crate) fn output(call: &str) -> Answer {
+    Answer::Output { tool_call_id: call.to_owned(), output: json!(1) }
+}

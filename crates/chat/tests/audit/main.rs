@@ -1,0 +1,239 @@
+//! The audit log of whole conversations: one row for each call, however it ended.
+
+mod house;
+
+use crate::house::{House, ada, agent, answers, decide, message, output, tools};
+use agent::{Agent, SubAgent};
+use contract::testing::{Cue, calls, finish, says};
+use contract::{FinishReason, Part, ToolSpec};
+use futures::StreamExt;
+use insta::assert_snapshot;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Duration;
+use tempfile::TempDir;
+use wire::UiMessage;
+use wire::api::{Answer, Submission};
+
+#[tokio::test]
+async fn calls_that_end_in_their_run() {
+    let first = calls(&[
+        ("a", "look", r#"{"n":1,"token":"t0p"}"#),
+        ("b", "fail", "{}"),
+        ("c", "look", r#"{"n":"x","password":"t0p"}"#),
+        ("d", "nowhere", r#"{"n":1}"#),
+        ("e", "look", r#"{"apiKey":"t0p"#),
+        ("f", "look", "7"),
+    ]);
+    let house = House::open(vec![first, says("done")]).await;
+    house.say("m1").await;
+    let mut lines: Vec<_> = house.log().await.lines().map(str::to_owned).collect();
+    // Calls that run side by side end in any order.
+    lines.sort();
+    assert_snapshot!(lines.join("\n"), @r#"
+    a look {"n":1,"token":"[masked]"} ok ran []
+    b fail {} error ran []
+    c look {"n":"x","password":"[masked]"} refused [schema refused The arguments do not fit the tool.]
+    d nowhere {"n":1} refused [schema refused There is no such tool.]
+    e look "[masked]" refused [schema refused The arguments are not a JSON object.]
+    f look 7 refused [schema refused The arguments are not a JSON object.]
+    "#);
+    let rows = house.rows().await;
+    assert!(rows.iter().all(|row| row.run_id == rows[0].run_id && row.message_id == rows[0].message_id));
+    let all = format!("{rows:?}");
+    assert!(!all.contains("t0p"), "{all}");
+}
+
+#[tokio::test]
+async fn a_turn_without_calls_writes_nothing() {
+    let house = House::open(vec![says("hello")]).await;
+    house.say("m1").await;
+    assert_eq!(house.log().await, "");
+}
+
+#[tokio::test]
+async fn what_the_user_decided() {
+    let first = calls(&[("a", "pay", r#"{"sum":1}"#), ("b", "pay", r#"{"sum":2}"#)]);
+    let house = House::open(vec![first, says("done")]).await;
+    house.say("m1").await;
+    assert_eq!(house.log().await, "", "nothing has ended");
+    house.ask(answers(vec![decide("b", false)])).await;
+    assert_eq!(house.log().await, "", "a no takes effect with the other answers");
+    house.ask(answers(vec![decide("a", true)])).await;
+    assert_snapshot!(house.log().await, @r#"
+    b pay {"sum":2} denied [approval asked, approval denied ada not now]
+    a pay {"sum":1} ok ran [approval asked, approval approved ada]
+    "#);
+}
+
+/// Whatever the user does instead of deciding, it is entered once.
+#[tokio::test]
+async fn questions_passed_over() {
+    let asks = || calls(&[("a", "pay", "{}")]);
+    let check = async |instead: Submission| {
+        let house = House::open(vec![asks(), says("done"), says("done")]).await;
+        house.say("m1").await;
+        house.ask(instead).await;
+        house.say("m3").await;
+        house.log().await
+    };
+    let passed = "a pay {} denied [approval asked, approval denied ada The user did not answer and sent a new message instead.]\n";
+    assert_eq!(check(message("m2")).await, passed);
+    assert_eq!(check(Submission::Regenerate { message_id: None }).await, passed);
+    let message = UiMessage::user("m2", "better");
+    let edit = Submission::Message { message, replaces: Some("m1".to_owned()), history: Vec::new() };
+    assert_eq!(check(edit).await, passed);
+
+    // Sent again, the same message is the same turn: its question stays.
+    let house = House::open(vec![asks(), says("done")]).await;
+    house.say("m1").await;
+    house.say("m1").await;
+    assert_eq!(house.log().await, "");
+    house.ask(answers(vec![decide("a", true)])).await;
+    assert_eq!(house.log().await, "a pay {} ok ran [approval asked, approval approved ada]\n");
+}
+
+#[tokio::test]
+async fn decisions_that_were_passed_over() {
+    let asks = calls(&[("a", "pay", "{}"), ("b", "pay", "{}"), ("c", "pay", "{}"), ("d", "page", "{}")]);
+    let house = House::open(vec![asks, says("done")]).await;
+    house.say("m1").await;
+    house.ask(answers(vec![decide("a", true), decide("b", false)])).await;
+    house.say("m2").await;
+    assert_snapshot!(house.log().await, @r#"
+    a pay {} denied [approval asked, approval approved ada, approval denied ada The user did not answer and sent a new message instead.]
+    b pay {} denied [approval asked, approval denied ada not now]
+    c pay {} denied [approval asked, approval denied ada The user did not answer and sent a new message instead.]
+    d page {} interrupted []
+    "#);
+}
+
+#[tokio::test]
+async fn calls_of_the_browser() {
+    let asks = calls(&[("a", "page", "{}"), ("b", "page", "{}"), ("c", "page", "{}")]);
+    let house = House::open(vec![asks, says("done")]).await;
+    house.say("m1").await;
+    house.ask(answers(vec![output("a")])).await;
+    assert_snapshot!(house.log().await, @r#"a page {} ok []"#);
+    let run = house.rows().await[0].run_id.clone();
+    let failed = Answer::Error { tool_call_id: "b".to_owned(), error_text: "no".to_owned() };
+    house.ask(answers(vec![failed, output("c")])).await;
+    assert_snapshot!(house.log().await, @r#"
+    a page {} ok []
+    b page {} error []
+    c page {} ok []
+    "#);
+    let runs: Vec<_> = house.rows().await.into_iter().map(|row| row.run_id == run).collect();
+    assert_eq!(runs, [true, false, false]);
+}
+
+#[tokio::test]
+async fn refused_by_a_limit_and_by_a_tool_that_is_gone() {
+    let many = calls(&[1, 2, 3, 4, 5].map(|n| (["a", "b", "c", "d", "e"][n - 1], "look", r#"{"n":1}"#)));
+    let house = House::open(vec![many]).await;
+    house.say("m1").await;
+    assert_snapshot!(house.log().await.lines().find(|line| line.starts_with("e ")).unwrap(), @r#"e look {"n":1} refused [limit refused Not run: the limit of 4 tool calls in one turn is reached.]"#);
+
+    let house = House::open(vec![calls(&[("a", "pay", "{}")])]).await;
+    house.say("m1").await;
+    let house = House::reopen(house.folder.clone(), vec![says("done")], Vec::new()).await;
+    house.ask(answers(vec![decide("a", true)])).await;
+    assert_snapshot!(house.log().await, @r#"a pay {} refused [approval asked, approval approved ada, schema refused The tool or what it takes changed before the user had decided.]"#);
+}
+
+/// A task that is handed down is one call, with the last question that came up in it.
+#[tokio::test]
+async fn a_task_handed_down() {
+    let check = async |then: Submission, expected: &str| {
+        let below = agent("payer", vec![calls(&[("x", "pay", "{}")]), says("paid")], tools());
+        let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
+        let replies = vec![calls(&[("a", "payer", r#"{"task":"Pay."}"#)]), says("done")];
+        let above =
+            Agent { agents: vec![Arc::new(SubAgent { spec, agent: below })], ..agent("helper", replies, Vec::new()) };
+        let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
+        house.say("m1").await;
+        assert_eq!(house.log().await, "", "it waits");
+        house.ask(then).await;
+        assert_eq!(house.log().await, format!("a payer {{\"task\":\"Pay.\"}} {expected}\n"));
+    };
+    check(answers(vec![decide("a", true)]), "ok ran [approval asked, approval approved ada]").await;
+    check(answers(vec![decide("a", false)]), "ok ran [approval asked, approval denied ada not now]").await;
+    let passed = "The user did not answer and sent a new message instead.";
+    check(message("m2"), &format!("interrupted [approval asked, approval denied ada {passed}]")).await;
+}
+
+/// The provider's own tools, and calls of a reply that was cut off.
+#[tokio::test]
+async fn calls_that_did_not_run_here() {
+    let call = |id: &str| {
+        let (id, name, input) = (id.to_owned(), "web_search".to_owned(), r#"{"q":1}"#.to_owned());
+        Cue::Part(Part::ToolCall { id, name, input, provider_executed: true, metadata: None })
+    };
+    let result = |id: &str, is_error| {
+        let (id, name) = (id.to_owned(), "web_search".to_owned());
+        Cue::Part(Part::ToolResult { id, name, output: json!("found"), is_error, metadata: None })
+    };
+    let mut cut_off = calls(&[("d", "look", r#"{"n":1}"#)]);
+    cut_off.pop();
+    let mut reply = vec![call("a"), result("a", false), call("b"), result("b", true), call("c")];
+    reply.extend(cut_off);
+    reply.push(finish(FinishReason::Length));
+    let house = House::open(vec![reply]).await;
+    house.say("m1").await;
+    assert_snapshot!(house.log().await, @r#"
+    a web_search {"q":1} ok []
+    b web_search {"q":1} error []
+    c web_search {"q":1} interrupted []
+    d look {"n":1} interrupted []
+    "#);
+}
+
+#[tokio::test]
+async fn interrupted_by_a_stop() {
+    let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
+    let sent = house.begin(message("m1")).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    house.chat.stop(&ada(), "c1").await.unwrap();
+    sent.frames.collect::<Vec<_>>().await;
+    assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
+}
+
+/// The server dies while a tool runs, beside one that has ended and a question that stays open.
+#[tokio::test]
+async fn interrupted_by_a_crash() {
+    let first = calls(&[("a", "pay", "{}"), ("b", "look", r#"{"n":1}"#), ("c", "hang", r#"{"cookie":"t0p"}"#)]);
+    let house = House::open(vec![first]).await;
+    let _sent = house.begin(message("m1")).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
+    assert_snapshot!(house.log().await, @r#"
+    b look {"n":1} ok ran []
+    c hang {"cookie":"[masked]"} interrupted []
+    "#);
+    let rows = house.rows().await;
+    assert_eq!(rows[0].run_id, rows[1].run_id);
+    // What recovery has entered stays as it is after another restart.
+    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
+    assert_eq!(house.rows().await, rows);
+    house.ask(answers(vec![decide("a", true)])).await;
+    assert!(house.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
+}
+
+#[tokio::test]
+async fn a_deleted_conversation_keeps_its_rows() {
+    let house = House::open(vec![calls(&[("a", "look", r#"{"n":1}"#), ("b", "pay", "{}")])]).await;
+    house.say("m1").await;
+    house.chat.delete(&ada(), "c1").await.unwrap();
+    assert_snapshot!(house.log().await, @r#"
+    a look {"n":1} ok ran []
+    b pay {} denied [approval asked, approval denied ada The user deleted the conversation.]
+    "#);
+
+    // In the middle of a call.
+    let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
+    let sent = house.begin(message("m1")).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    house.chat.delete(&ada(), "c1").await.unwrap();
+    sent.frames.collect::<Vec<_>>().await;
+    assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
+}
