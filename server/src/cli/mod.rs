@@ -1,5 +1,6 @@
 //! The command line.
 
+mod audit;
 mod check;
 mod check_agent;
 mod schema;
@@ -29,6 +30,8 @@ enum Command {
     CheckAgent(check_agent::Arguments),
     /// Print the JSON Schema of the config, for editors.
     Schema,
+    /// Check or print the log of tool calls.
+    Audit(audit::Arguments),
 }
 
 /// The config, wherever a command takes one.
@@ -37,6 +40,14 @@ pub(crate) struct ConfigArgument {
     /// A YAML file, or a folder with `chatwright.yaml`.
     #[arg(long = "config", env = "CHATWRIGHT_CONFIG", value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
+}
+
+/// The database, wherever a command takes one.
+#[derive(clap::Args)]
+pub(crate) struct DatabaseArgument {
+    /// Where conversations are kept.
+    #[arg(long = "database", env = "DATABASE_URL", value_name = "URL", default_value = "sqlite://data/chatwright.db")]
+    pub(crate) url: String,
 }
 
 /// Reads the command line and does what it says.
@@ -50,6 +61,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::Check(arguments) => check::run(&arguments),
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,
         Command::Schema => schema::run(),
+        Command::Audit(arguments) => audit::run(arguments).await,
     }
 }
 

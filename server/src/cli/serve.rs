@@ -1,6 +1,6 @@
 //! `chatwright serve`
 
-use super::{ConfigArgument, fail};
+use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::compose::{self, Composition};
 use crate::router::{AppState, router};
@@ -19,9 +19,8 @@ pub(crate) struct Arguments {
     /// Where to listen; loopback only, since everyone who reaches it is the owner.
     #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
-    /// Where conversations are kept.
-    #[arg(long, env = "DATABASE_URL", value_name = "URL", default_value = "sqlite://data/chatwright.db")]
-    database: String,
+    #[command(flatten)]
+    database: DatabaseArgument,
 }
 
 /// Serves until told to stop.
@@ -49,7 +48,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
-    let composition = Composition::new(config, reading.fingerprint, &arguments.database).await;
+    let composition = Composition::new(config, reading.fingerprint, &arguments.database.url).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;

@@ -2,6 +2,7 @@
 
 mod agents;
 mod database_down;
+mod audit;
 mod files;
 mod hooks;
 mod http;

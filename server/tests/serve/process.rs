@@ -10,6 +10,8 @@ use tempfile::TempDir;
 pub(crate) struct Server {
     child: Child,
     pub(crate) origin: String,
+    /// Its database's URL.
+    pub(crate) database: String,
     client: Client,
     _folder: TempDir,
 }
@@ -48,7 +50,7 @@ impl Server {
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { child, origin, client: Client::builder().build().unwrap(), _folder: folder }
+        Self { child, origin, database, client: Client::builder().build().unwrap(), _folder: folder }
     }
 
     /// A request to it.
