@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{FinishRun, RunStatus, StoreError};
+use store::{AuditEntry, FinishRun, RunStatus, StoreError};
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
 use wire::{Chunk, UiMessage, UserError};
@@ -223,20 +223,28 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close) {
         title,
         audit,
     };
-    if let Err(error) = store_end(chat, finish).await {
+    if let Err(error) = store_end(chat, subject, finish).await {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
         chunks = vec![Chunk::Error { error_text: errors::of_closed_sink(None).message }];
     }
     run.end(&chunks);
 }
 
-async fn store_end(chat: &Inner, finish: FinishRun) -> Result<(), StoreError> {
+/// Of a deleted conversation, the audit log is what is left to close. A run that was taken over is closed by whoever took
+/// it, who may keep its questions open.
+async fn enter_fenced(chat: &Inner, subject: &Subject, audit: Vec<AuditEntry>) -> Result<(), StoreError> {
+    match chat.store.conversation(&subject.user_id, &subject.conversation_id).await? {
+        Some(_) => Ok(()),
+        None => chat.store.append_audit(audit).await,
+    }
+}
+
+async fn store_end(chat: &Inner, subject: &Subject, finish: FinishRun) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
         match chat.store.finish_run(finish.clone()).await {
-            // The conversation was deleted, or the run was taken over: nothing is left to close but the audit log.
             Err(StoreError::Fenced) => {
-                chat.store.append_audit(finish.audit).await?;
+                enter_fenced(chat, subject, finish.audit).await?;
                 return Err(StoreError::Fenced);
             }
             Err(error) if attempt < CLOSE_ATTEMPTS => {

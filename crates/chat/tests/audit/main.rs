@@ -237,3 +237,32 @@ async fn a_deleted_conversation_keeps_its_rows() {
     sent.frames.collect::<Vec<_>>().await;
     assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
 }
+
+/// Another process takes the run over while it goes on: what it keeps open is not entered as ended.
+#[tokio::test]
+async fn a_run_that_was_taken_over() {
+    let first = calls(&[("a", "pay", "{}"), ("b", "hang", "{}")]);
+    let old = House::open(vec![first]).await;
+    let sent = old.begin(message("m1")).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let new = House::reopen(old.folder.clone(), vec![says("done")], tools()).await;
+    old.chat.stop(&ada(), "c1").await.unwrap();
+    sent.frames.collect::<Vec<_>>().await;
+    assert_eq!(new.log().await, "b hang {} interrupted []\n");
+    new.ask(answers(vec![decide("a", true)])).await;
+    assert!(new.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
+}
+
+/// A reply that is cut off by the deletion of its conversation: its call has not begun, and is entered all the same.
+#[tokio::test]
+async fn a_call_that_had_not_begun_when_its_conversation_was_deleted() {
+    let mut reply = calls(&[("a", "look", r#"{"n":1}"#)]);
+    reply.pop();
+    reply.push(Cue::Silence);
+    let house = House::open(vec![reply]).await;
+    let sent = house.begin(message("m1")).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    house.chat.delete(&ada(), "c1").await.unwrap();
+    sent.frames.collect::<Vec<_>>().await;
+    assert_eq!(house.log().await, "a look {\"n\":1} interrupted []\n");
+}
