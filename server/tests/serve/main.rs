@@ -1,8 +1,8 @@
 //! The binary from outside.
 
 mod agents;
-mod database_down;
 mod audit;
+mod database_down;
 mod files;
 mod hooks;
 mod http;

@@ -53,6 +53,7 @@ pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>)
         model: Arc::new(ScriptedModel::new(replies)),
         fallbacks: Vec::new(),
         agents: Vec::new(),
+        policy: None,
         sources: Vec::new(),
         instructions: None,
         tools,

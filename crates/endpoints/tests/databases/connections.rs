@@ -49,8 +49,11 @@ async fn a_statement_that_is_cut_off_leaves_no_transaction() {
     let (db, watcher) = (Sql::open(&settings).await.unwrap(), Sql::open(&settings).await.unwrap());
     let open =
         "select count(*) as n from pg_stat_activity where state like 'idle in%' and datname = current_database()";
-    let mut cuts = 0;
-    for round in 0..60 {
+    let (mut cuts, mut round) = (0, 0);
+    // How often a statement waits depends on how busy the machine is; one that was through at once was not cut off.
+    while cuts < 20 {
+        round += 1;
+        assert!(round < 2_000, "it was cut off {cuts} times only");
         let cut = 1 + round % 6;
         // So that a connection stands: a new one has a thousand waits of its own, which cost the password.
         run(&db, "SqlExecute", "delete from notes", json!({})).await;
@@ -71,7 +74,6 @@ async fn a_statement_that_is_cut_off_leaves_no_transaction() {
             assert!(began.elapsed() < Duration::from_secs(5), "a transaction stayed open, cut off at {cut}");
         }
     }
-    assert!(cuts > 10, "it was cut off {cuts} times only");
 }
 
 #[tokio::test]
