@@ -51,6 +51,9 @@ impl Run<'_> {
         let (mut ready, mut results) = (Vec::new(), HashMap::new());
         for Checked { call, tool } in calls {
             let ruling = rulings.get(&call.id).unwrap_or(&Ruling::Allow);
+            if *ruling != Ruling::Allow {
+                sink.emit(Event::CallRuled { call_id: call.id.clone(), ruling: ruling.clone() }).await?;
+            }
             if let (true, Ok(_), Ruling::Deny(reason)) = (run, &tool, ruling) {
                 results.insert(call.id.clone(), tell_failure(&call, policy::denied(reason), false, sink).await?);
                 continue;
@@ -146,6 +149,7 @@ impl Run<'_> {
         }
         let (mut ready, mut outputs) = (Vec::new(), HashMap::new());
         for PendingCall { call, decision, state } in pending {
+            sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone() }).await?;
             // Within a suspended call, a no is an answer like a yes.
             let resumed = state.map(|state| Resumed { state, decision: decision.clone() });
             match decision {
@@ -158,6 +162,8 @@ impl Run<'_> {
                     // So may the policy, or the arguments, if the user changed them. What the user said yes to is not asked again.
                     Ok(runner) => match self.ruling(&call).await {
                         Ruling::Deny(reason) if resumed.is_none() => {
+                            let ruling = Ruling::Deny(reason.clone());
+                            sink.emit(Event::CallRuled { call_id: call.id.clone(), ruling }).await?;
                             let result = tell_failure(&call, policy::denied(&reason), false, sink).await?;
                             outputs.insert(call.id, (call.name, output(&result)));
                         }

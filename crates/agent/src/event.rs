@@ -1,5 +1,6 @@
 //! What happens in a run, in order: a closed enum, noun first.
 
+use crate::{Decision, Ruling};
 use contract::{FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
 use serde_json::Value;
 use std::time::Duration;
@@ -33,6 +34,30 @@ pub enum Event {
         error: String,
         /// Not a declared tool.
         dynamic: bool,
+    },
+    /// The user has decided on a call of an earlier run. What comes of it follows.
+    CallDecided {
+        /// The call, with the arguments that it will run with.
+        call: ToolCall,
+        /// The decision.
+        decision: Decision,
+    },
+    /// The agent's policy has more to say of a call than that it may run. What comes of it follows.
+    CallRuled {
+        /// The call.
+        call_id: String,
+        /// [`Ruling::Ask`] or [`Ruling::Deny`].
+        ruling: Ruling,
+    },
+    /// Something that happened to a call of an agent below. It is told for the record; the user sees it in the call's
+    /// [progress](Event::ToolProgress).
+    Nested {
+        /// The call of that agent; of one further below, the calls on the way with `/` between them.
+        call_id: String,
+        /// That agent.
+        agent_id: String,
+        /// What happened. Its ids are that agent's.
+        event: Box<Event>,
     },
     /// The call waits for the user's decision.
     ApprovalRequest {
@@ -116,6 +141,37 @@ pub enum Event {
         /// For the log.
         error: String,
     },
+}
+
+impl Event {
+    /// An event of a call, for the record of an agent above: with ids that are unique there. None for all others.
+    pub fn below(self, above: &str) -> Option<Self> {
+        let named = |id: String| format!("{above}/{id}");
+        Some(match self {
+            Self::ToolCall { call, dynamic } => {
+                Self::ToolCall { call: ToolCall { id: named(call.id), ..call }, dynamic }
+            }
+            Self::ToolCallInvalid { id, name, input, error, dynamic } => {
+                Self::ToolCallInvalid { id: named(id), name, input, error, dynamic }
+            }
+            Self::CallDecided { call, decision } => {
+                Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision }
+            }
+            Self::CallRuled { call_id, ruling } => Self::CallRuled { call_id: named(call_id), ruling },
+            Self::ApprovalRequest { call_id } => Self::ApprovalRequest { call_id: named(call_id) },
+            Self::ToolStarted { call_id, name, resumed } => {
+                Self::ToolStarted { call_id: named(call_id), name, resumed }
+            }
+            Self::ToolFinished { call_id, name, result, dynamic } => {
+                Self::ToolFinished { call_id: named(call_id), name, result, dynamic }
+            }
+            Self::ToolSuspended { call_id, output, state } => {
+                Self::ToolSuspended { call_id: named(call_id), output, state }
+            }
+            Self::ToolDenied { call_id, reason } => Self::ToolDenied { call_id: named(call_id), reason },
+            _ => return None,
+        })
+    }
 }
 
 /// Takes a run's events, one after the other. The run goes on when an event is taken, so a slow sink slows its run.

@@ -12,13 +12,16 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// A tool that was told to stop may tidy up for this long.
 const GRACE: Duration = Duration::from_millis(500);
 /// Reports of a call that wait to be told; what comes on top is left out.
 const WAITING_REPORTS: usize = 8;
+
+/// Where an agent below tells what happens to its calls; it goes on when that is on record.
+pub(crate) type Record = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClosed>>)>;
 
 /// What all calls of a run have in common.
 #[derive(Clone)]
@@ -66,13 +69,14 @@ pub(crate) async fn run_all<S: EventSink>(
     let mut waiting = VecDeque::from(calls);
     let (mut running, mut results) = (FuturesUnordered::new(), HashMap::new());
     let (progress, mut reports) = mpsc::channel(WAITING_REPORTS);
+    let (record, mut nested) = mpsc::channel::<(Event, oneshot::Sender<_>)>(1);
     loop {
         while running.len() < at_once.max(1) && !caller.cancel.is_cancelled() {
             let Some(ready) = waiting.pop_front() else { break };
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
             sink.emit(Event::ToolStarted { call_id, name, resumed: ready.resumed.is_some() }).await?;
             let progress = Progress::new(ready.call.id.clone(), progress.clone());
-            running.push(run_one(ready, caller.clone(), progress));
+            running.push(run_one(ready, caller.clone(), progress, record.clone()));
         }
         let (call, came) = tokio::select! {
             // A report that waits is older than the result.
@@ -81,6 +85,13 @@ pub(crate) async fn run_all<S: EventSink>(
                 if !results.contains_key(&call_id) {
                     sink.emit(Event::ToolProgress { call_id, output }).await?;
                 }
+                continue;
+            }
+            Some((event, recorded)) = nested.recv() => {
+                let taken = sink.emit(event).await;
+                // Whoever waits for it may be gone.
+                let _ = recorded.send(taken);
+                taken?;
                 continue;
             }
             ended = running.next() => match ended {
@@ -101,7 +112,7 @@ pub(crate) async fn run_all<S: EventSink>(
     Ok(results)
 }
 
-async fn run_one(ready: Ready, caller: Caller, progress: Progress) -> (ToolCall, Came) {
+async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Record) -> (ToolCall, Came) {
     let Ready { call, runner, resumed } = ready;
     let limit = runner.spec().timeout;
     let cancel = caller.cancel.child_token();
@@ -114,7 +125,7 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress) -> (ToolCall,
             Runner::Tool(tool) => Came::Result(run_tool(&*tool, &call, &caller, &cancel, progress).await),
             Runner::Agent(agent) => {
                 let caller = Caller { cancel, ..caller };
-                sub_agent::run(&agent, &call, resumed, caller, progress).await
+                sub_agent::run(&agent, &call, resumed, caller, (progress, record)).await
             }
         }
     };

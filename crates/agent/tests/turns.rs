@@ -58,6 +58,9 @@ fn note(event: &Event) -> String {
         Event::Retry { attempt, .. } => format!("retry {attempt}"),
         Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
         Event::ToolSuspended { call_id, .. } => format!("  suspended {call_id}"),
+        Event::CallDecided { call, .. } => format!("  decided {}", call.id),
+        Event::CallRuled { call_id, ruling } => format!("  ruled {call_id} {ruling:?}"),
+        Event::Nested { call_id, event, .. } => format!("  of {call_id}: {}", note(event).trim()),
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
     }
 }
@@ -240,7 +243,9 @@ async fn a_policy_stands_before_the_tools() {
       tool-input-start
       input c {"n":9}
       call c slow {"n":9}
+      ruled a Deny("not for u.")
       failed a Not allowed: not for u.
+      ruled b Ask
       ask b
       started c
       finished c {"n":9}
@@ -260,6 +265,9 @@ async fn a_policy_stands_before_the_tools() {
     case.messages.push(Message::Assistant(made));
     case.pending = vec![approved(call("a", "fails")), approved(call("b", "slow"))];
     assert_snapshot!(check(case).await, @r#"
+      decided a
+      decided b
+      ruled b Deny("not for u.")
       failed b Not allowed: not for u.
       started a
       failed a out of paper
@@ -398,15 +406,15 @@ fn decided(decision: Decision) -> Case {
 async fn decisions_take_effect_before_the_first_step() {
     let (notes, requests) = decided(Decision::Approved).run().await;
     assert_snapshot!(notes.lines().take(3).collect::<Vec<_>>().join("\n"), @r#"
-      started a
-      finished a {"n":1}
-    step 1
+    decided a
+    started a
+    finished a {"n":1}
     "#);
     assert_snapshot!(serde_json::to_string(&*requests[0].messages[2]).unwrap(), @r#"{"role":"tool","content":[{"callId":"a","name":"asks","output":{"type":"json","value":{"n":1}}},{"callId":"b","name":"slow","output":{"type":"text","value":"done"}}]}"#);
     let (notes, requests) = decided(Decision::Denied(Some("no way".to_owned()))).run().await;
     assert_snapshot!(notes.lines().take(2).collect::<Vec<_>>().join("\n"), @r#"
-      denied a Some("no way")
-    step 1
+    decided a
+    denied a Some("no way")
     "#);
     assert_snapshot!(serde_json::to_string(&*requests[0].messages[2]).unwrap(), @r#"{"role":"tool","content":[{"callId":"a","name":"asks","output":{"type":"denied","value":"no way"}},{"callId":"b","name":"slow","output":{"type":"text","value":"done"}}]}"#);
 }

@@ -3,8 +3,8 @@
 
 use crate::live::RunIdentity;
 use crate::mask;
-use agent::{Decision, Event, PendingCall};
-use contract::{Part, ToolError};
+use agent::{Decision, Event, Ruling};
+use contract::{Part, ToolCall, ToolError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
@@ -98,6 +98,14 @@ fn refused(gate: Gate, reason: &str) -> GateDecision {
     GateDecision { gate, decision: GateVerdict::Refused, by: None, reason: Some(mask::cut(reason)) }
 }
 
+/// What the agent's policy said.
+fn ruled(ruling: &Ruling) -> GateDecision {
+    match ruling {
+        Ruling::Deny(reason) => refused(Gate::Policy, reason),
+        Ruling::Ask | Ruling::Allow => GateDecision { gate: Gate::Policy, ..asked() },
+    }
+}
+
 /// A call that has not ended.
 struct Call {
     tool: String,
@@ -127,14 +135,14 @@ impl Auditor {
     }
 
     /// Takes note of a call that the user has decided on.
-    pub(crate) fn expect(&mut self, pending: &PendingCall) {
-        let decided = match &pending.decision {
+    fn expect(&mut self, call: &ToolCall, decision: &Decision) {
+        let decided = match decision {
             Decision::Approved => self.subject.decided(true, None),
             Decision::Denied(reason) => self.subject.decided(false, reason.as_deref()),
         };
-        let call = Call::new(&pending.call.name, &pending.call.input);
-        let call = Call { gates: vec![asked(), decided], is_decided: true, ..call };
-        self.calls.insert(pending.call.id.clone(), call);
+        let known = Call::new(&call.name, &call.input);
+        let known = Call { gates: vec![asked(), decided], is_decided: true, ..known };
+        self.calls.insert(call.id.clone(), known);
     }
 
     /// Takes note of an event; when a call ends with it, answers with its row. `cancel` tells the
@@ -153,6 +161,14 @@ impl Auditor {
                 };
                 let call = Call { gates: vec![refused(Gate::Schema, reason)], ..Call::new(name, input) };
                 Some(self.subject.entry(id, call, End::of(AuditOutcome::Refused)))
+            }
+            Event::CallDecided { call, decision } => {
+                self.expect(call, decision);
+                None
+            }
+            Event::CallRuled { call_id, ruling } => {
+                self.calls.get_mut(call_id)?.gates.push(ruled(ruling));
+                None
             }
             Event::ApprovalRequest { call_id } => {
                 self.calls.get_mut(call_id)?.gates.push(asked());
@@ -182,10 +198,13 @@ impl Auditor {
 
     fn finished(&self, id: &str, mut call: Call, result: &Result<Value, ToolError>, stopped: bool) -> AuditEntry {
         let Some(started) = call.started else {
-            call.gates.push(match result {
-                Err(error) if !call.is_decided => refused(Gate::Limit, &error.message),
-                _ => refused(Gate::Schema, NOT_ANY_MORE),
-            });
+            let is_ruled =
+                call.gates.iter().any(|gate| gate.gate == Gate::Policy && gate.decision == GateVerdict::Refused);
+            match result {
+                _ if is_ruled => {}
+                Err(error) if !call.is_decided => call.gates.push(refused(Gate::Limit, &error.message)),
+                _ => call.gates.push(refused(Gate::Schema, NOT_ANY_MORE)),
+            }
             return self.subject.entry(id, call, End::of(AuditOutcome::Refused));
         };
         let outcome = match result {

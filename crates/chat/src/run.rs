@@ -42,7 +42,6 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         let subject = Subject::of(&run.identity, &start.agent.id);
         let auditor = Auditor::new(subject.clone());
         let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone(), start.observer, auditor);
-        start.pending.iter().for_each(|pending| sink.expect_call(pending));
         let driven = AssertUnwindSafe(async {
             let outcome = drive(&start.agent, start.prompt, start.pending, &mut sink).await;
             let parts = tell_end(&run, &outcome, &mut sink).await;

@@ -5,7 +5,7 @@ use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
-use agent::{Event, EventSink, PendingCall, SinkClosed};
+use agent::{Event, EventSink, SinkClosed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -63,12 +63,6 @@ impl RunSink {
         }
     }
 
-    /// Remembers a call that was made in an earlier run, for the ledger and the audit log.
-    pub(crate) fn expect_call(&mut self, pending: &PendingCall) {
-        self.inputs.insert(pending.call.id.clone(), pending.call.input.clone());
-        self.auditor.expect(pending);
-    }
-
     /// The call's name in the ledger. Providers repeat their ids in another branch of the same conversation; within one
     /// message, over all its runs, an id is one call; one that was suspended is entered again by each run that goes on with it.
     fn entry(&self, call_id: &str) -> String {
@@ -84,11 +78,15 @@ impl RunSink {
         SinkClosed
     }
 
-    /// Writes the ledger: before a tool's effect that it began, after it how it ended. A call's audit row goes with its end.
-    async fn enter_in_ledger(&mut self, event: &Event) -> Result<(), SinkClosed> {
+    /// Writes the ledger: before a tool's effect that it began, after it how it ended. A call's audit row goes with its end;
+    /// `agent_id` is for calls of an agent below.
+    async fn enter_in_ledger(&mut self, event: &Event, agent_id: Option<&str>) -> Result<(), SinkClosed> {
         let run = self.run.clone();
         let identity = &run.identity;
-        let row = self.auditor.see(event, &run.cancel);
+        let mut row = self.auditor.see(event, &run.cancel);
+        if let (Some(row), Some(agent_id)) = (&mut row, agent_id) {
+            row.agent_id = agent_id.to_owned();
+        }
         let entered = match event {
             Event::ToolStarted { call_id, name, resumed } => {
                 self.started.insert(call_id.clone());
@@ -119,7 +117,7 @@ impl RunSink {
                     self.enter_in_audit(row).await
                 }
             }
-            Event::ToolCall { call, .. } => {
+            Event::ToolCall { call, .. } | Event::CallDecided { call, .. } => {
                 self.inputs.insert(call.id.clone(), call.input.clone());
                 return Ok(());
             }
@@ -129,6 +127,15 @@ impl RunSink {
             tracing::error!(%error, run = identity.run_id, "the tool ledger could not be written");
             self.close("storage")
         })
+    }
+
+    /// A call of an agent below is in the ledger and in the audit log like any other, under a name of its own.
+    async fn enter_nested(&mut self, event: Event) -> Result<(), SinkClosed> {
+        let Event::Nested { call_id, agent_id, event } = event else { return Ok(()) };
+        match event.below(&call_id) {
+            Some(event) => self.enter_in_ledger(&event, Some(&agent_id)).await,
+            None => Ok(()),
+        }
     }
 
     /// The row of a call that is not in the ledger. Most events end no call, and cost nothing here.
@@ -158,7 +165,8 @@ impl EventSink for RunSink {
         match &event {
             Event::StepStart { .. } => self.in_step = true,
             Event::StepFinish { .. } => self.in_step = false,
-            _ => self.enter_in_ledger(&event).await?,
+            Event::Nested { .. } => return self.enter_nested(event).await,
+            _ => self.enter_in_ledger(&event, None).await?,
         }
         let mut chunks = std::mem::take(&mut self.chunks);
         if let Event::ToolFinished { call_id, .. } = &event

@@ -45,6 +45,8 @@ impl AuditOutcome {
 pub enum Gate {
     /// There is such a tool, and the arguments fit it.
     Schema,
+    /// The agent's policy.
+    Policy,
     /// The user.
     Approval,
     /// What the agent may take in one turn.

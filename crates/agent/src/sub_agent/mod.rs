@@ -8,7 +8,7 @@ mod suspended;
 mod view;
 
 use crate::run::run_below;
-use crate::tools::{Caller, Came};
+use crate::tools::{Caller, Came, Record};
 use crate::{Agent, Decision, Ending, PendingCall, Turn};
 use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
 use futures::FutureExt;
@@ -53,30 +53,31 @@ pub(crate) fn run<'a>(
     call: &'a ToolCall,
     resumed: Option<Resumed>,
     caller: Caller,
-    progress: Progress,
+    above: (Progress, Record),
 ) -> BoxFuture<'a, Came> {
     async move {
         let Ok(_place) = caller.agents.clone().acquire_owned().await else {
             return failed("The agent could not be started.");
         };
         match resumed {
-            None => begin(below, call, caller, progress).await,
-            Some(resumed) => go_on(below, resumed, caller, progress).await,
+            None => begin(below, call, caller, above).await,
+            Some(resumed) => go_on(below, call, resumed, caller, above).await,
         }
     }
     .boxed()
 }
 
-async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, progress: Progress) -> Came {
+async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, above: (Progress, Record)) -> Came {
     let text = match call.input.get("task").and_then(Value::as_str) {
         Some(task) => task.to_owned(),
         None => call.input.to_string(),
     };
     let turn = turn(&caller, vec![Arc::new(Message::User(vec![UserPart::Text { text }]))], Vec::new());
-    drive(below, turn, caller, View::new(&below.agent.id), progress).await
+    let sink = ViewSink::new(View::new(&below.agent.id), call, above);
+    drive(below, turn, caller, sink).await
 }
 
-async fn go_on(below: &SubAgent, resumed: Resumed, caller: Caller, progress: Progress) -> Came {
+async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Caller, above: (Progress, Record)) -> Came {
     let Some(mut suspended) = Suspended::read(resumed.state) else {
         return failed("What the agent had done before is lost. Hand it the task again.");
     };
@@ -85,7 +86,8 @@ async fn go_on(below: &SubAgent, resumed: Resumed, caller: Caller, progress: Pro
         return suspended.wait();
     }
     let (messages, pending, view) = suspended.into_turn();
-    drive(below, turn(&caller, messages, pending), caller, view, progress).await
+    let sink = ViewSink::new(view, call, above);
+    drive(below, turn(&caller, messages, pending), caller, sink).await
 }
 
 fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>) -> Turn {
@@ -98,8 +100,7 @@ fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>)
     }
 }
 
-async fn drive(below: &SubAgent, turn: Turn, caller: Caller, view: View, progress: Progress) -> Came {
-    let mut sink = ViewSink::new(view, progress);
+async fn drive(below: &SubAgent, turn: Turn, caller: Caller, mut sink: ViewSink) -> Came {
     let outcome = run_below(&below.agent, turn, Some(caller.meter), &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {

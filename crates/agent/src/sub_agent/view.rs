@@ -3,11 +3,13 @@
 //! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd", "waiting"}`. The agent above reads
 //! `text` alone, see [`contract::ToolOutput::of`].
 
+use crate::tools::Record;
 use crate::{Event, EventSink, SinkClosed};
-use contract::{Part, Progress, Usage};
+use contract::{Part, Progress, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
+use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 /// Growing text is shown this often.
@@ -196,10 +198,13 @@ fn cut(text: &str) -> String {
     format!("{}…", &text[..text.floor_char_boundary(MAX_VALUE)])
 }
 
-/// Shows a run while it runs.
+/// Shows a run while it runs, and has it recorded above what happens to its calls, before it goes on.
 pub(super) struct ViewSink {
     view: View,
+    /// The call above.
+    call_id: String,
     progress: Progress,
+    record: Record,
     /// Time of earlier runs of the same call.
     before: u64,
     begun: Instant,
@@ -207,10 +212,11 @@ pub(super) struct ViewSink {
 }
 
 impl ViewSink {
-    pub(super) fn new(mut view: View, progress: Progress) -> Self {
+    pub(super) fn new(mut view: View, call: &ToolCall, (progress, record): (Progress, Record)) -> Self {
         view.state = State::Running;
         view.waiting = None;
-        let mut sink = Self { before: view.duration_ms, view, progress, begun: Instant::now(), shown: None };
+        let (before, call_id) = (view.duration_ms, call.id.clone());
+        let mut sink = Self { before, view, call_id, progress, record, begun: Instant::now(), shown: None };
         sink.show();
         sink
     }
@@ -237,8 +243,45 @@ impl ViewSink {
     }
 }
 
+impl ViewSink {
+    /// Has an event of a call recorded above.
+    async fn record(&self, event: &Event) -> Result<(), SinkClosed> {
+        let nested = match event {
+            Event::Nested { call_id, agent_id, event } => {
+                let call_id = format!("{}/{call_id}", self.call_id);
+                Event::Nested { call_id, agent_id: agent_id.clone(), event: event.clone() }
+            }
+            event if is_of_a_call(event) => {
+                let (call_id, agent_id) = (self.call_id.clone(), self.view.agent_id.clone());
+                Event::Nested { call_id, agent_id, event: Box::new(event.clone()) }
+            }
+            _ => return Ok(()),
+        };
+        let (recorded, done) = oneshot::channel();
+        self.record.send((nested, recorded)).await.map_err(|_| SinkClosed)?;
+        done.await.unwrap_or(Err(SinkClosed))
+    }
+}
+
+/// Whether an event is one for the record.
+fn is_of_a_call(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::ToolCall { .. }
+            | Event::ToolCallInvalid { .. }
+            | Event::CallDecided { .. }
+            | Event::CallRuled { .. }
+            | Event::ApprovalRequest { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolFinished { .. }
+            | Event::ToolSuspended { .. }
+            | Event::ToolDenied { .. }
+    )
+}
+
 impl EventSink for ViewSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        self.record(&event).await?;
         let is_due = self.shown.is_none_or(|shown| shown.elapsed() >= PACE);
         if self.view.see(&event).is_some_and(|at_once| at_once || is_due) {
             self.show();

@@ -107,7 +107,8 @@ impl House {
     /// One line a row.
     pub(crate) async fn log(&self) -> String {
         self.rows().await.iter().fold(String::new(), |lines, row| {
-            assert_eq!([&*row.user_id, &*row.agent_id, &*row.conversation_id], ["ada", "helper", "c1"]);
+            assert_eq!([&*row.user_id, &*row.conversation_id], ["ada", "c1"]);
+            let by = if row.agent_id == "helper" { String::new() } else { format!("{}: ", row.agent_id) };
             assert!(!row.message_id.is_empty() && !row.run_id.is_empty() && row.at > 1_700_000_000_000);
             let gates: Vec<Value> = serde_json::from_str(&row.gates).unwrap();
             let gates = gates.iter().map(|gate| {
@@ -116,7 +117,7 @@ impl House {
             });
             let ran = if row.duration_ms.is_some() { " ran" } else { "" };
             let gates = gates.collect::<Vec<_>>().join(", ");
-            format!("{lines}{} {} {} {}{ran} [{gates}]\n", row.call_id, row.tool, row.arguments, row.outcome)
+            format!("{lines}{by}{} {} {} {}{ran} [{gates}]\n", row.call_id, row.tool, row.arguments, row.outcome)
         })
     }
 }

@@ -3,10 +3,11 @@
 mod house;
 
 use crate::house::{House, ada, agent, answers, decide, message, output, tools};
-use agent::{Agent, SubAgent};
+use agent::{Agent, Asked, Policy, Ruling, SubAgent};
 use contract::testing::{Cue, calls, finish, says};
 use contract::{FinishReason, Part, ToolSpec};
 use futures::StreamExt;
+use futures::future::BoxFuture;
 use insta::assert_snapshot;
 use serde_json::json;
 use std::sync::Arc;
@@ -141,10 +142,10 @@ async fn refused_by_a_limit_and_by_a_tool_that_is_gone() {
     assert_snapshot!(house.log().await, @r#"a pay {} refused [approval asked, approval approved ada, schema refused The tool or what it takes changed before the user had decided.]"#);
 }
 
-/// A task that is handed down is one call, with the last question that came up in it.
+/// A task that is handed down is a call, with the last question that came up in it; so is each call within it.
 #[tokio::test]
 async fn a_task_handed_down() {
-    let check = async |then: Submission, expected: &str| {
+    let check = async |then: Submission, expected: (&str, &str)| {
         let below = agent("payer", vec![calls(&[("x", "pay", "{}")]), says("paid")], tools());
         let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
         let replies = vec![calls(&[("a", "payer", r#"{"task":"Pay."}"#)]), says("done")];
@@ -154,12 +155,41 @@ async fn a_task_handed_down() {
         house.say("m1").await;
         assert_eq!(house.log().await, "", "it waits");
         house.ask(then).await;
-        assert_eq!(house.log().await, format!("a payer {{\"task\":\"Pay.\"}} {expected}\n"));
+        let (within, itself) = expected;
+        assert_eq!(house.log().await, format!("{within}a payer {{\"task\":\"Pay.\"}} {itself}\n"));
     };
-    check(answers(vec![decide("a", true)]), "ok ran [approval asked, approval approved ada]").await;
-    check(answers(vec![decide("a", false)]), "ok ran [approval asked, approval denied ada not now]").await;
+    let yes = "ok ran [approval asked, approval approved ada]";
+    check(answers(vec![decide("a", true)]), (&format!("payer: a/x pay {{}} {yes}\n"), yes)).await;
+    let no = "[approval asked, approval denied ada not now]";
+    let within = format!("payer: a/x pay {{}} denied {no}\n");
+    check(answers(vec![decide("a", false)]), (&within, &format!("ok ran {no}"))).await;
     let passed = "The user did not answer and sent a new message instead.";
-    check(message("m2"), &format!("interrupted [approval asked, approval denied ada {passed}]")).await;
+    check(message("m2"), ("", &format!("interrupted [approval asked, approval denied ada {passed}]"))).await;
+}
+
+/// Says no to `fail`, and has the user asked for `look`.
+struct Strict;
+
+impl Policy for Strict {
+    fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
+        Box::pin(std::future::ready(match asked.call.name.as_str() {
+            "fail" => Ruling::Deny("not today.".to_owned()),
+            _ => Ruling::Ask,
+        }))
+    }
+}
+
+#[tokio::test]
+async fn what_a_policy_says() {
+    let made = calls(&[("a", "fail", "{}"), ("b", "look", r#"{"n":1}"#)]);
+    let agent = Agent { policy: Some(Arc::new(Strict)), ..agent("helper", vec![made, says("done")], tools()) };
+    let house = House::serve(Arc::new(TempDir::new().unwrap()), agent).await;
+    house.say("m1").await;
+    house.ask(answers(vec![decide("b", true)])).await;
+    assert_snapshot!(house.log().await, @r#"
+    a fail {} refused [policy refused not today.]
+    b look {"n":1} ok ran [approval asked, approval approved ada]
+    "#);
 }
 
 /// The provider's own tools, and calls of a reply that was cut off.
