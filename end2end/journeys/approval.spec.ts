@@ -31,6 +31,26 @@ test("approve: it happens once, also after a reload", async ({ page }) => {
   await expect(chat.answers).toHaveCount(1);
 });
 
+test("approve with other arguments: what runs is what was read", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await alive(page);
+  await chat.approval.getByRole("button", { name: "Change" }).click();
+  const text = chat.approval.getByRole("textbox", { name: "The arguments, as JSON" });
+  await expect(text).toHaveValue(/"title": "Refunds"/);
+  await text.fill("[]");
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(chat.approval.getByRole("alert")).toContainText("not a JSON object");
+  await text.fill('{ "title": "Exporting data" }');
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await expect(chat.answers).toHaveCount(0);
+  await chat.ask("What do you know about refunds?");
+  await expect(chat.answers.last()).toContainText("30 days");
+});
+
 test("a pending approval outlives the server", async ({ page, server, console }) => {
   console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
   await open(page);

@@ -4,7 +4,7 @@ use super::session::Session;
 use super::sub_agent::SubAgent;
 use super::value::value_nodes;
 use super::words::{tool_name, wish};
-use crate::erase::{Erase, flag, handler};
+use crate::erase::{Erase, dynamic, flag, handler, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
@@ -20,12 +20,15 @@ pub(super) struct Ask {
     heading: String,
     note: &'static str,
     pub(super) input: Option<Value>,
+    /// Whether they are the call's own arguments, which the user may change.
+    is_own: bool,
 }
 
 impl Ask {
     /// The question that a call waits with: whether it may run, or whether a call of the agent that it asked may.
     pub(super) fn of(tool: &ToolPart) -> Self {
         let waiting = SubAgent::of(tool.output.as_ref()).and_then(SubAgent::waiting);
+        let is_own = waiting.is_none();
         let (heading, note, input) = match (wish(tool), waiting) {
             (Some(wish), Some((_, input))) => (wish, "It asks for your approval before this happens.", input),
             _ => (tool_name(tool), "The agent asks for your approval before this happens.", tool.input.as_ref()),
@@ -36,6 +39,7 @@ impl Ask {
             heading,
             note,
             input: input.filter(|input| !is_blank(input)).cloned(),
+            is_own,
         }
     }
 }
@@ -49,11 +53,18 @@ pub(super) fn ApprovalCard(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let note = RwSignal::new(String::new());
-    let Ask { call_id, heading, note: about, input, .. } = ask;
+    let Ask { call_id, heading, note: about, input, is_own, .. } = ask;
     let call_id = StoredValue::new(call_id);
+    // The arguments as the user changes them; none while they are the agent's.
+    let (draft, fault) = (RwSignal::new(None::<String>), RwSignal::new(""));
     let decide = move |approved: bool| {
+        let changed = match draft.get_untracked().filter(|_| approved).map(|text| arguments(&text)) {
+            Some(None) => return fault.set("This is not a JSON object, so it cannot be run."),
+            Some(changed) => changed,
+            None => None,
+        };
         let note = note.get_untracked().trim().to_owned();
-        session.decide(call_id.get_value(), approved, (!note.is_empty()).then_some(note));
+        session.decide(call_id.get_value(), approved, (!note.is_empty()).then_some(note), changed);
     };
     let no_enter = |event: KeyboardEvent| {
         if event.key() == "Enter" {
@@ -71,7 +82,7 @@ pub(super) fn ApprovalCard(
                     <span>{about}</span>
                 </p>
             </div>
-            {input.map(|input| view! { <div class="cw-approval-input">{value_nodes(&input)}</div> })}
+            {input.map(|input| view! { <Arguments input is_own draft fault /> })}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"
@@ -94,6 +105,60 @@ pub(super) fn ApprovalCard(
         </form>
     }
     .erase()
+}
+
+/// The arguments of a text that the user wrote.
+fn arguments(text: &str) -> Option<Value> {
+    serde_json::from_str(text).ok().filter(Value::is_object)
+}
+
+/// The arguments, which turn into a text when the user wants to change them.
+#[component]
+fn Arguments(
+    /// The agent's.
+    input: Value,
+    /// Whether they may be changed.
+    is_own: bool,
+    /// What the user makes of them.
+    draft: RwSignal<Option<String>>,
+    /// What is wrong with that.
+    fault: RwSignal<&'static str>,
+) -> impl IntoView {
+    let input = StoredValue::new(input);
+    let is_edited = Memo::new(move |_| draft.with(Option::is_some));
+    let edit = move |_| draft.set(Some(input.with_value(|input| format!("{input:#}"))));
+    let change = move |event: Event| {
+        draft.set(Some(event_target_value(&event)));
+        fault.set("");
+    };
+    dynamic(move || {
+        if !is_edited.get() {
+            let button = is_own.then(|| {
+                view! {
+                    <button type="button" class="cw-button cw-approval-edit" on:click=handler(edit)>
+                        <Icon of=Shape::Pencil />
+                        "Change"
+                    </button>
+                }
+            });
+            let shown = input.with_value(value_nodes);
+            return view! { <div class="cw-approval-input">{shown}{button}</div> }.erase();
+        }
+        view! {
+            <div class="cw-approval-input">
+                <textarea
+                    class="cw-approval-text"
+                    aria-label="The arguments, as JSON"
+                    spellcheck="false"
+                    rows="6"
+                    prop:value=draft.get_untracked().unwrap_or_default()
+                    on:input=handler(change)
+                ></textarea>
+                <p class="cw-approval-fault" role="alert">{text(move || fault.get().to_owned())}</p>
+            </div>
+        }
+        .erase()
+    })
 }
 
 fn is_blank(input: &Value) -> bool {

@@ -421,7 +421,9 @@ fn has_file(message: &UiMessage) -> bool {
 
 fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
     let size = |answer: &Answer| match answer {
-        Answer::Approval { reason, .. } => reason.as_ref().map_or(0, String::len),
+        Answer::Approval { reason, input, .. } => {
+            reason.as_ref().map_or(0, String::len) + input.as_ref().map_or(0, |input| input.to_string().len())
+        }
         Answer::Output { output, .. } => output.to_string().len(),
         Answer::Error { error_text, .. } => error_text.len(),
     };

@@ -34,15 +34,30 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
                 let message = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
                 UserError::invalid(format!("/answers/{at}"), message)
             })?;
+        if let Answer::Approval { input: Some(input), .. } = answer {
+            check_changed(tool, input)
+                .map_err(|message| UserError::invalid(format!("/answers/{at}/input"), message))?;
+        }
         enter_one(tool, answer);
     }
     Ok(())
 }
 
+/// Whether the user may put these arguments in the place of the agent's. They are checked against the tool when the call runs.
+fn check_changed(tool: &ToolPart, input: &Value) -> Result<(), &'static str> {
+    if tool.output.is_some() {
+        return Err("What an agent within asks for cannot be changed, only approved or denied.");
+    }
+    if input.is_object() { Ok(()) } else { Err("The arguments must be a JSON object.") }
+}
+
 fn enter_one(tool: &mut ToolPart, answer: &Answer) {
     match answer {
-        Answer::Approval { approved, reason, .. } => {
+        Answer::Approval { approved, reason, input, .. } => {
             tool.state = ToolState::ApprovalResponded;
+            if let Some(input) = input.as_ref().filter(|_| *approved) {
+                tool.input = Some(input.clone());
+            }
             let id = tool.approval.take().map_or_else(String::new, |approval| approval.id);
             tool.approval = Some(Approval { id, approved: Some(*approved), reason: reason.clone(), signature: None });
         }

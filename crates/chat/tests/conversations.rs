@@ -106,7 +106,9 @@ fn message(id: &str, text: &str) -> Submission {
 
 fn approve(call: &str, approved: bool) -> Submission {
     let reason = (!approved).then(|| "not now".to_owned());
-    Submission::Answers { answers: vec![Answer::Approval { tool_call_id: call.to_owned(), approved, reason }] }
+    Submission::Answers {
+        answers: vec![Answer::Approval { tool_call_id: call.to_owned(), approved, reason, input: None }],
+    }
 }
 
 /// The chunks of a stream that ends as it should.
@@ -413,6 +415,25 @@ async fn a_crash_in_a_tool_does_not_run_it_again() {
     User null: "hang"
     Assistant "interrupted": hang OutputError Interrupted before it finished. It may or may not have had an effect.
     "#);
+}
+
+#[tokio::test]
+async fn what_runs_is_what_the_user_made_of_it() {
+    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
+    house.ask(message("m1", "act")).await;
+    let changed = |input: Value| {
+        let (tool_call_id, input) = ("a".to_owned(), Some(input));
+        Submission::Answers { answers: vec![Answer::Approval { tool_call_id, approved: true, reason: None, input }] }
+    };
+    let refused = house.send(changed(json!([1]))).await.err().unwrap();
+    assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/input")));
+    house.ask(changed(json!({ "n": 7 }))).await;
+    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 7 })]);
+    // The record says what ran, to the user and to the model.
+    let view = house.view().await;
+    assert_eq!(view.messages[1].tools().next().unwrap().input, Some(json!({ "n": 7 })));
+    let asked = serde_json::to_string(&house.model.requests()[1].messages).unwrap();
+    assert!(asked.contains(r#""input":{"n":7}"#), "{asked}");
 }
 
 #[tokio::test]

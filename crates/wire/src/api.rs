@@ -68,6 +68,9 @@ pub enum Answer {
         /// In the user's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+        /// With a yes: other arguments than the agent's, an object. They take their place in the record.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input: Option<Value>,
     },
     /// The result of a tool that the browser ran.
     Output {

@@ -88,18 +88,27 @@ impl Session {
         }
     }
 
-    /// The user's decision on a call.
-    pub(in crate::agent_chat) fn decide(self, tool_call_id: String, approved: bool, reason: Option<String>) {
+    /// The user's decision on a call, perhaps with other arguments than the agent's.
+    pub(in crate::agent_chat) fn decide(
+        self,
+        tool_call_id: String,
+        approved: bool,
+        reason: Option<String>,
+        input: Option<Value>,
+    ) {
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
         self.focus.update(|count| *count += 1);
         self.show_call(&tool_call_id, |tool| {
             tool.state = ToolState::ApprovalResponded;
+            if let Some(input) = &input {
+                tool.input = Some(input.clone());
+            }
             let id = tool.approval.take().map(|approval| approval.id).unwrap_or_default();
             tool.approval = Some(Approval { id, approved: Some(approved), reason: reason.clone(), signature: None });
         });
-        let answers = vec![Answer::Approval { tool_call_id, approved, reason }];
+        let answers = vec![Answer::Approval { tool_call_id, approved, reason, input }];
         self.run(Submission::Answers { answers });
     }
 
