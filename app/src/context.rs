@@ -67,11 +67,11 @@ impl AppContext {
 
 /// Where page definitions come from.
 pub trait PageSource: Send + Sync {
-    /// The page with this id.
-    fn page(&self, id: &str) -> Option<Arc<Page>>;
-
-    /// The id of the page that stands at `/`.
-    fn first(&self) -> Option<String>;
+    /// The page with this id, if the caller may open it; without an id, the one that stands at `/` for this caller.
+    ///
+    /// # Errors
+    /// `Unauthenticated`, and `NotFound` whether there is no such page or it is not for this caller.
+    fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError>;
 }
 
 /// The server's things and who asks; for server functions, before their first `await`.
@@ -81,7 +81,6 @@ pub trait PageSource: Send + Sync {
 pub fn authorize() -> Result<(AppContext, Caller), UserError> {
     let context = use_context::<AppContext>()
         .ok_or_else(|| UserError::new(ErrorCode::Internal, "The server is not set up. Tell its operator."))?;
-    let caller = use_context::<Caller>()
-        .ok_or_else(|| UserError::new(ErrorCode::Unauthenticated, "You are not signed in. Sign in and try again."))?;
+    let caller = use_context::<Caller>().ok_or_else(UserError::unauthenticated)?;
     Ok((context, caller))
 }

@@ -27,6 +27,32 @@ pub(crate) struct AppState {
 /// All routes behind all gates.
 pub(crate) fn router(state: AppState) -> Router {
     let limits = &state.composition.limits;
+    let operators = Router::new()
+        .route("/healthz", get(health::alive))
+        .route("/readyz", get(health::ready))
+        .route("/metrics", get(health::metrics));
+    let platforms = Router::new()
+        .route("/remote-agent/tools", get(remote_agent::list))
+        .route("/remote-agent/tools/{tool}", post(remote_agent::call))
+        .route("/remote-agent/resource", post(remote_agent::resource))
+        .layer(from_fn(auth::check_origin));
+    let gated = for_callers().layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
+    let routes = gated
+        .merge(operators)
+        .merge(platforms)
+        .layer(from_fn(auth::check_host))
+        .layer(DefaultBodyLimit::disable())
+        .layer(RequestBodyTimeoutLayer::new(limits.body_read))
+        .layer(RequestBodyLimitLayer::new(limits.body_bytes))
+        .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
+        .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
+        .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
+        .layer(CatchPanicLayer::new());
+    routes.with_state(state)
+}
+
+/// The routes that need to know who calls: an extension of the request names the [`chat::Caller`].
+pub(crate) fn for_callers() -> Router<AppState> {
     let agents = Router::new()
         .route("/api/agent/{page}/{agent}", post(agent::send))
         .route("/api/agent/{page}/{agent}/{conversation}/stream", get(agent::stream))
@@ -45,28 +71,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
-    let operators = Router::new()
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics));
-    let platforms = Router::new()
-        .route("/remote-agent/tools", get(remote_agent::list))
-        .route("/remote-agent/tools/{tool}", post(remote_agent::call))
-        .route("/remote-agent/resource", post(remote_agent::resource))
-        .layer(from_fn(auth::check_origin));
-    let gated = agents.merge(browser).layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
-    let routes = gated
-        .merge(operators)
-        .merge(platforms)
-        .layer(from_fn(auth::check_host))
-        .layer(DefaultBodyLimit::disable())
-        .layer(RequestBodyTimeoutLayer::new(limits.body_read))
-        .layer(RequestBodyLimitLayer::new(limits.body_bytes))
-        .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
-        .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
-        .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
-        .layer(CatchPanicLayer::new());
-    routes.with_state(state)
+    agents.merge(browser)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

@@ -5,13 +5,12 @@ use super::codec::Json;
 use leptos::prelude::*;
 use wire::page::Page;
 
-/// The definition of a page; without an id, of the config's first one.
+/// The definition of a page; without an id, of the first one that the caller may open.
 #[server(prefix = "/ui", endpoint = "page", input = Json, output = Json)]
 pub async fn load_page(
     /// The page's id, from the address.
     id: Option<String>,
 ) -> Result<Page, ApiError> {
-    let (context, _caller) = crate::context::authorize()?;
-    let page = id.or_else(|| context.pages.first()).and_then(|id| context.pages.page(&id));
-    page.map(|page| Page::clone(&page)).ok_or_else(|| wire::UserError::not_found().into())
+    let (context, caller) = crate::context::authorize()?;
+    Ok(Page::clone(&*context.pages.page(&caller, id.as_deref())?))
 }

@@ -42,8 +42,12 @@ pub(crate) const LEASE: Duration = Duration::from_secs(15);
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
-    /// The owner of all rows that the call may see.
+    /// The owner of all rows that the call may see. Who is not signed in has one, too, that nobody else has.
     pub user_id: String,
+    /// Whether he is signed in.
+    pub is_authenticated: bool,
+    /// What he is, in the config's words. Without meaning as long as he is not signed in.
+    pub roles: Vec<String>,
 }
 
 /// Whole server-sent events (`id: EPOCH.SEQ\ndata: {chunk}\n\n`), perhaps several in one piece; the last one is

@@ -85,8 +85,12 @@ impl House {
     }
 }
 
+fn caller(name: &str) -> Caller {
+    Caller { user_id: name.to_owned(), is_authenticated: true, roles: Vec::new() }
+}
+
 fn ada() -> Caller {
-    Caller { user_id: "ada".to_owned() }
+    caller("ada")
 }
 
 fn request(conversation_id: &str, submission: Submission) -> SendRequest {
@@ -251,7 +255,7 @@ async fn watchers_see_the_same_whenever_they_come() {
 async fn nobody_elses() {
     let house = House::open(vec![says("secret")]).await;
     house.ask(message("m1", "hi")).await;
-    let eve = Caller { user_id: "eve".to_owned() };
+    let eve = caller("eve");
     let not_found = |result: Result<(), UserError>| assert_eq!(result, Err(UserError::not_found()));
     not_found(house.chat.conversation(&eve, "c1").await.map(drop));
     not_found(house.chat.watch(&eve, "c1", None).await.map(drop));

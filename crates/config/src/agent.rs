@@ -1,6 +1,7 @@
 //! A checked agent.
 
 use crate::config::McpConnection;
+use crate::rule::Rule;
 use crate::source::Location;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
@@ -63,6 +64,8 @@ pub struct Agent {
     pub hooks: Hooks,
     /// What it may read on disk.
     pub file_system: Option<FileSystem>,
+    /// Who may ask it.
+    pub auth: Rule,
     /// Where it was declared.
     pub at: Location,
 }

@@ -1,6 +1,7 @@
 //! A checked config: what the server is built from.
 
 use crate::agent::Agent;
+use crate::rule::Rule;
 use crate::served::ServedAgent;
 use crate::source::Location;
 use indexmap::IndexMap;
@@ -20,7 +21,7 @@ pub struct Config {
     /// The section `api`: by id, in the order of the file.
     pub endpoints: IndexMap<String, Endpoint>,
     /// In the order of the file; the first one is the start page.
-    pub pages: Vec<wire::page::Page>,
+    pub pages: Vec<Page>,
     /// Who may use the server.
     pub auth: Auth,
     /// What other agent platforms may call.
@@ -228,6 +229,15 @@ pub struct McpStdio {
     pub env: Vec<(String, SecretString)>,
 }
 
+/// A page, and who may open it.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// What the browser gets.
+    pub definition: wire::page::Page,
+    /// Who may open it.
+    pub auth: Rule,
+}
+
 /// A routine that pages, agents and other clients can call.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -239,6 +249,10 @@ pub struct Endpoint {
     pub payload_schema: Option<Value>,
     /// Its steps as written: requests and controls, operators not evaluated.
     pub routine: Vec<Value>,
+    /// Only routines, hooks and agents may call it (`InternalApi`).
+    pub is_internal: bool,
+    /// Who may call it, also through those.
+    pub auth: Rule,
     /// Where it was declared.
     pub at: Location,
 }

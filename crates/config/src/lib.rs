@@ -5,6 +5,7 @@ mod config;
 mod diagnostic;
 mod env;
 mod mask;
+mod rule;
 mod section;
 mod served;
 mod shape;
@@ -17,10 +18,11 @@ pub use agent::{
 };
 pub use config::{
     Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
-    McpOauth, McpStdio, McpTransport, ModelConnection, Price, RemoteConnection, SqlConnection,
+    McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, RemoteConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};
+pub use rule::{OWNER_ROLES, Rule};
 pub use served::{ServedAgent, ServedTool};
 pub use source::Location;
 

@@ -23,7 +23,7 @@ fn the_examples_are_good() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
         let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));
         assert_eq!(render(&warnings), "", "{name}");
-        assert_eq!(config.pages.iter().map(|page| page.id.as_str()).collect::<Vec<_>>(), pages);
+        assert_eq!(config.pages.iter().map(|page| page.definition.id.as_str()).collect::<Vec<_>>(), pages);
         let offered = config.agents.values().flat_map(|agent| &agent.tools);
         assert_eq!(offered.map(|tool| tool.name.as_str()).collect::<Vec<_>>(), tools);
     };

@@ -67,7 +67,7 @@ fn a_minimal_agent_with_shared_state() {
     assert_eq!((agent.agent_type, agent.max_steps, agent.max_retries), (AgentType::Claude, 10, 2));
     assert_eq!((agent.tools[0].endpoint_id.as_str(), agent.tools[0].confirm), ("search_knowledge_base", false));
     assert_eq!(agent.at.to_string(), "chatwright.yaml:8:5");
-    let page = serde_json::to_value(&config.pages[0]).unwrap();
+    let page = serde_json::to_value(&config.pages[0].definition).unwrap();
     assert_eq!(page["blocks"][3]["properties"]["sharedState"]["company"], json!({ "_state": "company" }));
 }
 

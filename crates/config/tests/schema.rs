@@ -25,7 +25,7 @@ fn good() -> Value {
             "id": "e", "description": "E",
             "payloadSchema": { "type": "object", "properties": { "q": { "type": "string", "description": "Q" } } },
             "routine": [{ ":return": 1 }],
-        }],
+        }, { "id": "h", "routine": [{ ":return": 1 }] }],
         "pages": [{ "id": "p", "blocks": [
             { "id": "c", "type": "Columns", "properties": { "widths": [1] }, "blocks": [{ "id": "n", "type": "TextInput" }] },
             { "id": "chat", "type": "AgentChat", "properties": { "agentId": "a", "sharedState": { "n": { "_state": "n" } } } },
@@ -82,6 +82,24 @@ fn schema_and_server_agree() {
     check("/pages/0/blocks/0/blocks/0/colour", json!("red"), false);
     check("/pages/0/blocks/1/properties/agentId", json!(null), false);
     check("/api/0/routine/0/properties/query", json!(7), false);
+    for entry in ["agents/0", "api/2", "pages/0"] {
+        let at = format!("/{entry}/auth");
+        for good in [json!("public"), json!("protected"), json!({ "public": true }), json!({ "roles": ["admin"] })] {
+            check(&at, good, true);
+        }
+        for wrong in [
+            json!("open"),
+            json!(true),
+            json!({}),
+            json!({ "roles": [] }),
+            json!({ "roles": [""] }),
+            json!({ "public": false }),
+        ] {
+            check(&at, wrong, false);
+        }
+        check(&at, json!({ "public": true, "roles": ["admin"] }), false);
+    }
+    check("/api/2/type", json!("InternalApi"), true);
     check("/limits/turnMs", json!("long"), false);
     check("/colours", json!([]), false);
     check("/serveAsRemoteAgent/endpoints", json!([]), false);
@@ -95,7 +113,7 @@ fn schema_and_server_agree() {
 /// Each keyword of the schema is one that the decoder obeys or one that only explains.
 #[test]
 fn the_decoder_knows_every_keyword() {
-    const KNOWN: [&str; 20] = [
+    const KNOWN: [&str; 22] = [
         "$defs",
         "$ref",
         "$schema",
@@ -107,9 +125,11 @@ fn the_decoder_knows_every_keyword() {
         "enum",
         "format",
         "items",
+        "maxProperties",
         "maximum",
         "minItems",
         "minLength",
+        "minProperties",
         "minimum",
         "oneOf",
         "pattern",

@@ -2,7 +2,7 @@
 
 use crate::routine::{self, Budget, Surroundings};
 use crate::step::{Dialects, Step};
-use crate::{Connection, EndpointError, EndpointTool};
+use crate::{Connection, EndpointError, EndpointTool, Gate};
 use contract::ToolSpec;
 use dialect::Dialect;
 use futures::FutureExt;
@@ -31,10 +31,12 @@ pub struct Endpoint {
 }
 
 /// Who calls.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct CallContext {
     /// The caller; `_user` reads `{id}`.
     pub user_id: String,
+    /// What the caller may call.
+    pub gate: Arc<dyn Gate>,
     /// Ends the call.
     pub cancel: CancellationToken,
 }
@@ -102,9 +104,10 @@ impl Endpoints {
     /// # Errors
     /// See [`EndpointError`].
     pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
-        let compiled = self.ready(id, &payload)?;
+        let compiled = self.ready(id, &payload, &*context.gate)?;
         let around = Surroundings {
             endpoints: self,
+            gate: &*context.gate,
             connections: &self.connections,
             endpoint_id: id,
             payload: &payload,
@@ -120,7 +123,7 @@ impl Endpoints {
         }
     }
 
-    /// Runs an endpoint for a step of another one: with its user, its time and what is left of its steps.
+    /// Runs an endpoint for a step of another one: with its user and what he may, its time and what is left of its steps.
     pub(crate) fn call_inside<'a>(
         &'a self,
         id: &'a str,
@@ -128,12 +131,13 @@ impl Endpoints {
         caller: Surroundings<'a>,
     ) -> BoxFuture<'a, Result<Value, EndpointError>> {
         let around = Surroundings { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };
-        async move { routine::run(&self.ready(id, payload)?.steps, around).await }.boxed()
+        async move { routine::run(&self.ready(id, payload, caller.gate)?.steps, around).await }.boxed()
     }
 
-    /// The endpoint, if the payload fits it.
-    fn ready(&self, id: &str, payload: &Value) -> Result<&Compiled, EndpointError> {
+    /// The endpoint, if the caller may call it and the payload fits it.
+    fn ready(&self, id: &str, payload: &Value, gate: &dyn Gate) -> Result<&Compiled, EndpointError> {
         let compiled = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
+        gate.admit(id)?;
         compiled.check(payload)?;
         Ok(compiled)
     }

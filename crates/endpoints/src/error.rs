@@ -6,9 +6,12 @@ use thiserror::Error;
 /// Why an endpoint has no result. The text of each is for the caller and for a model; causes are in the log.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EndpointError {
-    /// There is no endpoint with this id.
+    /// There is no endpoint with this id, or none that the caller may call.
     #[error("There is no such endpoint.")]
     NotFound,
+    /// The caller would have to sign in.
+    #[error("The user is not signed in.")]
+    Unauthenticated,
     /// The payload does not fit.
     #[error("The payload does not fit at {path}: {message}")]
     Payload {

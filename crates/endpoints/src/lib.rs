@@ -3,6 +3,7 @@
 mod connection;
 mod endpoint;
 mod error;
+mod gate;
 mod http;
 mod routine;
 mod sql;
@@ -13,7 +14,8 @@ mod tool;
 pub use connection::Connection;
 pub use endpoint::{CallContext, Endpoint, Endpoints};
 pub use error::EndpointError;
+pub use gate::Gate;
 pub use http::{Http, HttpSettings};
 pub use sql::{Sql, SqlLimits, SqlSettings};
 pub use text::{TextModels, TextQuestion};
-pub use tool::EndpointTool;
+pub use tool::{CallersTool, EndpointTool};

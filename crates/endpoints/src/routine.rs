@@ -3,7 +3,7 @@
 use crate::endpoint::Endpoints;
 use crate::step::{CallRequest, Request, Step, What};
 use crate::text::TextQuestion;
-use crate::{Connection, EndpointError};
+use crate::{Connection, EndpointError, Gate};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 use operators::{Scope, evaluate, is_truthy};
@@ -35,6 +35,8 @@ impl Budget {
 pub(crate) struct Surroundings<'a> {
     /// For calls of other endpoints.
     pub(crate) endpoints: &'a Endpoints,
+    /// What the caller may call.
+    pub(crate) gate: &'a dyn Gate,
     /// By id.
     pub(crate) connections: &'a HashMap<String, Connection>,
     /// For the log.

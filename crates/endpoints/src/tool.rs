@@ -1,33 +1,45 @@
 //! An endpoint as a tool.
 
-use crate::{CallContext, Endpoints};
+use crate::{CallContext, Endpoints, Gate};
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
 use futures::future::BoxFuture;
 use serde_json::Value;
 use std::sync::Arc;
 
-/// An endpoint that an agent can call: its whole routine runs, with its checks (L-48).
+/// An endpoint that an agent can call. It becomes a tool for each caller.
+#[derive(Clone)]
 pub struct EndpointTool {
     endpoints: Arc<Endpoints>,
-    endpoint_id: String,
-    spec: ToolSpec,
+    endpoint_id: Arc<str>,
+    spec: Arc<ToolSpec>,
 }
 
 impl EndpointTool {
     pub(crate) fn new(endpoints: Arc<Endpoints>, endpoint_id: &str, spec: ToolSpec) -> Self {
-        Self { endpoints, endpoint_id: endpoint_id.to_owned(), spec }
+        Self { endpoints, endpoint_id: endpoint_id.into(), spec: Arc::new(spec) }
+    }
+
+    /// The tool in the hands of an agent that works for this caller.
+    pub fn of(&self, gate: Arc<dyn Gate>) -> CallersTool {
+        CallersTool { tool: self.clone(), gate }
     }
 }
 
-impl Tool for EndpointTool {
+/// An endpoint as one caller's tool: its whole routine runs, with its checks, his rights included (L-48).
+pub struct CallersTool {
+    tool: EndpointTool,
+    gate: Arc<dyn Gate>,
+}
+
+impl Tool for CallersTool {
     fn spec(&self) -> &ToolSpec {
-        &self.spec
+        &self.tool.spec
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let caller = CallContext { user_id: context.user_id, cancel: context.cancel };
+        let caller = CallContext { user_id: context.user_id, gate: self.gate.clone(), cancel: context.cancel };
         Box::pin(async move {
-            let called = self.endpoints.call(&self.endpoint_id, input, &caller).await;
+            let called = self.tool.endpoints.call(&self.tool.endpoint_id, input, &caller).await;
             called.map_err(|error| ToolError::new(error.to_string()))
         })
     }

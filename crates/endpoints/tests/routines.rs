@@ -30,7 +30,7 @@ async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) 
 }
 
 fn context() -> CallContext {
-    CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() }
+    CallContext { user_id: "ada".to_owned(), gate: Arc::new(|_: &str| Ok(())), cancel: CancellationToken::new() }
 }
 
 async fn call(endpoints: &Endpoints, id: &str, payload: Value) -> String {
@@ -257,7 +257,7 @@ async fn an_endpoint_is_a_tool() {
     let routine = json!([{ ":if": { "_eq": [{ "_payload": "q" }, ""] }, ":then": { ":reject": "Say what." } }, { ":return": "found" }]);
     let endpoints = Arc::new(endpoints(false, Duration::from_secs(20), &[("search", routine)]).await);
     assert!(endpoints.tool("none", "none", false).is_none());
-    let tool = endpoints.tool("search", "find", true).unwrap();
+    let tool = endpoints.tool("search", "find", true).unwrap().of(Arc::new(|_: &str| Ok(())));
     let spec = tool.spec();
     assert_eq!((spec.name.as_str(), spec.description.as_str(), spec.needs_approval), ("find", "Does something.", true));
     let context = || ToolContext {
@@ -271,6 +271,27 @@ async fn an_endpoint_is_a_tool() {
     assert_eq!(tool.call(json!({ "q": "" }), context()).await.unwrap_err().message, "Say what.");
     let unfit = tool.call(json!({}), context()).await.unwrap_err().message;
     assert_eq!(unfit, r#"The payload does not fit at /: "q" is a required property"#);
+}
+
+#[tokio::test]
+async fn each_endpoint_that_runs_is_one_that_the_caller_may_call() {
+    let call_inner =
+        json!({ "id": "i", "type": "CallEndpoint", "properties": { "endpointId": "inner", "payload": { "q": "" } } });
+    let outer = json!([{ ":try": call_inner, ":catch": { ":return": "caught" } }, { ":return": { "_step": "i" } }]);
+    let inner = json!([{ ":return": "done" }]);
+    let time = Duration::from_secs(20);
+    let endpoints = Arc::new(endpoints(false, time, &[("outer", outer), ("inner", inner)]).await);
+    let check = async |refused: &'static str, error: EndpointError, expected: &str| {
+        let gate = move |id: &str| if id == refused { Err(error.clone()) } else { Ok(()) };
+        let context = CallContext { gate: Arc::new(gate), ..context() };
+        let answer = endpoints.call("outer", json!({ "q": "" }), &context).await;
+        assert_eq!(answer.map_or_else(|error| error.to_string(), |value| value.to_string()), expected, "{refused}");
+    };
+    check("none", EndpointError::NotFound, "\"done\"").await;
+    check("outer", EndpointError::NotFound, "There is no such endpoint.").await;
+    check("inner", EndpointError::NotFound, "\"caught\"").await;
+    check("outer", EndpointError::Unauthenticated, "The user is not signed in.").await;
+    check("inner", EndpointError::Unauthenticated, "The user is not signed in.").await;
 }
 
 #[test]

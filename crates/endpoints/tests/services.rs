@@ -70,7 +70,8 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
     let routine = serde_json::from_value(routine).unwrap();
     let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
     let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
-    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
+    let context =
+        CallContext { user_id: "ada".to_owned(), gate: Arc::new(|_: &str| Ok(())), cancel: CancellationToken::new() };
     endpoints.call("e", payload, &context).await.map_or_else(|error| error.to_string(), |value| value.to_string())
 }
 

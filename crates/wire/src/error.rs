@@ -89,6 +89,11 @@ impl UserError {
         Self::new(ErrorCode::NotFound, "There is nothing here, or it is not yours.")
     }
 
+    /// 401, for who could be let in after signing in.
+    pub fn unauthenticated() -> Self {
+        Self::new(ErrorCode::Unauthenticated, "You are not signed in. Sign in and try again.")
+    }
+
     /// 422 at a field.
     pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: Some(path.into()), ..Self::new(ErrorCode::Invalid, message) }

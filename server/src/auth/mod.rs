@@ -1,7 +1,8 @@
-//! Who calls, and from where. Every request passes here before it reaches a route.
+//! Who calls, and from where: every request passes here before it reaches a route. And what a caller may use: see [`rights`].
 
 mod host;
 mod origin;
+pub(crate) mod rights;
 
 pub(crate) use host::check as check_host;
 pub(crate) use origin::check as check_origin;
@@ -17,6 +18,11 @@ const LOCAL_OWNER: &str = "local";
 /// Names the caller. In `local` mode (the only one yet) whoever can reach the loopback address is the one owner; the
 /// server refuses to listen on any other.
 pub(crate) async fn name_caller(mut request: Request, next: Next) -> Response {
-    request.extensions_mut().insert(Caller { user_id: LOCAL_OWNER.to_owned() });
+    request.extensions_mut().insert(local_owner());
     next.run(request).await
+}
+
+fn local_owner() -> Caller {
+    let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
+    Caller { user_id: LOCAL_OWNER.to_owned(), is_authenticated: true, roles }
 }

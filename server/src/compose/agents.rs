@@ -8,12 +8,13 @@ use super::models;
 use super::pages::Pages;
 use super::policy::AgentPolicy;
 use super::remote_agents;
+use crate::auth::rights::Rights;
 use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, SubAgent, Timeouts};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
 use contract::{Execution, Price, Sampling, Tool, ToolChoice, ToolSpec};
-use endpoints::Endpoints;
+use endpoints::{EndpointTool, Endpoints};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ const MAX_FIELDS: usize = 200;
 pub(crate) struct ConfiguredAgents {
     agents: HashMap<String, Configured>,
     pages: Arc<Pages>,
+    rights: Arc<Rights>,
     hooks: Arc<HookRoom>,
 }
 
@@ -36,6 +38,8 @@ pub(crate) struct ConfiguredAgents {
 struct Configured {
     agent: Option<Arc<Agent>>,
     page_context: bool,
+    /// Endpoints that it may call for its user, and what it calls them.
+    endpoints: Vec<EndpointTool>,
     /// Instructions that are evaluated for each turn (L-20).
     instructions: Option<Value>,
     /// None without any endpoint in it.
@@ -45,52 +49,78 @@ struct Configured {
     below: Vec<config::SubAgentRef>,
 }
 
+impl Configured {
+    /// Whether nothing about it depends on who asks, or where.
+    fn is_the_same_for_everybody(&self) -> bool {
+        self.instructions.is_none() && self.below.is_empty() && self.policy.is_none() && self.endpoints.is_empty()
+    }
+}
+
 impl ConfiguredAgents {
     pub(super) fn build(
         config: &Config,
         endpoints: &Arc<Endpoints>,
         mcp: &McpServers,
         pages: Arc<Pages>,
+        rights: Arc<Rights>,
     ) -> anyhow::Result<Self> {
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            let built = build(config, agent, endpoints, mcp)?;
+            let built = build(config, agent, mcp)?;
+            let tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
             let page_context = agent.page_context;
             let below = agent.agents.clone();
-            let policy = agent.policy.as_ref().map(|policy| AgentPolicy::build(policy, endpoints)).transpose();
+            let policy = agent.policy.as_ref().map(|policy| AgentPolicy::build(policy, endpoints, &rights)).transpose();
             let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
-            let configured = Configured { agent: built, page_context, instructions, hooks, policy, below };
+            let configured =
+                Configured { agent: built, page_context, endpoints: tools, instructions, hooks, policy, below };
             agents.insert(agent.id.clone(), configured);
         }
-        Ok(Self { agents, pages, hooks: HookRoom::new(endpoints.clone()) })
+        let hooks = HookRoom::new(endpoints.clone(), rights.clone());
+        Ok(Self { agents, pages, rights, hooks })
     }
 }
 
 impl ConfiguredAgents {
-    /// The agent with its instructions for a turn with this context.
+    /// Whether the caller may ask this agent on this page.
+    pub(super) fn may_ask(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
+        self.rights.open_page(caller, page_id)?;
+        self.rights.ask_agent(caller, agent_id)
+    }
+
+    /// The agent as it works for this caller, with its instructions for a turn with this context.
     fn instructed(
         &self,
         caller: &Caller,
         id: &str,
         context: impl FnOnce() -> Map<String, Value>,
     ) -> Result<Arc<Agent>, UserError> {
+        self.rights.ask_agent(caller, id)?;
         let configured = self.agents.get(id).ok_or_else(UserError::not_found)?;
         let agent = configured.agent.clone().ok_or_else(|| {
             UserError::new(ErrorCode::Unavailable, "This agent's model provider is not available in this version.")
         })?;
-        if configured.instructions.is_none() && configured.below.is_empty() && configured.policy.is_none() {
+        if configured.is_the_same_for_everybody() {
             return Ok(agent);
         }
         let context = context();
         let mut agent = Agent::clone(&agent);
+        if !configured.endpoints.is_empty() {
+            let gate = self.rights.gate(caller);
+            let tools = configured.endpoints.iter().map(|tool| Arc::new(tool.of(gate.clone())) as Arc<dyn Tool>);
+            agent.tools.splice(0..0, tools);
+        }
         if let Some(instructions) = &configured.instructions {
             agent.instructions = instructions::text(instructions, id, &caller.user_id, context.clone())?;
         }
-        agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller, Vec::new()));
+        agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller));
         for below in &configured.below {
-            agent.agents.push(Arc::new(self.below(caller, below, &context)?));
+            // One that the user may not ask is not there for who works for him.
+            if self.rights.ask_agent(caller, &below.agent_id).is_ok() {
+                agent.agents.push(Arc::new(self.below(caller, below, &context)?));
+            }
         }
         Ok(Arc::new(agent))
     }
@@ -125,10 +155,7 @@ impl Agents for ConfiguredAgents {
     }
 
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
-        use app::context::PageSource;
-        if self.pages.page(request.page_id).is_none() {
-            return Err(UserError::not_found());
-        }
+        self.may_ask(request.caller, request.page_id, request.agent_id)?;
         let agent = self.instructed(request.caller, request.agent_id, || hooks::context(request))?;
         let agent = match self.agents.get(request.agent_id) {
             Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
@@ -145,12 +172,7 @@ impl Agents for ConfiguredAgents {
     }
 }
 
-fn build(
-    config: &Config,
-    agent: &config::Agent,
-    endpoints: &Arc<Endpoints>,
-    mcp: &McpServers,
-) -> anyhow::Result<Option<Arc<Agent>>> {
+fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Result<Option<Arc<Agent>>> {
     let connection = &config.connections[&agent.connection_id];
     let Some(model) = models::build(&connection.kind, &agent.model, agent.openai_api) else {
         tracing::warn!(
@@ -171,7 +193,7 @@ fn build(
         policy: None,
         sources: [mcp.sources(config, agent)?, remote_agents::sources(config, agent)?].concat(),
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
-        tools: tools(config, agent, endpoints)?,
+        tools: tools(config, agent)?,
         settings: settings(config, agent),
     })))
 }
@@ -196,14 +218,18 @@ fn prices(config: &Config, agent: &config::Agent) -> HashMap<String, Price> {
     names.filter_map(price).collect()
 }
 
-/// The tools that do not depend on the page (L-47): endpoints, the files of a folder, questions.
-fn tools(config: &Config, agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
-    let of_endpoints = agent.tools.iter().map(|tool| {
+/// The agent's endpoints (L-47), before there is a caller for whom they are called.
+fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<EndpointTool>> {
+    let tools = agent.tools.iter().map(|tool| {
         let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
-        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
-        Ok(Arc::new(built) as Arc<dyn Tool>)
+        built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))
     });
-    let mut tools = of_endpoints.collect::<anyhow::Result<Vec<_>>>()?;
+    tools.collect()
+}
+
+/// The tools that depend on neither page nor caller: the files of a folder, questions.
+fn tools(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
+    let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
     if let Some(config::FileSystem { base_path }) = &agent.file_system {
         let opened = tools::file_system::open(base_path, config.limits.tool);
         tools.extend(opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?);

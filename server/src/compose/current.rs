@@ -6,6 +6,7 @@ use super::endpoints::{self, Databases};
 use super::mcp::McpServers;
 use super::pages::Pages;
 use super::served::Served;
+use crate::auth::rights::Rights;
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use arc_swap::ArcSwap;
@@ -13,6 +14,7 @@ use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
 use parking_lot::Mutex;
 use serde::Serialize;
+use serde_json::Value;
 use std::sync::Arc;
 use wire::UserError;
 use wire::page::Page;
@@ -24,6 +26,7 @@ pub(crate) struct Current {
 }
 
 struct Things {
+    rights: Arc<Rights>,
     pages: Arc<Pages>,
     agents: ConfiguredAgents,
     endpoints: Arc<Endpoints>,
@@ -50,10 +53,13 @@ impl Things {
         let databases = endpoints::open_databases(config, databases).await?;
         let mcp = McpServers::open(config, before.map_or(&no_mcp, |before| &before.mcp));
         let endpoints = Arc::new(endpoints::build(config, &databases)?);
-        let pages = Arc::new(Pages::new(config.pages.clone()));
-        let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone())?;
-        let served = config.served.as_ref().map(|served| Arc::new(Served::new(served, endpoints.clone())));
-        Ok(Self { pages, agents, endpoints, databases, mcp, served })
+        let rights = Rights::new(config);
+        let definitions = config.pages.iter().map(|page| page.definition.clone()).collect();
+        let pages = Arc::new(Pages::new(definitions, rights.clone()));
+        let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone(), rights.clone())?;
+        let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
+        let served = config.served.as_ref().map(served);
+        Ok(Self { rights, pages, agents, endpoints, databases, mcp, served })
     }
 }
 
@@ -90,8 +96,31 @@ impl Current {
         self.things.load().served.clone()
     }
 
-    pub(super) fn endpoints(&self) -> Arc<Endpoints> {
-        self.things.load().endpoints.clone()
+    /// Runs an endpoint for a page's button or another client, who both call it on a page.
+    ///
+    /// # Errors
+    /// 401 and 404 by the rules of page and endpoint; what the routine says.
+    pub(crate) async fn call_endpoint(
+        &self,
+        caller: &Caller,
+        (page_id, id): (&str, &str),
+        payload: Value,
+    ) -> Result<Value, UserError> {
+        let (endpoints, rights) = {
+            let things = self.things.load();
+            (things.endpoints.clone(), things.rights.clone())
+        };
+        rights.open_page(caller, page_id)?;
+        rights.call_from_outside(caller, id)?;
+        endpoints::call(&endpoints, rights.gate(caller), caller, id, payload).await
+    }
+
+    /// Whether the caller may ask this agent on this page.
+    ///
+    /// # Errors
+    /// 401 and 404 by the rules of page and agent.
+    pub(crate) fn may_ask(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
+        self.things.load().agents.may_ask(caller, page_id, agent_id)
     }
 }
 
@@ -114,11 +143,7 @@ impl Agents for Current {
 }
 
 impl PageSource for Current {
-    fn page(&self, id: &str) -> Option<Arc<Page>> {
-        self.things.load().pages.page(id)
-    }
-
-    fn first(&self) -> Option<String> {
-        self.things.load().pages.first()
+    fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
+        self.things.load().pages.page(caller, id)
     }
 }

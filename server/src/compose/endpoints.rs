@@ -1,6 +1,7 @@
 //! Endpoints and their connections.
 
 use super::text_models::Models;
+use crate::auth::rights::Gate;
 use anyhow::anyhow;
 use chat::Caller;
 use config::{Config, ConnectionKind};
@@ -74,12 +75,19 @@ fn build_connection(
 }
 
 /// Runs an endpoint for a caller who waits; when the caller goes, the routine ends.
-pub(super) async fn call(endpoints: &Endpoints, caller: &Caller, id: &str, payload: Value) -> Result<Value, UserError> {
+pub(super) async fn call(
+    endpoints: &Endpoints,
+    gate: Arc<Gate>,
+    caller: &Caller,
+    id: &str,
+    payload: Value,
+) -> Result<Value, UserError> {
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
-    let context = CallContext { user_id: caller.user_id.clone(), cancel };
+    let context = CallContext { user_id: caller.user_id.clone(), gate, cancel };
     endpoints.call(id, payload, &context).await.map_err(|error| match error {
         EndpointError::NotFound => UserError::not_found(),
+        EndpointError::Unauthenticated => UserError::unauthenticated(),
         EndpointError::Payload { path, message } => UserError::invalid(path, message),
         EndpointError::Rejected(message) => UserError::invalid("/", message),
         EndpointError::Thrown(message) => UserError::new(ErrorCode::Internal, message),

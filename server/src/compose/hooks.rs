@@ -1,5 +1,6 @@
 //! An agent's hooks as calls of endpoints.
 
+use crate::auth::rights::{Gate, Rights};
 use chat::{AgentRequest, Hook};
 use endpoints::{CallContext, Endpoints};
 use futures::FutureExt;
@@ -23,34 +24,42 @@ const MAX_PART_BYTES: usize = 64 * 1024;
 /// Where the hooks of all agents run: their calls end when it is dropped.
 pub(super) struct HookRoom {
     endpoints: Arc<Endpoints>,
+    rights: Arc<Rights>,
     calls: Arc<Semaphore>,
     cancel: CancellationToken,
     _end: DropGuard,
 }
 
 impl HookRoom {
-    pub(super) fn new(endpoints: Arc<Endpoints>) -> Arc<Self> {
+    pub(super) fn new(endpoints: Arc<Endpoints>, rights: Arc<Rights>) -> Arc<Self> {
         let cancel = CancellationToken::new();
         let calls = Arc::new(Semaphore::new(MAX_CALLS));
-        Arc::new(Self { endpoints, calls, _end: cancel.clone().drop_guard(), cancel })
+        Arc::new(Self { endpoints, rights, calls, _end: cancel.clone().drop_guard(), cancel })
     }
 
     /// The hooks of an agent for one turn.
     pub(super) fn hooks(self: &Arc<Self>, of: &Arc<config::Hooks>, request: &AgentRequest<'_>) -> TurnHooks {
-        let user_id = request.caller.user_id.clone();
-        TurnHooks { room: self.clone(), of: of.clone(), user_id, context: context(request) }
+        let caller = HookCaller { user_id: request.caller.user_id.clone(), gate: self.rights.gate(request.caller) };
+        TurnHooks { room: self.clone(), of: of.clone(), caller, context: context(request) }
     }
+}
+
+/// For whom hooks are called: they may do what the user may.
+#[derive(Clone)]
+struct HookCaller {
+    user_id: String,
+    gate: Arc<Gate>,
 }
 
 /// One that fails is logged, and breaks nothing (L-78).
 async fn call(
     endpoints: &Endpoints,
     id: &str,
-    user_id: &str,
+    HookCaller { user_id, gate }: HookCaller,
     payload: Value,
     cancel: CancellationToken,
 ) -> Option<Value> {
-    let context = CallContext { user_id: user_id.to_owned(), cancel };
+    let context = CallContext { user_id, gate, cancel };
     let answer = endpoints.call(id, payload, &context).await;
     answer.inspect_err(|error| tracing::warn!(endpoint = id, %error, "a hook failed")).ok()
 }
@@ -77,7 +86,7 @@ pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
 pub(super) struct TurnHooks {
     room: Arc<HookRoom>,
     of: Arc<config::Hooks>,
-    user_id: String,
+    caller: HookCaller,
     context: Map<String, Value>,
 }
 
@@ -111,11 +120,11 @@ impl chat::Hooks for TurnHooks {
                 tracing::warn!(endpoint = id, ?hook, "too many hooks are running; this one is left out");
                 continue;
             };
-            let (id, user_id, payload) = (id.clone(), self.user_id.clone(), payload.clone());
+            let (id, caller, payload) = (id.clone(), self.caller.clone(), payload.clone());
             // The room is not kept alive by its calls: they end with it.
             let (endpoints, cancel) = (self.room.endpoints.clone(), self.room.cancel.clone());
             tokio::spawn(async move {
-                call(&endpoints, &id, &user_id, payload, cancel).await;
+                call(&endpoints, &id, caller, payload, cancel).await;
                 drop(permit);
             });
         }
@@ -128,7 +137,8 @@ impl chat::Hooks for TurnHooks {
             let all = async {
                 for id in &self.of.finish {
                     let answer =
-                        call(&self.room.endpoints, id, &self.user_id, payload.clone(), cancel.child_token()).await;
+                        call(&self.room.endpoints, id, self.caller.clone(), payload.clone(), cancel.child_token())
+                            .await;
                     if let Some(answer) = answer {
                         add(&mut parts, id, &answer);
                     }

@@ -16,14 +16,12 @@ mod text_models;
 pub(crate) use current::{Current, Status};
 pub(crate) use served::Served;
 
-use chat::{Caller, Chat};
+use chat::Chat;
 use config::{Config, Limits, Reading};
 use secrecy::ExposeSecret;
-use serde_json::Value;
 use std::path::Path;
 use std::sync::Arc;
 use store::Store;
-use wire::UserError;
 
 /// The demo, as it is in the repository.
 const DEMO: &[(&str, &str)] = &[
@@ -58,10 +56,5 @@ impl Composition {
         let store = Store::open(url).await?;
         let chat = Chat::open(store, current.clone(), MAX_RUNS).await?;
         Ok(Self { chat, current, limits: config.limits })
-    }
-
-    /// Runs an endpoint for a page's button or another client.
-    pub(crate) async fn call_endpoint(&self, caller: &Caller, id: &str, payload: Value) -> Result<Value, UserError> {
-        endpoints::call(&self.current.endpoints(), caller, id, payload).await
     }
 }

@@ -1,20 +1,23 @@
 //! The config's pages, as the UI and the agents look at them.
 
-use app::context::PageSource;
+use crate::auth::rights::Rights;
+use chat::Caller;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::page::{AgentChatProperties, Block, BlockType, Page, SharedField, shared_fields};
+use wire::{ErrorCode, UserError};
 
 /// All pages, with what their chats share.
 pub(crate) struct Pages {
-    first: Option<String>,
+    order: Vec<String>,
     by_id: HashMap<String, Arc<Page>>,
     shared: HashMap<(String, String), Vec<SharedField>>,
+    rights: Arc<Rights>,
 }
 
 impl Pages {
-    pub(crate) fn new(pages: Vec<Page>) -> Self {
-        let first = pages.first().map(|page| page.id.clone());
+    pub(crate) fn new(pages: Vec<Page>, rights: Arc<Rights>) -> Self {
+        let order = pages.iter().map(|page| page.id.clone()).collect();
         let mut shared = HashMap::new();
         for page in &pages {
             for chat in chats(&page.blocks) {
@@ -23,22 +26,35 @@ impl Pages {
             }
         }
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { first, by_id, shared }
+        Self { order, by_id, shared, rights }
+    }
+
+    /// The page with this id; without one, the first that the caller may open.
+    ///
+    /// # Errors
+    /// 401 and 404.
+    pub(crate) fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
+        let Some(id) = id else { return self.first(caller) };
+        self.rights.open_page(caller, id)?;
+        self.by_id.get(id).cloned().ok_or_else(UserError::not_found)
+    }
+
+    /// When he may open none: 401, if one is there for those who are signed in.
+    fn first(&self, caller: &Caller) -> Result<Arc<Page>, UserError> {
+        let mut refused = UserError::not_found();
+        for id in &self.order {
+            match self.page(caller, Some(id)) {
+                Err(error) if error.code == ErrorCode::NotFound => {}
+                Err(error) => refused = error,
+                page => return page,
+            }
+        }
+        Err(refused)
     }
 
     /// What the page declares for its chat with this agent; none when it has no such chat.
     pub(crate) fn shared_fields(&self, page_id: &str, agent_id: &str) -> Option<&[SharedField]> {
         self.shared.get(&(page_id.to_owned(), agent_id.to_owned())).map(Vec::as_slice)
-    }
-}
-
-impl PageSource for Pages {
-    fn page(&self, id: &str) -> Option<Arc<Page>> {
-        self.by_id.get(id).cloned()
-    }
-
-    fn first(&self) -> Option<String> {
-        self.first.clone()
     }
 }
 

@@ -1,6 +1,7 @@
 //! An agent's policy: its rules for one user, and the endpoint that is asked.
 
 use super::endpoints;
+use crate::auth::rights::{Gate, Rights};
 use ::endpoints::Endpoints;
 use agent::{Action, Asked, Policy, Rule, RuleSettings, Rules, Ruling};
 use chat::Caller;
@@ -22,11 +23,16 @@ const NO_ANSWER: &str = "the agent's policy could not be asked about this call."
 pub(super) struct AgentPolicy {
     rules: Arc<Rules>,
     endpoint: Option<(Arc<Endpoints>, String)>,
+    rights: Arc<Rights>,
 }
 
 impl AgentPolicy {
     /// Reads the patterns.
-    pub(super) fn build(policy: &config::Policy, endpoints: &Arc<Endpoints>) -> Result<Self, String> {
+    pub(super) fn build(
+        policy: &config::Policy,
+        endpoints: &Arc<Endpoints>,
+        rights: &Arc<Rights>,
+    ) -> Result<Self, String> {
         let rules = policy.rules.iter().map(|rule| {
             Rule::new(RuleSettings {
                 tools: rule.tools.clone(),
@@ -38,12 +44,13 @@ impl AgentPolicy {
         });
         let rules = Arc::new(Rules::new(rules.collect::<Result<_, _>>()?, action(policy.default)));
         let endpoint = policy.endpoint_id.clone().map(|id| (endpoints.clone(), id));
-        Ok(Self { rules, endpoint })
+        Ok(Self { rules, endpoint, rights: rights.clone() })
     }
 
     /// For this user.
-    pub(super) fn of(&self, caller: &Caller, roles: Vec<String>) -> Arc<dyn Policy> {
-        Arc::new(UserPolicy { policy: self.clone(), caller: caller.clone(), roles })
+    pub(super) fn of(&self, caller: &Caller) -> Arc<dyn Policy> {
+        let gate = self.rights.gate(caller);
+        Arc::new(UserPolicy { policy: self.clone(), caller: caller.clone(), gate })
     }
 }
 
@@ -58,46 +65,54 @@ fn action(action: PolicyAction) -> Action {
 struct UserPolicy {
     policy: AgentPolicy,
     caller: Caller,
-    roles: Vec<String>,
+    gate: Arc<Gate>,
+}
+
+impl UserPolicy {
+    /// Asks the endpoint; only what it plainly allows may run.
+    async fn ask(&self, endpoints: &Endpoints, id: &str, asked: &Asked<'_>) -> Ruling {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
+        let payload = json!({
+            "toolName": asked.call.name,
+            "toolInput": asked.call.input,
+            "agentId": asked.agent_id,
+            "userId": asked.user_id,
+            "conversationId": asked.conversation_id,
+            "isSubAgent": asked.is_sub_agent,
+            "timestamp": now,
+        });
+        let answer = endpoints::call(endpoints, self.gate.clone(), &self.caller, id, payload);
+        match tokio::time::timeout(TIME, answer).await {
+            Ok(Ok(answer)) => read(&answer),
+            Ok(Err(error)) => {
+                tracing::warn!(
+                    endpoint = id,
+                    error = error.message,
+                    "the endpoint of a policy failed; the call is denied"
+                );
+                Ruling::Deny(NO_ANSWER.to_owned())
+            }
+            Err(_) => {
+                tracing::warn!(endpoint = id, "the endpoint of a policy took too long; the call is denied");
+                Ruling::Deny(NO_ANSWER.to_owned())
+            }
+        }
+    }
 }
 
 impl Policy for UserPolicy {
     fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling> {
         async move {
-            let ruling = self.policy.rules.ruling(asked.call, &self.roles);
+            let roles = if self.caller.is_authenticated { self.caller.roles.as_slice() } else { &[] };
+            let ruling = self.policy.rules.ruling(asked.call, roles);
             match (&self.policy.endpoint, ruling) {
                 (Some((endpoints, id)), ruling @ (Ruling::Allow | Ruling::Ask)) => {
-                    ruling.max(ask(endpoints, id, &self.caller, &asked).await)
+                    ruling.max(self.ask(endpoints, id, &asked).await)
                 }
                 (_, ruling) => ruling,
             }
         }
         .boxed()
-    }
-}
-
-/// Asks the endpoint; only what it plainly allows may run.
-async fn ask(endpoints: &Endpoints, id: &str, caller: &Caller, asked: &Asked<'_>) -> Ruling {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as u64);
-    let payload = json!({
-        "toolName": asked.call.name,
-        "toolInput": asked.call.input,
-        "agentId": asked.agent_id,
-        "userId": asked.user_id,
-        "conversationId": asked.conversation_id,
-        "isSubAgent": asked.is_sub_agent,
-        "timestamp": now,
-    });
-    match tokio::time::timeout(TIME, endpoints::call(endpoints, caller, id, payload)).await {
-        Ok(Ok(answer)) => read(&answer),
-        Ok(Err(error)) => {
-            tracing::warn!(endpoint = id, error = error.message, "the endpoint of a policy failed; the call is denied");
-            Ruling::Deny(NO_ANSWER.to_owned())
-        }
-        Err(_) => {
-            tracing::warn!(endpoint = id, "the endpoint of a policy took too long; the call is denied");
-            Ruling::Deny(NO_ANSWER.to_owned())
-        }
     }
 }
 

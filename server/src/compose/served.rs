@@ -1,6 +1,7 @@
 //! What other agent platforms may call: endpoints as tools, behind a key.
 
 use super::endpoints;
+use crate::auth::rights::Rights;
 use ::endpoints::Endpoints;
 use chat::Caller;
 use config::{ServedAgent, ServedTool};
@@ -17,6 +18,7 @@ const SERVICE_USER: &str = "remote-agent";
 /// The tools with what runs them.
 pub(crate) struct Served {
     endpoints: Arc<Endpoints>,
+    rights: Arc<Rights>,
     /// Of the key.
     digest: [u8; 32],
     listing: Value,
@@ -26,9 +28,10 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(super) fn new(served: &ServedAgent, endpoints: Arc<Endpoints>) -> Self {
+    pub(super) fn new(served: &ServedAgent, endpoints: Arc<Endpoints>, rights: Arc<Rights>) -> Self {
         Self {
             endpoints,
+            rights,
             digest: digest(served.api_key.expose_secret().as_bytes()),
             listing: json!({ "tools": served.tools.iter().map(listed).collect::<Value>() }),
             tools: served.tools.iter().map(|tool| (tool.name.clone(), tool.endpoint_id.clone())).collect(),
@@ -57,8 +60,10 @@ impl Served {
     }
 
     async fn run(&self, endpoint_id: &str, payload: Value) -> Result<Value, UserError> {
-        let caller = Caller { user_id: SERVICE_USER.to_owned() };
-        endpoints::call(&self.endpoints, &caller, endpoint_id, payload).await
+        // The key signs in; a role it does not give.
+        let caller = Caller { user_id: SERVICE_USER.to_owned(), is_authenticated: true, roles: Vec::new() };
+        self.rights.call_from_outside(&caller, endpoint_id)?;
+        endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, endpoint_id, payload).await
     }
 }
 

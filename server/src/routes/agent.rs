@@ -47,6 +47,7 @@ pub(crate) async fn send(
     Query(which): Query<Which>,
     body: Result<Json<Body>, JsonRejection>,
 ) -> Result<Response, HttpError> {
+    state.composition.current.may_ask(&caller, &page_id, &agent_id)?;
     let Json(body) = body.map_err(|rejection| unreadable(&rejection))?;
     let (chat, heartbeat) = (&state.composition.chat, state.composition.limits.heartbeat);
     let conversation_id = match (which.conversation_id, &body.id) {
@@ -95,6 +96,7 @@ pub(crate) async fn stream(
     Path(names): Path<(String, String, String)>,
     headers: HeaderMap,
 ) -> Result<Response, HttpError> {
+    state.composition.current.may_ask(&caller, &names.0, &names.1)?;
     let conversation_id = named(&state.composition.chat, &caller, names).await?;
     let cursor = headers.get("last-event-id").map(|cursor| cursor.to_str().unwrap_or_default());
     let frames = state.composition.chat.watch(&caller, &conversation_id, cursor).await?;
@@ -110,6 +112,7 @@ pub(crate) async fn stop(
     Extension(caller): Extension<Caller>,
     Path(names): Path<(String, String, String)>,
 ) -> Result<StatusCode, HttpError> {
+    state.composition.current.may_ask(&caller, &names.0, &names.1)?;
     let conversation_id = named(&state.composition.chat, &caller, names).await?;
     state.composition.chat.stop(&caller, &conversation_id).await?;
     Ok(StatusCode::NO_CONTENT)

@@ -123,7 +123,7 @@ impl House {
 }
 
 pub(crate) fn ada() -> Caller {
-    Caller { user_id: "ada".to_owned() }
+    Caller { user_id: "ada".to_owned(), is_authenticated: true, roles: Vec::new() }
 }
 
 pub(crate) fn message(id: &str) -> Submission {

@@ -10,7 +10,6 @@ use serde_json::{Map, Value};
 /// A model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["auth"]))]
 pub(crate) struct AgentEntry {
     /// The name by which pages refer to it.
     pub(super) id: Id,
@@ -42,6 +41,8 @@ pub(crate) struct AgentEntry {
     /// Endpoints that are told about its runs.
     #[serde(default)]
     pub(super) hooks: HooksEntry,
+    /// Who may ask it; without it, whoever is signed in. An agent above it asks for its user.
+    pub(super) auth: Option<super::rule_entry::RuleEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]

@@ -1,6 +1,7 @@
 //! An agent's tools: endpoints that a model can call.
 
 use super::agent_entry::{ToolEntry, ToolProperties};
+use super::reach::{Thing, Use};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
 use crate::agent::ToolRef;
@@ -40,6 +41,18 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
         tools.push(ToolRef { endpoint_id, confirm, name });
     }
     tools
+}
+
+/// The endpoints that an agent's tools name.
+pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
+    named(agent, "tools", "endpointId", Thing::Endpoint)
+}
+
+/// What a list of an agent names, each by its id alone or under `key`.
+pub(super) fn named<'n>(agent: &'n Node, list: &str, key: &str, thing: Thing) -> Vec<Use<'n>> {
+    let items = agent.get(list).map(|entry| entry.value.items()).unwrap_or_default();
+    let id = |item: &'n Node| item.get(key).map_or(item, |entry| &entry.value);
+    items.iter().map(id).filter_map(|id| Some((thing, id.text()?, id.at))).collect()
 }
 
 /// Whether the endpoint is there and says what a model needs to know (L-8).

@@ -7,12 +7,13 @@ use super::agent_entry::{
 use super::value::{Text, ToolName};
 use super::{
     Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, policy,
-    remote_agents, sub_agents, type_of,
+    remote_agents, rule_entry, sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
 };
 use crate::config::Connection;
+use crate::rule::Rule;
 use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
@@ -58,8 +59,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     agent_steps::check(&entry.properties.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));
     let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
+    let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
-    Some(Agent { policy, mcp, remote_agents, agents, ..typed(entry, tools, files, at) })
+    Some(Agent { policy, mcp, remote_agents, agents, auth, ..typed(entry, tools, files, at) })
 }
 
 fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
@@ -117,6 +119,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         agents: Vec::new(),
         hooks: hooks::typed(entry.hooks),
         file_system,
+        auth: Rule::default(),
         at,
     }
 }

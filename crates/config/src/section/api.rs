@@ -1,5 +1,6 @@
 //! The section `api`: endpoints.
 
+use super::rule_entry::{self, RuleEntry};
 use super::value::{EndpointId, Text};
 use super::{Context, payload_schema, routine};
 use crate::config::Endpoint;
@@ -13,13 +14,14 @@ use serde_json::{Map, Value};
 /// A routine that pages, agents and other clients can call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["auth"]))]
 pub(crate) struct EndpointEntry {
     /// The name by which it is called.
     id: EndpointId,
-    /// Always `Api`.
+    /// Who may call it from outside.
     #[serde(rename = "type", default)]
-    _type: EndpointType,
+    endpoint_type: EndpointType,
+    /// Who may call it; without it, whoever is signed in. A routine or an agent calls it for its user.
+    auth: Option<RuleEntry>,
     /// What it does, for models that may call it.
     description: Option<Text>,
     /// JSON Schema of the payload; a call whose payload does not fit it is refused.
@@ -29,12 +31,14 @@ pub(crate) struct EndpointEntry {
     routine: Vec<Value>,
 }
 
-#[derive(Default, Deserialize, JsonSchema)]
-#[schemars(extend("x-names" = "endpoint type", "x-not-yet" = ["InternalApi"]))]
+#[derive(Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[schemars(extend("x-names" = "endpoint type"))]
 enum EndpointType {
     /// Pages, agents and other clients may call it.
     #[default]
     Api,
+    /// Only routines, hooks and agents may call it, never a page or another client.
+    InternalApi,
 }
 
 /// Reads the section.
@@ -54,6 +58,8 @@ fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
         description: entry.description.map(|Text(text)| text),
         payload_schema: entry.payload_schema.map(Value::Object),
         routine: entry.routine,
+        is_internal: entry.endpoint_type == EndpointType::InternalApi,
+        auth: rule_entry::read(entry.auth, node, context.report),
         at: context.report.location(node.at),
     })
 }

@@ -3,9 +3,10 @@
 use super::action_entry::ActionEntry;
 use super::dynamic::{self, Place};
 use super::pages::Survey;
+use super::reach::{Thing, Use};
 use super::{Context, refuse_prototype_key};
 use crate::shape::{Shape, check_value, suggest};
-use crate::source::{Entry, Kind, Node, Step};
+use crate::source::{Entry, Kind, Node, Span, Step};
 use serde_json::Value;
 use wire::page::{Action, BlockType, Events};
 
@@ -143,6 +144,13 @@ fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
                 let help = suggest::help(id, context.endpoints.keys().copied());
                 let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
                 context.report.error(at, format!("there is no endpoint `{id}`"), help);
+            } else if context.endpoints.get(id).copied().and_then(super::type_of) == Some("InternalApi") {
+                let help = "only routines, hooks and agents may call it".to_owned();
+                context.report.error(
+                    at,
+                    format!("the endpoint `{id}` is internal, so no page can call it"),
+                    Some(help),
+                );
             }
         }
         Some("CallMethod") => method(params, survey, context),
@@ -151,7 +159,7 @@ fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
     }
 }
 
-fn named<'n>(params: &'n Node, key: &str) -> Option<(&'n str, crate::source::Span)> {
+fn named<'n>(params: &'n Node, key: &str) -> Option<(&'n str, Span)> {
     params.get(key).and_then(|entry| Some((entry.value.text()?, entry.value.at)))
 }
 
@@ -203,6 +211,22 @@ pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
     set.filter_map(|action| action.get("params"))
         .flat_map(|params| params.value.entries())
         .map(|entry| entry.key.as_str())
+}
+
+/// The agents and endpoints that a page uses, with all its blocks.
+pub(super) fn uses(owner: &Node) -> Vec<Use<'_>> {
+    let mut found = Vec::new();
+    let chat = owner.get("properties").filter(|_| block_type(owner) == Some(BlockType::AgentChat));
+    let asked = chat.and_then(|properties| named(&properties.value, "agentId"));
+    found.extend(asked.map(|(id, at)| (Thing::Agent, id, at)));
+    let lists = owner.get("events").map(|entry| entry.value.entries()).unwrap_or_default();
+    let calls = lists.iter().flat_map(|list| list.value.items());
+    let calls = calls.filter(|action| super::type_of(action) == Some("CallEndpoint"));
+    let called = calls.filter_map(|action| named(&action.get("params")?.value, "endpointId"));
+    found.extend(called.map(|(id, at)| (Thing::Endpoint, id, at)));
+    let blocks = owner.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();
+    found.extend(blocks.iter().flat_map(uses));
+    found
 }
 
 /// A block's type, if it is one.

@@ -1,6 +1,7 @@
 //! An agent's hooks: endpoints that are told about its runs (L-10, L-74 to L-78).
 
 use super::Context;
+use super::reach::{Thing, Use};
 use super::value::EndpointId;
 use crate::agent::Hooks;
 use crate::shape::suggest;
@@ -38,6 +39,13 @@ pub(super) fn check(agent: &Node, context: &mut Context<'_, '_>) {
             context.report.error(item.at, format!("there is no endpoint `{id}`"), help);
         }
     }
+}
+
+/// The endpoints that an agent's hooks name.
+pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
+    let lists = agent.get("hooks").map(|entry| entry.value.entries()).unwrap_or_default();
+    let named = lists.iter().flat_map(|list| list.value.items());
+    named.filter_map(|item| Some((Thing::Endpoint, item.text()?, item.at))).collect()
 }
 
 /// The hooks of an entry.

@@ -24,9 +24,11 @@ mod pages;
 mod payload_schema;
 mod policy;
 mod prices;
+mod reach;
 mod remote_agents;
 mod remote_parameters;
 mod routine;
+mod rule_entry;
 mod serve_as_remote_agent;
 mod settings;
 mod shared_state;
@@ -107,7 +109,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     let limits = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
-    Config {
+    let config = Config {
         agents: agents::read(section("agents"), &connections, &mut context),
         connections,
         served: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
@@ -118,7 +120,9 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         store: settings::store(section("store"), &mut context),
         folder: folder.map(Path::to_owned),
         limits,
-    }
+    };
+    reach::check(&config, &mut context);
+    config
 }
 
 /// The ids of a section; one that is there twice is reported.

@@ -2,8 +2,10 @@
 
 use super::block_entry::BlockEntry;
 use super::dynamic::{self, Place};
+use super::rule_entry::{self, RuleEntry};
 use super::value::{Id, Text};
 use super::{Context, events, inputs, refuse_prototype_key, shared_state, type_of};
+use crate::config;
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
 use crate::source::{Node, Span, Step};
 use indexmap::IndexMap;
@@ -15,12 +17,14 @@ use wire::page::{Block, BlockType, Page};
 
 /// A page.
 #[derive(Deserialize, JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["auth", "requests", "type"]))]
+#[schemars(extend("x-keys-not-yet" = ["requests", "type"]))]
 pub(crate) struct PageEntry {
     /// Its address: `/ID`.
     id: Id,
     /// The browser's title.
     title: Option<Text>,
+    /// Who may open it; without it, whoever is signed in.
+    auth: Option<RuleEntry>,
     /// `onInit`: what happens when the page has come to life.
     #[serde(rename = "events", default)]
     #[schemars(with = "IndexMap<String, Vec<super::action_entry::ActionEntry>>", extend("x-checked-apart" = true))]
@@ -38,11 +42,11 @@ const OWN_ADDRESSES: [&str; 8] = ["api", "ui", "pkg", "healthz", "readyz", "metr
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];
 
 /// Reads the section.
-pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Vec<Page> {
+pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Vec<config::Page> {
     list_items(section, context.report).iter().filter_map(|node| page(node, context)).collect()
 }
 
-fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<Page> {
+fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     let mut survey = Survey::default();
     survey.blocks(node, context);
     survey.state.extend(events::written(node));
@@ -55,7 +59,9 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<Page> {
         let at = node.at(&[Step::Key("id")]);
         context.report.error(at, format!("the address `/{id}` belongs to the server"), Some(help));
     }
-    Some(Page { id, title: entry.title.map(|Text(text)| text), events, blocks })
+    let auth = rule_entry::read(entry.auth, node, context.report);
+    let definition = Page { id, title: entry.title.map(|Text(text)| text), events, blocks };
+    Some(config::Page { definition, auth })
 }
 
 /// What a page consists of, before its blocks are read: a chat may share an input that comes after it.

@@ -1,6 +1,7 @@
 //! An agent's `policy`: which of its tools may run (D-8).
 
 use super::Context;
+use super::reach::{Thing, Use};
 use super::value::{EndpointId, Text};
 use crate::agent::{Policy, PolicyAction, PolicyRule};
 use crate::shape::suggest;
@@ -74,6 +75,12 @@ impl From<RulingEntry> for PolicyAction {
             RulingEntry::Deny => Self::Deny,
         }
     }
+}
+
+/// The endpoint that an agent's policy names.
+pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
+    let endpoint = agent.get("policy").and_then(|policy| policy.value.get("endpoint"));
+    endpoint.and_then(|entry| Some((Thing::Endpoint, entry.value.text()?, entry.value.at))).into_iter().collect()
 }
 
 /// Checks the patterns and the endpoint.

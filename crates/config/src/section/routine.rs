@@ -4,7 +4,7 @@ use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
 use super::{Context, http_request, operator, refuse_prototype_key, text_request, type_of};
 use crate::shape::suggest;
-use crate::source::{Entry, Kind, Node, Report};
+use crate::source::{Entry, Kind, Node, Report, Span};
 use indexmap::IndexSet;
 
 /// A control: the key that starts with `:`, and those that may stand beside it.
@@ -53,6 +53,21 @@ fn step_writes(step: &Node) -> bool {
         _ => false,
     };
     itself || inner(step).into_iter().any(step_writes)
+}
+
+/// The endpoints that an endpoint calls, and where they are named.
+pub(super) fn calls(endpoint: &Node) -> Vec<(&str, Span)> {
+    let mut found = Vec::new();
+    let mut open: Vec<&Node> =
+        endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
+    while let Some(step) = open.pop() {
+        if type_of(step) == Some("CallEndpoint") {
+            let id = step.get("properties").and_then(|properties| properties.value.get("endpointId"));
+            found.extend(id.and_then(|id| Some((id.value.text()?, id.value.at))));
+        }
+        open.extend(inner(step));
+    }
+    found
 }
 
 /// The steps that stand in a step, if it is a control.

@@ -4,6 +4,7 @@ use super::agent_tools::check_endpoint;
 use super::value::{EndpointId, SecretEntry, Text};
 use super::{Context, remote_parameters};
 use crate::config::Endpoint;
+use crate::rule::Rule;
 use crate::served::{ServedAgent, ServedTool};
 use crate::shape::{Shape, decode, pattern, suggest};
 use crate::source::{Kind, Node, Span, Step};
@@ -72,7 +73,9 @@ pub(super) fn read(
     }
     let resource = resource.map(|EndpointId(id)| id);
     if let Some(id) = &resource {
-        check_resource(id, section.at(&[Step::Key("resource")]), context);
+        let at = section.at(&[Step::Key("resource")]);
+        check_resource(id, at, context);
+        check_reach(endpoints.get(id), at, context);
     }
     Some(ServedAgent { tools, api_key: api_key?, resource })
 }
@@ -101,6 +104,7 @@ fn tool(
     };
     let at = node.at(&[Step::Key("endpointId")]);
     check_endpoint(&endpoint_id, at, confirm, context);
+    check_reach(endpoints.get(&endpoint_id), at, context);
     let name = endpoint_id.replace('/', "__");
     if let Some((problem, rule)) = pattern::problem(&name, pattern::TOOL_NAME) {
         context.report.error(at, problem, Some(format!("give the endpoint another `id`: {rule}")));
@@ -118,6 +122,19 @@ fn tool(
     }
     let description = endpoints.get(&endpoint_id)?.description.clone()?;
     Some(ServedTool { name, endpoint_id, description, parameters, confirm, visible_parameters: shown })
+}
+
+/// Whether the key opens the endpoint: it signs a platform in, and gives it no role.
+fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, '_>) {
+    let Some(endpoint) = endpoint else { return };
+    let (id, auth) = (&endpoint.id, &endpoint.auth);
+    if endpoint.is_internal {
+        let help = "only routines, hooks and agents may call it".to_owned();
+        context.report.error(at, format!("the endpoint `{id}` is internal, so no platform can call it"), Some(help));
+    } else if !auth.admits_all_of(&Rule::Protected) {
+        let help = format!("it is {auth} ({})", endpoint.at);
+        context.report.error(at, format!("no platform has a role, so none can call the endpoint `{id}`"), Some(help));
+    }
 }
 
 /// Whether the endpoint is there and can be asked with nothing in hand.

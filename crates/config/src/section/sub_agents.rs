@@ -1,7 +1,8 @@
 //! An agent's `agents`: other agents that it can hand a task to (L-55, L-56).
 
 use super::Context;
-use super::agent_tools::check_name;
+use super::agent_tools::{self, check_name};
+use super::reach::{Thing, Use};
 use super::value::{Id, Text, ToolName};
 use crate::agent::{Agent, SubAgentRef, ToolRef};
 use crate::shape::{Shape, decode, list_items, suggest};
@@ -83,6 +84,11 @@ fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<
     let description = description.map_or_else(|| format!("Delegate task to the {agent_id} agent"), |Text(text)| text);
     let name = name.map_or_else(|| agent_id.clone(), |ToolName(name)| name);
     Some(SubAgentRef { agent_id, name, description, input_schema })
+}
+
+/// The agents that an agent names.
+pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
+    agent_tools::named(agent, "agents", "agentId", Thing::Agent)
 }
 
 /// Reports agents that lead back to themselves, or down too far.

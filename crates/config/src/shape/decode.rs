@@ -83,6 +83,9 @@ impl Decoder<'_> {
             Kind::Map(entries) => self.free_mapping(entries, shape),
             Kind::Number(_) => self.number(node, shape),
             Kind::Text(text) => self.text(node, text, shape),
+            Kind::Bool(value) if shape.refuses(*value) => {
+                self.error(node.at, format!("expected `{}`, found `{value}`", !value), None)
+            }
             _ => Some(node.to_value()),
         }
     }

@@ -39,7 +39,7 @@ impl Decoder<'_> {
             let branch = self.branch(node, shape, tag)?;
             properties.extend(known(branch));
         }
-        let mut whole = true;
+        let mut whole = self.count(node, entries, shape);
         let mut map = Map::new();
         // Keys that were misspelt are not reported as missing as well.
         let mut meant = Vec::new();
@@ -71,6 +71,19 @@ impl Decoder<'_> {
             }
         }
         whole.then_some(Value::Object(map))
+    }
+
+    /// Whether a mapping has as many keys as it may; reports it if not.
+    fn count(&mut self, node: &Node, entries: &[Entry], shape: Shape) -> bool {
+        let names: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
+        let most = shape.number("maxProperties").filter(|most| entries.len() as f64 > *most);
+        let least = shape.number("minProperties").filter(|least| (entries.len() as f64) < *least);
+        let (at, message) = match (most, least) {
+            (Some(most), _) => (entries[most as usize].key_at, format!("too many keys; {most} is the most here")),
+            (_, Some(least)) => (node.at, format!("expected a mapping of at least {least}, found {}", entries.len())),
+            (None, None) => return true,
+        };
+        self.error(at, message, suggest::one_of(&names)).is_some()
     }
 
     fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {

@@ -109,6 +109,12 @@ impl Shape {
         (!choices.is_empty()).then_some(choices)
     }
 
+    /// Whether only the other truth value is allowed.
+    pub(super) fn refuses(self, value: bool) -> bool {
+        self.list("enum").any(|allowed| *allowed == Value::Bool(!value))
+            && !self.list("enum").any(|allowed| *allowed == Value::Bool(value))
+    }
+
     /// Whether a key is part of the language, but not of this version.
     pub(super) fn is_key_not_yet(self, key: &str) -> bool {
         self.list("x-keys-not-yet").any(|known| known == key)

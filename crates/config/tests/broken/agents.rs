@@ -258,11 +258,6 @@ fn what_this_version_cannot_run() {
      6 |     properties: { model: m, generateTitle: true }
        |                             ^^^^^^^^^^^^^
 
-    chatwright.yaml:7:5: error: `auth` is not available in this version
-       |
-     7 |     auth: { public: true }
-       |     ^^^^
-
     chatwright.yaml:8:25: error: there is no endpoint `title`
        |
      8 |     hooks: { onFinish: [title] }

@@ -27,11 +27,6 @@ fn endpoints() {
        |                    ^^^
        = help: did you mean `Api`?
 
-    chatwright.yaml:3:20: error: the endpoint type `InternalApi` is not available in this version
-       |
-     3 |   - { id: b, type: InternalApi, routine: [{ ':return': 1 }] }
-       |                    ^^^^^^^^^^^
-
     chatwright.yaml:4:5: error: `routine` is missing here
        |
      4 |   - { id: c }
@@ -48,11 +43,6 @@ fn endpoints() {
      6 |   - { id: /e, routine: [{ ':return': 1 }] }
        |           ^^
        = help: use up to 128 letters, digits, `_`, `-` and `/`, and start with a letter, a digit or `_`
-
-    chatwright.yaml:7:43: error: `auth` is not available in this version
-       |
-     7 |   - { id: f, routine: [{ ':return': 1 }], auth: { roles: [admin] } }
-       |                                           ^^^^
 
     chatwright.yaml:8:24: error: expected a step, found the text `go`
        |

@@ -7,6 +7,7 @@ mod file_system;
 mod includes;
 mod mcp;
 mod pages;
+mod rights;
 mod serve_as_remote_agent;
 mod settings;
 mod shape;

@@ -268,3 +268,40 @@ fn a_key_that_cannot_be_sent() {
        = help: use letters, digits and signs of ASCII, without spaces and line breaks
     ");
 }
+
+#[test]
+fn endpoints_that_the_key_does_not_open() {
+    let check = |auth: &str| {
+        let config = served("{ type: object }", "{ endpoints: [find], apiKey: { _secret: KEY }, resource: find }");
+        check(&config.replace("    routine", &format!("    {auth}\n    routine")))
+    };
+    assert_snapshot!(check("auth: public"), @"accepted");
+    assert_snapshot!(check("type: InternalApi"), @"
+    refused
+    chatwright.yaml:7:35: error: the endpoint `find` is internal, so no platform can call it
+       |
+     7 | serveAsRemoteAgent: { endpoints: [find], apiKey: { _secret: KEY }, resource: find }
+       |                                   ^^^^
+       = help: only routines, hooks and agents may call it
+
+    chatwright.yaml:7:78: error: the endpoint `find` is internal, so no platform can call it
+       |
+     7 | serveAsRemoteAgent: { endpoints: [find], apiKey: { _secret: KEY }, resource: find }
+       |                                                                              ^^^^
+       = help: only routines, hooks and agents may call it
+    ");
+    assert_snapshot!(check("auth: { roles: [admin] }"), @"
+    refused
+    chatwright.yaml:7:35: error: no platform has a role, so none can call the endpoint `find`
+       |
+     7 | serveAsRemoteAgent: { endpoints: [find], apiKey: { _secret: KEY }, resource: find }
+       |                                   ^^^^
+       = help: it is for the role `admin` (chatwright.yaml:2:5)
+
+    chatwright.yaml:7:78: error: no platform has a role, so none can call the endpoint `find`
+       |
+     7 | serveAsRemoteAgent: { endpoints: [find], apiKey: { _secret: KEY }, resource: find }
+       |                                                                              ^^^^
+       = help: it is for the role `admin` (chatwright.yaml:2:5)
+    ");
+}

@@ -4,6 +4,7 @@ use crate::{INIT, endpoints, run, server};
 use endpoints::{CallContext, EndpointError, Sql, SqlLimits, SqlSettings};
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
@@ -95,7 +96,11 @@ async fn a_statement_ends_with_its_time_and_with_its_caller() {
         let seen = run(&quick, "SqlQuery", ENDLESS, json!({})).await;
         assert_eq!(seen, "failed: the statement did not finish within 0.3 s");
 
-        let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
+        let context = CallContext {
+            user_id: "ada".to_owned(),
+            gate: Arc::new(|_: &str| Ok(())),
+            cancel: CancellationToken::new(),
+        };
         let endless = endpoints(&db, "SqlQuery", ENDLESS, Duration::from_secs(60)).unwrap();
         let stop = async {
             tokio::time::sleep(Duration::from_millis(300)).await;

@@ -29,7 +29,11 @@ async fn the_database_does_not_go_on_for_a_caller_who_has_gone() {
     let Some(db) = server::open(false, Some(INIT)).await else { return };
     let sleep = "with gone as (insert into notes values ('never') returning 1) select pg_sleep(600) from gone";
     let sleeping = endpoints(&db, "SqlExecute", sleep, Duration::from_secs(600)).unwrap();
-    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
+    let context = CallContext {
+        user_id: "ada".to_owned(),
+        gate: std::sync::Arc::new(|_: &str| Ok(())),
+        cancel: CancellationToken::new(),
+    };
     let watch = async {
         until_running(&db, "sleep(600)", 3).await;
         context.cancel.cancel();

@@ -35,7 +35,11 @@ async fn run(db: &Sql, kind: &str, query: &str, payload: Value) -> String {
         Ok(endpoints) => endpoints,
         Err(refused) => return refused,
     };
-    let context = CallContext { user_id: "ada".to_owned(), cancel: CancellationToken::new() };
+    let context = CallContext {
+        user_id: "ada".to_owned(),
+        gate: std::sync::Arc::new(|_: &str| Ok(())),
+        cancel: CancellationToken::new(),
+    };
     let answer = endpoints.call("e", payload, &context).await;
     answer.map_or_else(
         |error| {

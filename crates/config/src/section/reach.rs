@@ -1,0 +1,119 @@
+//! Rules of things that use each other, compared: who may begin something should be able to end it.
+
+use super::{Context, agent_tools, events, hooks, policy, routine, sub_agents};
+use crate::config::{Auth, Config};
+use crate::rule::{OWNER_ROLES, Rule};
+use crate::source::{Node, Report, Span};
+use indexmap::IndexMap;
+use std::collections::HashSet;
+
+/// What has a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Thing {
+    Page,
+    Agent,
+    Endpoint,
+}
+
+impl Thing {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Page => "page",
+            Self::Agent => "agent",
+            Self::Endpoint => "endpoint",
+        }
+    }
+
+    /// What one does with it.
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Page => "open",
+            Self::Agent => "ask",
+            Self::Endpoint => "call",
+        }
+    }
+}
+
+/// Something that an entry uses, by its id, and where it is named.
+pub(super) type Use<'n> = (Thing, &'n str, Span);
+
+/// An entry with its rule.
+#[derive(Clone, Copy)]
+struct Ruled<'a> {
+    rule: &'a Rule,
+    node: &'a Node,
+}
+
+impl Ruled<'_> {
+    /// Where its rule stands, or would stand.
+    fn at(&self) -> Span {
+        self.node.get("auth").map_or(self.node.at, |entry| entry.value.at)
+    }
+}
+
+type All<'a> = IndexMap<(Thing, &'a str), Ruled<'a>>;
+
+/// Warns of rules that do not fit together.
+pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
+    let (pages, agents, endpoints) = (context.pages.clone(), context.agents.clone(), context.endpoints.clone());
+    let of_pages = config.pages.iter().map(|page| (Thing::Page, page.definition.id.as_str(), &page.auth, &pages));
+    let of_agents = config.agents.values().map(|agent| (Thing::Agent, agent.id.as_str(), &agent.auth, &agents));
+    let of_endpoints = config.endpoints.values().map(|one| (Thing::Endpoint, one.id.as_str(), &one.auth, &endpoints));
+    let ruled = of_pages.chain(of_agents).chain(of_endpoints).filter_map(|(thing, id, rule, nodes)| {
+        let node = nodes.get(id)?;
+        Some(((thing, id), Ruled { rule, node }))
+    });
+    let all: All<'_> = ruled.collect();
+    for (&(thing, id), one) in &all {
+        for used in uses(thing, one.node) {
+            compare((thing, id), one, used, &all, context.report);
+        }
+        nobody(one, config.auth, context.report);
+    }
+    for endpoint in config.endpoints.values().filter(|one| one.auth == Rule::Public && !one.is_internal) {
+        if let Some(one) = all.get(&(Thing::Endpoint, endpoint.id.as_str()))
+            && writes(&endpoint.id, &all, &mut HashSet::new())
+        {
+            let message = format!("everybody, signed in or not, may call `{}`, which changes data", endpoint.id);
+            let help = "if that is not meant, write `auth: protected`, or name roles".to_owned();
+            context.report.warning(one.at(), message, Some(help));
+        }
+    }
+}
+
+fn uses(thing: Thing, node: &Node) -> Vec<Use<'_>> {
+    match thing {
+        Thing::Page => events::uses(node),
+        Thing::Agent => {
+            [agent_tools::uses(node), sub_agents::uses(node), hooks::uses(node), policy::uses(node)].concat()
+        }
+        Thing::Endpoint => routine::calls(node).into_iter().map(|(id, at)| (Thing::Endpoint, id, at)).collect(),
+    }
+}
+
+/// Warns when somebody gets to what uses something, but no further.
+fn compare((thing, id): (Thing, &str), one: &Ruled<'_>, used: Use<'_>, all: &All<'_>, report: &mut Report) {
+    let (what, used_id, at) = used;
+    let Some(used) = all.get(&(what, used_id)).filter(|used| !used.rule.admits_all_of(one.rule)) else { return };
+    let (name, verb) = (thing.name(), thing.verb());
+    let (used_name, used_verb) = (what.name(), what.verb());
+    let message = format!("not everybody who may {verb} the {name} `{id}` may {used_verb} the {used_name} `{used_id}`");
+    let (one_at, used_at) = (report.location(one.at()), report.location(used.at()));
+    let help = format!("`{id}` is {} ({one_at}), `{used_id}` is {} ({used_at})", one.rule, used.rule);
+    report.warning(at, message, Some(help));
+}
+
+/// Warns of roles that nobody has in this mode.
+fn nobody(one: &Ruled<'_>, auth: Auth, report: &mut Report) {
+    let (Auth::Local, Rule::Roles(roles)) = (auth, one.rule) else { return };
+    if !roles.is_empty() && !roles.iter().any(|role| OWNER_ROLES.contains(&role.as_str())) {
+        let message = "nobody may use this: in the auth mode `local` the one owner has the role `admin` only";
+        report.warning(one.at(), message, Some("add `admin` to the roles".to_owned()));
+    }
+}
+
+/// Whether an endpoint changes data, or calls one that does.
+fn writes<'a>(id: &'a str, all: &All<'a>, seen: &mut HashSet<&'a str>) -> bool {
+    let Some(Ruled { node, .. }) = all.get(&(Thing::Endpoint, id)).filter(|_| seen.insert(id)) else { return false };
+    routine::writes(node) || routine::calls(node).into_iter().any(|(called, _)| writes(called, all, seen))
+}

@@ -1,0 +1,233 @@
+use crate::check;
+use insta::assert_snapshot;
+
+/// A config whose page has a chat with the agent `a`, which calls and tells endpoints, and a button.
+fn config(page: &str, agent: &str, save: &str, more: &str) -> String {
+    format!(
+        "connections: [{{ id: demo, type: Demo }}, {{ id: kb, type: Sql, properties: {{ url: 'sqlite::memory:' }} }}]
+api:
+  - id: save
+    description: Save
+    payloadSchema: {{ type: object }}
+    auth: {save}
+    routine: [{{ ':return': 1 }}]
+{more}
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: {{ model: m }}
+    tools: [save]
+    auth: {agent}
+pages:
+  - id: p
+    auth: {page}
+    blocks:
+      - {{ id: chat, type: AgentChat, properties: {{ agentId: a }} }}
+      - id: go
+        type: Button
+        properties: {{ title: Go }}
+        events: {{ onClick: [{{ type: CallEndpoint, params: {{ endpointId: save }} }}] }}
+"
+    )
+}
+
+#[test]
+fn rules_are_checked_at_their_place() {
+    assert_snapshot!(check(&config("open", "{ rolls: [admin] }", "{ roles: [] }", "")), @"
+    refused
+    chatwright.yaml:6:20: error: expected a list of at least 1, found 0
+       |
+     6 |     auth: { roles: [] }
+       |                    ^
+
+    chatwright.yaml:15:13: error: there is no key `rolls` here
+        |
+     15 |     auth: { rolls: [admin] }
+        |             ^^^^^
+        = help: did you mean `roles`?
+
+    chatwright.yaml:18:11: error: there is no rule `open`
+        |
+     18 |     auth: open
+        |           ^^^^
+        = help: one of `public` and `protected`
+    ");
+    assert_snapshot!(check(&config("{ public: true, roles: [admin] }", "{ public: false }", "{ roles: }", "")), @"
+    refused
+    chatwright.yaml:6:11: error: this does not say who
+       |
+     6 |     auth: { roles: }
+       |           ^
+       = help: name roles: `{ roles: [admin] }`
+
+    chatwright.yaml:15:21: error: expected `true`, found `false`
+        |
+     15 |     auth: { public: false }
+        |                     ^^^^^
+
+    chatwright.yaml:18:27: error: too many keys; 1 is the most here
+        |
+     18 |     auth: { public: true, roles: [admin] }
+        |                           ^^^^^
+        = help: one of `public`, `protected` and `roles`
+    ");
+    assert_snapshot!(check(&config("[admin]", "{}", "{ roles: [admin, ''] }", "")), @"
+    refused
+    chatwright.yaml:6:28: error: this text is empty
+       |
+     6 |     auth: { roles: [admin, ''] }
+       |                            ^^
+
+    chatwright.yaml:15:11: error: expected a mapping of at least 1, found 0
+        |
+     15 |     auth: {}
+        |           ^
+        = help: one of `public`, `protected` and `roles`
+
+    chatwright.yaml:18:11: error: expected text or a mapping, found a list
+        |
+     18 |     auth: [admin]
+        |           ^
+    ");
+}
+
+#[test]
+fn what_uses_something_should_not_be_more_open() {
+    assert_snapshot!(check(&config("protected", "", "{ roles: [admin] }", "")), @"
+    accepted
+    chatwright.yaml:14:13: warning: not everybody who may ask the agent `a` may call the endpoint `save`
+        |
+     14 |     tools: [save]
+        |             ^^^^
+        = help: `a` is for whoever is signed in (chatwright.yaml:15:9), `save` is for the role `admin` (chatwright.yaml:6:11)
+
+    chatwright.yaml:24:73: warning: not everybody who may open the page `p` may call the endpoint `save`
+        |
+     24 |         events: { onClick: [{ type: CallEndpoint, params: { endpointId: save } }] }
+        |                                                                         ^^^^
+        = help: `p` is for whoever is signed in (chatwright.yaml:18:11), `save` is for the role `admin` (chatwright.yaml:6:11)
+    ");
+    let check = |page: &str, agent: &str, save: &str, expected: &[&str]| {
+        let said = check(&config(page, agent, save, ""));
+        let warned: Vec<_> =
+            said.lines().filter_map(|line| line.split_once("warning: ")).map(|(_, text)| text).collect();
+        assert_eq!(warned, expected, "page {page}, agent {agent}, endpoint {save}");
+    };
+    let (page_agent, page_save, agent_save) = (
+        "not everybody who may open the page `p` may ask the agent `a`",
+        "not everybody who may open the page `p` may call the endpoint `save`",
+        "not everybody who may ask the agent `a` may call the endpoint `save`",
+    );
+    check("public", "public", "public", &[]);
+    check("protected", "{ protected: true }", "", &[]);
+    check("protected", "public", "{ public: true }", &[]);
+    check("{ roles: [admin] }", "protected", "{ roles: [admin, editor] }", &[agent_save]);
+    check("{ roles: [admin] }", "{ roles: [admin, editor] }", "{ roles: [admin, editor] }", &[]);
+    check("{ roles: [admin, editor] }", "{ roles: [admin] }", "public", &[page_agent]);
+    check("public", "protected", "protected", &[page_agent, page_save]);
+    check("public", "public", "protected", &[agent_save, page_save]);
+    check("protected", "protected", "{ roles: [admin] }", &[agent_save, page_save]);
+}
+
+#[test]
+fn agents_below_hooks_and_routines_count_as_well() {
+    assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: m }
+    agents: [b]
+    hooks: { onFinish: [log] }
+    auth: public
+  - { id: b, type: Agent, connectionId: demo, properties: { model: m }, auth: { roles: [admin, editor] } }
+api:
+  - id: log
+    type: InternalApi
+    routine:
+      - :if: { _eq: [1, 1] }
+        :then: { id: s, type: CallEndpoint, properties: { endpointId: deep } }
+  - { id: deep, type: InternalApi, auth: { roles: [admin] }, routine: [{ ':return': 1 }] }
+"), @"
+    accepted
+    chatwright.yaml:7:14: warning: not everybody who may ask the agent `a` may ask the agent `b`
+       |
+     7 |     agents: [b]
+       |              ^
+       = help: `a` is public (chatwright.yaml:9:11), `b` is for the roles `admin`, `editor` (chatwright.yaml:10:79)
+
+    chatwright.yaml:8:25: warning: not everybody who may ask the agent `a` may call the endpoint `log`
+       |
+     8 |     hooks: { onFinish: [log] }
+       |                         ^^^
+       = help: `a` is public (chatwright.yaml:9:11), `log` is for whoever is signed in (chatwright.yaml:12:5)
+
+    chatwright.yaml:16:71: warning: not everybody who may call the endpoint `log` may call the endpoint `deep`
+        |
+     16 |         :then: { id: s, type: CallEndpoint, properties: { endpointId: deep } }
+        |                                                                       ^^^^
+        = help: `log` is for whoever is signed in (chatwright.yaml:12:5), `deep` is for the role `admin` (chatwright.yaml:17:42)
+    ");
+}
+
+#[test]
+fn public_endpoints_that_write() {
+    let writes = |id: &str, kind: &str, auth: &str| {
+        format!(
+            "  - {{ id: {id}, type: {kind}, auth: {auth}, routine: [{{ id: w, type: SqlExecute, connectionId: kb, properties: {{ query: delete from a }} }}] }}"
+        )
+    };
+    let calls = |id: &str, called: &str| {
+        format!(
+            "  - {{ id: {id}, auth: public, routine: [{{ id: c, type: CallEndpoint, properties: {{ endpointId: {called} }} }}] }}"
+        )
+    };
+    let check = |more: &[String], expected: &[&str]| {
+        let said = check(&config("", "", "", &more.join("\n")));
+        let warned: Vec<_> =
+            said.lines().filter_map(|line| line.split_once("warning: ")).map(|(_, text)| text).collect();
+        assert_eq!(warned, expected, "{more:?}");
+    };
+    check(&[writes("w", "Api", "public")], &["everybody, signed in or not, may call `w`, which changes data"]);
+    check(&[writes("w", "Api", "protected"), writes("v", "InternalApi", "public")], &[]);
+    check(
+        &[writes("w", "InternalApi", "public"), calls("c", "w")],
+        &["everybody, signed in or not, may call `c`, which changes data"],
+    );
+    check(&[calls("c", "d"), calls("d", "c")], &[]);
+}
+
+#[test]
+fn what_nobody_can_use() {
+    assert_snapshot!(check(&config("{ roles: [editor] }", "protected", "{ roles: [author, editor] }", "")), @"
+    accepted
+    chatwright.yaml:6:11: warning: nobody may use this: in the auth mode `local` the one owner has the role `admin` only
+       |
+     6 |     auth: { roles: [author, editor] }
+       |           ^
+       = help: add `admin` to the roles
+
+    chatwright.yaml:14:13: warning: not everybody who may ask the agent `a` may call the endpoint `save`
+        |
+     14 |     tools: [save]
+        |             ^^^^
+        = help: `a` is for whoever is signed in (chatwright.yaml:15:11), `save` is for the roles `author`, `editor` (chatwright.yaml:6:11)
+
+    chatwright.yaml:18:11: warning: nobody may use this: in the auth mode `local` the one owner has the role `admin` only
+        |
+     18 |     auth: { roles: [editor] }
+        |           ^
+        = help: add `admin` to the roles
+    ");
+    let internal = "  - { id: inner, type: InternalApi, routine: [{ ':return': 1 }] }\n";
+    let text = config("", "", "", internal).replace("endpointId: save }", "endpointId: inner }");
+    assert_snapshot!(check(&text), @"
+    refused
+    chatwright.yaml:25:73: error: the endpoint `inner` is internal, so no page can call it
+        |
+     25 |         events: { onClick: [{ type: CallEndpoint, params: { endpointId: inner } }] }
+        |                                                                         ^^^^^
+        = help: only routines, hooks and agents may call it
+    ");
+}
