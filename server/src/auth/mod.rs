@@ -1,5 +1,7 @@
 //! Who calls, and from where: every request passes here before it reaches a route. And what a caller may use: see [`rights`].
 
+#[cfg(test)]
+mod doors;
 mod host;
 mod origin;
 pub(crate) mod rights;
