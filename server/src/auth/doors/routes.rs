@@ -1,0 +1,107 @@
+//! The routes, one after the other.
+
+use super::*;
+
+/// A door to something of a kind. It is given the kind, a new conversation and one that the caller has.
+type Door = fn(&str, &str, &str) -> Knock;
+
+const DOORS: [(&str, Door); 15] = [
+    ("a page", |kind, _, _| get(format!("/p_{kind}"))),
+    ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
+    ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
+    ("a message from a page", |kind, new, _| send_from_page(&format!("p_{kind}"), "a_open", new)),
+    ("a stream on a page", |kind, _, own| get(format!("/api/agent/p_{kind}/a_open/{own}/stream"))),
+    ("a stop on a page", |kind, _, own| post(format!("/api/agent/p_{kind}/a_open/{own}/stop"), json!({}))),
+    ("an endpoint on a page", |kind, _, _| post(format!("/api/endpoints/p_{kind}/e_open"), json!({}))),
+    ("an agent", |kind, new, _| send("p_open", &format!("a_{kind}"), new, "Hello")),
+    ("an agent from a page", |kind, new, _| send_from_page("p_open", &format!("a_{kind}"), new)),
+    ("an agent's stream", |kind, _, own| get(format!("/api/agent/p_open/a_{kind}/{own}/stream"))),
+    ("an agent's stop", |kind, _, own| post(format!("/api/agent/p_open/a_{kind}/{own}/stop"), json!({}))),
+    ("an agent in a conversation", |kind, _, own| send("p_open", &format!("a_{kind}"), own, "Hello")),
+    ("an agent from a page in a conversation", |kind, _, own| send_from_page("p_open", &format!("a_{kind}"), own)),
+    ("an agent asked by a program", |kind, _, _| {
+        post(
+            "/api/runs/invoke".to_owned(),
+            json!({ "agent_name": format!("a_{kind}"), "input": { "prompt": "Hello" } }),
+        )
+    }),
+    ("an endpoint", |kind, _, _| post(format!("/api/endpoints/p_open/e_{kind}"), json!({}))),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_door_asks_who_calls() {
+    let routes = serve(&config()).await;
+    for (name, is_authenticated, roles, expected) in CALLERS {
+        let caller = caller((name, is_authenticated, roles));
+        let own = format!("own-{name}");
+        assert_eq!(knock(&routes, &caller, send("p_open", "a_open", &own, "Hello")).await.0, 200);
+        for (number, (door, at)) in DOORS.iter().enumerate() {
+            let missing = knock(&routes, &caller, at(NOWHERE, &format!("{name}-{number}"), &own)).await;
+            assert_eq!(missing.0, 404, "{door}, {name}");
+            for ((kind, _), expected) in RULES.iter().zip(expected) {
+                let new = format!("{name}-{number}-{kind}");
+                let (status, body) = knock(&routes, &caller, at(kind, &new, &own)).await;
+                let seen = if status == 204 { 200 } else { status };
+                assert_eq!(seen, expected, "{door}, {kind}, {name}: {body}");
+                if expected == 404 {
+                    let (seen, missing) = (comparable(&body, kind), comparable(&missing.1, NOWHERE));
+                    assert_eq!(seen, missing, "{door}, {name}: this tells that it is there");
+                }
+                if expected != 200 {
+                    let (status, _) = knock(&routes, &caller, get(format!("/api/conversations/{new}"))).await;
+                    assert_eq!(status, 404, "{door}, {name}: something was kept");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn internal_endpoints_are_not_there_from_outside() {
+    let routes = serve(&config()).await;
+    for (name, is_authenticated, roles, _) in CALLERS {
+        let caller = caller((name, is_authenticated, roles));
+        let call =
+            async |id: &str| knock(&routes, &caller, post(format!("/api/endpoints/p_open/{id}"), json!({}))).await;
+        let missing = call(NOWHERE).await;
+        for (kind, _) in RULES {
+            assert_eq!(call(&format!("inner_{kind}")).await, missing, "{name}");
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_start_page_is_the_first_that_the_caller_may_open() {
+    let check = async |config: &str, expected: [(u16, &str); 6]| {
+        let routes = serve(config).await;
+        for ((name, is_authenticated, roles, _), (status, id)) in CALLERS.into_iter().zip(expected) {
+            let caller = caller((name, is_authenticated, roles));
+            let seen = knock(&routes, &caller, post("/ui/page".to_owned(), json!({ "id": null }))).await;
+            let page: Value = serde_json::from_str(&seen.1).unwrap_or_default();
+            assert_eq!((seen.0, page["id"].as_str().unwrap_or_default()), (status, id), "{name}: {}", seen.1);
+            assert_eq!(knock(&routes, &caller, get("/".to_owned())).await.0, status, "{name}");
+        }
+    };
+    let (open, members, editors) = ((200, "p_open"), (200, "p_members"), (200, "p_editors"));
+    check(&config(), [open, open, members, members, editors, editors]).await;
+    let closed = "pages: [{ id: p_editors, auth: { roles: [editor, admin] } }]";
+    check(closed, [(401, ""), (401, ""), (404, ""), (404, ""), editors, editors]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_may_no_longer_ask_an_agent_still_reads_what_was_said() {
+    let routes = serve(&config()).await;
+    let (editor, former) = (caller(("ada", true, &["editor"])), caller(("ada", true, &[])));
+    assert_eq!(knock(&routes, &editor, send("p_editors", "a_editors", "c", "Hello")).await.0, 200);
+    let list = knock(&routes, &former, get("/api/conversations".to_owned())).await;
+    assert_eq!((list.0, list.1.contains(r#""id":"c""#)), (200, true), "{}", list.1);
+    let check = async |knocked: Knock, expected: u16| {
+        let path = knocked.path.clone();
+        assert_eq!(knock(&routes, &former, knocked).await.0, expected, "{path}");
+    };
+    check(get("/api/conversations/c".to_owned()), 200).await;
+    check(post("/ui/conversation".to_owned(), json!({ "id": "c" })), 200).await;
+    check(post("/ui/watch".to_owned(), json!({ "conversation_id": "c", "after": null })), 200).await;
+    check(send("p_open", "a_editors", "c", "And now?"), 404).await;
+    check(send_from_page("p_open", "a_editors", "c"), 404).await;
+}
