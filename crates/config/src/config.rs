@@ -245,6 +245,8 @@ pub struct Endpoint {
     pub id: String,
     /// What it does, for models.
     pub description: Option<String>,
+    /// The secrets that its requests send, by the names of their variables.
+    pub secrets: Vec<(String, SecretString)>,
     /// A valid JSON Schema for the payload.
     pub payload_schema: Option<Value>,
     /// Its steps as written: requests and controls, operators not evaluated.

@@ -2,7 +2,7 @@
 
 use crate::routine::{self, Budget, Surroundings};
 use crate::step::{Dialects, Step};
-use crate::{Connection, EndpointError, EndpointTool, Gate};
+use crate::{Connection, EndpointError, EndpointTool, Gate, Secrets};
 use contract::ToolSpec;
 use dialect::Dialect;
 use futures::FutureExt;
@@ -45,6 +45,7 @@ pub struct CallContext {
 pub struct Endpoints {
     endpoints: HashMap<String, Compiled>,
     connections: HashMap<String, Connection>,
+    pub(crate) secrets: Secrets,
     time: Duration,
 }
 
@@ -95,7 +96,13 @@ impl Endpoints {
         };
         let compile = |endpoint: Endpoint| Ok((endpoint.id.clone(), Compiled::new(endpoint, &dialects)?));
         let endpoints = endpoints.into_iter().map(compile).collect::<Result<_, String>>()?;
-        Ok(Self { endpoints, connections, time })
+        Ok(Self { endpoints, connections, secrets: Secrets::default(), time })
+    }
+
+    /// The same with secrets, which `_secret` reads in what is asked of databases and web services.
+    #[must_use]
+    pub fn with_secrets(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Runs an endpoint. Dropping the future ends the routine as cancelling does: the statement that runs is interrupted, and

@@ -6,7 +6,7 @@ use crate::text::TextQuestion;
 use crate::{Connection, EndpointError, Gate};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use operators::{Scope, evaluate, is_truthy};
+use operators::{Scope, Secrets, evaluate, is_truthy};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -194,9 +194,14 @@ impl<'a> Routine<'a> {
         let failed = |message| EndpointError::Step { step: id.clone(), message };
         let connection = self.around.connections.get(connection_id);
         let connection = connection.ok_or_else(|| failed("its connection is not there".to_owned()))?;
-        let properties = self.evaluate(id, properties)?;
-        let result = ask(connection, what, properties).await.map_err(failed)?;
-        insert(&mut self.memory.results, [(id.clone(), result)]);
+        let secrets = &self.around.endpoints.secrets;
+        let of_request = secrets.clone();
+        let known = move |name: &str| of_request.get(name);
+        // A model could be talked into telling what it was told.
+        let known: Option<&Secrets> = (!matches!(what, What::Text)).then_some(&known);
+        let properties = self.evaluate_with(id, properties, known)?;
+        let result = ask(connection, what, properties).await.map_err(|error| failed(secrets.hide_in(error)))?;
+        insert(&mut self.memory.results, [(id.clone(), secrets.hide(result))]);
         Ok(())
     }
 
@@ -218,7 +223,12 @@ impl<'a> Routine<'a> {
     }
 
     fn evaluate(&self, step: &str, value: &Value) -> Result<Value, EndpointError> {
+        self.evaluate_with(step, value, None)
+    }
+
+    fn evaluate_with(&self, step: &str, value: &Value, secret: Option<&Secrets>) -> Result<Value, EndpointError> {
         let scope = Scope {
+            secret,
             state: Some(&self.memory.state),
             user: Some(self.around.user),
             payload: Some(self.around.payload),

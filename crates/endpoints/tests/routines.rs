@@ -315,3 +315,23 @@ fn what_cannot_run_is_told_at_the_start() {
         "the payload schema of `e`: 7 is not valid under any of the schemas listed in the 'anyOf' keyword",
     );
 }
+
+#[tokio::test]
+async fn secrets_go_to_a_database_and_never_come_back() {
+    let query = |parameter: Value| json!([{ "id": "a", "type": "SqlQuery", "connectionId": "kb", "properties": { "query": "select :k || '!' as k, length(:k) as n", "parameters": { "k": parameter } } }, { ":return": { "_step": "a" } }]);
+    let secret = || json!({ "_secret": "KEY" });
+    let routines = [
+        ("asks", query(secret())),
+        ("knows", query(json!({ "_secret": "OTHER" }))),
+        ("tells", json!([{ ":return": secret() }])),
+        ("keeps", json!([{ ":set_state": { "k": secret() } }, { ":return": { "_state": "k" } }])),
+    ];
+    let endpoints = endpoints(false, Duration::from_secs(20), &routines).await;
+    let endpoints = endpoints.with_secrets([("KEY".to_owned(), "s3cret".into())].into_iter().collect());
+    let check = async |id: &str, expected: &str| assert_eq!(call(&endpoints, id, json!({ "q": "x" })).await, expected);
+    check("asks", r#"[{"k":"[secret]!","n":6}]"#).await;
+    check("knows", "The step `a` failed: /k/_secret: the environment variable `OTHER` is not set").await;
+    let nowhere = "secrets are read on the server only, in connections and in what a routine asks of them";
+    check("tells", &format!("The step `:return` failed: /_secret: {nowhere}")).await;
+    check("keeps", &format!("The step `:set_state` failed: /_secret: {nowhere}")).await;
+}

@@ -193,7 +193,10 @@ fn look_up(source: Option<&Value>, key: &str, path: &str) -> Result<Value, Opera
 
 fn secret(argument: &Value, scope: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
     let Some(resolve) = scope.secret else {
-        return Err(error(path, "secrets exist on the server only, in connections and routines".to_owned()));
+        return Err(error(
+            path,
+            "secrets are read on the server only, in connections and in what a routine asks of them".to_owned(),
+        ));
     };
     let Some(name) = argument.as_str() else {
         return Err(error(path, "`_secret` takes the name of an environment variable".to_owned()));
@@ -289,7 +292,10 @@ mod tests {
     #[test]
     fn secrets_are_the_servers() {
         let refused = evaluate(&json!({ "_secret": "KEY" }), &Scope::default()).unwrap_err();
-        assert_eq!(refused.to_string(), "/_secret: secrets exist on the server only, in connections and routines");
+        assert_eq!(
+            refused.to_string(),
+            "/_secret: secrets are read on the server only, in connections and in what a routine asks of them"
+        );
         assert_eq!(secrets_used(&json!([{ "_secret": "A" }, { "b": { "_secret": "B" } }])), ["A", "B"]);
     }
 

@@ -47,7 +47,9 @@ pub(super) fn build(config: &Config, databases: &Databases) -> anyhow::Result<En
         payload_schema: endpoint.payload_schema.clone(),
         routine: endpoint.routine.clone(),
     });
-    Endpoints::new(endpoints.collect(), connections, config.limits.tool).map_err(|error| anyhow!(error))
+    let secrets = config.endpoints.values().flat_map(|endpoint| endpoint.secrets.iter().cloned());
+    let built = Endpoints::new(endpoints.collect(), connections, config.limits.tool).map_err(|error| anyhow!(error))?;
+    Ok(built.with_secrets(secrets.collect()))
 }
 
 /// A connection as routines use it; none if they do not.

@@ -53,7 +53,10 @@ fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
     }
     routine::check(node, context);
     let entry: EndpointEntry = decode(node, Shape::of::<EndpointEntry>()?, context.report)?;
+    let secrets = entry.routine.iter().flat_map(operators::secrets_used);
+    let secrets = secrets.filter_map(|name| Some((context.env.get(&name)?.into(), name)));
     Some(Endpoint {
+        secrets: secrets.map(|(value, name)| (name, value)).collect(),
         id: entry.id.0,
         description: entry.description.map(|Text(text)| text),
         payload_schema: entry.payload_schema.map(Value::Object),

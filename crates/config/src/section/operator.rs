@@ -57,7 +57,7 @@ fn text(operator: &Entry, report: &mut Report) {
 fn refuse(operator: &Entry, allowed: &[&str], report: &mut Report) {
     let (name, at) = (operator.key.as_str(), operator.key_at);
     if name == "_secret" {
-        let help = "secrets are read in `connections` only, which never leave the server".to_owned();
+        let help = "secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise".to_owned();
         report.error(at, "a secret has no place here", Some(help));
     } else if matches!(name, "_expr" | "_template") {
         let help =

@@ -141,7 +141,7 @@ impl<'n> Check<'n, '_, '_, '_> {
         for other in step.entries().iter().filter(|entry| entry.key != key) {
             let beside = other.key.as_str();
             if values.contains(&beside) {
-                self.operators(&other.value);
+                self.operators(&other.value, false);
             } else if !branches.contains(&beside) {
                 let help = suggest::help(beside, values.iter().chain(*branches).copied());
                 let help = help.or_else(|| Some(format!("`{key}` is a step of its own")));
@@ -156,9 +156,9 @@ impl<'n> Check<'n, '_, '_, '_> {
             ":try" => return self.attempt(control, step),
             ":set_state" => {
                 self.expect(&control.value, "a mapping of values", |kind| matches!(kind, Kind::Map(_)));
-                self.operators(&control.value);
+                self.operators(&control.value, false);
             }
-            _ => self.operators(&control.value),
+            _ => self.operators(&control.value, false),
         }
         for branch in branches.iter().filter_map(|name| step.get(name)) {
             self.branch(&branch.value);
@@ -191,7 +191,7 @@ impl<'n> Check<'n, '_, '_, '_> {
             }
             for entry in case.entries() {
                 match entry.key.as_str() {
-                    ":case" => self.operators(&entry.value),
+                    ":case" => self.operators(&entry.value, false),
                     ":then" => self.branch(&entry.value),
                     other => {
                         let help = suggest::help(other, [":case", ":then"]);
@@ -282,7 +282,7 @@ impl<'n> Check<'n, '_, '_, '_> {
             }
         }
         if let Some(properties) = step.get("properties") {
-            self.operators(&properties.value);
+            self.operators(&properties.value, matches!(name, "SqlQuery" | "SqlExecute" | "Http"));
         }
         let id = step.get("id").and_then(|entry| Some((entry.value.text()?, entry.value.at)));
         let Some((id, at)) = id else { return };
@@ -292,10 +292,13 @@ impl<'n> Check<'n, '_, '_, '_> {
         }
     }
 
-    /// Whether references lead to a step before this one and to a key of the payload.
-    fn operators(&mut self, value: &'n Node) {
+    /// Whether references lead to a step before this one and to a key of the payload, and secrets are there, where they may be used:
+    /// in what is asked of a database or a web service, whose answers are searched for them.
+    fn operators(&mut self, value: &'n Node, with_secrets: bool) {
         let (endpoint, done, items, in_catch) = (self.endpoint, &self.done, &self.items, self.in_catch);
-        operator::each(value, &OPERATORS, self.context.report, &mut |operator, report| {
+        let env = self.context.env;
+        let allowed: Vec<_> = OPERATORS.into_iter().chain(with_secrets.then_some("_secret")).collect();
+        operator::each(value, &allowed, self.context.report, &mut |operator, report| {
             if operator.key == "_error" && !in_catch {
                 let help = Some("only the steps under `:catch` know why something failed".to_owned());
                 return report.error(operator.key_at, "`_error` has no meaning here", help);
@@ -312,6 +315,10 @@ impl<'n> Check<'n, '_, '_, '_> {
                     let help = suggest::help(first, items.iter().copied());
                     let help = help.or_else(|| Some("`_item` reads the item of a `:for` around the step".to_owned()));
                     report.error(operator.value.at, format!("no loop around this step has the item `{first}`"), help);
+                }
+                "_secret" if env.get(path).is_none_or(|value| value.trim().is_empty()) => {
+                    let help = Some("set it before the server starts: a request of this routine sends it".to_owned());
+                    report.error(operator.value.at, format!("the environment variable `{path}` is not set"), help);
                 }
                 "_payload" => check_payload_key(first, operator, endpoint, report),
                 _ => {}

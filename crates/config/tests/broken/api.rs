@@ -334,7 +334,7 @@ fn operators() {
        |
      9 |           two: [{ _secret: KEY }]
        |                   ^^^^^^^
-       = help: secrets are read in `connections` only, which never leave the server
+       = help: secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise
 
     chatwright.yaml:11:41: error: no loop around this step has the item `x`
         |
@@ -502,11 +502,11 @@ api:
        |                                                               ^^^
        = help: did you mean `path`?
 
-    chatwright.yaml:9:87: error: a secret has no place here
+    chatwright.yaml:9:96: error: the environment variable `K` is not set
        |
      9 |       - { id: b, type: Http, connectionId: weg, properties: { pth: x, headers: { a: { _secret: K } } } }
-       |                                                                                       ^^^^^^^
-       = help: secrets are read in `connections` only, which never leave the server
+       |                                                                                                ^
+       = help: set it before the server starts: a request of this routine sends it
 
     chatwright.yaml:10:52: error: GenerateText needs a connection of a model provider; `web` is of the type Http
         |
