@@ -139,6 +139,13 @@ fn send(page: &str, agent: &str, conversation: &str, text: &str) -> Knock {
     post(format!("/api/agent/{page}/{agent}?conversationId={conversation}"), body)
 }
 
+/// As the AI SDK sends again by itself after an answer.
+fn answers(page: &str, agent: &str, conversation: &str) -> Knock {
+    let answer = json!({ "id": "answer", "role": "assistant", "parts": [] });
+    let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [answer] });
+    post(format!("/api/agent/{page}/{agent}?conversationId={conversation}"), body)
+}
+
 /// As our own pages send.
 fn send_from_page(page: &str, agent: &str, conversation: &str) -> Knock {
     let submission = json!({ "kind": "message", "message": message("Hello") });

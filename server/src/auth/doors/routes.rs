@@ -5,7 +5,7 @@ use super::*;
 /// A door to something of a kind. It is given the kind, a new conversation and one that the caller has.
 type Door = fn(&str, &str, &str) -> Knock;
 
-const DOORS: [(&str, Door); 15] = [
+const DOORS: [(&str, Door); 16] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),
@@ -19,6 +19,7 @@ const DOORS: [(&str, Door); 15] = [
     ("an agent's stop", |kind, _, own| post(format!("/api/agent/p_open/a_{kind}/{own}/stop"), json!({}))),
     ("an agent in a conversation", |kind, _, own| send("p_open", &format!("a_{kind}"), own, "Hello")),
     ("an agent from a page in a conversation", |kind, _, own| send_from_page("p_open", &format!("a_{kind}"), own)),
+    ("answers to an agent that asked nothing", |kind, _, own| answers("p_open", &format!("a_{kind}"), own)),
     ("an agent asked by a program", |kind, _, _| {
         post(
             "/api/runs/invoke".to_owned(),
