@@ -47,7 +47,8 @@ test("two tabs show the same answer live", async ({ page, context }) => {
   await expect.poll(() => second.counted()).toBeGreaterThan(20);
   // The button is there before the page has come to life; until then a click is lost.
   await expect(async () => {
-    await second.stopButton.click({ timeout: 1000 });
+    // On a busy machine a stop is seen late, and then there is nothing to click.
+    if ((await second.stopButton.count()) > 0) await second.stopButton.click({ timeout: 1000 });
     await expect(second.stopButton).toHaveCount(0, { timeout: 3000 });
   }).toPass();
   await chat.idle();

@@ -63,7 +63,7 @@ const ONE: &str = "
     FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
     WHERE c.owner = $1 AND c.id = $2";
 
-const RENAME: &str = "UPDATE conversations SET title = $3 WHERE owner = $1 AND id = $2";
+const RENAME: &str = "UPDATE conversations SET title = $3, named_by_user = 1 WHERE owner = $1 AND id = $2";
 
 /// Messages, runs and ledger rows go with it (ON DELETE CASCADE).
 const DELETE: &str = "DELETE FROM conversations WHERE owner = $1 AND id = $2";

@@ -53,7 +53,7 @@ pub struct FinishRun {
     pub error: Option<String>,
     /// Unix time, milliseconds.
     pub now: i64,
-    /// A better title for the conversation.
+    /// A better title for the conversation, unless its user has named it.
     pub title: Option<String>,
     /// Calls that end with the run.
     pub audit: Vec<AuditEntry>,
@@ -84,7 +84,9 @@ const CLOSE: &str = "
     UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6 WHERE id = $1";
 
 const TOUCH: &str = "
-    UPDATE conversations SET title = coalesce($2, title), updated_at = max(updated_at, $3) WHERE id = $1";
+    UPDATE conversations
+    SET title = CASE WHEN named_by_user = 1 THEN title ELSE coalesce($2, title) END, updated_at = max(updated_at, $3)
+    WHERE id = $1";
 
 const RENEW: &str = "
     UPDATE runs SET lease_until = $2 WHERE status = 'running' AND id IN (SELECT value FROM json_each($1))";

@@ -1,7 +1,7 @@
 //! The list, its order and its pages; rename and delete.
 
 use crate::support::{batch, begin, each, end, journal, submission, turn};
-use store::{Begun, Cursor, MAX_CONVERSATIONS, RunRow, Store, StoreError};
+use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
 use wire::api::ConversationSummary;
 
 async fn page(store: &Store, limit: u32, before: Option<Cursor>) -> (String, Option<Cursor>) {
@@ -88,13 +88,17 @@ async fn rename_keeps_the_place() {
         let rows = store.conversations("ada", 10, None).await.unwrap();
         assert_eq!(rows[1].summary.title, "Ünïcode; DROP TABLE \"x\"'");
         assert!(!store.rename("ada", "nothing", "x").await.unwrap());
-        // A run's end brings a better title, or leaves the one that is there.
-        let epoch = begin(store, "old", "m3", Some("a-m1"), 3).await;
-        let mut finish = end("m3", epoch, 3);
-        finish.title = Some("better".to_owned());
-        store.finish_run(finish).await.unwrap();
-        turn(store, "old", "m4", Some("a-m3"), 4).await;
-        assert_eq!(store.conversation("ada", "old").await.unwrap().unwrap().summary.title, "better");
+        // A run's end brings a better title, or leaves the one that is there; a user's stays.
+        let title = async |id| store.conversation("ada", id).await.unwrap().unwrap().summary.title;
+        for (id, asks, answer, expected) in
+            [("old", "m3", "a-m1", "Ünïcode; DROP TABLE \"x\"'"), ("new", "m4", "a-m2", "better")]
+        {
+            let epoch = begin(store, id, asks, Some(answer), 3).await;
+            store.finish_run(FinishRun { title: Some("better".to_owned()), ..end(asks, epoch, 3) }).await.unwrap();
+            assert_eq!(title(id).await, expected);
+        }
+        turn(store, "new", "m5", Some("a-m4"), 4).await;
+        assert_eq!(title("new").await, "better");
     })
     .await;
 }
