@@ -53,7 +53,8 @@ pub(super) fn ApprovalCard(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let note = RwSignal::new(String::new());
-    let Ask { call_id, heading, note: about, input, is_own, .. } = ask;
+    let Ask { approval_id, call_id, heading, note: about, input, is_own } = ask;
+    let approval_id = StoredValue::new(approval_id);
     let call_id = StoredValue::new(call_id);
     // The arguments as the user changes them; none while they are the agent's.
     let (draft, fault) = (RwSignal::new(None::<String>), RwSignal::new(""));
@@ -64,7 +65,13 @@ pub(super) fn ApprovalCard(
             None => None,
         };
         let note = note.get_untracked().trim().to_owned();
-        session.decide(call_id.get_value(), approved, (!note.is_empty()).then_some(note), changed);
+        session.decide(
+            call_id.get_value(),
+            approval_id.get_value(),
+            approved,
+            (!note.is_empty()).then_some(note),
+            changed,
+        );
     };
     let no_enter = |event: KeyboardEvent| {
         if event.key() == "Enter" {

@@ -58,7 +58,7 @@ impl Run<'_> {
                 results.insert(call.id.clone(), tell_failure(&call, policy::denied(reason), false, sink).await?);
                 continue;
             }
-            let refusal = self.refusal(verdict, ready.len());
+            let refusal = self.refusal(verdict, ready.len() + self.waiting.len());
             self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != Verdict::Stop;
             match (tool, refusal) {
                 (Err(Unusable { error, dynamic, .. }), _) => {
@@ -68,11 +68,12 @@ impl Run<'_> {
                 (Ok(_), Some(refusal)) => {
                     results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
                 }
+                // What the browser runs is in the user's hands already.
+                (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
                 (Ok(tool), None) if tool.spec().needs_approval || *ruling == Ruling::Ask => {
                     sink.emit(Event::ApprovalRequest { call_id: call.id.clone() }).await?;
                     self.waiting.push(WaitingCall { call, state: None });
                 }
-                (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
                 (Ok(runner), None) => ready.push(Ready { call, runner, resumed: None }),
             }
         }
@@ -178,6 +179,7 @@ impl Run<'_> {
         }
         let names: HashMap<_, _> =
             ready.iter().map(|Ready { call, .. }| (call.id.clone(), call.name.clone())).collect();
+        self.caller.meter.tool_calls(ready.len());
         let results = self.run_ready(ready, sink).await?;
         outputs.extend(results.into_iter().map(|(id, result)| {
             let name = names.get(&id).cloned().unwrap_or_default();

@@ -34,7 +34,8 @@ pub struct Rule {
     tools: GlobSet,
     /// Users with one of these roles; everyone without it.
     roles: Option<Vec<String>>,
-    /// By a path with dots; each must be there and match.
+    /// By a path with dots; each must be there and match. Of a list each item must match where the rule allows, and one where it asks or
+    /// denies: an item more must not get a call through.
     arguments: Vec<(String, GlobSet)>,
     action: Action,
     reason: Option<String>,
@@ -47,8 +48,8 @@ pub struct RuleSettings {
     pub tools: Vec<String>,
     /// Users with one of these roles; everyone without it.
     pub roles: Option<Vec<String>>,
-    /// By a path with dots (`to`, `message.to`), patterns of which one must match. A text is matched as it is, a list by each of its
-    /// items, anything else by its JSON.
+    /// By a path with dots (`to`, `message.to`), patterns of which one must match. A text is matched as it is, a list by its
+    /// items (see [`Rule`]), anything else by its JSON.
     pub arguments: Vec<(String, Vec<String>)>,
     /// What it does.
     pub action: Action,
@@ -73,7 +74,7 @@ impl Rule {
     fn fits(&self, call: &ToolCall, roles: &[String]) -> bool {
         self.tools.is_match(&call.name)
             && self.roles.as_ref().is_none_or(|wanted| wanted.iter().any(|role| roles.contains(role)))
-            && self.arguments.iter().all(|(path, patterns)| matches(&call.input, path, patterns))
+            && self.arguments.iter().all(|(path, patterns)| matches(&call.input, path, patterns, self.action))
     }
 
     fn ruling(&self) -> Ruling {
@@ -105,15 +106,18 @@ impl Rules {
     }
 }
 
-/// Whether what the path leads to matches; of a list, each of its items must.
-fn matches(input: &Value, path: &str, patterns: &GlobSet) -> bool {
+/// Whether what the path leads to matches, for a rule that does this.
+fn matches(input: &Value, path: &str, patterns: &GlobSet, action: Action) -> bool {
     let found = path.split('.').try_fold(input, |value, key| match value {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),
         value => value.get(key),
     });
     match found {
         None => false,
-        Some(Value::Array(items)) => !items.is_empty() && items.iter().all(|item| matches_one(item, patterns)),
+        Some(Value::Array(items)) if action == Action::Allow => {
+            !items.is_empty() && items.iter().all(|item| matches_one(item, patterns))
+        }
+        Some(Value::Array(items)) => items.iter().any(|item| matches_one(item, patterns)),
         Some(value) => matches_one(value, patterns),
     }
 }
@@ -161,6 +165,10 @@ mod tests {
                 arguments: vec![("mail.to".to_owned(), owned(&["*@example.com", "*@example.org"]))],
                 ..rule(&["send"], Action::Allow)
             },
+            RuleSettings {
+                arguments: vec![("cc".to_owned(), owned(&["*@evil.net"]))],
+                ..rule(&["copy"], Action::Deny)
+            },
             RuleSettings { reason, ..rule(&["send"], Action::Deny) },
             RuleSettings { arguments: vec![("n".to_owned(), owned(&["[0-9]"]))], ..rule(&["*"], Action::Allow) },
         ];
@@ -186,6 +194,9 @@ mod tests {
         check("send", json!({ "mail": { "to": [] } }), &[], outside());
         check("send", json!({ "mail": {} }), &[], outside());
         check("send", json!({ "to": "ada@example.com" }), &[], outside());
+        // One item is enough to be denied.
+        check("copy", json!({ "cc": ["ada@example.com", "eve@evil.net"] }), &[], denied());
+        check("copy", json!({ "cc": ["ada@example.com"] }), &[], Ruling::Ask);
         check("read", json!({ "n": 7 }), &[], Ruling::Allow);
         check("read", json!({ "n": 77 }), &[], Ruling::Ask);
         check("read", json!({}), &[], Ruling::Ask);

@@ -17,6 +17,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A tool that was told to stop may tidy up for this long.
 const GRACE: Duration = Duration::from_millis(500);
+/// An agent, whose own tools may, a little longer.
+const AGENT_GRACE: Duration = Duration::from_millis(800);
 /// Reports of a call that wait to be told; what comes on top is left out.
 const WAITING_REPORTS: usize = 8;
 
@@ -115,6 +117,7 @@ pub(crate) async fn run_all<S: EventSink>(
 async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Record) -> (ToolCall, Came) {
     let Ready { call, runner, resumed } = ready;
     let limit = runner.spec().timeout;
+    let grace = if matches!(runner, Runner::Agent(_)) { AGENT_GRACE } else { GRACE };
     let cancel = caller.cancel.child_token();
     // When this future is dropped, the tool learns of it.
     let _end = cancel.clone().drop_guard();
@@ -134,12 +137,14 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
     let failed = |error: String| Ok(Came::Result(Err(ToolError::new(error))));
     let ended = tokio::select! {
         ended = &mut running => ended,
-        () = cancel.cancelled() => match tokio::time::timeout(GRACE, &mut running).await {
+        () = cancel.cancelled() => match tokio::time::timeout(grace, &mut running).await {
             Ok(ended) => ended,
             Err(_) => failed("Stopped before it finished. It may or may not have had an effect.".to_owned()),
         },
         () = tokio::time::sleep(limit) => {
             cancel.cancel();
+            // So that it can tell whoever works for it.
+            let _ = tokio::time::timeout(grace, &mut running).await;
             failed(format!("The tool did not finish within {} s and was stopped.", limit.as_secs_f32()))
         }
     };

@@ -99,6 +99,8 @@ struct Case {
     fallback: Option<Vec<Vec<Cue>>>,
     sources: Vec<Arc<dyn ToolSource>>,
     policy: Option<Arc<dyn Policy>>,
+    /// Tools besides those of every case.
+    more: Vec<Arc<dyn Tool>>,
     settings: Settings,
     messages: Vec<Message>,
     pending: Vec<PendingCall>,
@@ -109,7 +111,17 @@ impl Case {
     fn of(replies: Vec<Vec<Cue>>) -> Self {
         let messages = vec![Message::User(vec![UserPart::Text { text: "hi".to_owned() }])];
         let (settings, sources) = (Settings::default(), Vec::new());
-        Self { replies, fallback: None, sources, policy: None, settings, messages, pending: Vec::new(), stop_at: None }
+        Self {
+            replies,
+            fallback: None,
+            sources,
+            policy: None,
+            more: Vec::new(),
+            settings,
+            messages,
+            pending: Vec::new(),
+            stop_at: None,
+        }
     }
 
     async fn run(self) -> (String, Vec<contract::Request>) {
@@ -122,7 +134,7 @@ impl Case {
             policy: self.policy,
             sources: self.sources,
             instructions: None,
-            tools: tools(),
+            tools: tools().into_iter().chain(self.more).collect(),
             settings: self.settings,
         };
         let cancel = CancellationToken::new();
@@ -278,6 +290,44 @@ async fn a_policy_stands_before_the_tools() {
     step 1 ends: Stop
     Done
     "#);
+}
+
+/// Has the user asked for everything.
+struct Timid;
+
+impl Policy for Timid {
+    fn decide<'a>(&'a self, _: Asked<'a>) -> BoxFuture<'a, Ruling> {
+        Box::pin(std::future::ready(Ruling::Ask))
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_the_browser_runs_is_not_asked_for() {
+    let mut case = Case::of(vec![calls(&[("a", "browser", r#"{"n":1}"#)])]);
+    case.policy = Some(Arc::new(Timid));
+    let notes = check(case).await;
+    assert!(notes.contains("ruled a Ask") && !notes.contains("ask a") && notes.ends_with("Waiting"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tool_whose_time_is_up_can_say_so_elsewhere() {
+    let told = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let tells = told.clone();
+    let spec = ToolSpec { timeout: Duration::from_secs(1), ..ToolSpec::new("far", "", json!({ "type": "object" })) };
+    let far = RecordingTool::new(spec, move |_, context: ToolContext| {
+        let told = tells.clone();
+        async move {
+            context.cancel.cancelled().await;
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            told.store(true, std::sync::atomic::Ordering::SeqCst);
+            Err(ToolError::new("given up"))
+        }
+    });
+    let mut case = Case::of(vec![calls(&[("a", "far", "{}")]), says("ok")]);
+    case.more.push(Arc::new(far));
+    let notes = check(case).await;
+    assert!(notes.contains("failed a The tool did not finish within 1 s and was stopped."), "{notes}");
+    assert!(told.load(std::sync::atomic::Ordering::SeqCst));
 }
 
 #[tokio::test(start_paused = true)]

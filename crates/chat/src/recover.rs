@@ -3,6 +3,7 @@
 use crate::audit::{self, Subject};
 use crate::run::{INTERRUPTED, settle_texts};
 use crate::settle;
+use std::collections::HashSet;
 use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Chunk, Reducer, Role, ToolState, UiMessage, UiPart};
@@ -84,12 +85,16 @@ fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
     })
 }
 
-/// Questions to the user stay open; every other call without a result gets one that says what is known.
+/// Questions to the user stay open; every other call without a result gets one that says what is known. What a suspended call goes on from
+/// is stored with the end of its run, so a question within one may have outlived it: nobody could act on the answer.
 fn close(message: &mut UiMessage) {
     settle_texts(message);
+    let answerable = message.tools().filter(|tool| settle::is_answerable(message, tool));
+    let answerable: HashSet<_> = answerable.map(|tool| tool.tool_call_id.clone()).collect();
     for part in &mut message.parts {
         let UiPart::Tool(tool) = part else { continue };
-        if !tool.is_final() && tool.state != ToolState::ApprovalRequested {
+        let is_open_question = tool.state == ToolState::ApprovalRequested && answerable.contains(&tool.tool_call_id);
+        if !tool.is_final() && !is_open_question {
             tool.state = ToolState::OutputError;
             tool.error_text = Some(INTERRUPTED.to_owned());
             (tool.output, tool.preliminary) = (None, None);

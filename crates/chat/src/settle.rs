@@ -34,6 +34,12 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
                 let message = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
                 UserError::invalid(format!("/answers/{at}"), message)
             })?;
+        if let Answer::Approval { approval_id: Some(id), .. } = answer
+            && tool.approval.as_ref().is_none_or(|open| open.id != *id)
+        {
+            let message = "The agent asks something else by now. Look at the question again.";
+            return Err(UserError::invalid(format!("/answers/{at}/approvalId"), message));
+        }
         if let Answer::Approval { input: Some(input), .. } = answer {
             check_changed(tool, input)
                 .map_err(|message| UserError::invalid(format!("/answers/{at}/input"), message))?;
@@ -85,6 +91,13 @@ pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
             PendingCall { call: to_prompt::tool_call(tool), decision, state: suspended(message, &tool.tool_call_id) }
         })
         .collect()
+}
+
+/// Whether an answer to the call's question can be acted on: of a suspended call, if what is stored of it waits for that answer.
+pub(crate) fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
+    let Some(shown) = &tool.output else { return true };
+    let stored = suspended(message, &tool.tool_call_id);
+    stored.is_some_and(|state| state.pointer("/view/waiting") == shown.get("waiting"))
 }
 
 /// What a suspended call goes on from.

@@ -111,7 +111,13 @@ fn message(id: &str, text: &str) -> Submission {
 fn approve(call: &str, approved: bool) -> Submission {
     let reason = (!approved).then(|| "not now".to_owned());
     Submission::Answers {
-        answers: vec![Answer::Approval { tool_call_id: call.to_owned(), approved, reason, input: None }],
+        answers: vec![Answer::Approval {
+            tool_call_id: call.to_owned(),
+            approval_id: None,
+            approved,
+            reason,
+            input: None,
+        }],
     }
 }
 
@@ -422,12 +428,31 @@ async fn a_crash_in_a_tool_does_not_run_it_again() {
 }
 
 #[tokio::test]
+async fn a_decision_is_about_the_question_that_was_read() {
+    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
+    house.ask(message("m1", "act")).await;
+    let open = house.view().await.messages[1].tools().next().unwrap().approval.clone().unwrap().id;
+    let decide = |approval_id: &str| {
+        let (tool_call_id, approval_id) = ("a".to_owned(), Some(approval_id.to_owned()));
+        let answer = Answer::Approval { tool_call_id, approval_id, approved: true, reason: None, input: None };
+        Submission::Answers { answers: vec![answer] }
+    };
+    let refused = house.send(decide("an earlier one")).await.err().unwrap();
+    assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/approvalId")));
+    assert!(house.effects.lock().unwrap().is_empty());
+    house.ask(decide(&open)).await;
+    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
+}
+
+#[tokio::test]
 async fn what_runs_is_what_the_user_made_of_it() {
     let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
     house.ask(message("m1", "act")).await;
     let changed = |input: Value| {
         let (tool_call_id, input) = ("a".to_owned(), Some(input));
-        Submission::Answers { answers: vec![Answer::Approval { tool_call_id, approved: true, reason: None, input }] }
+        Submission::Answers {
+            answers: vec![Answer::Approval { tool_call_id, approval_id: None, approved: true, reason: None, input }],
+        }
     };
     let refused = house.send(changed(json!([1]))).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/input")));

@@ -63,6 +63,9 @@ pub enum Answer {
     Approval {
         /// The call.
         tool_call_id: String,
+        /// The question, as [`crate::Approval::id`]; a decision on another one than the open one is refused. Without it, whichever is open.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        approval_id: Option<String>,
         /// The decision.
         approved: bool,
         /// In the user's words.

@@ -177,11 +177,10 @@ fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
             if approval.id != known.id {
                 return None;
             }
-            {
-                // Of what a client sends only the decision counts; other arguments are for our own page to send.
-                let (approved, reason) = (approval.approved?, approval.reason.clone());
-                Some(Answer::Approval { tool_call_id, approved, reason, input: None })
-            }
+            let (approval_id, approved) = (Some(known.id.clone()), approval.approved?);
+            let reason = approval.reason.clone();
+            // Of what a client sends only the decision counts; other arguments are for our own page to send.
+            Some(Answer::Approval { tool_call_id, approval_id, approved, reason, input: None })
         }
         (_, ToolState::OutputAvailable) => Some(Answer::Output { tool_call_id, output: sent.output.clone()? }),
         (_, ToolState::OutputError) => {

@@ -92,6 +92,7 @@ impl Session {
     pub(in crate::agent_chat) fn decide(
         self,
         tool_call_id: String,
+        approval_id: Option<String>,
         approved: bool,
         reason: Option<String>,
         input: Option<Value>,
@@ -108,7 +109,7 @@ impl Session {
             let id = tool.approval.take().map(|approval| approval.id).unwrap_or_default();
             tool.approval = Some(Approval { id, approved: Some(approved), reason: reason.clone(), signature: None });
         });
-        let answers = vec![Answer::Approval { tool_call_id, approved, reason, input }];
+        let answers = vec![Answer::Approval { tool_call_id, approval_id, approved, reason, input }];
         self.run(Submission::Answers { answers });
     }
 

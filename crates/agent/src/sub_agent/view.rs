@@ -18,6 +18,8 @@ const PACE: Duration = Duration::from_millis(500);
 const MAX_STEPS: usize = 100;
 /// Bytes of one input or output that is shown.
 const MAX_VALUE: usize = 2048;
+/// Bytes of the view of an agent below.
+const MAX_BELOW: usize = 64 << 10;
 /// Bytes of an answer.
 const MAX_TEXT: usize = 1 << 20;
 /// Bytes of an answer that is still written, of which the end is shown.
@@ -173,7 +175,7 @@ impl View {
             }
             Event::ToolFinished { call_id, result: Ok(value), .. } => {
                 self.settle(call_id, StepState::Done, |shown, _| {
-                    *shown = Some(if value.get("_subAgent").is_some() { value.clone() } else { small(value) });
+                    *shown = Some(if value.get("_subAgent").is_some() { bounded(value) } else { small(value) });
                 })
             }
             Event::ToolFinished { call_id, result: Err(error), .. } => {
@@ -183,6 +185,11 @@ impl View {
         }
         Some(true)
     }
+}
+
+/// An agent's view, which is bounded itself; anything else that only looks like one is not.
+fn bounded(value: &Value) -> Value {
+    if value.to_string().len() <= MAX_BELOW { value.clone() } else { small(value) }
 }
 
 /// The value, or the beginning of its text.

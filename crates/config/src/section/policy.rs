@@ -36,7 +36,8 @@ struct PolicyRuleEntry {
     tools: Vec<Text>,
     /// Only for users with one of these roles.
     roles: Option<Vec<Text>>,
-    /// Only for calls whose arguments match: by name, or by a path with dots, a pattern or several. Of a list each item must match.
+    /// Only for calls whose arguments match: by name, or by a path with dots, a pattern or several. Of a list each
+    /// item must match to be allowed, and one to be asked for or denied.
     #[serde(default)]
     arguments: IndexMap<String, PatternsEntry>,
     /// What is done.

@@ -61,18 +61,27 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         let Some(mut child) = self.child.take() else { return };
-        let group = child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
-        let end = move || group.map(|group| kill_process_group(group, Signal::KILL));
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            end();
-            return;
-        };
+        // Ended when this is dropped, also by a runtime that ends itself; and also when the program has ended: what it started may
+        // not have.
+        let group = Group(child.id().and_then(|id| Pid::from_raw(id.cast_signed())));
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
         runtime.spawn(async move {
             let _ = tokio::time::timeout(PATIENCE, child.wait()).await;
-            // Also when it has ended: what it started may not have.
-            end();
+            drop(group);
             let _ = child.wait().await;
         });
+    }
+}
+
+/// A program with all that it started.
+struct Group(Option<Pid>);
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if let Some(group) = self.0 {
+            // It may be gone already.
+            let _ = kill_process_group(group, Signal::KILL);
+        }
     }
 }
 

@@ -45,9 +45,12 @@ impl Connection {
 
     /// Whether it can still be used.
     pub(super) fn is_open(&self) -> bool {
-        !self.service.is_closed()
-            && !self.service.peer().is_transport_closed()
-            && self.ends.is_none_or(|ends| Instant::now() < ends)
+        !self.service.is_closed() && !self.service.peer().is_transport_closed() && !self.is_over()
+    }
+
+    /// Whether its token is no longer good.
+    pub(super) fn is_over(&self) -> bool {
+        self.ends.is_some_and(|ends| ends <= Instant::now())
     }
 
     /// How long it has been there.

@@ -10,7 +10,10 @@ use serde_json::json;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
+/// A call is told of this often at most.
+const PACE: Duration = Duration::from_millis(200);
 /// Bytes of what a server says about how far it is.
 const MAX_MESSAGE: usize = 300;
 
@@ -23,7 +26,8 @@ pub(super) struct Events {
 #[derive(Default)]
 struct Inner {
     is_stale: AtomicBool,
-    running: Mutex<HashMap<ProgressToken, Progress>>,
+    /// With when each call was last told of.
+    running: Mutex<HashMap<ProgressToken, (Progress, Option<Instant>)>>,
 }
 
 impl Events {
@@ -34,8 +38,21 @@ impl Events {
 
     /// Hands on how far a call has come, until the answer is dropped.
     pub(super) fn follow(&self, token: ProgressToken, progress: Progress) -> Following {
-        self.inner.running.lock().insert(token.clone(), progress);
+        self.inner.running.lock().insert(token.clone(), (progress, None));
         Following { events: self.clone(), token }
+    }
+}
+
+impl Events {
+    /// Where a call's progress goes, if it is time to tell again.
+    fn due(&self, token: &ProgressToken) -> Option<Progress> {
+        let mut running = self.inner.running.lock();
+        let (progress, last) = running.get_mut(token)?;
+        if last.is_some_and(|last| last.elapsed() < PACE) {
+            return None;
+        }
+        *last = Some(Instant::now());
+        Some(progress.clone())
     }
 }
 
@@ -62,7 +79,7 @@ impl ClientHandler for Events {
     }
 
     async fn on_progress(&self, told: ProgressNotificationParam, _context: NotificationContext<RoleClient>) {
-        let Some(progress) = self.inner.running.lock().get(&told.progress_token).cloned() else { return };
+        let Some(progress) = self.due(&told.progress_token) else { return };
         let message = told.message.map(|message| super::clean(&message, MAX_MESSAGE));
         let mut shown = json!({ "progress": told.progress, "total": told.total, "message": message });
         if let Some(fields) = shown.as_object_mut() {

@@ -37,7 +37,10 @@ pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> R
         return Err(format!("the token's address answered {}", answer.status));
     }
     let answer: Answer = serde_json::from_slice(&answer.body).map_err(|_| "the token's address gave no token")?;
-    let ends = answer.expires_in.map(|seconds| asked + Duration::from_secs(seconds).saturating_sub(MARGIN));
+    let ends = answer.expires_in.and_then(|seconds| {
+        let life = Duration::from_secs(seconds);
+        asked.checked_add(life.saturating_sub(MARGIN.min(life / 2)))
+    });
     Ok(Token { text: answer.access_token.into(), ends })
 }
 

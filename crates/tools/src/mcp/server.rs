@@ -134,6 +134,8 @@ impl Seat {
         let mut state = self.state.lock().await;
         match &state.connection {
             Some(connection) if connection.is_open() => return Ok(connection.clone()),
+            // That is nobody's failure.
+            Some(connection) if connection.is_over() => state.connection = None,
             Some(_) => state.lost(),
             None => {}
         }

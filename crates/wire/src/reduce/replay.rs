@@ -109,6 +109,19 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
             });
         }
     }
+    // What there is of a call that came to a question half-way; the question stands behind it.
+    if matches!(tool.state, ToolState::ApprovalRequested | ToolState::ApprovalResponded)
+        && let Some(output) = &tool.output
+    {
+        chunks.push(Chunk::ToolOutputAvailable {
+            tool_call_id: tool_call_id.clone(),
+            output: output.clone(),
+            provider_executed,
+            provider_metadata: None,
+            dynamic,
+            preliminary: tool.preliminary,
+        });
+    }
     if let Some(approval) = &tool.approval {
         chunks
             .push(Chunk::ToolApprovalRequest { approval_id: approval.id.clone(), tool_call_id: tool_call_id.clone() });
