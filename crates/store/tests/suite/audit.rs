@@ -256,5 +256,5 @@ async fn looking_changes_nothing() {
     assert_eq!(verified(&Store::open_existing(&url).await.unwrap()).await.rows, 1);
     let older = "DELETE FROM _sqlx_migrations WHERE version = (SELECT max(version) FROM _sqlx_migrations)";
     execute(&mut outsider(&folder).await, older).await;
-    assert_snapshot!(refused().await, @"cannot open the database ROOT/data/chat.db: its schema is 2, and this version's is 4; use the version that serves it");
+    assert_snapshot!(refused().await, @"cannot open the database ROOT/data/chat.db: its schema is 3, and this version's is 4; use the version that serves it");
 }
