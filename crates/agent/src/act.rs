@@ -8,7 +8,9 @@ use crate::run::Run;
 use crate::sub_agent::Resumed;
 use crate::tools::{self, Came, Ready};
 use crate::{Asked, Decision, Event, EventSink, PendingCall, Ruling, WaitingCall};
-use contract::{AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult};
+use contract::{
+    AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
+};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -71,8 +73,7 @@ impl Run<'_> {
                 // What the browser runs is in the user's hands already.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
                 (Ok(tool), None) if tool.spec().needs_approval || *ruling == Ruling::Ask => {
-                    sink.emit(Event::ApprovalRequest { call_id: call.id.clone() }).await?;
-                    self.waiting.push(WaitingCall { call, state: None });
+                    self.ask_user(call, tool.spec(), sink).await?;
                 }
                 (Ok(runner), None) => ready.push(Ready { call, runner, resumed: None }),
             }
@@ -80,6 +81,14 @@ impl Run<'_> {
         self.caller.meter.tool_calls(ready.len());
         results.extend(self.run_ready(ready, sink).await?);
         Ok(results)
+    }
+
+    /// The call waits for the user, who decides about the tool as it is now.
+    async fn ask_user<S: EventSink>(&mut self, call: ToolCall, tool: &ToolSpec, sink: &mut S) -> Result<(), Failure> {
+        let asked = Some(tool.fingerprint());
+        sink.emit(Event::ApprovalRequest { call_id: call.id.clone(), asked: asked.clone() }).await?;
+        self.waiting.push(WaitingCall { call, state: None, asked });
+        Ok(())
     }
 
     /// What the policy says of each call that could be run.
@@ -114,7 +123,9 @@ impl Run<'_> {
         for call in calls {
             match came.remove(&call.id) {
                 Some(Came::Result(result)) => drop(results.insert(call.id, result)),
-                Some(Came::Suspended { state, .. }) => self.waiting.push(WaitingCall { call, state: Some(state) }),
+                Some(Came::Suspended { state, .. }) => {
+                    self.waiting.push(WaitingCall { call, state: Some(state), asked: None })
+                }
                 None => {}
             }
         }
@@ -149,7 +160,7 @@ impl Run<'_> {
             return Ok(true);
         }
         let (mut ready, mut outputs) = (Vec::new(), HashMap::new());
-        for PendingCall { call, decision, state } in pending {
+        for PendingCall { call, decision, state, asked } in pending {
             sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone() }).await?;
             // Within a suspended call, a no is an answer like a yes.
             let resumed = state.map(|state| Resumed { state, decision: decision.clone() });
@@ -160,6 +171,9 @@ impl Run<'_> {
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
                 _ => match self.offer.fitting(&call.name, &call.input) {
+                    Ok(runner) if asked.is_some_and(|asked| asked != runner.spec().fingerprint()) => {
+                        self.ask_user(call, runner.spec(), sink).await?;
+                    }
                     // So may the policy, or the arguments, if the user changed them. What the user said yes to is not asked again.
                     Ok(runner) => match self.ruling(&call).await {
                         Ruling::Deny(reason) if resumed.is_none() => {

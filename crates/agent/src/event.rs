@@ -63,6 +63,8 @@ pub enum Event {
     ApprovalRequest {
         /// The call.
         call_id: String,
+        /// The tool as it is now, by [`contract::ToolSpec::fingerprint`]; none for a suspended call.
+        asked: Option<String>,
     },
     /// A tool is about to run; it runs once the sink has taken this.
     ToolStarted {
@@ -158,7 +160,7 @@ impl Event {
                 Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision }
             }
             Self::CallRuled { call_id, ruling } => Self::CallRuled { call_id: named(call_id), ruling },
-            Self::ApprovalRequest { call_id } => Self::ApprovalRequest { call_id: named(call_id) },
+            Self::ApprovalRequest { call_id, asked } => Self::ApprovalRequest { call_id: named(call_id), asked },
             Self::ToolStarted { call_id, name, resumed } => {
                 Self::ToolStarted { call_id: named(call_id), name, resumed }
             }

@@ -106,7 +106,7 @@ pub(crate) async fn run_all<S: EventSink>(
             Came::Result(result) => sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false }).await?,
             Came::Suspended { output, state } => {
                 sink.emit(Event::ToolSuspended { call_id: call_id.clone(), output, state }).await?;
-                sink.emit(Event::ApprovalRequest { call_id }).await?;
+                sink.emit(Event::ApprovalRequest { call_id, asked: None }).await?;
             }
         }
         results.insert(call.id, came);

@@ -30,6 +30,8 @@ pub struct PendingCall {
     pub decision: Decision,
     /// Of a [suspended](crate::Event::ToolSuspended) call: what it goes on from.
     pub state: Option<Value>,
+    /// The tool as it was when the user was asked, by its fingerprint. If it is another one now, the user is asked again.
+    pub asked: Option<String>,
 }
 
 /// What the user decided about a call.
@@ -68,6 +70,8 @@ pub struct WaitingCall {
     pub call: ToolCall,
     /// Of a [suspended](crate::Event::ToolSuspended) call: what it goes on from.
     pub state: Option<Value>,
+    /// The tool as it is now, by its fingerprint.
+    pub asked: Option<String>,
 }
 
 /// What ended a run.

@@ -212,7 +212,7 @@ async fn a_question_within_waits_for_the_user() {
         assert_eq!(view["state"], "waiting");
         asked.push(view["waiting"].clone());
         let call = outcome.waiting[0].call.clone();
-        let pending = vec![PendingCall { call, decision: answers.next().unwrap(), state: Some(state) }];
+        let pending = vec![PendingCall { call, decision: answers.next().unwrap(), state: Some(state), asked: None }];
         outcome = run(&above, outcome.messages, pending, &mut told).await;
     }
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
@@ -231,7 +231,8 @@ async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
     let mut told = Told::default();
     let outcome = ask(&above, &mut told).await;
     let call = outcome.waiting[0].call.clone();
-    let pending = vec![PendingCall { call, decision: Decision::Approved, state: Some(json!({ "old": 1 })) }];
+    let pending =
+        vec![PendingCall { call, decision: Decision::Approved, state: Some(json!({ "old": 1 })), asked: None }];
     let outcome = run(&above, outcome.messages, pending, &mut told).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     assert_eq!(written().len(), 0);

@@ -48,7 +48,7 @@ fn note(event: &Event) -> String {
         Event::ToolCallInvalid { id, input, error, dynamic, .. } => {
             format!("  invalid {id} {input} dynamic={dynamic} {error}")
         }
-        Event::ApprovalRequest { call_id } => format!("  ask {call_id}"),
+        Event::ApprovalRequest { call_id, .. } => format!("  ask {call_id}"),
         Event::ToolStarted { call_id, .. } => format!("  started {call_id}"),
         Event::ToolFinished { call_id, result: Ok(value), .. } => format!("  finished {call_id} {value}"),
         Event::ToolFinished { call_id, result: Err(error), .. } => format!("  failed {call_id} {error}"),
@@ -270,7 +270,7 @@ async fn a_policy_stands_before_the_tools() {
         let (id, name, input) = (id.to_owned(), name.to_owned(), json!({ "n": 1 }));
         ToolCall { id, name, input, provider_executed: false, metadata: None }
     };
-    let approved = |call: ToolCall| PendingCall { call, decision: Decision::Approved, state: None };
+    let approved = |call: ToolCall| PendingCall { call, decision: Decision::Approved, state: None, asked: None };
     let mut case = Case::of(vec![says("ok")]);
     case.policy = Some(Arc::new(House));
     let made = [call("a", "fails"), call("b", "slow")].map(AssistantPart::ToolCall).to_vec();
@@ -290,6 +290,29 @@ async fn a_policy_stands_before_the_tools() {
     step 1 ends: Stop
     Done
     "#);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_yes_holds_for_the_tool_that_it_was_given_to() {
+    let pending = |asked: &str| {
+        let (id, name, input) = ("a".to_owned(), "asks".to_owned(), json!({ "n": 1 }));
+        let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
+        PendingCall { call, decision: Decision::Approved, state: None, asked: Some(asked.to_owned()) }
+    };
+    let check = async |asked: &str| {
+        let mut case = Case::of(vec![says("ok")]);
+        let pending = pending(asked);
+        case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(pending.call.clone())]));
+        case.pending = vec![pending];
+        check(case).await
+    };
+    assert_snapshot!(check("another one").await, @"
+      decided a
+      ask a
+    Waiting
+    ");
+    let same = tools().iter().find(|tool| tool.spec().name == "asks").unwrap().spec().fingerprint();
+    assert!(check(&same).await.ends_with("Done"));
 }
 
 /// Has the user asked for everything.
@@ -448,7 +471,7 @@ fn decided(decision: Decision) -> Case {
         metadata: None,
     };
     case.messages.push(Message::Tool(vec![known]));
-    case.pending.push(PendingCall { call: call("a", "asks"), decision, state: None });
+    case.pending.push(PendingCall { call: call("a", "asks"), decision, state: None, asked: None });
     case
 }
 

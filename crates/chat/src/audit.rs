@@ -170,7 +170,7 @@ impl Auditor {
                 self.calls.get_mut(call_id)?.gates.push(ruled(ruling));
                 None
             }
-            Event::ApprovalRequest { call_id } => {
+            Event::ApprovalRequest { call_id, .. } => {
                 self.calls.get_mut(call_id)?.gates.push(asked());
                 None
             }

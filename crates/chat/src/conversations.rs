@@ -107,6 +107,6 @@ fn parse_cursor(text: &str) -> Option<Cursor> {
 }
 
 /// A provider's own items are for that provider.
-fn strip_private(message: &mut UiMessage) {
+pub(crate) fn strip_private(message: &mut UiMessage) {
     message.parts.retain(|part| !matches!(part, UiPart::Data(data) if wire::is_private(&data.kind)));
 }

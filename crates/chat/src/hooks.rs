@@ -1,5 +1,6 @@
 //! Hooks: what others are told about a run while it goes on, and what they add to it when it ends (L-74 to L-78).
 
+use crate::conversations::strip_private;
 use agent::{Agent, Ending, Event, Outcome};
 use contract::{Part, ToolCall, ToolError, Usage};
 use futures::future::BoxFuture;
@@ -161,7 +162,8 @@ impl Observer {
             Ending::Failed(_) => wire::chunk::FinishReason::Error,
             _ => crate::to_wire::finish_reason(outcome.finish_reason),
         };
-        let messages: Vec<_> = self.history.iter().chain([message]).collect();
+        let mut messages: Vec<_> = self.history.iter().chain([message]).cloned().collect();
+        messages.iter_mut().for_each(strip_private);
         let payload = json!({
             "messages": messages,
             "steps": self.steps,

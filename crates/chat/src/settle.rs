@@ -4,7 +4,7 @@ use crate::to_prompt;
 use agent::{Decision, PendingCall};
 use serde_json::Value;
 use wire::api::Answer;
-use wire::{Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::{ASKED_TOOL, Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the model reads for a question that the user passed over.
 pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
@@ -88,7 +88,12 @@ pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
                 Some(true) => Decision::Approved,
                 _ => Decision::Denied(approval.and_then(|approval| approval.reason.clone())),
             };
-            PendingCall { call: to_prompt::tool_call(tool), decision, state: suspended(message, &tool.tool_call_id) }
+            PendingCall {
+                call: to_prompt::tool_call(tool),
+                decision,
+                state: suspended(message, &tool.tool_call_id),
+                asked: asked(message, &tool.tool_call_id),
+            }
         })
         .collect()
 }
@@ -102,11 +107,20 @@ pub(crate) fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
 
 /// What a suspended call goes on from.
 fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
-    let of = message.parts.iter().find_map(|part| match part {
-        UiPart::Data(data) if data.kind == SUSPENDED_CALL && data.id.as_deref() == Some(call_id) => Some(&data.data),
+    kept(message, SUSPENDED_CALL, call_id).filter(|state| !state.is_null()).cloned()
+}
+
+/// The tool that the user was asked about.
+fn asked(message: &UiMessage, call_id: &str) -> Option<String> {
+    kept(message, ASKED_TOOL, call_id)?.as_str().map(str::to_owned)
+}
+
+/// What is kept of a call for ourselves.
+fn kept<'m>(message: &'m UiMessage, kind: &str, call_id: &str) -> Option<&'m Value> {
+    message.parts.iter().find_map(|part| match part {
+        UiPart::Data(data) if data.kind == kind && data.id.as_deref() == Some(call_id) => Some(&data.data),
         _ => None,
-    });
-    of.filter(|state| !state.is_null()).cloned()
+    })
 }
 
 /// Closes every open call because a new message came instead; says whether there was one.

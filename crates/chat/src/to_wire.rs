@@ -4,7 +4,7 @@ use agent::Event;
 use contract::{Citation, Part, Source};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SUSPENDED_CALL};
+use wire::{ASKED_TOOL, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SUSPENDED_CALL};
 
 /// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
 /// part gets a short name of its own.
@@ -62,7 +62,12 @@ fn preliminary(tool_call_id: String, output: Value) -> Chunk {
 
 /// What a call goes on from; `null` when it is over.
 pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
-    Chunk::Data(DataChunk { kind: SUSPENDED_CALL.to_owned(), id: Some(call_id), data: state, transient: None })
+    private(SUSPENDED_CALL, call_id, state)
+}
+
+/// Something about a call that is for the store alone.
+fn private(kind: &str, call_id: String, data: Value) -> Chunk {
+    Chunk::Data(DataChunk { kind: kind.to_owned(), id: Some(call_id), data, transient: None })
 }
 
 impl ToWire {
@@ -93,10 +98,13 @@ impl ToWire {
                 provider_metadata: None,
                 dynamic: dynamic.then_some(true),
             }),
-            Event::ApprovalRequest { call_id } => out.push(Chunk::ToolApprovalRequest {
-                approval_id: uuid::Uuid::now_v7().simple().to_string(),
-                tool_call_id: call_id,
-            }),
+            Event::ApprovalRequest { call_id, asked } => {
+                if let Some(asked) = asked {
+                    out.push(private(ASKED_TOOL, call_id.clone(), asked.into()));
+                }
+                let approval_id = uuid::Uuid::now_v7().simple().to_string();
+                out.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: call_id });
+            }
             Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
             Event::ToolSuspended { call_id, output, state } => {
                 out.push(preliminary(call_id.clone(), output));

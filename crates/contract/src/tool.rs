@@ -3,6 +3,7 @@
 use crate::ToolError;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -39,6 +40,21 @@ impl ToolSpec {
             needs_approval: false,
             timeout: Self::DEFAULT_TIMEOUT,
         }
+    }
+}
+
+impl ToolSpec {
+    /// Another text when the tool says something else of itself: 64 hexadecimal digits. A yes to a call holds for the tool that it was
+    /// given to.
+    pub fn fingerprint(&self) -> String {
+        let said = [self.name.as_str(), &self.description, &self.input_schema.to_string()];
+        let mut hash = Sha256::new();
+        for text in said {
+            // With its length, so that nothing can move from one to the next.
+            hash.update((text.len() as u64).to_be_bytes());
+            hash.update(text);
+        }
+        hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }
 

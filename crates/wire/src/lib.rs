@@ -26,7 +26,10 @@ pub const PROVIDER_ITEM: &str = "data-provider-item";
 /// A data part with what a suspended call goes on from, by the call's id; it never leaves the server.
 pub const SUSPENDED_CALL: &str = "data-suspended-call";
 
+/// A data part with the fingerprint of the tool that the user was asked about, by the call's id; it never leaves the server.
+pub const ASKED_TOOL: &str = "data-asked-tool";
+
 /// Whether parts of this type are for the store alone.
 pub fn is_private(kind: &str) -> bool {
-    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL)
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | ASKED_TOOL)
 }

@@ -22,13 +22,18 @@ struct Call {
     call: ToolCall,
     /// Of an agent below that is suspended itself.
     state: Option<Value>,
+    /// The tool as it was when the user was asked.
+    asked: Option<String>,
     decision: Option<Decision>,
 }
 
 impl Suspended {
     pub(super) fn new(messages: Vec<Arc<Message>>, waiting: Vec<WaitingCall>, view: View) -> Self {
         let messages = messages.into_iter().map(Arc::unwrap_or_clone).collect();
-        let calls = waiting.into_iter().map(|WaitingCall { call, state }| Call { call, state, decision: None });
+        let calls = waiting.into_iter().map(|waiting| {
+            let WaitingCall { call, state, asked } = waiting;
+            Call { call, state, asked, decision: None }
+        });
         Self { messages, calls: calls.collect(), view }
     }
 
@@ -67,9 +72,9 @@ impl Suspended {
 
     /// What the run goes on with.
     pub(super) fn into_turn(self) -> (Vec<Arc<Message>>, Vec<PendingCall>, View) {
-        let pending = self.calls.into_iter().map(|Call { call, state, decision }| {
+        let pending = self.calls.into_iter().map(|Call { call, state, asked, decision }| {
             // Whatever was not decided is not done.
-            PendingCall { call, state, decision: decision.unwrap_or(Decision::Denied(None)) }
+            PendingCall { call, state, asked, decision: decision.unwrap_or(Decision::Denied(None)) }
         });
         (self.messages.into_iter().map(Arc::new).collect(), pending.collect(), self.view)
     }

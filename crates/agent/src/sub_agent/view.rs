@@ -166,7 +166,7 @@ impl View {
                 let (id, name, input) = (id.clone(), name.clone(), small(input));
                 self.push(Step::Tool { id, name, state: StepState::Failed, input, output: None, error: None });
             }
-            Event::ApprovalRequest { call_id } => self.settle(call_id, StepState::Waiting, |_, _| {}),
+            Event::ApprovalRequest { call_id, .. } => self.settle(call_id, StepState::Waiting, |_, _| {}),
             Event::ToolStarted { call_id, .. } => self.settle(call_id, StepState::Running, |_, _| {}),
             Event::ToolDenied { call_id, .. } => self.settle(call_id, StepState::Denied, |_, _| {}),
             // That of an agent below is shown whole, it is bounded itself.
