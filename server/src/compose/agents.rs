@@ -1,6 +1,8 @@
 //! The config's agents. What does not depend on the request is built once; a turn with shared state gets the page's fields on
 //! top.
 
+use super::agent_context::{field, undeclared, with_page_context, with_shared_state};
+use super::agent_settings::settings;
 use super::hooks::{self, HookRoom};
 use super::instructions;
 use super::mcp::McpServers;
@@ -9,22 +11,17 @@ use super::pages::Pages;
 use super::policy::AgentPolicy;
 use super::remote_agents;
 use crate::auth::rights::Rights;
-use agent::{Agent, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, SubAgent, Timeouts};
+use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
-use contract::{Execution, Price, Sampling, Tool, ToolChoice, ToolSpec};
+use contract::{Execution, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
-use tools::{AskUserTool, Field, FieldKind, PageStateTool};
-use wire::page::{FieldType, SharedField};
+use tools::AskUserTool;
 use wire::{ErrorCode, UserError};
-
-/// Fields that a page may share; more are left out.
-const MAX_FIELDS: usize = 200;
 
 /// All agents by id; one without a model is known and cannot be asked.
 pub(crate) struct ConfiguredAgents {
@@ -198,26 +195,6 @@ fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Re
     })))
 }
 
-/// What the agent's models cost: by the config, whose longest beginning of the name counts, or by the list.
-fn prices(config: &Config, agent: &config::Agent) -> HashMap<String, Price> {
-    let own = |name: &str| {
-        let known = config.prices.iter().filter(|(start, _)| name.starts_with(start.as_str()));
-        known.max_by_key(|(start, _)| start.len()).map(|(_, price)| price)
-    };
-    let of_config = |price: &config::Price| Price {
-        input: price.input,
-        cache_read: price.cache_read,
-        cache_write: price.cache_write,
-        output: price.output,
-    };
-    let names = agent.fallback_models.iter().map(|fallback| &fallback.model).chain([&agent.model]);
-    let price = |name: &String| {
-        let listed = own(name).map(of_config).or_else(|| providers::prices::list_price(name));
-        Some((name.clone(), listed.or_else(|| config.prices.get("default").map(of_config))?))
-    };
-    names.filter_map(price).collect()
-}
-
 /// The agent's endpoints (L-47), before there is a caller for whom they are called.
 fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<EndpointTool>> {
     let tools = agent.tools.iter().map(|tool| {
@@ -238,128 +215,4 @@ fn tools(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn T
         tools.push(Arc::new(AskUserTool::default()));
     }
     Ok(tools)
-}
-
-fn settings(config: &Config, agent: &config::Agent) -> Settings {
-    let (limits, own, sampling) = (&config.limits, &agent.timeouts, &agent.sampling);
-    Settings {
-        max_steps: agent.max_steps,
-        tool_choice: tool_choice(&agent.tool_choice),
-        active_tools: agent.active_tools.clone(),
-        prepare_step: agent.prepare_step.iter().map(step_rule).collect(),
-        prune: prune(&agent.prune),
-        stop_on_tool_call: agent.stop_on_tool_call.clone(),
-        sampling: Sampling {
-            max_output_tokens: sampling.max_output_tokens,
-            temperature: sampling.temperature,
-            top_p: sampling.top_p,
-            top_k: sampling.top_k,
-            frequency_penalty: sampling.frequency_penalty,
-            presence_penalty: sampling.presence_penalty,
-            seed: sampling.seed,
-            stop_sequences: sampling.stop_sequences.clone(),
-        },
-        response_format: None,
-        provider_options: agent.provider_options.clone(),
-        max_retries: agent.max_retries,
-        limits: agent::Limits {
-            requests: agent.limits.requests,
-            total_tokens: agent.limits.total_tokens,
-            tool_calls: agent.limits.tool_calls,
-            cost_usd: agent.limits.cost_usd,
-        },
-        prices: prices(config, agent),
-        timeouts: Timeouts {
-            total: own.total.unwrap_or(limits.turn).min(agent.limits.time.unwrap_or(Duration::MAX)),
-            step: own.step,
-            first_byte: limits.first_byte,
-            chunk: own.chunk.unwrap_or(limits.idle),
-        },
-        max_parallel_tools: limits.parallel_tools,
-        max_parallel_agents: limits.parallel_agents,
-    }
-}
-
-fn tool_choice(choice: &config::ToolChoice) -> ToolChoice {
-    match choice {
-        config::ToolChoice::Auto => ToolChoice::Auto,
-        config::ToolChoice::Required => ToolChoice::Required,
-        config::ToolChoice::None => ToolChoice::None,
-        config::ToolChoice::Tool(name) => ToolChoice::Tool(name.clone()),
-    }
-}
-
-fn step_rule(rule: &config::StepRule) -> StepRule {
-    StepRule {
-        steps: match &rule.steps {
-            config::Steps::These(numbers) => Steps::These(numbers.clone()),
-            config::Steps::Range(from, to) => Steps::Range(*from, *to),
-        },
-        active_tools: rule.active_tools.clone(),
-        tool_choice: rule.tool_choice.as_ref().map(tool_choice),
-        max_output_tokens: rule.max_output_tokens,
-        temperature: rule.temperature,
-    }
-}
-
-fn prune(prune: &config::Prune) -> Prune {
-    let rule = |rule: &config::PruneToolCalls| PruneToolCalls { keep_last: rule.keep_last, tools: rule.tools.clone() };
-    Prune {
-        reasoning: match prune.reasoning {
-            config::PruneReasoning::None => PruneReasoning::None,
-            config::PruneReasoning::BeforeLastMessage => PruneReasoning::BeforeLastMessage,
-            config::PruneReasoning::All => PruneReasoning::All,
-        },
-        tool_calls: prune.tool_calls.iter().map(rule).collect(),
-        remove_empty: prune.remove_empty,
-    }
-}
-
-/// The agent, told where the user is.
-fn with_page_context(agent: &Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
-    let AgentRequest { caller, page_id, conversation_id, url_query, .. } = request;
-    Arc::new(told(agent, tools::context::page(page_id, &caller.user_id, conversation_id, url_query)))
-}
-
-/// The agent with a block of facts in front of its instructions.
-fn told(agent: &Agent, block: String) -> Agent {
-    let mut agent = agent.clone();
-    agent.instructions = Some(match agent.instructions {
-        Some(instructions) => format!("{block}\n\n{instructions}"),
-        None => block,
-    });
-    agent
-}
-
-/// The agent with the page's fields: what they hold in its instructions, and the tool that writes them.
-fn with_shared_state(agent: &Arc<Agent>, mut fields: Vec<Field>, values: &Map<String, Value>) -> Arc<Agent> {
-    fields.truncate(MAX_FIELDS);
-    let Some(block) = tools::context::shared_state(&fields, values) else { return agent.clone() };
-    let mut agent = told(agent, block);
-    agent.tools.extend(PageStateTool::new(&fields).map(|tool| Arc::new(tool) as Arc<dyn Tool>));
-    Arc::new(agent)
-}
-
-fn field(field: &SharedField) -> Field {
-    let kind = match &field.field_type {
-        FieldType::Text => FieldKind::Text,
-        FieldType::Number => FieldKind::Number,
-        FieldType::Boolean => FieldKind::Boolean,
-        FieldType::Choice { options } => FieldKind::Choice(options.clone()),
-        FieldType::Choices { options } => FieldKind::Choices(options.clone()),
-        FieldType::Date => FieldKind::Date,
-        FieldType::Any => FieldKind::Any,
-    };
-    Field { key: field.key.clone(), kind, writable: field.target.is_some() }
-}
-
-/// The type of what a field holds now (L-66).
-fn undeclared((key, value): (&String, &Value)) -> Field {
-    let kind = match value {
-        Value::String(_) => FieldKind::Text,
-        Value::Number(_) => FieldKind::Number,
-        Value::Bool(_) => FieldKind::Boolean,
-        Value::Null | Value::Array(_) | Value::Object(_) => FieldKind::Any,
-    };
-    Field { key: key.clone(), kind, writable: true }
 }

@@ -1,5 +1,7 @@
 //! The composition root: the checked config turned into things that run, and the only place that sees every room.
 
+mod agent_context;
+mod agent_settings;
 mod agents;
 mod current;
 mod endpoints;

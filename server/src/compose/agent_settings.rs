@@ -1,0 +1,103 @@
+//! How an agent runs and what its models cost, from the config's words to the loop's.
+
+use agent::{Limits, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
+use config::Config;
+use contract::{Price, Sampling, ToolChoice};
+use std::collections::HashMap;
+use std::time::Duration;
+
+/// An agent's settings.
+pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
+    let (limits, own, sampling) = (&config.limits, &agent.timeouts, &agent.sampling);
+    Settings {
+        max_steps: agent.max_steps,
+        tool_choice: tool_choice(&agent.tool_choice),
+        active_tools: agent.active_tools.clone(),
+        prepare_step: agent.prepare_step.iter().map(step_rule).collect(),
+        prune: prune(&agent.prune),
+        stop_on_tool_call: agent.stop_on_tool_call.clone(),
+        sampling: Sampling {
+            max_output_tokens: sampling.max_output_tokens,
+            temperature: sampling.temperature,
+            top_p: sampling.top_p,
+            top_k: sampling.top_k,
+            frequency_penalty: sampling.frequency_penalty,
+            presence_penalty: sampling.presence_penalty,
+            seed: sampling.seed,
+            stop_sequences: sampling.stop_sequences.clone(),
+        },
+        response_format: None,
+        provider_options: agent.provider_options.clone(),
+        max_retries: agent.max_retries,
+        limits: Limits {
+            requests: agent.limits.requests,
+            total_tokens: agent.limits.total_tokens,
+            tool_calls: agent.limits.tool_calls,
+            cost_usd: agent.limits.cost_usd,
+        },
+        prices: prices(config, agent),
+        timeouts: Timeouts {
+            total: own.total.unwrap_or(limits.turn).min(agent.limits.time.unwrap_or(Duration::MAX)),
+            step: own.step,
+            first_byte: limits.first_byte,
+            chunk: own.chunk.unwrap_or(limits.idle),
+        },
+        max_parallel_tools: limits.parallel_tools,
+        max_parallel_agents: limits.parallel_agents,
+    }
+}
+
+fn tool_choice(choice: &config::ToolChoice) -> ToolChoice {
+    match choice {
+        config::ToolChoice::Auto => ToolChoice::Auto,
+        config::ToolChoice::Required => ToolChoice::Required,
+        config::ToolChoice::None => ToolChoice::None,
+        config::ToolChoice::Tool(name) => ToolChoice::Tool(name.clone()),
+    }
+}
+
+fn step_rule(rule: &config::StepRule) -> StepRule {
+    StepRule {
+        steps: match &rule.steps {
+            config::Steps::These(numbers) => Steps::These(numbers.clone()),
+            config::Steps::Range(from, to) => Steps::Range(*from, *to),
+        },
+        active_tools: rule.active_tools.clone(),
+        tool_choice: rule.tool_choice.as_ref().map(tool_choice),
+        max_output_tokens: rule.max_output_tokens,
+        temperature: rule.temperature,
+    }
+}
+
+fn prune(prune: &config::Prune) -> Prune {
+    let rule = |rule: &config::PruneToolCalls| PruneToolCalls { keep_last: rule.keep_last, tools: rule.tools.clone() };
+    Prune {
+        reasoning: match prune.reasoning {
+            config::PruneReasoning::None => PruneReasoning::None,
+            config::PruneReasoning::BeforeLastMessage => PruneReasoning::BeforeLastMessage,
+            config::PruneReasoning::All => PruneReasoning::All,
+        },
+        tool_calls: prune.tool_calls.iter().map(rule).collect(),
+        remove_empty: prune.remove_empty,
+    }
+}
+
+/// What the agent's models cost: by the config, whose longest beginning of the name counts, or by the list.
+fn prices(config: &Config, agent: &config::Agent) -> HashMap<String, Price> {
+    let own = |name: &str| {
+        let known = config.prices.iter().filter(|(start, _)| name.starts_with(start.as_str()));
+        known.max_by_key(|(start, _)| start.len()).map(|(_, price)| price)
+    };
+    let of_config = |price: &config::Price| Price {
+        input: price.input,
+        cache_read: price.cache_read,
+        cache_write: price.cache_write,
+        output: price.output,
+    };
+    let names = agent.fallback_models.iter().map(|fallback| &fallback.model).chain([&agent.model]);
+    let price = |name: &String| {
+        let listed = own(name).map(of_config).or_else(|| providers::prices::list_price(name));
+        Some((name.clone(), listed.or_else(|| config.prices.get("default").map(of_config))?))
+    };
+    names.filter_map(price).collect()
+}
