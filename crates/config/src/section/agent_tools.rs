@@ -5,7 +5,7 @@ use super::reach::{Thing, Use};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
 use crate::agent::ToolRef;
-use crate::shape::{Shape, decode, list_items, pattern, suggest};
+use crate::shape::{Shape, decode, list_items, pattern};
 use crate::source::{Kind, Node, Span, Step};
 use std::collections::HashMap;
 
@@ -57,12 +57,7 @@ pub(super) fn named<'n>(agent: &'n Node, list: &str, key: &str, thing: Thing) ->
 
 /// Whether the endpoint is there and says what a model needs to know (L-8).
 pub(super) fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '_>) {
-    let Some(endpoint) = context.endpoints.get(id).copied() else {
-        let help = suggest::help(id, context.endpoints.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
-        context.report.error(at, format!("there is no endpoint `{id}`"), help);
-        return;
-    };
+    let Some(endpoint) = context.endpoint(id, at) else { return };
     for (key, purpose) in [("description", "the model chooses tools by it"), ("payloadSchema", "the model fills it in")]
     {
         if endpoint.get(key).is_none_or(|entry| matches!(entry.value.kind, Kind::Null)) {

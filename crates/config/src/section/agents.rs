@@ -129,12 +129,7 @@ fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Conte
     let Some((id, at)) = node.get("connectionId").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
         return;
     };
-    let Some(connection) = context.connections.get(id) else {
-        let help = suggest::help(id, context.connections.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `connections`".to_owned()));
-        context.report.error(at, format!("there is no connection `{id}`"), help);
-        return;
-    };
+    let Some(connection) = context.connection(id, at) else { return };
     let Some(found) = type_of(connection) else { return };
     let expected = match agent_type {
         AgentTypeEntry::ClaudeAgent => "Anthropic",

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::value::Id;
-use crate::shape::{Shape, decode, suggest};
+use crate::shape::{Shape, decode};
 use crate::source::{Node, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -50,9 +50,5 @@ impl CallRequest {
 /// Whether there is such an endpoint.
 pub(super) fn check(request: &CallRequest, step: &Node, context: &mut Context<'_, '_>) {
     let id = request.properties.endpoint_id.0.as_str();
-    if !context.endpoints.contains_key(id) {
-        let help = suggest::help(id, context.endpoints.keys().copied());
-        let at = step.at(&[Step::Key("properties"), Step::Key("endpointId")]);
-        context.report.error(at, format!("there is no endpoint `{id}`"), help);
-    }
+    context.endpoint(id, step.at(&[Step::Key("properties"), Step::Key("endpointId")]));
 }

@@ -140,11 +140,7 @@ fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
         }
         Some("CallEndpoint") => {
             let Some((id, at)) = named(params, "endpointId") else { return };
-            if !context.endpoints.contains_key(id) {
-                let help = suggest::help(id, context.endpoints.keys().copied());
-                let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
-                context.report.error(at, format!("there is no endpoint `{id}`"), help);
-            } else if context.endpoints.get(id).copied().and_then(super::type_of) == Some("InternalApi") {
+            if context.endpoint(id, at).and_then(super::type_of) == Some("InternalApi") {
                 let help = "only routines, hooks and agents may call it".to_owned();
                 context.report.error(
                     at,

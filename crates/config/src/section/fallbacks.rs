@@ -5,7 +5,6 @@ use super::value::{Id, Text};
 use super::{Context, type_of};
 use crate::agent::ModelRef;
 use crate::config::MODEL_TYPES;
-use crate::shape::suggest;
 use crate::source::{Node, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -36,16 +35,10 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     for item in list {
         let Some(id) = item.get("connectionId").and_then(|entry| entry.value.text()) else { continue };
         let at = item.at(&[Step::Key("connectionId")]);
-        match context.connections.get(id).map(|connection| type_of(connection)) {
-            None => {
-                let help = suggest::help(id, context.connections.keys().copied());
-                context.report.error(at, format!("there is no connection `{id}`"), help);
-            }
-            Some(Some(found)) if !MODEL_TYPES.contains(&found) => {
-                let message = format!("the connection `{id}` is of the type {found}, which has no model");
-                context.report.error(at, message, None);
-            }
-            Some(_) => {}
+        let found = context.connection(id, at).and_then(type_of);
+        if let Some(found) = found.filter(|found| !MODEL_TYPES.contains(found)) {
+            let message = format!("the connection `{id}` is of the type {found}, which has no model");
+            context.report.error(at, message, None);
         }
     }
 }

@@ -4,7 +4,6 @@ use super::Context;
 use super::reach::{Thing, Use};
 use super::value::EndpointId;
 use crate::agent::Hooks;
-use crate::shape::suggest;
 use crate::source::Node;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,10 +32,9 @@ pub(crate) struct HooksEntry {
 pub(super) fn check(agent: &Node, context: &mut Context<'_, '_>) {
     for list in agent.get("hooks").map(|entry| entry.value.entries()).unwrap_or_default() {
         for item in list.value.items() {
-            let Some(id) = item.text().filter(|id| !context.endpoints.contains_key(id)) else { continue };
-            let help = suggest::help(id, context.endpoints.keys().copied());
-            let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
-            context.report.error(item.at, format!("there is no endpoint `{id}`"), help);
+            if let Some(id) = item.text() {
+                context.endpoint(id, item.at);
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use super::value::{Id, Setting, Text};
 use super::{Context, type_of};
 use crate::agent::McpRef;
 use crate::config::{Connection, ConnectionKind, McpConnection, McpHttp, McpOauth, McpStdio, McpTransport};
-use crate::shape::{Shape, decode, list_items, suggest};
+use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Span, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -180,12 +180,7 @@ fn named<'c>(
     context: &mut Context<'_, '_>,
 ) -> Option<&'c McpConnection> {
     let at = node.at(&[Step::Key("connectionId")]);
-    let Some(declared) = context.connections.get(id) else {
-        let help = suggest::help(id, context.connections.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `connections`".to_owned()));
-        context.report.error(at, format!("there is no connection `{id}`"), help);
-        return None;
-    };
+    let declared = context.connection(id, at)?;
     if let Some(found) = type_of(declared).filter(|found| *found != "Mcp") {
         let message = format!("`mcp` needs a connection of the type Mcp; `{id}` is of the type {found}");
         context.report.error(at, message, None);

@@ -91,6 +91,35 @@ pub(crate) struct Context<'n, 'r> {
 /// Declared ids with what their entries look like.
 pub(crate) type Ids<'n> = IndexMap<&'n str, &'n Node>;
 
+impl<'n> Context<'n, '_> {
+    /// The connection with this id; where there is none, that is reported.
+    fn connection(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+        find(&self.connections, id, ("connection", "connections"), at, self.report)
+    }
+
+    /// The endpoint with this id; where there is none, that is reported.
+    fn endpoint(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+        find(&self.endpoints, id, ("endpoint", "api"), at, self.report)
+    }
+
+    /// The agent with this id; where there is none, that is reported.
+    fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
+        find(&self.agents, id, ("agent", "agents"), at, self.report)
+    }
+}
+
+/// What is declared under an id. `what` is its name and that of its section.
+fn find<'n>(ids: &Ids<'n>, id: &str, what: (&str, &str), at: Span, report: &mut Report) -> Option<&'n Node> {
+    let found = ids.get(id).copied();
+    if found.is_none() {
+        let (what, section) = what;
+        let help = suggest::help(id, ids.keys().copied());
+        let help = help.or_else(|| Some(format!("declare it in the section `{section}`")));
+        report.error(at, format!("there is no {what} `{id}`"), help);
+    }
+    found
+}
+
 /// Reads all sections. The result is only whole if the report has no errors.
 pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env: &dyn Env) -> Config {
     shape::root_section(root, report);
@@ -159,11 +188,7 @@ fn connection_of<'n>(
     context: &mut Context<'n, '_>,
 ) -> Option<&'n Node> {
     let at = step.at(&[Step::Key("connectionId")]);
-    let Some(connection) = context.connections.get(id).copied() else {
-        let help = suggest::help(id, context.connections.keys().copied());
-        context.report.error(at, format!("there is no connection `{id}`"), help);
-        return None;
-    };
+    let connection = context.connection(id, at)?;
     let found = type_of(connection)?;
     if !fits(found) {
         let message = format!("{request_type} needs a connection of {needed}; `{id}` is of the type {found}");

@@ -152,10 +152,5 @@ fn check_container(node: &Node, context: &mut Context<'_, '_>) {
 
 fn check_agent(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     let id = properties.get("agentId").and_then(Value::as_str).unwrap_or_default();
-    if !context.agents.contains_key(id) {
-        let help = suggest::help(id, context.agents.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `agents`".to_owned()));
-        let at = node.at(&[Step::Key("properties"), Step::Key("agentId")]);
-        context.report.error(at, format!("there is no agent `{id}`"), help);
-    }
+    context.agent(id, node.at(&[Step::Key("properties"), Step::Key("agentId")]));
 }

@@ -4,7 +4,6 @@ use super::Context;
 use super::reach::{Thing, Use};
 use super::value::{EndpointId, Text};
 use crate::agent::{Policy, PolicyAction, PolicyRule};
-use crate::shape::suggest;
 use crate::source::{Node, Step};
 use globset::Glob;
 use indexmap::IndexMap;
@@ -86,13 +85,8 @@ pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
 
 /// Checks the patterns and the endpoint.
 pub(super) fn read(entry: PolicyEntry, agent: &Node, context: &mut Context<'_, '_>) -> Policy {
-    if let Some(EndpointId(id)) =
-        entry.endpoint.as_ref().filter(|EndpointId(id)| !context.endpoints.contains_key(id.as_str()))
-    {
-        let help = suggest::help(id, context.endpoints.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
-        let at = agent.at(&[Step::Key("policy"), Step::Key("endpoint")]);
-        context.report.error(at, format!("there is no endpoint `{id}`"), help);
+    if let Some(EndpointId(id)) = &entry.endpoint {
+        context.endpoint(id, agent.at(&[Step::Key("policy"), Step::Key("endpoint")]));
     }
     let rules = entry.rules.into_iter().enumerate().map(|(number, rule)| {
         let place = [Step::Key("policy"), Step::Key("rules"), Step::Index(number)];

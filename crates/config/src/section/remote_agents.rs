@@ -4,7 +4,7 @@ use super::value::{Id, Setting, Text};
 use super::{Context, connections, type_of};
 use crate::agent::RemoteRef;
 use crate::config::RemoteConnection;
-use crate::shape::{Shape, decode, list_items, suggest};
+use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -121,12 +121,7 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
     };
     let Id(id) = properties.connection_id;
     let at = node.at(&[Step::Key("connectionId")]);
-    let Some(connection) = context.connections.get(id.as_str()) else {
-        let help = suggest::help(&id, context.connections.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `connections`".to_owned()));
-        context.report.error(at, format!("there is no connection `{id}`"), help);
-        return None;
-    };
+    let connection = context.connection(&id, at)?;
     if let Some(found) = type_of(connection).filter(|found| *found != "RemoteAgent") {
         let message =
             format!("`remoteAgents` needs a connection of the type RemoteAgent; `{id}` is of the type {found}");

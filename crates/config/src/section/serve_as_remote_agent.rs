@@ -139,12 +139,7 @@ fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, 
 
 /// Whether the endpoint is there and can be asked with nothing in hand.
 fn check_resource(id: &str, at: Span, context: &mut Context<'_, '_>) {
-    let Some(endpoint) = context.endpoints.get(id).copied() else {
-        let help = suggest::help(id, context.endpoints.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `api`".to_owned()));
-        context.report.error(at, format!("there is no endpoint `{id}`"), help);
-        return;
-    };
+    let Some(endpoint) = context.endpoint(id, at) else { return };
     let schema = endpoint.get("payloadSchema").map(|entry| entry.value.to_value());
     let refuses = |schema: &Value| jsonschema::validator_for(schema).is_ok_and(|known| !known.is_valid(&json!({})));
     if schema.as_ref().is_some_and(refuses) {

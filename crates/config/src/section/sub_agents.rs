@@ -5,7 +5,7 @@ use super::agent_tools::{self, check_name};
 use super::reach::{Thing, Use};
 use super::value::{Id, Text, ToolName};
 use crate::agent::{Agent, SubAgentRef, ToolRef};
-use crate::shape::{Shape, decode, list_items, suggest};
+use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -69,12 +69,7 @@ pub(super) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_
 fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<'_, '_>) -> Option<SubAgentRef> {
     let SubAgentProperties { agent_id: Id(agent_id), description, name, input_schema } = properties;
     let at = node.at(&[Step::Key("agentId")]);
-    if !context.agents.contains_key(agent_id.as_str()) {
-        let help = suggest::help(&agent_id, context.agents.keys().copied());
-        let help = help.or_else(|| Some("declare it in the section `agents`".to_owned()));
-        context.report.error(at, format!("there is no agent `{agent_id}`"), help);
-        return None;
-    }
+    context.agent(&agent_id, at)?;
     let input_schema = input_schema.map(Value::Object);
     if let Some(Err(error)) = input_schema.as_ref().map(jsonschema::validator_for) {
         let at = node.at(&[Step::Key("inputSchema")]);
