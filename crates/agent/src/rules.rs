@@ -2,7 +2,7 @@
 
 use crate::Ruling;
 use contract::ToolCall;
-use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 
 /// What is read for a call that a rule without a reason denies.
@@ -61,9 +61,9 @@ impl Rule {
     /// # Errors
     /// In one line, which pattern cannot be read.
     pub fn new(settings: RuleSettings) -> Result<Self, String> {
-        let arguments = settings.arguments.into_iter().map(|(path, texts)| Ok((path, values(&texts)?)));
+        let arguments = settings.arguments.into_iter().map(|(path, texts)| Ok((path, patterns(&texts)?)));
         Ok(Self {
-            tools: names(&settings.tools)?,
+            tools: patterns(&settings.tools)?,
             roles: settings.roles,
             arguments: arguments.collect::<Result<_, String>>()?,
             action: settings.action,
@@ -129,19 +129,11 @@ fn matches_one(value: &Value, patterns: &GlobSet) -> bool {
     }
 }
 
-fn names(texts: &[String]) -> Result<GlobSet, String> {
-    set(texts, Glob::new)
-}
-
-/// In a value, `*` does not stop at a slash: it is no path.
-fn values(texts: &[String]) -> Result<GlobSet, String> {
-    set(texts, |text| GlobBuilder::new(text).literal_separator(false).backslash_escape(true).build())
-}
-
-fn set(texts: &[String], read: impl Fn(&str) -> Result<Glob, globset::Error>) -> Result<GlobSet, String> {
+/// Patterns of which one must match. `*` does not stop at a slash.
+fn patterns(texts: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for text in texts {
-        set.add(read(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);
+        set.add(Glob::new(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);
     }
     set.build().map_err(|error| error.to_string())
 }

@@ -80,7 +80,7 @@ pub(crate) async fn run_all<S: EventSink>(
             let progress = Progress::new(ready.call.id.clone(), progress.clone());
             running.push(run_one(ready, caller.clone(), progress, record.clone()));
         }
-        let (call, came) = tokio::select! {
+        let (call_id, name, came) = tokio::select! {
             // A report that waits is older than the result.
             biased;
             Some((call_id, output)) = reports.recv() => {
@@ -101,35 +101,35 @@ pub(crate) async fn run_all<S: EventSink>(
                 None => break,
             },
         };
-        let (call_id, name) = (call.id.clone(), call.name);
         match came.clone() {
-            Came::Result(result) => sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false }).await?,
+            Came::Result(result) => {
+                let call_id = call_id.clone();
+                sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false }).await?;
+            }
             Came::Suspended { output, state } => {
                 sink.emit(Event::ToolSuspended { call_id: call_id.clone(), output, state }).await?;
-                sink.emit(Event::ApprovalRequest { call_id, asked: None }).await?;
+                sink.emit(Event::ApprovalRequest { call_id: call_id.clone(), asked: None }).await?;
             }
         }
-        results.insert(call.id, came);
+        results.insert(call_id, came);
     }
     Ok(results)
 }
 
-async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Record) -> (ToolCall, Came) {
+/// Runs a call to its end. Answers its id, its tool's name, and what came of it.
+async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Record) -> (String, String, Came) {
     let Ready { call, runner, resumed } = ready;
+    let (call_id, name) = (call.id.clone(), call.name.clone());
     let limit = runner.spec().timeout;
     let grace = if matches!(runner, Runner::Agent(_)) { AGENT_GRACE } else { GRACE };
     let cancel = caller.cancel.child_token();
     // When this future is dropped, the tool learns of it.
     let _end = cancel.clone().drop_guard();
-    let (named, cancelled) = (call.clone(), cancel.clone());
+    let caller = Caller { cancel: cancel.clone(), ..caller };
     let running = async move {
-        let (call, cancel) = (named, cancelled);
         match runner {
-            Runner::Tool(tool) => Came::Result(run_tool(&*tool, &call, &caller, &cancel, progress).await),
-            Runner::Agent(agent) => {
-                let caller = Caller { cancel, ..caller };
-                sub_agent::run(&agent, &call, resumed, caller, (progress, record)).await
-            }
+            Runner::Tool(tool) => Came::Result(run_tool(&*tool, call, caller, progress).await),
+            Runner::Agent(agent) => sub_agent::run(&agent, &call, resumed, caller, (progress, record)).await,
         }
     };
     let running = AssertUnwindSafe(running).catch_unwind();
@@ -149,25 +149,13 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
         }
     };
     let came = ended.unwrap_or_else(|_| {
-        tracing::error!(tool = call.name, "a tool panicked");
+        tracing::error!(tool = name, "a tool panicked");
         Came::Result(Err(ToolError::new("The tool failed unexpectedly.")))
     });
-    (call, came)
+    (call_id, name, came)
 }
 
-async fn run_tool(
-    tool: &dyn Tool,
-    call: &ToolCall,
-    caller: &Caller,
-    cancel: &CancellationToken,
-    progress: Progress,
-) -> Result<Value, ToolError> {
-    let context = ToolContext {
-        call_id: call.id.clone(),
-        user_id: caller.user_id.clone(),
-        conversation_id: caller.conversation_id.clone(),
-        cancel: cancel.clone(),
-        progress,
-    };
-    tool.call(call.input.clone(), context).await
+async fn run_tool(tool: &dyn Tool, call: ToolCall, caller: Caller, progress: Progress) -> Result<Value, ToolError> {
+    let Caller { user_id, conversation_id, cancel, .. } = caller;
+    tool.call(call.input, ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress }).await
 }

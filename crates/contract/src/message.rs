@@ -174,9 +174,9 @@ pub enum OutputPart {
 }
 
 impl ToolOutput {
-    /// A tool's value. Text stays text; of an agent's work (`_subAgent`) only its answer, `text`, counts (L-55); an object whose only key is `content`, a list of MCP's blocks of content
-    /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>), is text or text with files; anything
-    /// else is data.
+    /// A tool's value. Text stays text; of an agent's work (`_subAgent`) only its answer, `text`, counts (L-55). An object whose only key
+    /// is `content`, a list of MCP's blocks of content with a file among them
+    /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>), is texts and files; anything else is data.
     pub fn of(value: Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text),

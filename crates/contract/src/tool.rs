@@ -41,9 +41,7 @@ impl ToolSpec {
             timeout: Self::DEFAULT_TIMEOUT,
         }
     }
-}
 
-impl ToolSpec {
     /// Another text when the tool says something else of itself: 64 hexadecimal digits. A yes to a call holds for the tool that it was
     /// given to.
     pub fn fingerprint(&self) -> String {
@@ -117,8 +115,7 @@ pub trait ToolSource: Send + Sync + 'static {
     /// What it is called, for the user.
     fn name(&self) -> &str;
 
-    /// The tools for one turn of this user. Takes no longer than the source's own
-    /// limit of time.
+    /// The tools for one turn of this user. Takes no longer than the source's own limit of time.
     ///
     /// # Errors
     /// None of its tools can be had; the text is for the user.
