@@ -1,6 +1,6 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which may name one, change it or stand alone.
 
-use super::value::{Id, Setting, Text};
+use super::value::{Id, Setting, Text, patterns};
 use super::{Context, type_of};
 use crate::agent::McpRef;
 use crate::config::{Connection, ConnectionKind, McpConnection, McpHttp, McpOauth, McpStdio, McpTransport};
@@ -160,13 +160,14 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         None => None,
     };
     let name = properties.connection_id.map_or_else(|| own_name(&properties.server), |Id(id)| id);
-    let texts = |texts: Vec<Text>| texts.into_iter().map(|Text(text)| text).collect();
+    let mut names = |texts, key| patterns(texts, node.at(&[Step::Key(key)]), context);
+    let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
     Some(McpRef {
         server: complete(&name, base, properties.server, node, context)?,
         name,
         confirm: properties.confirm,
-        allow: properties.allow.map(texts),
-        deny: texts(properties.deny),
+        allow,
+        deny,
         prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),
         timeout: properties.timeout_ms.map(Duration::from_millis),
     })

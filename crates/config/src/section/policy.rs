@@ -2,10 +2,9 @@
 
 use super::Context;
 use super::reach::{Thing, Use};
-use super::value::{EndpointId, Text};
+use super::value::{EndpointId, Text, patterns};
 use crate::agent::{Policy, PolicyAction, PolicyRule};
 use crate::source::{Node, Step};
-use globset::Glob;
 use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -104,24 +103,17 @@ fn rule(
     at: impl Fn(&[Step<'_>]) -> crate::source::Span,
     context: &mut Context<'_, '_>,
 ) -> PolicyRule {
-    let mut patterns = |texts: Vec<Text>, path: &[Step<'_>]| {
-        let texts: Vec<_> = texts.into_iter().map(|Text(text)| text).collect();
-        if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
-            context.report.error(at(path), format!("this is not a pattern: {}", error.kind()), None);
-        }
-        texts
-    };
     let arguments = rule.arguments.into_iter().map(|(path, texts)| {
         let texts = match texts {
             PatternsEntry::One(text) => vec![text],
             PatternsEntry::Many(texts) => texts,
         };
-        let texts = patterns(texts, &[Step::Key("arguments"), Step::Key(&path)]);
+        let texts = patterns(texts, at(&[Step::Key("arguments"), Step::Key(&path)]), context);
         (path, texts)
     });
     let arguments = arguments.collect();
     PolicyRule {
-        tools: patterns(rule.tools, &[Step::Key("tools")]),
+        tools: patterns(rule.tools, at(&[Step::Key("tools")]), context),
         roles: rule.roles.map(|roles| roles.into_iter().map(|Text(role)| role).collect()),
         arguments,
         action: rule.action.into(),

@@ -1,6 +1,6 @@
 //! Remote tool-agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
 
-use super::value::{Id, Setting, Text};
+use super::value::{Id, Setting, Text, patterns};
 use super::{Context, connections, type_of};
 use crate::agent::RemoteRef;
 use crate::config::RemoteConnection;
@@ -128,12 +128,13 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
         context.report.error(at, message, None);
         return None;
     }
-    let texts = |texts: Vec<Text>| texts.into_iter().map(|Text(text)| text).collect();
+    let mut names = |texts, key| patterns(texts, node.at(&[Step::Key(key)]), context);
+    let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
     Some(RemoteRef {
         connection_id: id,
         confirm: properties.confirm,
-        allow: properties.allow.map(texts),
-        deny: texts(properties.deny),
+        allow,
+        deny,
         prefix: properties.prefix.map(|Text(text)| text),
     })
 }

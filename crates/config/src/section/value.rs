@@ -3,6 +3,7 @@
 use super::Context;
 use crate::shape::pattern;
 use crate::source::Span;
+use globset::Glob;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
@@ -57,6 +58,15 @@ text!(
     Text,
     json_schema!({ "type": "string", "minLength": 1 })
 );
+
+/// Patterns such as `read_*`; one that cannot be read is reported.
+pub(super) fn patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>) -> Vec<String> {
+    let texts: Vec<_> = texts.into_iter().map(|Text(text)| text).collect();
+    if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
+        context.report.error(at, format!("this is not a pattern: {}", error.kind()), None);
+    }
+    texts
+}
 
 /// Text, or the name of the environment variable that holds it.
 #[derive(Deserialize, JsonSchema)]

@@ -124,6 +124,13 @@ fn what_an_agent_takes() {
      10 |     mcp: [demo]
         |           ^^^^
     ");
+    assert_snapshot!(agent("    mcp: [{ connectionId: files, allow: ['read_*'], deny: ['[a'] }]\n"), @"
+    refused
+    chatwright.yaml:10:59: error: this is not a pattern: unclosed character class; missing ']'
+        |
+     10 |     mcp: [{ connectionId: files, allow: ['read_*'], deny: ['[a'] }]
+        |                                                           ^
+    ");
     assert_snapshot!(agent("    mcp: [{ confirm: true }]\n"), @"
     refused
     chatwright.yaml:10:11: error: the MCP server `MCP server` has no `url`
@@ -160,6 +167,13 @@ agents:
     };
     let good = "{ baseURL: 'https://tools.example.com', apiKey: { _secret: KEY }, variables: { dburi: x } }";
     assert_snapshot!(remote(good, "[far, { connectionId: far, prefix: far, deny: ['delete_*'], confirm: true }]"), @"accepted");
+    assert_snapshot!(remote(good, "[{ connectionId: far, allow: ['{a'] }]"), @"
+    refused
+    chatwright.yaml:9:48: error: this is not a pattern: unclosed alternate group; missing '}' (maybe escape '{' with '[{]'?)
+       |
+     9 |     remoteAgents: [{ connectionId: far, allow: ['{a'] }]
+       |                                                ^
+    ");
     assert_snapshot!(remote("{ baseURL: 'http://tools.example.com', apiKey: { _secret: KEY } }", "[far]"), @"
     refused
     chatwright.yaml:3:58: error: the key would be sent over `http://`, where others can read it
