@@ -63,6 +63,7 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/runs", get(runs::list))
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/conversations", get(conversations::list))
+        .route("/api/conversations/{id}/usage", get(conversations::usage))
         .route(
             "/api/conversations/{id}",
             get(conversations::show).patch(conversations::rename).delete(conversations::delete),

@@ -109,6 +109,8 @@ pub enum Event {
         /// In the user's words.
         reason: Option<String>,
     },
+    /// A reply is complete; none of its calls has run yet. It is for the record of what requests take.
+    Replied(Replied),
     /// The reply is over and its tools have run.
     StepFinish {
         /// Counts from 1.
@@ -143,6 +145,25 @@ pub enum Event {
         /// For the log.
         error: String,
     },
+}
+
+/// What a request to a model took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Replied {
+    /// The step; counts from 1.
+    pub number: u32,
+    /// Which model answered.
+    pub model: ModelId,
+    /// Why the reply ended.
+    pub finish_reason: FinishReason,
+    /// Tokens.
+    pub usage: Usage,
+    /// What it cost in US dollars, if the model's price is known.
+    pub cost_usd: Option<f64>,
+    /// From the request to the first part of the reply, earlier attempts included.
+    pub first_part: Duration,
+    /// From the request to the end of the reply.
+    pub whole: Duration,
 }
 
 impl Event {

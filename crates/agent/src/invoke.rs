@@ -1,6 +1,6 @@
 //! One question, one answer, no tools: what programs ask for, as text or as JSON of a given form (B-8, B-9).
 
-use crate::{Agent, Ending, Event, EventSink, SinkClosed, Turn, run};
+use crate::{Agent, Ending, Event, EventSink, Replied, SinkClosed, Turn, run};
 use contract::{AssistantPart, Message, ModelError, Part, ResponseFormat, ToolChoice, Usage, UserPart};
 use jsonschema::Validator;
 use serde_json::Value;
@@ -56,22 +56,28 @@ pub struct Answer {
     pub output: Result<Value, InvokeError>,
     /// Tokens of all requests.
     pub usage: Usage,
+    /// What each request took.
+    pub replies: Vec<Replied>,
 }
 
 /// Asks an agent without its tools. JSON that does not fit is sent back once with what is wrong.
 pub async fn invoke(agent: &Agent, question: Question) -> Answer {
-    let mut usage = Usage::default();
-    let output = ask(agent, question, &mut usage).await;
-    Answer { output, usage }
+    let mut replies = Vec::new();
+    let output = ask(agent, question, &mut replies).await;
+    let usage = replies.iter().fold(Usage::default(), |mut sum, reply| {
+        sum += reply.usage;
+        sum
+    });
+    Answer { output, usage, replies }
 }
 
-async fn ask(agent: &Agent, question: Question, usage: &mut Usage) -> Result<Value, InvokeError> {
+async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> Result<Value, InvokeError> {
     let form = question.format.as_ref().map(Form::new).transpose()?;
     let agent = prepared(agent, &question);
     let mut messages = vec![user(question.prompt.clone())];
     let mut faults = String::new();
     for _ in 0..ATTEMPTS {
-        let text = answer(&agent, messages.clone(), &question, usage).await?;
+        let text = answer(&agent, messages.clone(), &question, replies).await?;
         let Some(form) = &form else { return Ok(Value::String(text)) };
         match form.read(&text) {
             Ok(output) => return Ok(output),
@@ -116,7 +122,7 @@ async fn answer(
     agent: &Agent,
     messages: Vec<Arc<Message>>,
     question: &Question,
-    usage: &mut Usage,
+    replies: &mut Vec<Replied>,
 ) -> Result<String, InvokeError> {
     let turn = Turn {
         messages,
@@ -125,28 +131,32 @@ async fn answer(
         conversation_id: String::new(),
         cancel: question.cancel.clone(),
     };
-    let mut text = Text::default();
-    let outcome = run(agent, turn, &mut text).await;
-    *usage += outcome.usage;
+    let mut told = Told { text: String::new(), replies };
+    let outcome = run(agent, turn, &mut told).await;
+    let text = told.text;
     match outcome.ending {
-        Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok(text.0),
+        Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok(text),
         Ending::Limit(crate::Limit::Time) => Err(InvokeError::TimedOut),
-        Ending::Limit(_) => Ok(text.0),
+        Ending::Limit(_) => Ok(text),
         Ending::Stopped => Err(InvokeError::Stopped),
         Ending::Failed(error) => Err(InvokeError::Model(error)),
     }
 }
 
-/// Collects the text of an answer.
-#[derive(Default)]
-struct Text(String);
+/// Collects the text of an answer, and what it took.
+struct Told<'a> {
+    text: String,
+    replies: &'a mut Vec<Replied>,
+}
 
-impl EventSink for Text {
+impl EventSink for Told<'_> {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
-        if let Event::Part(Part::TextDelta { delta, .. }) = event {
-            self.0.push_str(&delta);
+        match event {
+            Event::Part(Part::TextDelta { delta, .. }) => self.text.push_str(&delta),
+            Event::Replied(replied) => self.replies.push(replied),
+            _ => {}
         }
-        if self.0.len() > MAX_ANSWER { Err(SinkClosed) } else { Ok(()) }
+        if self.text.len() > MAX_ANSWER { Err(SinkClosed) } else { Ok(()) }
     }
 }
 

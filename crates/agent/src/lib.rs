@@ -20,7 +20,7 @@ mod sub_agent;
 mod tools;
 mod turn;
 
-pub use event::{Event, EventSink, SinkClosed};
+pub use event::{Event, EventSink, Replied, SinkClosed};
 pub use invoke::{Answer, InvokeError, Question, invoke};
 pub use limits::Limits;
 pub use policy::{Asked, Policy, Ruling};

@@ -8,12 +8,14 @@ use crate::reply::{self, Failure, Reply};
 use crate::sources;
 use crate::tools::Caller;
 use crate::{
-    Agent, Ending, Event, EventSink, Limit, Outcome, PendingCall, Turn, WaitingCall, prepare_step, retry, stop,
+    Agent, Ending, Event, EventSink, Limit, Outcome, PendingCall, Replied, Turn, WaitingCall, prepare_step, retry, stop,
 };
 use contract::{FinishReason, Message, ModelError, ModelErrorKind, Request, ToolSpec, Usage, UserPart};
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::Semaphore;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -163,8 +165,10 @@ impl<'a> Run<'a> {
         self.steps += 1;
         self.caller.meter.request();
         let cancel = self.caller.cancel.clone();
+        let (asked, mut first_part) = (Instant::now(), Duration::ZERO);
         let ask = async {
             let begun = retry::ask(self.agent, &mut self.model, &request, &cancel, sink).await?;
+            first_part = asked.elapsed();
             sink.emit(Event::StepStart { number: self.steps }).await?;
             reply::read(self.agent, &self.offer, &mut self.ids, begun, &cancel, sink).await
         };
@@ -175,7 +179,20 @@ impl<'a> Run<'a> {
             })?,
         };
         self.finish_reason = reply.reason;
-        self.caller.meter.reply(reply.usage, self.cost(reply.usage));
+        let cost_usd = self.cost(reply.usage);
+        self.caller.meter.reply(reply.usage, cost_usd);
+        if let Some(model) = self.agent.models().nth(self.model) {
+            let replied = Replied {
+                number: self.steps,
+                model: model.id().clone(),
+                finish_reason: reply.reason,
+                usage: reply.usage,
+                cost_usd,
+                first_part,
+                whole: asked.elapsed(),
+            };
+            sink.emit(Event::Replied(replied)).await?;
+        }
         Ok(reply)
     }
 

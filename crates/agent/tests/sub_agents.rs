@@ -18,6 +18,8 @@ struct Told {
     progress: Vec<Value>,
     suspended: Vec<(Value, Value)>,
     finished: Vec<Result<Value, String>>,
+    /// Where, which step, and its tokens.
+    took: Vec<(String, u32, u64)>,
     cancel: Option<(usize, CancellationToken)>,
 }
 
@@ -27,6 +29,12 @@ impl EventSink for Told {
             Event::ToolProgress { output, .. } => self.progress.push(output),
             Event::ToolSuspended { output, state, .. } => self.suspended.push((output, state)),
             Event::ToolFinished { result, .. } => self.finished.push(result.map_err(|error| error.message)),
+            Event::Replied(reply) => self.took.push((String::new(), reply.number, reply.usage.input_tokens)),
+            Event::Nested { call_id, event, .. } => {
+                if let Event::Replied(reply) = *event {
+                    self.took.push((call_id, reply.number, reply.usage.input_tokens));
+                }
+            }
             _ => {}
         }
         if let Some((after, cancel)) = &self.cancel
@@ -130,6 +138,8 @@ async fn a_task_is_handed_down_and_its_answer_read() {
     assert_eq!(view, expected);
     // All tokens count, those of the agent below included.
     assert_eq!((outcome.usage.input_tokens, outcome.steps), (40, 2));
+    let took: Vec<_> = told.took.iter().map(|(at, number, tokens)| (at.as_str(), *number, *tokens)).collect();
+    assert_eq!(took, [("", 1, 10), ("a", 1, 10), ("a", 2, 10), ("", 2, 10)]);
     assert!(told.progress.iter().any(|view| view["steps"][1]["state"] == "running"), "{:?}", told.progress);
 }
 

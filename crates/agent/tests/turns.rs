@@ -27,6 +27,10 @@ struct Notes {
 
 impl EventSink for Notes {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        // What requests took is looked at in `sub_agents`.
+        if matches!(event, Event::Replied(_)) {
+            return Ok(());
+        }
         let line = note(&event);
         if let Some((at, stop)) = &self.stop_at
             && line.starts_with(at)
@@ -62,6 +66,7 @@ fn note(event: &Event) -> String {
         Event::CallRuled { call_id, ruling } => format!("  ruled {call_id} {ruling:?}"),
         Event::Nested { call_id, event, .. } => format!("  of {call_id}: {}", note(event).trim()),
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
+        Event::Replied(_) => "  took".to_owned(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use crate::audit::{self, Subject};
 use crate::{Caller, Inner, errors, send::check_id};
-use store::{AuditEntry, Cursor, StoreError};
+use serde::Serialize;
+use store::{AuditEntry, Cursor, Step, StoreError, Totals};
 use wire::api::{ActiveRun, ConversationList, ConversationView};
 use wire::{ErrorCode, UiMessage, UiPart, UserError};
 
@@ -12,6 +13,17 @@ const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
 const DELETED: &str = "The user deleted the conversation.";
 /// Characters of a title.
 const MAX_TITLE: usize = 200;
+
+/// What a conversation took.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConversationUsage {
+    /// Summed up.
+    #[serde(flatten)]
+    pub total: Totals,
+    /// Its last requests to models, oldest first.
+    #[serde(rename = "requests")]
+    pub steps: Vec<Step>,
+}
 
 impl Inner {
     /// See [`crate::Chat::conversations`].
@@ -55,6 +67,15 @@ impl Inner {
         });
         messages.iter_mut().for_each(strip_private);
         Ok(ConversationView { summary, messages, active })
+    }
+
+    /// See [`crate::Chat::usage`].
+    pub(crate) async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
+        let known = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        known.ok_or_else(UserError::not_found)?;
+        let total = self.store.totals(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let steps = self.store.steps(&caller.user_id, id).await.map_err(errors::of_store)?;
+        Ok(ConversationUsage { total, steps })
     }
 
     /// See [`crate::Chat::rename`].

@@ -1,6 +1,6 @@
 //! An agent asked by a program: one question, one answer, kept and listed, outside of conversations (B-8 to B-11).
 
-use crate::{Caller, Inner, errors, now};
+use crate::{Caller, Inner, errors, now, steps};
 use agent::{InvokeError, Question};
 use contract::ResponseFormat;
 use serde_json::Value;
@@ -53,6 +53,8 @@ impl Inner {
             cancel: self.stopping.child_token(),
         };
         let answer = agent::invoke(&agent, question).await;
+        let steps = answer.replies.into_iter();
+        let steps = steps.map(|replied| steps::of_invocation(&caller.user_id, &id, &request.agent_name, replied));
         let (status, output, error) = told(&id, answer.output);
         let finish = FinishInvocation {
             id: id.clone(),
@@ -61,6 +63,7 @@ impl Inner {
             error: error.clone(),
             usage: serde_json::to_value(answer.usage).unwrap_or_default(),
             now: now(),
+            steps: steps.collect(),
         };
         self.store.finish_invocation(finish).await.map_err(errors::of_store)?;
         let output = output.unwrap_or_default();

@@ -17,11 +17,13 @@ mod run;
 mod send;
 mod settle;
 mod sink;
+mod steps;
 mod to_prompt;
 mod to_wire;
 mod turns;
 mod watch;
 
+pub use conversations::ConversationUsage;
 pub use hooks::{Hook, Hooks};
 
 use bytes::Bytes;
@@ -228,6 +230,14 @@ impl Chat {
     /// 404 for a conversation that is not the caller's.
     pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
         self.inner.conversation(caller, id).await
+    }
+
+    /// What a conversation took: its sums, those of branches that are no longer shown included, and its last 500 requests to models.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's.
+    pub async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
+        self.inner.usage(caller, id).await
     }
 
     /// Gives a conversation another title (1 to 200 characters).

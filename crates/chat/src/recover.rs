@@ -38,6 +38,7 @@ pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
                 now: crate::now(),
                 title: None,
                 audit,
+                steps: Vec::new(),
             })
             .await?;
     }

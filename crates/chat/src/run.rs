@@ -1,10 +1,10 @@
 //! One run: a task that drives the agent, and closes what it opened however it ends.
 
-use crate::audit::{self, Auditor, Subject};
+use crate::audit::{self, Subject};
 use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
-use crate::{Inner, errors, to_wire};
+use crate::{Inner, errors, steps, to_wire};
 use agent::{Agent, Ending, Limit, Outcome as AgentOutcome, PendingCall, Turn};
 use contract::{FinishReason, Message};
 use futures::FutureExt;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{AuditEntry, FinishRun, RunStatus, StoreError};
+use store::{AuditEntry, FinishRun, RunStatus, Step, StoreError};
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
 use wire::{Chunk, UiMessage, UserError};
@@ -40,8 +40,8 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
     let chat = chat.clone();
     tasks.spawn(async move {
         let subject = Subject::of(&run.identity, &start.agent.id);
-        let auditor = Auditor::new(subject.clone());
-        let mut sink = RunSink::new(run.clone(), chat.store.clone(), chat.journal.clone(), start.observer, auditor);
+        let (store, journal) = (chat.store.clone(), chat.journal.clone());
+        let mut sink = RunSink::new(run.clone(), store, journal, start.observer, subject.clone());
         let driven = AssertUnwindSafe(async {
             let outcome = drive(&start.agent, start.prompt, start.pending, &mut sink).await;
             let parts = tell_end(&run, &outcome, &mut sink).await;
@@ -49,7 +49,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         });
         let close = driven.catch_unwind().await;
         let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));
-        finish(&chat, &run, &subject, close).await;
+        finish(&chat, &run, &subject, close, std::mem::take(&mut sink.steps)).await;
         chat.registry.remove(&run);
     });
 }
@@ -105,13 +105,7 @@ struct Close {
 
 impl Close {
     fn of(outcome: &AgentOutcome, sink: &RunSink) -> Self {
-        let usage = Some(Usage {
-            input_tokens: outcome.usage.input_tokens,
-            output_tokens: outcome.usage.output_tokens,
-            cache_read_tokens: outcome.usage.cache_read_tokens,
-            cache_write_tokens: outcome.usage.cache_write_tokens,
-            reasoning_tokens: outcome.usage.reasoning_tokens,
-        });
+        let usage = steps::usage(outcome.usage);
         let mut close = match &outcome.ending {
             Ending::Done => Self::finished(RunStatus::Done, Outcome::Done, outcome.finish_reason),
             Ending::Waiting => Self::finished(RunStatus::Waiting, Outcome::Waiting, outcome.finish_reason),
@@ -124,7 +118,7 @@ impl Close {
         };
         let known = sink.run.message().metadata.and_then(|known| MessageMetadata::deserialize(known).ok());
         let known = known.unwrap_or_default();
-        close.metadata.usage = usage.map(|usage| known.usage.map_or(usage, |before| sum(before, usage)));
+        close.metadata.usage = Some(known.usage.map_or(usage, |before| sum(before, usage)));
         close.metadata.cost_usd = match (known.cost_usd, outcome.cost_usd) {
             (None, None) => None,
             (before, now) => Some(before.unwrap_or_default() + now.unwrap_or_default()),
@@ -191,7 +185,7 @@ fn finish_chunk(reason: FinishReason) -> Chunk {
 }
 
 /// Stores the message and the run's end in one transaction, then tells it.
-async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close) {
+async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, steps: Vec<Step>) {
     log_end(run, &close);
     let (mut chunks, audit) = match close.status {
         // Its calls wait for their answers.
@@ -221,6 +215,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close) {
         now: crate::now(),
         title,
         audit,
+        steps,
     };
     if let Err(error) = store_end(chat, subject, finish).await {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
@@ -230,8 +225,14 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close) {
 }
 
 /// Of a deleted conversation, the audit log is what is left to close. A run that was taken over is closed by whoever took
-/// it, who may keep its questions open.
-async fn enter_fenced(chat: &Inner, subject: &Subject, audit: Vec<AuditEntry>) -> Result<(), StoreError> {
+/// it, who may keep its questions open. What its requests took was taken in any case.
+async fn enter_fenced(
+    chat: &Inner,
+    subject: &Subject,
+    audit: Vec<AuditEntry>,
+    steps: Vec<Step>,
+) -> Result<(), StoreError> {
+    chat.store.append_steps(steps).await?;
     match chat.store.conversation(&subject.user_id, &subject.conversation_id).await? {
         Some(_) => Ok(()),
         None => chat.store.append_audit(audit).await,
@@ -243,7 +244,7 @@ async fn store_end(chat: &Inner, subject: &Subject, finish: FinishRun) -> Result
     loop {
         match chat.store.finish_run(finish.clone()).await {
             Err(StoreError::Fenced) => {
-                enter_fenced(chat, subject, finish.audit).await?;
+                enter_fenced(chat, subject, finish.audit, finish.steps).await?;
                 return Err(StoreError::Fenced);
             }
             Err(error) if attempt < CLOSE_ATTEMPTS => {

@@ -1,19 +1,23 @@
 //! Where a run's events go: folded into the message, encoded once, stored, told.
 
-use crate::audit::Auditor;
+use crate::audit::{Auditor, Subject};
 use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
+use crate::steps;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
-use agent::{Event, EventSink, SinkClosed};
+use agent::{Event, EventSink, Replied, SinkClosed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::{AuditEntry, Store, StoreError, ToolOutcome};
+use store::{AuditEntry, Step, Store, StoreError, ToolOutcome};
 use wire::Chunk;
 
 /// One turn may write this much, in bytes of text and arguments.
 const MAX_TURN_BYTES: usize = 16 * 1024 * 1024;
+
+/// What requests took is entered when the next step begins, or when there is this much of it.
+const MAX_STEPS: usize = 32;
 
 /// The sink of one run.
 pub(crate) struct RunSink {
@@ -22,6 +26,9 @@ pub(crate) struct RunSink {
     pub(crate) observer: Option<Observer>,
     /// Makes the audit rows.
     pub(crate) auditor: Auditor,
+    /// What requests took, as far as it is not entered yet.
+    pub(crate) steps: Vec<Step>,
+    subject: Subject,
     store: Store,
     journal: Journal,
     to_wire: ToWire,
@@ -44,12 +51,14 @@ impl RunSink {
         store: Store,
         journal: Journal,
         observer: Option<Observer>,
-        auditor: Auditor,
+        subject: Subject,
     ) -> Self {
         Self {
             run,
             observer,
-            auditor,
+            auditor: Auditor::new(subject.clone()),
+            steps: Vec::new(),
+            subject,
             store,
             journal,
             to_wire: ToWire::default(),
@@ -132,10 +141,29 @@ impl RunSink {
     /// A call of an agent below is in the ledger and in the audit log like any other, under a name of its own.
     async fn enter_nested(&mut self, event: Event) -> Result<(), SinkClosed> {
         let Event::Nested { call_id, agent_id, event } = event else { return Ok(()) };
+        if let Event::Replied(replied) = *event {
+            return self.replied(replied, Some((call_id, agent_id))).await;
+        }
         match event.below(&call_id) {
             Some(event) => self.enter_in_ledger(&event, Some(&agent_id)).await,
             None => Ok(()),
         }
+    }
+
+    /// Keeps what a request took; `below` names the call and the agent of one below.
+    async fn replied(&mut self, replied: Replied, below: Option<(String, String)>) -> Result<(), SinkClosed> {
+        self.steps.push(steps::of_run(&self.subject, replied, below));
+        if self.steps.len() < MAX_STEPS { Ok(()) } else { self.enter_steps().await }
+    }
+
+    async fn enter_steps(&mut self) -> Result<(), SinkClosed> {
+        if self.steps.is_empty() {
+            return Ok(());
+        }
+        self.store.append_steps(std::mem::take(&mut self.steps)).await.map_err(|error| {
+            tracing::error!(%error, run = self.run.identity.run_id, "what requests took could not be entered");
+            self.close("storage")
+        })
     }
 
     /// The row of a call that is not in the ledger. Most events end no call, and cost nothing here.
@@ -162,10 +190,14 @@ impl EventSink for RunSink {
         if let Some(observer) = &mut self.observer {
             observer.see(&event);
         }
-        match &event {
-            Event::StepStart { .. } => self.in_step = true,
+        match event {
+            Event::StepStart { .. } => {
+                self.in_step = true;
+                self.enter_steps().await?;
+            }
             Event::StepFinish { .. } => self.in_step = false,
             Event::Nested { .. } => return self.enter_nested(event).await,
+            Event::Replied(replied) => return self.replied(replied, None).await,
             _ => self.enter_in_ledger(&event, None).await?,
         }
         let mut chunks = std::mem::take(&mut self.chunks);

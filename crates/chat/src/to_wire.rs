@@ -127,7 +127,11 @@ impl ToWire {
                 },
             }),
             Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
-            Event::ToolStarted { .. } | Event::CallDecided { .. } | Event::CallRuled { .. } | Event::Nested { .. } => {}
+            Event::Replied(_)
+            | Event::ToolStarted { .. }
+            | Event::CallDecided { .. }
+            | Event::CallRuled { .. }
+            | Event::Nested { .. } => {}
             Event::Fallback { to, .. } => {
                 out.push(Chunk::MessageMetadata { message_metadata: json!({ "model": to.to_string() }) });
             }

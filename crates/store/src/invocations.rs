@@ -1,6 +1,6 @@
 //! Table `invocations`: questions of programs and what came of them.
 
-use crate::{Store, StoreError};
+use crate::{Step, Store, StoreError, steps};
 use serde_json::Value;
 use sqlx::Row;
 use sqlx::sqlite::SqliteRow;
@@ -42,6 +42,8 @@ pub struct FinishInvocation {
     pub usage: Value,
     /// Unix time, milliseconds.
     pub now: i64,
+    /// What its requests took.
+    pub steps: Vec<Step>,
 }
 
 impl Store {
@@ -74,9 +76,9 @@ impl Store {
                     .bind(finish.error)
                     .bind(finish.usage.to_string())
                     .bind(finish.now)
-                    .execute(db)
+                    .execute(&mut *db)
                     .await?;
-                Ok(())
+                steps::append(db, finish.steps).await
             })
         })
         .await

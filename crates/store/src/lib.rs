@@ -11,6 +11,7 @@ mod messages;
 mod run_events;
 mod runs;
 mod sqlite;
+mod steps;
 mod store;
 mod tool_calls;
 
@@ -23,5 +24,6 @@ pub use invocations::FinishInvocation;
 pub use messages::StoredMessage;
 pub use run_events::{JournalBatch, JournalRow, MAX_EVENTS};
 pub use runs::{FinishRun, OpenRun, RunStatus};
+pub use steps::{MAX_STEPS, Step, Totals};
 pub use store::Store;
 pub use tool_calls::{ToolCallState, ToolOutcome};

@@ -1,7 +1,7 @@
 //! Table `runs`: leases, the end, what a dead process left open. `begin_run` opens them.
 
 use crate::messages::set_body;
-use crate::{AuditEntry, Store, StoreError, audit, body, run_events};
+use crate::{AuditEntry, Step, Store, StoreError, audit, body, run_events, steps};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 use wire::api::Usage;
@@ -57,6 +57,8 @@ pub struct FinishRun {
     pub title: Option<String>,
     /// Calls that end with the run.
     pub audit: Vec<AuditEntry>,
+    /// What its requests took, as far as it is not entered yet.
+    pub steps: Vec<Step>,
 }
 
 /// A run that counts as active.
@@ -178,7 +180,8 @@ async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Re
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;
     sqlx::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
-    audit::append(db, finish.audit).await
+    audit::append(db, finish.audit).await?;
+    steps::append(db, finish.steps).await
 }
 
 fn open_run(row: &SqliteRow) -> Result<OpenRun, StoreError> {

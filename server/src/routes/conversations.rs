@@ -6,7 +6,7 @@ use axum::extract::rejection::JsonRejection;
 use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
 use axum::{Extension, Json};
-use chat::Caller;
+use chat::{Caller, ConversationUsage};
 use serde::Deserialize;
 use wire::api::{ConversationList, ConversationView};
 
@@ -37,6 +37,15 @@ pub(crate) async fn show(
     Path(id): Path<String>,
 ) -> Result<Json<ConversationView>, HttpError> {
     Ok(Json(state.composition.chat.conversation(&caller, &id).await?))
+}
+
+/// `GET /api/conversations/{id}/usage`
+pub(crate) async fn usage(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<ConversationUsage>, HttpError> {
+    Ok(Json(state.composition.chat.usage(&caller, &id).await?))
 }
 
 /// What can be changed.

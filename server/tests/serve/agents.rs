@@ -106,6 +106,12 @@ async fn a_question_two_levels_down_outlives_the_server() {
     let said: String =
         told.iter().filter(|chunk| chunk["type"] == "text-delta").filter_map(|chunk| chunk["delta"].as_str()).collect();
     assert_eq!(said, "{\"written\":\"milk\"} | write | clerk | boss");
+    // What each level took is known, from before the restart, too.
+    let took: Value =
+        server.ask(reqwest::Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
+    let requests = took["requests"].as_array().unwrap().iter();
+    let agents: Vec<_> = requests.map(|step| step["agentId"].as_str().unwrap()).collect();
+    assert_eq!(agents, ["director", "boss", "clerk", "clerk", "boss", "director"], "{took}");
     // Once only.
     decide(&server, "c1", true).await;
     assert_eq!(notes(&server).await, json!(1));

@@ -46,4 +46,13 @@ async fn a_limit_is_told_with_the_cost_and_the_next_turn_goes_on() {
     assert_eq!((&next["outcome"], &next["limit"]), (&json!("done"), &Value::Null));
     // Kept with the message.
     assert_eq!(server.conversation("c1").await["messages"][1]["metadata"]["limit"], "requests");
+    // And what the conversation took in all.
+    let took: Value =
+        server.ask(reqwest::Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
+    let sum = ended["usage"]["outputTokens"].as_u64().unwrap() + next["usage"]["outputTokens"].as_u64().unwrap();
+    assert_eq!((&took["steps"], &took["usage"]["outputTokens"]), (&json!(2), &json!(sum)), "{took}");
+    let requests: Vec<_> = took["requests"].as_array().unwrap().iter().map(|step| &step["finishReason"]).collect();
+    assert_eq!(requests, ["tool-calls", "stop"]);
+    let other = server.ask(reqwest::Method::GET, "/api/conversations/c2/usage").send().await.unwrap();
+    assert_eq!(other.status(), 404);
 }

@@ -251,14 +251,14 @@ impl ViewSink {
 }
 
 impl ViewSink {
-    /// Has an event of a call recorded above.
+    /// Has an event recorded above: what happens to calls, and what requests take.
     async fn record(&self, event: &Event) -> Result<(), SinkClosed> {
         let nested = match event {
             Event::Nested { call_id, agent_id, event } => {
                 let call_id = format!("{}/{call_id}", self.call_id);
                 Event::Nested { call_id, agent_id: agent_id.clone(), event: event.clone() }
             }
-            event if is_of_a_call(event) => {
+            event if is_for_the_record(event) => {
                 let (call_id, agent_id) = (self.call_id.clone(), self.view.agent_id.clone());
                 Event::Nested { call_id, agent_id, event: Box::new(event.clone()) }
             }
@@ -271,10 +271,11 @@ impl ViewSink {
 }
 
 /// Whether an event is one for the record.
-fn is_of_a_call(event: &Event) -> bool {
+fn is_for_the_record(event: &Event) -> bool {
     matches!(
         event,
-        Event::ToolCall { .. }
+        Event::Replied(_)
+            | Event::ToolCall { .. }
             | Event::ToolCallInvalid { .. }
             | Event::CallDecided { .. }
             | Event::CallRuled { .. }

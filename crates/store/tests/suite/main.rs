@@ -8,5 +8,6 @@ mod journal;
 mod ledger;
 mod owners;
 mod runs;
+mod steps;
 mod support;
 mod tree;

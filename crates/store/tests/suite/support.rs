@@ -73,6 +73,7 @@ pub(crate) fn end(key: &str, epoch: u64, now: i64) -> FinishRun {
         now,
         title: None,
         audit: Vec::new(),
+        steps: Vec::new(),
     }
 }
 

@@ -1,0 +1,68 @@
+//! What requests took, for the store.
+
+use crate::audit::Subject;
+use agent::Replied;
+use store::Step;
+use wire::api::Usage;
+
+/// A row of a run; `below` names the call and the agent where that is one below.
+pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String, String)>) -> Step {
+    let (call_id, agent_id) = match below {
+        Some((call_id, agent_id)) => (Some(call_id), agent_id),
+        None => (None, subject.agent_id.clone()),
+    };
+    Step {
+        conversation_id: Some(subject.conversation_id.clone()),
+        message_id: Some(subject.message_id.clone()),
+        call_id,
+        ..row(&subject.user_id, &subject.run_id, agent_id, replied)
+    }
+}
+
+/// A row of a program's question.
+pub(crate) fn of_invocation(owner: &str, id: &str, agent_id: &str, replied: Replied) -> Step {
+    row(owner, id, agent_id.to_owned(), replied)
+}
+
+fn row(owner: &str, run_id: &str, agent_id: String, replied: Replied) -> Step {
+    Step {
+        at: crate::now(),
+        owner: owner.to_owned(),
+        conversation_id: None,
+        message_id: None,
+        run_id: run_id.to_owned(),
+        agent_id,
+        call_id: None,
+        number: replied.number,
+        provider: replied.model.provider,
+        model: replied.model.model,
+        finish_reason: reason(replied.finish_reason).to_owned(),
+        usage: usage(replied.usage),
+        cost_usd: replied.cost_usd,
+        first_part_ms: replied.first_part.as_millis() as i64,
+        whole_ms: replied.whole.as_millis() as i64,
+    }
+}
+
+/// Tokens in the wire's words.
+pub(crate) fn usage(usage: contract::Usage) -> Usage {
+    Usage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cache_read_tokens: usage.cache_read_tokens,
+        cache_write_tokens: usage.cache_write_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+    }
+}
+
+fn reason(reason: contract::FinishReason) -> &'static str {
+    use contract::FinishReason::{ContentFilter, Error, Length, Other, Stop, ToolCalls};
+    match reason {
+        Stop => "stop",
+        Length => "length",
+        ContentFilter => "content-filter",
+        ToolCalls => "tool-calls",
+        Error => "error",
+        Other => "other",
+    }
+}

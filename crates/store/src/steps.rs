@@ -1,0 +1,187 @@
+//! Table `steps`: what requests to models took. Rows are only ever added, and outlive their conversation.
+
+use crate::{Store, StoreError};
+use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+use wire::api::Usage;
+
+/// Steps of a conversation that are listed at once: the last ones.
+pub const MAX_STEPS: u32 = 500;
+
+/// A request to a model that has been answered.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Step {
+    /// When the reply ended; Unix time, milliseconds.
+    pub at: i64,
+    /// On whose behalf.
+    #[serde(skip)]
+    pub owner: String,
+    /// The conversation; none for a question of a program.
+    #[serde(skip)]
+    pub conversation_id: Option<String>,
+    /// The assistant message that the reply is part of.
+    pub message_id: Option<String>,
+    /// The run, or the invocation.
+    pub run_id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// Of an agent below: the call that started it; of one further below, the calls on the way with `/` between them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub call_id: Option<String>,
+    /// Counts from 1 within the run of its agent.
+    pub number: u32,
+    /// Who serves the model.
+    pub provider: String,
+    /// The model.
+    pub model: String,
+    /// Why the reply ended.
+    pub finish_reason: String,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars; none where the price is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+    /// From the request to the first part of the reply, in milliseconds.
+    pub first_part_ms: i64,
+    /// From the request to the end of the reply, in milliseconds.
+    pub whole_ms: i64,
+}
+
+/// What several requests took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Totals {
+    /// Requests.
+    pub steps: u64,
+    /// Tokens.
+    pub usage: Usage,
+    /// US dollars, as far as prices are known; none when none is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+const INSERT: &str = "
+    INSERT INTO steps
+        (at, owner, conversation_id, message_id, run_id, agent_id, call_id, number, provider, model, finish_reason,
+         input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, reasoning_tokens, cost_usd, first_part_ms, whole_ms)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)";
+
+const LIST: &str = "SELECT * FROM steps WHERE owner = $1 AND conversation_id = $2 ORDER BY no DESC LIMIT $3";
+
+const TOTALS: &str = "
+    SELECT count(*) AS steps, total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens,
+           total(cache_read_tokens) AS cache_read_tokens, total(cache_write_tokens) AS cache_write_tokens,
+           total(reasoning_tokens) AS reasoning_tokens, sum(cost_usd) AS cost_usd
+    FROM steps WHERE owner = $1 AND conversation_id = $2";
+
+impl Store {
+    /// Enters what requests took.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn append_steps(&self, steps: Vec<Step>) -> Result<(), StoreError> {
+        self.write(move |db| Box::pin(append(db, steps))).await
+    }
+
+    /// The last [`MAX_STEPS`] steps of a conversation, oldest first; none of someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn steps(&self, owner: &str, conversation_id: &str) -> Result<Vec<Step>, StoreError> {
+        let list = sqlx::query(LIST).bind(owner.to_owned()).bind(conversation_id.to_owned()).bind(MAX_STEPS);
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = list.fetch_all(db).await?;
+                rows.iter().rev().map(step).collect::<Result<_, sqlx::Error>>().map_err(StoreError::from)
+            })
+        })
+        .await
+    }
+
+    /// What a conversation took so far, branches that are no longer shown included; nothing of someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn totals(&self, owner: &str, conversation_id: &str) -> Result<Totals, StoreError> {
+        let totals = sqlx::query(TOTALS).bind(owner.to_owned()).bind(conversation_id.to_owned());
+        self.read(move |db| Box::pin(async move { Ok(read_totals(&totals.fetch_one(db).await?)?) })).await
+    }
+}
+
+pub(crate) async fn append(db: &mut SqliteConnection, steps: Vec<Step>) -> Result<(), StoreError> {
+    for step in steps {
+        sqlx::query(INSERT)
+            .bind(step.at)
+            .bind(step.owner)
+            .bind(step.conversation_id)
+            .bind(step.message_id)
+            .bind(step.run_id)
+            .bind(step.agent_id)
+            .bind(step.call_id)
+            .bind(step.number)
+            .bind(step.provider)
+            .bind(step.model)
+            .bind(step.finish_reason)
+            .bind(count(step.usage.input_tokens))
+            .bind(count(step.usage.output_tokens))
+            .bind(count(step.usage.cache_read_tokens))
+            .bind(count(step.usage.cache_write_tokens))
+            .bind(count(step.usage.reasoning_tokens))
+            .bind(step.cost_usd)
+            .bind(step.first_part_ms)
+            .bind(step.whole_ms)
+            .execute(&mut *db)
+            .await?;
+    }
+    Ok(())
+}
+
+/// A provider's nonsense must not become a negative number.
+fn count(tokens: u64) -> i64 {
+    i64::try_from(tokens).unwrap_or(i64::MAX)
+}
+
+fn step(row: &SqliteRow) -> Result<Step, sqlx::Error> {
+    let tokens = |column: &str| row.try_get::<i64, _>(column).map(i64::cast_unsigned);
+    Ok(Step {
+        at: row.try_get("at")?,
+        owner: row.try_get("owner")?,
+        conversation_id: row.try_get("conversation_id")?,
+        message_id: row.try_get("message_id")?,
+        run_id: row.try_get("run_id")?,
+        agent_id: row.try_get("agent_id")?,
+        call_id: row.try_get("call_id")?,
+        number: row.try_get("number")?,
+        provider: row.try_get("provider")?,
+        model: row.try_get("model")?,
+        finish_reason: row.try_get("finish_reason")?,
+        usage: Usage {
+            input_tokens: tokens("input_tokens")?,
+            output_tokens: tokens("output_tokens")?,
+            cache_read_tokens: tokens("cache_read_tokens")?,
+            cache_write_tokens: tokens("cache_write_tokens")?,
+            reasoning_tokens: tokens("reasoning_tokens")?,
+        },
+        cost_usd: row.try_get("cost_usd")?,
+        first_part_ms: row.try_get("first_part_ms")?,
+        whole_ms: row.try_get("whole_ms")?,
+    })
+}
+
+/// Sums come as floating point, which cannot overflow as SQLite's whole numbers would.
+fn read_totals(row: &SqliteRow) -> Result<Totals, sqlx::Error> {
+    let tokens = |column: &str| row.try_get::<f64, _>(column).map(|sum| sum as u64);
+    Ok(Totals {
+        steps: row.try_get::<i64, _>("steps")?.cast_unsigned(),
+        usage: Usage {
+            input_tokens: tokens("input_tokens")?,
+            output_tokens: tokens("output_tokens")?,
+            cache_read_tokens: tokens("cache_read_tokens")?,
+            cache_write_tokens: tokens("cache_write_tokens")?,
+            reasoning_tokens: tokens("reasoning_tokens")?,
+        },
+        cost_usd: row.try_get("cost_usd")?,
+    })
+}

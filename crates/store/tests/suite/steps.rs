@@ -1,0 +1,61 @@
+//! What requests took.
+
+use crate::support::{begin, each, end};
+use store::{FinishRun, Step, Totals};
+use wire::api::Usage;
+
+fn step(conversation_id: &str, number: u32, cost_usd: Option<f64>) -> Step {
+    Step {
+        at: 5,
+        owner: "ada".to_owned(),
+        conversation_id: Some(conversation_id.to_owned()),
+        message_id: Some("a-m".to_owned()),
+        run_id: "r-m".to_owned(),
+        agent_id: "agent".to_owned(),
+        call_id: None,
+        number,
+        provider: "demo".to_owned(),
+        model: "small".to_owned(),
+        finish_reason: "stop".to_owned(),
+        usage: Usage { input_tokens: 100, output_tokens: 10, cache_read_tokens: 40, ..Usage::default() },
+        cost_usd,
+        first_part_ms: 20,
+        whole_ms: 50,
+    }
+}
+
+#[tokio::test]
+async fn what_a_conversation_took_is_summed_up_for_its_owner() {
+    each(async |store| {
+        let epoch = begin(store, "c", "m", None, 1).await;
+        store.append_steps(vec![step("c", 1, None), step("c", 2, Some(0.25))]).await.unwrap();
+        store.append_steps(vec![step("other", 1, Some(9.0))]).await.unwrap();
+        let finish = FinishRun { steps: vec![step("c", 3, Some(0.5))], ..end("m", epoch, 2) };
+        store.finish_run(finish.clone()).await.unwrap();
+        // Reported again after an answer that was lost: nothing counts twice.
+        store.finish_run(finish).await.unwrap();
+        let usage = Usage { input_tokens: 300, output_tokens: 30, cache_read_tokens: 120, ..Usage::default() };
+        assert_eq!(store.totals("ada", "c").await.unwrap(), Totals { steps: 3, usage, cost_usd: Some(0.75) });
+        let numbers: Vec<_> = store.steps("ada", "c").await.unwrap().iter().map(|step| step.number).collect();
+        assert_eq!(numbers, [1, 2, 3]);
+        assert_eq!(store.totals("eve", "c").await.unwrap(), Totals::default());
+        assert_eq!(store.steps("eve", "c").await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_was_taken_outlives_the_conversation_and_cannot_overflow() {
+    each(async |store| {
+        begin(store, "c", "m", None, 1).await;
+        let nonsense = Usage { input_tokens: u64::MAX, ..Usage::default() };
+        let steps =
+            vec![Step { usage: nonsense, ..step("c", 1, None) }, Step { usage: nonsense, ..step("c", 2, None) }];
+        store.append_steps(steps).await.unwrap();
+        assert!(store.delete("ada", "c", Vec::new()).await.unwrap());
+        let totals = store.totals("ada", "c").await.unwrap();
+        assert_eq!((totals.steps, totals.cost_usd), (2, None));
+        assert!(totals.usage.input_tokens > i64::MAX as u64);
+    })
+    .await;
+}
