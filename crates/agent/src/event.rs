@@ -204,6 +204,10 @@ pub trait EventSink: Send {
     /// # Errors
     /// Nothing more can be taken: the run ends.
     fn emit(&mut self, event: Event) -> impl Future<Output = Result<(), SinkClosed>> + Send;
+
+    /// Nothing more is there for the moment: whoever gathers what came together may pass it on now. It is called before each wait for
+    /// a model, so what a provider sends in one piece can be told in one piece.
+    fn pause(&mut self) {}
 }
 
 /// The sink takes no more events.

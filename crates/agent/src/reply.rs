@@ -7,9 +7,12 @@ use contract::{
     AssistantPart, FileData, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, ToolCall, ToolOutput,
     ToolResult, Usage,
 };
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
+
+/// Parts that came together are taken together, up to this many; then others have their turn.
+const MAX_AT_ONCE: u32 = 64;
 
 /// Why a reply ended early.
 pub(crate) enum Failure {
@@ -53,19 +56,34 @@ pub(crate) async fn read<S: EventSink>(
     // One timer for the whole reply; moving it costs less than making one for each part.
     let silence = tokio::time::sleep(idle);
     tokio::pin!(silence);
+    let mut at_once = 0;
     loop {
         if let Part::Finish { reason, usage, .. } = part {
             let Reader { said, calls, .. } = reader;
             return Ok(Reply { said, calls, reason, usage });
         }
         reader.part(part, sink).await?;
-        silence.as_mut().reset(tokio::time::Instant::now() + idle);
-        let next = tokio::select! {
-            biased;
-            () = cancel.cancelled() => return Err(stopped().into()),
-            next = rest.next() => next,
-            () = &mut silence => {
-                return Err(ModelError::new(ModelErrorKind::Timeout, format!("silence for {idle:?} (chunk)")).into());
+        at_once += 1;
+        let ready = if at_once < MAX_AT_ONCE { rest.next().now_or_never() } else { None };
+        let next = match ready {
+            Some(_) if cancel.is_cancelled() => return Err(stopped().into()),
+            Some(next) => next,
+            None => {
+                sink.pause();
+                if at_once == MAX_AT_ONCE {
+                    tokio::task::yield_now().await;
+                }
+                at_once = 0;
+                silence.as_mut().reset(tokio::time::Instant::now() + idle);
+                tokio::select! {
+                    biased;
+                    () = cancel.cancelled() => return Err(stopped().into()),
+                    next = rest.next() => next,
+                    () = &mut silence => {
+                        let cause = format!("silence for {idle:?} (chunk)");
+                        return Err(ModelError::new(ModelErrorKind::Timeout, cause).into());
+                    }
+                }
             }
         };
         part = match next {

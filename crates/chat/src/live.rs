@@ -135,12 +135,16 @@ impl LiveRun {
         reducer.message().clone()
     }
 
-    /// Appends an event and tells it at once; it is stored with the next group.
+    /// Appends an event that may be told at once; it is stored with the next group. Watchers who sleep hear of it with the next
+    /// [`LiveRun::announce`]: waking them costs more than the event itself.
     pub(crate) fn tell(&self, chunk: &Chunk) {
         let mut log = self.log.lock();
         log.push(self.identity.epoch, chunk);
         log.told = log.last();
-        drop(log);
+    }
+
+    /// Wakes the watchers.
+    pub(crate) fn announce(&self) {
         self.changed.notify_waiters();
     }
 

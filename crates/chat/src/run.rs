@@ -44,6 +44,8 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         let mut sink = RunSink::new(run.clone(), store, journal, start.observer, subject.clone());
         let driven = AssertUnwindSafe(async {
             let outcome = drive(&start.agent, start.prompt, start.pending, &mut sink).await;
+            // Hooks may take their time.
+            run.announce();
             let parts = tell_end(&run, &outcome, &mut sink).await;
             Close { parts, ..Close::of(&outcome, &sink) }
         });
@@ -67,6 +69,7 @@ fn tell_start(run: &LiveRun, agent: &Agent) {
     };
     run.fold(&chunk);
     run.tell(&chunk);
+    run.announce();
 }
 
 async fn drive(

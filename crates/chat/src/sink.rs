@@ -197,9 +197,14 @@ impl EventSink for RunSink {
             }
             Event::StepFinish { .. } => self.in_step = false,
             Event::Nested { .. } => return self.enter_nested(event).await,
-            Event::Replied(replied) => return self.replied(replied, None).await,
+            Event::Replied(replied) => {
+                self.run.announce();
+                return self.replied(replied, None).await;
+            }
             _ => self.enter_in_ledger(&event, None).await?,
         }
+        // The pieces of a reply are announced when no more of them is there.
+        let is_piece = matches!(event, Event::Part(_));
         let mut chunks = std::mem::take(&mut self.chunks);
         if let Event::ToolFinished { call_id, .. } = &event
             && self.resumed.contains(call_id)
@@ -222,6 +227,9 @@ impl EventSink for RunSink {
             }
         }
         self.chunks = chunks;
+        if !is_piece {
+            self.run.announce();
+        }
         if self.bytes > MAX_TURN_BYTES {
             return Err(self.close("size"));
         }
@@ -229,5 +237,9 @@ impl EventSink for RunSink {
             return Err(self.close("storage"));
         }
         Ok(())
+    }
+
+    fn pause(&mut self) {
+        self.run.announce();
     }
 }
