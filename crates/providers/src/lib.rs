@@ -10,10 +10,13 @@ pub mod google;
 mod histories;
 mod http;
 mod lenient;
+mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
 mod options;
 pub mod prices;
+#[cfg(test)]
+mod requests;
 #[cfg(test)]
 mod testing;
 

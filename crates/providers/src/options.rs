@@ -2,12 +2,15 @@
 
 use serde_json::{Map, Value};
 
-/// Puts the options into the body as they are written. Only tools do not replace what is there: those that the provider runs
-/// itself stand behind the agent's own.
+/// Puts the options into the body as they are written. Only two do not replace what is there: tools, of which those that the
+/// provider runs itself stand behind the agent's own, and what is to be included, which thoughts need, too.
 pub(crate) fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>) {
     for (key, value) in options {
         match (body.get_mut(key), value) {
-            (Some(Value::Array(own)), Value::Array(more)) if key == "tools" => own.extend(more.iter().cloned()),
+            (Some(Value::Array(own)), Value::Array(more)) if matches!(key.as_str(), "tools" | "include") => {
+                let news: Vec<_> = more.iter().filter(|value| !own.contains(value)).cloned().collect();
+                own.extend(news);
+            }
             _ => {
                 body.insert(key.clone(), value.clone());
             }
@@ -30,5 +33,6 @@ mod tests {
         check(json!({ "a": [1], "b": 1 }), json!({ "a": [2], "c": null }), json!({ "a": [2], "b": 1, "c": null }));
         check(json!({ "tools": [1] }), json!({ "tools": [2] }), json!({ "tools": [1, 2] }));
         check(json!({}), json!({ "tools": [2] }), json!({ "tools": [2] }));
+        check(json!({ "include": ["a"] }), json!({ "include": ["b", "a"] }), json!({ "include": ["a", "b"] }));
     }
 }

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 
 /// A file as a content block. What the API cannot read is named in words.
 pub(crate) fn block(media_type: &str, data: &FileData, filename: Option<&str>) -> Value {
-    let kind = file::kind(media_type);
-    if kind.starts_with("image/") {
+    let kind = file::kind(media_type, data);
+    if file::is_image(kind) {
         return json!({ "type": "image", "source": source(kind, data) });
     }
     let source = match data {
         _ if kind == "application/pdf" => Some(source(kind, data)),
-        FileData::Base64(base64) if kind.starts_with("text/") => {
+        FileData::Base64(base64) if file::is_text(kind) => {
             file::text_of(base64).map(|text| json!({ "type": "text", "media_type": "text/plain", "data": text }))
         }
         _ => None,

@@ -1,5 +1,6 @@
 //! Anthropic's Messages API.
 
+mod abilities;
 mod api;
 mod block;
 mod cache;

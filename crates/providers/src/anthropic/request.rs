@@ -1,62 +1,97 @@
 //! The contract's request → a Messages request.
 
 use super::PROVIDER;
+use super::abilities::{self, Abilities};
 use super::{cache, file};
 use crate::options;
-use contract::{AssistantPart, Message, ProviderMetadata, Request, ToolChoice, ToolOutput, ToolResult, UserPart};
+use contract::{
+    AssistantPart, Message, ProviderMetadata, Request, Sampling, ToolChoice, ToolOutput, ToolResult, ToolSpec, UserPart,
+};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::Arc;
 
+/// Without a limit in the config, that of a model which is not known.
+const SAFE_OUTPUT: u32 = 4_096;
+
 /// The body of `POST /messages`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
+    let mut options = match request.provider_options.get(PROVIDER) {
+        Some(Value::Object(options)) => options.clone(),
+        _ => Map::new(),
+    };
+    // In the AI SDK's words, since the API has none for all tools at once.
+    let control = options.shift_remove("cacheControl");
+    let eager = options.shift_remove("toolStreaming") != Some(Value::Bool(false));
+    let abilities = abilities::of(model);
+    let thinking = thinking(&options);
     let mut body = Map::new();
     let mut set = |key: &str, value: Option<Value>| {
         if let Some(value) = value {
             body.insert(key.to_owned(), value);
         }
     };
-    let sampling = &request.sampling;
     set("model", Some(model.into()));
-    set("max_tokens", Some(sampling.max_output_tokens.unwrap_or_else(|| most_output(model)).into()));
+    set("max_tokens", Some(most_tokens(request.sampling.max_output_tokens, abilities, &options).into()));
     set("stream", Some(true.into()));
     set("system", system(request));
     set("messages", Some(messages(&request.messages).into()));
-    set("temperature", sampling.temperature.map(Into::into));
-    set("top_p", sampling.top_p.map(Into::into));
-    set("top_k", sampling.top_k.map(Into::into));
-    set("stop_sequences", (!sampling.stop_sequences.is_empty()).then(|| json!(sampling.stop_sequences)));
-    if !request.tools.is_empty() {
-        let tools = request.tools.iter();
-        let tools = tools.map(
-            |tool| json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema }),
-        );
-        set("tools", Some(tools.collect()));
-        set("tool_choice", Some(tool_choice(&request.tool_choice)));
+    let stop = &request.sampling.stop_sequences;
+    set("stop_sequences", (!stop.is_empty()).then(|| json!(stop)));
+    if abilities.samples && thinking.is_none() {
+        let Sampling { temperature, top_p, top_k, .. } = request.sampling;
+        set("temperature", temperature.map(Into::into));
+        // Claude takes one of the two.
+        set("top_p", top_p.filter(|_| abilities.takes_both || temperature.is_none()).map(Into::into));
+        set("top_k", top_k.map(Into::into));
     }
-    if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        let mut options = options.clone();
-        let control = options.shift_remove("cacheControl");
-        options::merge(&mut body, &options);
-        if let Some(control) = control {
-            cache::mark(&mut body, &control);
-        }
+    if !request.tools.is_empty() {
+        let is_forced = abilities.is_forced && thinking != Some("enabled");
+        let (tools, choice) = tools(request, is_forced, eager);
+        set("tools", Some(tools));
+        set("tool_choice", Some(choice));
+    }
+    options::merge(&mut body, &options);
+    if let Some(control) = control {
+        cache::mark(&mut body, &control);
     }
     Value::Object(body)
 }
 
-/// The API wants a limit; without one in the config it is what the model can do, or 4096 where that is not known.
-fn most_output(model: &str) -> u32 {
-    let is = |names: &[&str]| names.iter().any(|name| model.contains(name));
-    if is(&["opus-4-0", "opus-4-1", "opus-4-2025", "opus-4@"]) {
-        32_000
-    } else if is(&["sonnet-4", "haiku-4", "opus-4", "sonnet-5", "haiku-5", "opus-5", "3-7-sonnet"]) {
-        64_000
-    } else if is(&["3-5-"]) {
-        8_192
-    } else {
-        4_096
+/// How the model thinks, if it does. Then it takes no sampling settings, and with a fixed budget no forced call.
+fn thinking(options: &Map<String, Value>) -> Option<&str> {
+    options.get("thinking")?.get("type")?.as_str().filter(|kind| *kind != "disabled")
+}
+
+/// The API wants a limit; thoughts count in it, the config's limit is for the answer.
+fn most_tokens(limit: Option<u32>, abilities: Abilities, options: &Map<String, Value>) -> u32 {
+    let budget = options.get("thinking").and_then(|thinking| thinking.get("budget_tokens")).and_then(Value::as_u64);
+    let budget = budget.and_then(|budget| u32::try_from(budget).ok()).unwrap_or_default();
+    let answer = limit.or(abilities.most_output).unwrap_or(SAFE_OUTPUT);
+    answer.saturating_add(budget).min(abilities.most_output.unwrap_or(u32::MAX))
+}
+
+/// The tools, and which must be called. Where no call can be forced, the model has only the tool that it is to call.
+fn tools(request: &Request, is_forced: bool, eager: bool) -> (Value, Value) {
+    let choice = match &request.tool_choice {
+        ToolChoice::Required | ToolChoice::Tool(_) if !is_forced => &ToolChoice::Auto,
+        choice => choice,
+    };
+    let only = match &request.tool_choice {
+        ToolChoice::Tool(name) if !is_forced => Some(name),
+        _ => None,
+    };
+    let offered = request.tools.iter().filter(|tool| only.is_none_or(|only| tool.name == *only));
+    (offered.map(|spec| tool(spec, eager)).collect(), tool_choice(choice))
+}
+
+/// Arguments stream while they are written, instead of at their end; they are checked here anyway.
+fn tool(tool: &ToolSpec, eager: bool) -> Value {
+    let mut written = json!({ "name": tool.name, "description": tool.description, "input_schema": tool.input_schema });
+    if eager {
+        written["eager_input_streaming"] = true.into();
     }
+    written
 }
 
 /// System messages stand apart from the others here, whichever their place was.
@@ -128,7 +163,7 @@ fn user_block(part: &UserPart) -> Option<Value> {
 fn result_block(result: &ToolResult) -> Value {
     let mut block = json!({
         "type": "tool_result",
-        "tool_use_id": call_id(&result.call_id),
+        "tool_use_id": plain(&result.call_id),
         "content": match &result.output {
             ToolOutput::Content(parts) => parts.iter().cloned().filter_map(|part| user_block(&part.into())).collect(),
             other => Value::from(other.to_text()),
@@ -158,7 +193,8 @@ fn assistant_block(part: &AssistantPart) -> Option<Value> {
         AssistantPart::Reasoning { text, metadata } => reasoning_block(text, metadata.as_ref()?)?,
         AssistantPart::ToolCall(call) if !call.provider_executed => {
             let input = if call.input.is_object() { call.input.clone() } else { json!({}) };
-            let mut block = json!({ "type": "tool_use", "id": call_id(&call.id), "name": call.name, "input": input });
+            let mut block =
+                json!({ "type": "tool_use", "id": plain(&call.id), "name": plain(&call.name), "input": input });
             if let Some(caller) = own(call.metadata.as_ref(), "caller") {
                 block["caller"] = caller.clone();
             }
@@ -189,8 +225,8 @@ fn reasoning_block(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
 }
 
-/// Calls that another provider made earlier in the conversation may have ids that this API refuses.
-fn call_id(id: &str) -> Cow<'_, str> {
+/// Calls that another provider made earlier in the conversation may have ids and names that this API refuses.
+fn plain(id: &str) -> Cow<'_, str> {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     if id.chars().all(fits) { id.into() } else { id.replace(|c| !fits(c), "_").into() }
 }

@@ -56,9 +56,6 @@ fn a_whole_request() {
           ]
         }
       ],
-      "temperature": 0.5,
-      "top_p": 0.9,
-      "top_k": 5,
       "stop_sequences": [
         "END"
       ],
@@ -68,17 +65,18 @@ fn a_whole_request() {
           "description": "The weather.",
           "input_schema": {
             "type": "object"
-          }
+          },
+          "eager_input_streaming": true
         }
       ],
       "tool_choice": {
-        "type": "tool",
-        "name": "weather"
+        "type": "auto"
       },
       "thinking": {
         "type": "enabled",
         "budget_tokens": 1024
-      }
+      },
+      "top_k": 5
     }
     "##);
 }
@@ -190,5 +188,5 @@ fn tools_of_the_provider_and_its_cache() {
     let options = json!({ "tools": [{ "type": "web_search_20250305", "name": "web_search" }], "cacheControl": { "type": "ephemeral" } });
     request.provider_options.insert("anthropic".to_owned(), options);
     let body = body("claude-sonnet-4-20250514", &request);
-    insta::assert_snapshot!(json!([body["system"], body["messages"], body["tools"], body["cacheControl"]]), @r##"[[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],[{"role":"user","content":[{"type":"text","text":"Weather?","cache_control":{"type":"ephemeral"}}]}],[{"name":"weather","description":"The weather.","input_schema":{"type":"object"}},{"type":"web_search_20250305","name":"web_search","cache_control":{"type":"ephemeral"}}],null]"##);
+    insta::assert_snapshot!(json!([body["system"], body["messages"], body["tools"], body["cacheControl"]]), @r##"[[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],[{"role":"user","content":[{"type":"text","text":"Weather?","cache_control":{"type":"ephemeral"}}]}],[{"name":"weather","description":"The weather.","input_schema":{"type":"object"},"eager_input_streaming":true},{"type":"web_search_20250305","name":"web_search","cache_control":{"type":"ephemeral"}}],null]"##);
 }

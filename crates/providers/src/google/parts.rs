@@ -11,15 +11,17 @@ use std::sync::Arc;
 /// Google's word for a call that another model made, which no signature of Gemini's can go with.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
-/// Neighbours of one role become one content, and the user begins.
-pub(crate) fn contents(messages: &[Arc<Message>], needs_signatures: bool) -> Vec<Value> {
+/// Neighbours of one role become one content, and the user begins. `is_third`: for a model of Gemini 3, which wants its calls signed.
+pub(crate) fn contents(messages: &[Arc<Message>], is_third: bool) -> Vec<Value> {
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, parts) = match &**message {
             Message::System(_) => continue,
             Message::User(parts) => ("user", parts.iter().map(user_part).collect::<Vec<_>>()),
-            Message::Tool(results) => ("user", results.iter().flat_map(result_parts).collect()),
-            Message::Assistant(parts) => ("model", model_parts(parts, needs_signatures)),
+            Message::Tool(results) => {
+                ("user", results.iter().flat_map(|result| result_parts(result, is_third)).collect())
+            }
+            Message::Assistant(parts) => ("model", model_parts(parts, is_third)),
         };
         if parts.is_empty() {
             continue;
@@ -39,20 +41,28 @@ fn user_part(part: &UserPart) -> Value {
     match part {
         UserPart::Text { text } => json!({ "text": text }),
         UserPart::File { media_type, data, filename } => {
-            let kind = file::kind(media_type);
-            let is_read = ["image/", "audio/", "video/", "text/"].iter().any(|family| kind.starts_with(family))
-                || matches!(kind, "application/pdf" | "application/json");
-            match data {
-                _ if !is_read => json!({ "text": file::unreadable(kind, filename.as_deref()) }),
-                FileData::Base64(data) => json!({ "inlineData": { "mimeType": kind, "data": data } }),
-                FileData::Url(url) => json!({ "fileData": { "mimeType": kind, "fileUri": url } }),
-            }
+            let kind = file::kind(media_type, data);
+            let name = filename.as_deref();
+            file_as_part(kind, data).unwrap_or_else(|| json!({ "text": file::unreadable(kind, name) }))
         }
     }
 }
 
-/// A result. Its files stand behind it, since a function's response is data.
-fn result_parts(result: &ToolResult) -> Vec<Value> {
+/// A file that someone else than the model made; none of a kind that Gemini cannot read. It knows only some kinds of text, and
+/// reads any of them as plain text.
+fn file_as_part(kind: &str, data: &FileData) -> Option<Value> {
+    const TEXTS: [&str; 7] = ["plain", "html", "css", "csv", "markdown", "xml", "rtf"];
+    let is_known = kind.strip_prefix("text/").is_some_and(|text| TEXTS.contains(&text));
+    let kind = if file::is_text(kind) && !is_known { "text/plain" } else { kind };
+    let is_read = ["image/", "audio/", "video/", "text/"].iter().any(|family| kind.starts_with(family));
+    (is_read || kind == "application/pdf").then(|| match data {
+        FileData::Base64(data) => json!({ "inlineData": { "mimeType": kind, "data": data } }),
+        FileData::Url(url) => json!({ "fileData": { "mimeType": kind, "fileUri": url } }),
+    })
+}
+
+/// A result. Gemini 3 takes its files within it; before, they stand behind it, since a function's response was data alone.
+fn result_parts(result: &ToolResult, is_third: bool) -> Vec<Value> {
     let key = if result.output.is_error() { "error" } else { "content" };
     let (value, files) = match &result.output {
         ToolOutput::Json(value) => (value.clone(), Vec::new()),
@@ -61,20 +71,33 @@ fn result_parts(result: &ToolResult) -> Vec<Value> {
     };
     let mut response = json!({ "name": result.name });
     response[key] = value;
-    let response = json!({ "functionResponse": { "id": result.call_id, "name": result.name, "response": response } });
-    std::iter::once(response).chain(files).collect()
+    let mut response = json!({ "id": result.call_id, "name": result.name, "response": response });
+    if !is_third {
+        return std::iter::once(json!({ "functionResponse": response })).chain(files).collect();
+    }
+    if !files.is_empty() {
+        response["parts"] = files.into();
+    }
+    vec![json!({ "functionResponse": response })]
 }
 
 fn of_content(parts: &[OutputPart]) -> (Value, Vec<Value>) {
     let (mut texts, mut files) = (Vec::new(), Vec::new());
     for part in parts {
-        match part {
-            OutputPart::Text { text } => texts.push(text.as_str()),
-            OutputPart::File { .. } => files.push(user_part(&part.clone().into())),
+        let file = match part {
+            OutputPart::Text { .. } => None,
+            OutputPart::File { media_type, data } => {
+                let data = FileData::Base64(data.clone());
+                file_as_part(file::kind(media_type, &data), &data)
+            }
+        };
+        match file {
+            Some(file) => files.push(file),
+            None => texts.push(part.to_text()),
         }
     }
     if texts.is_empty() {
-        texts.push("The result follows.");
+        texts.push("The result follows.".to_owned());
     }
     (texts.join("\n").into(), files)
 }

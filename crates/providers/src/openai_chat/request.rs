@@ -1,7 +1,7 @@
 //! The contract's request → a Chat Completions request.
 
 use super::PROVIDER;
-use crate::file;
+use crate::{file, openai, options};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolCall, ToolChoice, ToolSpec,
     UserPart,
@@ -16,7 +16,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut body = without_options(model, request);
     for key in OPTIONS {
         if let Some(Value::Object(options)) = request.provider_options.get(key) {
-            body.extend(options.clone());
+            options::merge(&mut body, options);
         }
     }
     Value::Object(body)
@@ -36,10 +36,12 @@ pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Val
     set("stream", Some(true.into()));
     set("stream_options", Some(json!({ "include_usage": true })));
     set(output_limit(model), sampling.max_output_tokens.map(Into::into));
-    set("temperature", sampling.temperature.map(Into::into));
-    set("top_p", sampling.top_p.map(Into::into));
-    set("frequency_penalty", sampling.frequency_penalty.map(Into::into));
-    set("presence_penalty", sampling.presence_penalty.map(Into::into));
+    if openai::samples(model, effort(request)) {
+        set("temperature", sampling.temperature.map(Into::into));
+        set("top_p", sampling.top_p.map(Into::into));
+        set("frequency_penalty", sampling.frequency_penalty.map(Into::into));
+        set("presence_penalty", sampling.presence_penalty.map(Into::into));
+    }
     set("seed", sampling.seed.map(Into::into));
     set("stop", (!sampling.stop_sequences.is_empty()).then(|| json!(sampling.stop_sequences)));
     if !request.tools.is_empty() {
@@ -52,8 +54,13 @@ pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Val
 
 /// OpenAI's reasoning models refuse the field that everyone else knows.
 fn output_limit(model: &str) -> &'static str {
-    let is_reasoning = ["o1", "o3", "o4", "gpt-5"].iter().any(|family| model.starts_with(family));
-    if is_reasoning { "max_completion_tokens" } else { "max_tokens" }
+    if openai::thinks(model) { "max_completion_tokens" } else { "max_tokens" }
+}
+
+/// How long the model is to think.
+fn effort(request: &Request) -> Option<&str> {
+    let given = OPTIONS.iter().rev().filter_map(|key| request.provider_options.get(*key)?.get("reasoning_effort"));
+    given.into_iter().find_map(Value::as_str)
 }
 
 fn response_format(format: &ResponseFormat) -> Value {
@@ -113,22 +120,34 @@ fn user_part(part: &UserPart) -> Value {
     match part {
         UserPart::Text { text: said } => text(said),
         UserPart::File { media_type, data, filename } => {
-            let kind = file::kind(media_type);
+            let kind = file::kind(media_type, data);
             let filename = filename.as_deref();
             match data {
-                _ if kind.starts_with("image/") => {
+                _ if file::is_image(kind) => {
                     json!({ "type": "image_url", "image_url": { "url": url(kind, data) } })
                 }
                 FileData::Base64(_) if kind == "application/pdf" => {
                     let filename = filename.unwrap_or("document.pdf");
                     json!({ "type": "file", "file": { "filename": filename, "file_data": url(kind, data) } })
                 }
-                FileData::Base64(base64) if kind.starts_with("text/") => {
+                FileData::Base64(data) if audio_format(kind).is_some() => {
+                    json!({ "type": "input_audio", "input_audio": { "data": data, "format": audio_format(kind) } })
+                }
+                FileData::Base64(base64) if file::is_text(kind) => {
                     text(&file::text_of(base64).unwrap_or_else(|| file::unreadable(kind, filename)))
                 }
                 _ => text(&file::unreadable(kind, filename)),
             }
         }
+    }
+}
+
+/// The kinds of audio that the API knows.
+fn audio_format(kind: &str) -> Option<&'static str> {
+    match kind {
+        "audio/wav" | "audio/x-wav" => Some("wav"),
+        "audio/mp3" | "audio/mpeg" => Some("mp3"),
+        _ => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Nothing is stored at the provider: the transcript is this server's, and reasoning goes back encrypted.
 
 use super::PROVIDER;
-use crate::{file, options};
+use crate::{file, openai, options};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolOutput, ToolResult,
     ToolSpec, UserPart,
@@ -26,24 +26,39 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("input", Some(input(&request.messages)));
     set("stream", Some(true.into()));
     set("store", Some(false.into()));
-    set("include", thinks(model).then(|| json!(["reasoning.encrypted_content"])));
+    let options = request.provider_options.get(PROVIDER).and_then(Value::as_object);
+    let include = include(model, options);
+    set("include", (!include.is_empty()).then(|| json!(include)));
     set("max_output_tokens", sampling.max_output_tokens.map(Into::into));
-    set("temperature", sampling.temperature.map(Into::into));
-    set("top_p", sampling.top_p.map(Into::into));
+    let effort = options.and_then(|options| options.get("reasoning")?.get("effort")?.as_str());
+    if openai::samples(model, effort) {
+        set("temperature", sampling.temperature.map(Into::into));
+        set("top_p", sampling.top_p.map(Into::into));
+    }
     if !request.tools.is_empty() {
         set("tools", Some(request.tools.iter().map(tool).collect()));
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
     set("text", request.response_format.as_ref().map(text_format));
-    if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
+    if let Some(options) = options {
         options::merge(&mut body, options);
     }
     Value::Object(body)
 }
 
-/// Models without reasoning refuse to include it.
-fn thinks(model: &str) -> bool {
-    ["o1", "o3", "o4", "gpt-5", "codex"].iter().any(|family| model.starts_with(family))
+/// What the answer is to hold beside itself: thoughts, which models without reasoning refuse to include, and what the provider's
+/// own tools found, so that it can be shown.
+fn include(model: &str, options: Option<&Map<String, Value>>) -> Vec<&'static str> {
+    let tools = options.and_then(|options| options.get("tools")?.as_array());
+    let has = |kind: &str| {
+        tools.into_iter().flatten().any(|tool| tool["type"].as_str().is_some_and(|tool| tool.starts_with(kind)))
+    };
+    let wanted = [
+        (openai::thinks(model), "reasoning.encrypted_content"),
+        (has("web_search"), "web_search_call.action.sources"),
+        (has("code_interpreter"), "code_interpreter_call.outputs"),
+    ];
+    wanted.into_iter().filter_map(|(is, wanted)| is.then_some(wanted)).collect()
 }
 
 fn text_format(format: &ResponseFormat) -> Value {
@@ -110,19 +125,19 @@ fn user_part(part: &UserPart) -> Value {
     match part {
         UserPart::Text { text: said } => text(said),
         UserPart::File { media_type, data, filename } => {
-            let kind = file::kind(media_type);
+            let kind = file::kind(media_type, data);
             let filename = filename.as_deref();
             let url = match data {
                 FileData::Base64(base64) => format!("data:{kind};base64,{base64}"),
                 FileData::Url(url) => url.clone(),
             };
             match data {
-                _ if kind.starts_with("image/") => json!({ "type": "input_image", "image_url": url }),
+                _ if file::is_image(kind) => json!({ "type": "input_image", "image_url": url }),
                 FileData::Url(_) if kind == "application/pdf" => json!({ "type": "input_file", "file_url": url }),
                 FileData::Base64(_) if kind == "application/pdf" => {
                     json!({ "type": "input_file", "filename": filename.unwrap_or("document.pdf"), "file_data": url })
                 }
-                FileData::Base64(base64) if kind.starts_with("text/") => {
+                FileData::Base64(base64) if file::is_text(kind) => {
                     text(&file::text_of(base64).unwrap_or_else(|| file::unreadable(kind, filename)))
                 }
                 _ => text(&file::unreadable(kind, filename)),
