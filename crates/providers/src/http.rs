@@ -2,7 +2,8 @@
 
 use crate::Settings;
 use crate::driver::{self, Codec};
-use contract::{ModelError, ModelErrorKind, PartStream};
+use crate::file;
+use contract::{ModelError, ModelErrorKind, PartStream, Request};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
@@ -52,22 +53,39 @@ pub(crate) fn secret_header(value: &str) -> Result<HeaderValue, ModelError> {
     Ok(value)
 }
 
-/// Sends a request with the config's headers; resolves when the provider has begun to answer with events.
+/// Sends a request with the config's headers; resolves when the provider has begun to answer with events. `write` makes the HTTP
+/// request of the contract's.
+///
+/// A request with files that is refused is sent once more with notes in their place: which files a model takes (none, or no PDF, or
+/// only small ones) is known to its provider alone. So the model says what it could not read, and the conversation goes on.
 ///
 /// # Errors
 /// By status, or what kept the answer from coming. The causes hold none of the secrets in `settings`.
-pub(crate) async fn stream(
-    request: RequestBuilder,
+pub(crate) async fn stream<C: Codec + Default>(
+    write: impl Fn(&Request) -> Result<RequestBuilder, ModelError>,
+    request: &Request,
     settings: &Settings,
-    codec: impl Codec,
     cancel: CancellationToken,
 ) -> Result<PartStream, ModelError> {
+    let asking = async {
+        let refused = match begin(write(request)?, settings).await {
+            Err(error) if error.kind == ModelErrorKind::Refused => error,
+            begun => return begun,
+        };
+        let Some(without) = file::without_files(request) else { return Err(refused) };
+        tracing::warn!(model = settings.model, error = %refused, "refused with files; asking without them");
+        // If that was not it, the first answer says what was.
+        begin(write(&without)?, settings).await.map_err(|error| match error.kind {
+            ModelErrorKind::Refused => refused,
+            _ => error,
+        })
+    };
     let response = tokio::select! {
         biased;
         () = cancel.cancelled() => Err(driver::stopped()),
-        response = begin(request, settings) => response,
+        response = asking => response,
     };
-    Ok(driver::parts(response?, codec, cancel))
+    Ok(driver::parts(response?, C::default(), cancel))
 }
 
 async fn begin(mut request: RequestBuilder, settings: &Settings) -> Result<Response, ModelError> {

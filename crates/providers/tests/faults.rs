@@ -2,95 +2,16 @@
 
 mod peer;
 
-use contract::{Message, Model, ModelError, ModelErrorKind, Part, Request, UserPart};
+use contract::{FileData, Message, Model, ModelError, ModelErrorKind, Part, Request, UserPart};
 use futures::StreamExt;
+use peer::table::PROVIDERS;
 use peer::{Peer, Script, response};
 use providers::Settings;
-use providers::ai_gateway::AiGateway;
-use providers::anthropic::Anthropic;
-use providers::google::Google;
-use providers::openai_chat::OpenAiChat;
-use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const KEY: &str = "sk-canary-1234";
-
-/// A provider, and what its streams look like.
-struct Provider {
-    model: fn(Settings) -> Box<dyn Model>,
-    /// Of a request.
-    path: &'static str,
-    /// The header that holds the key.
-    key: &'static str,
-    fixture: &'static str,
-    /// Before the last place of this in the fixture, the reply is not complete.
-    end: &'static str,
-    /// At most as many calls are complete as events with this have come.
-    call: &'static str,
-    /// Trouble, told in the stream.
-    error: &'static str,
-}
-
-const PROVIDERS: [Provider; 5] = [
-    Provider {
-        model: |settings| Box::new(Anthropic::new(settings)),
-        path: "/v1/messages",
-        key: "x-api-key: ",
-        fixture: include_str!("../fixtures/anthropic/thinking_and_tools.jsonl"),
-        end: "data: ",
-        call: "content_block_stop",
-        error: r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
-    },
-    Provider {
-        model: |settings| Box::new(OpenAiChat::new(settings)),
-        path: "/v1/chat/completions",
-        key: "authorization: Bearer ",
-        fixture: include_str!("../fixtures/openai_chat/thinking_and_tools.jsonl"),
-        end: r#""tool_calls"}"#,
-        call: r#""finish_reason":"tool_calls""#,
-        error: r#"{"error":{"code":503,"message":"Overloaded"}}"#,
-    },
-    Provider {
-        model: |settings| Box::new(AiGateway::new(settings)),
-        path: "/v1/chat/completions",
-        key: "authorization: Bearer ",
-        fixture: include_str!("../fixtures/openai_chat/thinking_and_tools.jsonl"),
-        end: r#""tool_calls"}"#,
-        call: r#""finish_reason":"tool_calls""#,
-        error: r#"{"error":{"message":"Overloaded","type":"internal_server_error"}}"#,
-    },
-    Provider {
-        model: |settings| Box::new(OpenAiResponses::new(settings)),
-        path: "/v1/responses",
-        key: "authorization: Bearer ",
-        fixture: include_str!("../fixtures/openai_responses/thinking_and_tool.jsonl"),
-        end: "data: ",
-        call: "response.output_item.done",
-        error: r#"{"type":"response.failed","response":{"error":{"code":"server_error","message":"Overloaded"}}}"#,
-    },
-    Provider {
-        model: |settings| Box::new(Google::new(settings)),
-        path: "/v1/models/m:streamGenerateContent?alt=sse",
-        key: "x-goog-api-key: ",
-        fixture: include_str!("../fixtures/google/thinking_and_tools.jsonl"),
-        end: "data: ",
-        call: "functionCall",
-        error: r#"{"error":{"code":503,"message":"Overloaded","status":"UNAVAILABLE"}}"#,
-    },
-];
-
-impl Provider {
-    fn at(&self, base_url: &str) -> Box<dyn Model> {
-        (self.model)(settings(format!("{base_url}/v1/")))
-    }
-
-    /// The first events of the fixture.
-    fn beginning(&self, events: usize) -> String {
-        sse(&self.fixture.lines().take(events).collect::<Vec<_>>().join("\n"))
-    }
-}
 
 fn settings(base_url: String) -> Settings {
     Settings {
@@ -112,7 +33,11 @@ fn sse(fixture: &str) -> String {
 
 /// All parts, and the error that ended them.
 async fn ask(model: &dyn Model, cancel: &CancellationToken) -> (Vec<Part>, Option<ModelError>) {
-    let mut parts = match model.stream(request(), cancel.clone()).await {
+    ask_with(model, request(), cancel).await
+}
+
+async fn ask_with(model: &dyn Model, request: Request, cancel: &CancellationToken) -> (Vec<Part>, Option<ModelError>) {
+    let mut parts = match model.stream(request, cancel.clone()).await {
         Ok(parts) => parts,
         Err(error) => return (Vec::new(), Some(error)),
     };
@@ -159,6 +84,28 @@ async fn refusals_by_status() {
     {
         let errors = check(Script::Answer(response("429 Too Many Requests", header, "")), RateLimited, "429").await;
         assert!(errors.iter().all(|error| error.retry_after == wait.map(Duration::from_millis)), "{errors:?}");
+    }
+}
+
+/// Which files a model takes is known to its provider alone: a request that is refused goes once more, with a note in their place.
+#[tokio::test]
+async fn a_file_that_is_refused() {
+    let png = "iVBORw0KGgo=";
+    let request = || {
+        let (media_type, data) = ("image/png".to_owned(), FileData::Base64(png.to_owned()));
+        let image = UserPart::File { media_type, data, filename: Some("a.png".to_owned()) };
+        Request { messages: vec![Arc::new(Message::User(vec![image]))], ..Request::default() }
+    };
+    for provider in PROVIDERS {
+        let script = Script::Refuses { word: png, answer: sse(provider.fixture).into_bytes() };
+        let peer = Peer::start(script).await;
+        let (parts, error) = ask_with(&*provider.at(&peer.url()), request(), &CancellationToken::new()).await;
+        assert!(!parts.is_empty() && error.is_none_or(|error| error.kind != ModelErrorKind::Refused));
+        assert_eq!(peer.requests().len(), 2);
+        // Nothing else was wrong with it, so the provider's word counts.
+        let peer = Peer::start(Script::Answer(response("400 Bad Request", "", "bad key"))).await;
+        let (_, error) = ask_with(&*provider.at(&peer.url()), request(), &CancellationToken::new()).await;
+        assert_eq!((error.unwrap().kind, peer.requests().len()), (ModelErrorKind::Refused, 2));
     }
 }
 
@@ -303,11 +250,11 @@ async fn nobody_is_there() {
 #[tokio::test]
 async fn a_huge_event_is_bounded() {
     for provider in PROVIDERS {
-        let most = 50 * 1024 * 1024;
+        let most = 100 * 1024 * 1024;
         let peer = Peer::start(Script::Endless { start: b"data: {\"type\":\"", fill: b'x', most }).await;
         let (_, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
         assert!(error.unwrap().cause.contains("larger than the limit"));
         peer.closed().await;
-        assert!(peer.sent() < 20 * 1024 * 1024, "{} bytes were taken", peer.sent());
+        assert!(peer.sent() < 48 * 1024 * 1024, "{} bytes were taken", peer.sent());
     }
 }

@@ -4,6 +4,7 @@ use super::{PROVIDER, request, stream};
 use crate::{Settings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
+use reqwest::RequestBuilder;
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +23,7 @@ impl Google {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 
-    async fn ask(&self, request: Request, cancel: CancellationToken) -> Result<PartStream, ModelError> {
+    fn post(&self, request: &Request) -> Result<RequestBuilder, ModelError> {
         let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
         // A tuned model is named with its folder.
         let folder = if self.id.model.contains('/') { "" } else { "models/" };
@@ -31,8 +32,7 @@ impl Google {
         if let Some(key) = &self.settings.api_key {
             ask = ask.header("x-goog-api-key", http::secret_header(key.expose_secret())?);
         }
-        let ask = ask.json(&request::body(&self.id.model, &request));
-        http::stream(ask, &self.settings, stream::Reader::default(), cancel).await
+        Ok(ask.json(&request::body(&self.id.model, request)))
     }
 }
 
@@ -42,6 +42,7 @@ impl Model for Google {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        Box::pin(self.ask(request, cancel))
+        let write = |request: &Request| self.post(request);
+        Box::pin(async move { http::stream::<stream::Reader>(write, &request, &self.settings, cancel).await })
     }
 }

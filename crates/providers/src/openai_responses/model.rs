@@ -4,6 +4,7 @@ use super::{PROVIDER, request, stream};
 use crate::{Settings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
+use reqwest::RequestBuilder;
 use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
@@ -22,14 +23,13 @@ impl OpenAiResponses {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
 
-    async fn ask(&self, request: Request, cancel: CancellationToken) -> Result<PartStream, ModelError> {
+    fn post(&self, request: &Request) -> Result<RequestBuilder, ModelError> {
         let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
         let mut ask = http::client()?.post(format!("{base}/responses"));
         if let Some(key) = &self.settings.api_key {
             ask = ask.header("authorization", http::secret_header(&format!("Bearer {}", key.expose_secret()))?);
         }
-        let ask = ask.json(&request::body(&self.id.model, &request));
-        http::stream(ask, &self.settings, stream::Reader::default(), cancel).await
+        Ok(ask.json(&request::body(&self.id.model, request)))
     }
 }
 
@@ -39,6 +39,7 @@ impl Model for OpenAiResponses {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        Box::pin(self.ask(request, cancel))
+        let write = |request: &Request| self.post(request);
+        Box::pin(async move { http::stream::<stream::Reader>(write, &request, &self.settings, cancel).await })
     }
 }

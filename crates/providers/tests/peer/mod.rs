@@ -1,5 +1,7 @@
 //! A provider that follows a script, on a real socket.
 
+pub(crate) mod table;
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -16,6 +18,8 @@ pub(crate) enum Script {
     Bytes(Vec<u8>),
     /// The same without the end.
     BytesThenSilence(Vec<u8>),
+    /// 400 for a request with this word in it, and this event stream for any other.
+    Refuses { word: &'static str, answer: Vec<u8> },
     /// Nothing at all.
     Silence,
     /// An event stream that begins like this and goes on with one byte.
@@ -84,8 +88,13 @@ impl Drop for Peer {
 }
 
 async fn serve(mut socket: TcpStream, script: Script, seen: Arc<Seen>) {
-    let request = read_request(&mut socket).await;
-    seen.requests.lock().unwrap().push(request);
+    let (head, body) = read_request(&mut socket).await;
+    seen.requests.lock().unwrap().push(head);
+    let script = match script {
+        Script::Refuses { word, .. } if body.contains(word) => Script::Answer(response("400 Bad Request", "", "no")),
+        Script::Refuses { answer, .. } => Script::Bytes(answer),
+        script => script,
+    };
     // Writing fails when the other side has gone, which is for the test to judge.
     let _ = answer(&mut socket, &script, &seen).await;
     if !matches!(script, Script::Answer(_) | Script::Bytes(_)) {
@@ -97,7 +106,7 @@ async fn serve(mut socket: TcpStream, script: Script, seen: Arc<Seen>) {
 
 async fn answer(socket: &mut TcpStream, script: &Script, seen: &Seen) -> std::io::Result<()> {
     match script {
-        Script::Silence => {}
+        Script::Silence | Script::Refuses { .. } => {}
         Script::Answer(text) => socket.write_all(text.as_bytes()).await?,
         Script::Bytes(bytes) | Script::BytesThenSilence(bytes) => {
             socket.write_all(HEAD).await?;
@@ -116,8 +125,8 @@ async fn answer(socket: &mut TcpStream, script: &Script, seen: &Seen) -> std::io
     Ok(())
 }
 
-/// The head as text, and the body away.
-async fn read_request(socket: &mut TcpStream) -> String {
+/// The head and the body as text.
+async fn read_request(socket: &mut TcpStream) -> (String, String) {
     let mut bytes = Vec::new();
     let mut piece = [0; 4096];
     loop {
@@ -125,12 +134,12 @@ async fn read_request(socket: &mut TcpStream) -> String {
         if let Some((head, body)) = text.split_once("\r\n\r\n") {
             let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok()).unwrap_or(0);
             if body.len() >= length {
-                return format!("{head}\r\n");
+                return (format!("{head}\r\n"), body.to_owned());
             }
         }
         match socket.read(&mut piece).await {
             Ok(read) if read > 0 => bytes.extend_from_slice(&piece[..read]),
-            _ => return String::new(),
+            _ => return (String::new(), String::new()),
         }
     }
 }
