@@ -7,13 +7,18 @@ use reqwest::Response;
 use std::pin::pin;
 use tokio_util::sync::CancellationToken;
 
-/// The largest event, in bytes; an image that a model made is the largest that is known.
+/// The largest event of most providers, in bytes.
 const MAX_EVENT: usize = 4 * 1024 * 1024;
+/// The largest event of one that sends images, in bytes; an answer that is larger is not kept anyway.
+pub(crate) const MAX_IMAGE_EVENT: usize = 16 * 1024 * 1024;
 /// The longest reply, in bytes as they come over the wire: twenty times the longest that any model writes today.
 const MAX_REPLY: usize = 256 * 1024 * 1024;
 
 /// Reads one provider's events, without I/O.
 pub(crate) trait Codec: Send + 'static {
+    /// The largest event, in bytes. Memory is taken only as far as one comes.
+    const MAX_EVENT: usize = MAX_EVENT;
+
     /// Appends the parts that an event brings.
     fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError>;
 
@@ -66,7 +71,7 @@ pub(crate) struct Reader<C> {
 
 impl<C: Codec> Reader<C> {
     pub(crate) fn new(codec: C) -> Self {
-        let decoder = sse::Decoder::new(sse::Limits { line: MAX_EVENT, event: MAX_EVENT });
+        let decoder = sse::Decoder::new(sse::Limits { line: C::MAX_EVENT, event: C::MAX_EVENT });
         Self { decoder, codec, read: 0, events: 0 }
     }
 

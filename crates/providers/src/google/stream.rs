@@ -3,7 +3,7 @@
 use super::PROVIDER;
 use super::api::{Chunk, Failure, FunctionCall, Grounding, Part as ApiPart, Usage as ApiUsage};
 use super::arguments;
-use crate::driver::{Codec, broken};
+use crate::driver::{Codec, MAX_IMAGE_EVENT, broken};
 use crate::lenient::{CallIds, Held, tool_name};
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
 use serde_json::{Map, Value, json};
@@ -44,6 +44,8 @@ struct Call {
 }
 
 impl Codec for Reader {
+    const MAX_EVENT: usize = MAX_IMAGE_EVENT;
+
     fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let chunk: Chunk<'_> =
             serde_json::from_str(data).map_err(|error| broken(format!("a chunk cannot be read: {error}")))?;

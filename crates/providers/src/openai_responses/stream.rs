@@ -4,7 +4,7 @@ use super::PROVIDER;
 use super::api::{Annotation, Event, Failure, Item, Response, Usage as ApiUsage};
 use super::citation::citation;
 use super::server_tool::{self, Runner, Tools};
-use crate::driver::{Codec, broken};
+use crate::driver::{Codec, MAX_IMAGE_EVENT, broken};
 use crate::lenient::{CallIds, Held, tool_name};
 use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
 use serde_json::{Map, Value, json};
@@ -42,6 +42,9 @@ enum Open {
 }
 
 impl Codec for Reader {
+    /// An image comes when it is complete, and again with all others of the reply at its end.
+    const MAX_EVENT: usize = 2 * MAX_IMAGE_EVENT;
+
     fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         if data.trim() == "[DONE]" {
             return Ok(());
