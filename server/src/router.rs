@@ -3,12 +3,12 @@
 use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
-use crate::routes::{agent, config, conversations, endpoints, health, pages, remote_agent, runs, site};
+use crate::routes::{agent, config, conversations, endpoints, grants, health, pages, remote_agent, runs, site};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::from_fn;
-use axum::routing::{any, get, post};
+use axum::routing::{any, delete, get, post};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -62,6 +62,8 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/runs/invoke", post(runs::invoke))
         .route("/api/runs", get(runs::list))
         .route("/api/runs/{id}", get(runs::show))
+        .route("/api/grants", get(grants::list))
+        .route("/api/grants/{id}", delete(grants::revoke))
         .route("/api/conversations", get(conversations::list))
         .route("/api/conversations/{id}/usage", get(conversations::usage))
         .route(

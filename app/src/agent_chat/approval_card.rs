@@ -4,12 +4,14 @@ use super::session::Session;
 use super::sub_agent::SubAgent;
 use super::value::value_nodes;
 use super::words::{tool_name, wish};
-use crate::erase::{Erase, dynamic, flag, handler, text};
+use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
-use serde_json::Value;
+use serde_json::{Map, Value};
+use std::time::Duration;
 use wire::ToolPart;
+use wire::api::Remember;
 
 /// What is asked. Another question about the same call is another one: it gets a card of its own, so that no decision is about
 /// something else than what was read.
@@ -20,8 +22,14 @@ pub(super) struct Ask {
     heading: String,
     note: &'static str,
     pub(super) input: Option<Value>,
+    /// Arguments that are shown on request only.
+    pub(super) rest: Option<Value>,
     /// Whether they are the call's own arguments, which the user may change.
     is_own: bool,
+    /// Whether a yes may hold for further calls.
+    pub(super) may_remember: bool,
+    /// Until when it can be decided; Unix time, milliseconds.
+    expires_at: Option<i64>,
 }
 
 impl Ask {
@@ -33,13 +41,18 @@ impl Ask {
             (Some(wish), Some((_, input))) => (wish, "It asks for your approval before this happens.", input),
             _ => (tool_name(tool), "The agent asks for your approval before this happens.", tool.input.as_ref()),
         };
+        let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
+        let (input, rest) = split(input, tool.visible_parameters());
         Self {
             approval_id: tool.approval.as_ref().map(|approval| approval.id.clone()),
             call_id: tool.tool_call_id.clone(),
             heading,
             note,
-            input: input.filter(|input| !is_blank(input)).cloned(),
+            input: input.filter(|input| !is_blank(input)),
+            rest,
             is_own,
+            may_remember: terms.is_some_and(|terms| terms.may_remember == Some(true)),
+            expires_at: terms.and_then(|terms| terms.expires_at),
         }
     }
 }
@@ -53,7 +66,8 @@ pub(super) fn ApprovalCard(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let note = RwSignal::new(String::new());
-    let Ask { approval_id, call_id, heading, note: about, input, is_own } = ask;
+    let Ask { approval_id, call_id, heading, note: about, input, rest, is_own, may_remember, expires_at } = ask;
+    let scope = RwSignal::new(String::new());
     let approval_id = StoredValue::new(approval_id);
     let call_id = StoredValue::new(call_id);
     // The arguments as the user changes them; none while they are the agent's.
@@ -71,6 +85,7 @@ pub(super) fn ApprovalCard(
             approved,
             (!note.is_empty()).then_some(note),
             changed,
+            remembered(&scope.get_untracked()).filter(|_| approved),
         );
     };
     let no_enter = |event: KeyboardEvent| {
@@ -86,10 +101,11 @@ pub(super) fn ApprovalCard(
                 <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
                 <p>
                     <strong>{heading}</strong>
-                    <span>{about}</span>
+                    <span>{about}{expires_at.map(|at| deadline(session, at))}</span>
                 </p>
             </div>
             {input.map(|input| view! { <Arguments input is_own draft fault /> })}
+            {rest.map(|rest| rest_view(&rest))}
             <div class="cw-approval-actions">
                 <input
                     class="cw-approval-note"
@@ -105,6 +121,7 @@ pub(super) fn ApprovalCard(
                 <button type="button" class="cw-button" disabled=busy() on:click=handler(move |_| decide(false))>
                     "Deny"
                 </button>
+                {may_remember.then(|| scope_view(scope))}
                 <button type="button" class="cw-button cw-primary" disabled=busy() on:click=handler(move |_| decide(true))>
                     "Approve"
                 </button>
@@ -112,6 +129,63 @@ pub(super) fn ApprovalCard(
         </form>
     }
     .erase()
+}
+
+/// The arguments that are shown, and those that are shown on request.
+fn split(input: Option<&Value>, visible: Option<&[String]>) -> (Option<Value>, Option<Value>) {
+    let (Some(Value::Object(all)), Some(visible)) = (input, visible) else { return (input.cloned(), None) };
+    let (shown, rest): (Map<_, _>, Map<_, _>) = all.clone().into_iter().partition(|(key, _)| visible.contains(key));
+    (Some(shown.into()), (!rest.is_empty()).then(|| rest.into()))
+}
+
+/// What is shown on request.
+fn rest_view(rest: &Value) -> Erased {
+    view! {
+        <details class="cw-approval-rest">
+            <summary>"All other arguments"</summary>
+            <div class="cw-approval-input">{value_nodes(rest)}</div>
+        </details>
+    }
+    .erase()
+}
+
+/// How far a yes holds. It stands beside the yes, and says nothing else unless the user chooses it.
+fn scope_view(scope: RwSignal<String>) -> Erased {
+    let change = move |event: Event| scope.set(event_target_value(&event));
+    view! {
+        <select class="cw-approval-scope" aria-label="How long your approval holds" on:change=handler(change)>
+            <option value="">"Once"</option>
+            <option value="conversation">"In this conversation"</option>
+            <option value="always">"Always"</option>
+        </select>
+    }
+    .erase()
+}
+
+fn remembered(scope: &str) -> Option<Remember> {
+    match scope {
+        "conversation" => Some(Remember::Conversation),
+        "always" => Some(Remember::Always),
+        _ => None,
+    }
+}
+
+/// Until when there is time, by the reader's clock. When the time is up, the server says how the call stands.
+fn deadline(session: Session, at: i64) -> Erased {
+    let words = RwSignal::new(String::new());
+    effect(move || {
+        let date = js_sys::Date::new(&(at as f64).into());
+        words.set(format!(" There is time until {}.", String::from(date.to_locale_time_string("default"))));
+        // A little later, so that it is up for the server as well.
+        let left = (at - js_sys::Date::now() as i64).max(0) + 500;
+        if let Ok(left) = i32::try_from(left)
+            && let Ok(timer) =
+                set_timeout_with_handle(move || session.expired(), Duration::from_millis(left.unsigned_abs().into()))
+        {
+            on_cleanup(move || timer.clear());
+        }
+    });
+    text(move || words.get())
 }
 
 /// The arguments of a text that the user wrote.
@@ -169,5 +243,5 @@ fn Arguments(
 }
 
 fn is_blank(input: &Value) -> bool {
-    input.is_null() || input.as_object().is_some_and(serde_json::Map::is_empty)
+    input.is_null() || input.as_object().is_some_and(Map::is_empty)
 }

@@ -1,12 +1,13 @@
 //! Parts that arrive whole: sources, files, and what was not there for the answer.
 
 use super::notice::notice;
+use super::standing;
 use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use serde_json::Value;
-use wire::UiPart;
 use wire::message::{FilePart, SourceDocument, SourceUrl};
+use wire::{STANDING_APPROVAL, UiPart};
 
 /// Tools that an agent could not reach: `{name, message}`.
 const UNAVAILABLE: &str = "data-source-unavailable";
@@ -17,6 +18,7 @@ pub(super) fn fixed_part(part: &UiPart) -> Erased {
         UiPart::SourceUrl(source) => source_url(source),
         UiPart::SourceDocument(source) => source_document(source),
         UiPart::File(file) => file_view(file),
+        UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing::line(&data.data),
         UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable(&data.data),
         _ => ().erase(),
     }

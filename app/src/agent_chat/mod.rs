@@ -27,6 +27,7 @@ mod reader;
 mod reasoning;
 mod scroll;
 mod session;
+mod standing;
 mod sub_agent;
 #[cfg(all(test, feature = "ssr"))]
 mod tests;

@@ -4,6 +4,7 @@ use super::composer::Composer;
 use super::log::Log;
 use super::notice::Trouble;
 use super::session::{Place, Session};
+use super::standing::{Standing, StandingDialog};
 use super::welcome::Welcome;
 use crate::erase::{Erase, dynamic, effect};
 use leptos::prelude::*;
@@ -25,6 +26,7 @@ pub(super) fn Pane(
     let welcome = place.properties.welcome.clone().unwrap_or_default();
     let session = Session::new(view.as_ref(), place, draft);
     provide_context(session);
+    Standing::provide();
     effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);
     effect(move || view.with_value(|view| session.start(view.as_ref())));
@@ -45,6 +47,7 @@ pub(super) fn Pane(
     view! {
         {content}
         <Composer placeholder />
+        <StandingDialog />
     }
     .erase()
 }

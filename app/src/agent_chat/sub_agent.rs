@@ -128,6 +128,9 @@ fn tool(step: &Map<String, Value>, depth: usize) -> Card {
     if let Some(error) = step.get("error").and_then(Value::as_str) {
         body.push(failure(error));
     }
+    if step.get("granted").is_some() {
+        body.push(word("Allowed by your standing approval."));
+    }
     if body.is_empty() {
         body.push(word("Nothing to show yet."));
     }

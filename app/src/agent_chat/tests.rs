@@ -202,6 +202,27 @@ fn a_decision_is_about_what_the_agent_wants_to_run() {
 }
 
 #[test]
+fn a_question_shows_what_its_terms_say() {
+    let check = |terms: Value, input: Value, rest: Option<Value>, may_remember: bool| {
+        let approval = json!({ "id": "a", "terms": terms });
+        let asked = json!({ "state": "approval-requested", "input": { "to": "a", "text": "b" }, "approval": approval });
+        let ask = Ask::of(&tool(asked));
+        assert_eq!((ask.input, ask.rest, ask.may_remember), (Some(input), rest, may_remember), "{terms}");
+    };
+    let all = || json!({ "to": "a", "text": "b" });
+    check(Value::Null, all(), None, false);
+    check(json!({ "mayRemember": true }), all(), None, true);
+    check(json!({ "visibleParameters": ["to", "cc"] }), json!({ "to": "a" }), Some(json!({ "text": "b" })), false);
+    check(json!({ "visibleParameters": ["text", "to"] }), all(), None, false);
+    check(json!({ "visibleParameters": "to" }), all(), None, false);
+    let expired = json!({ "id": "a", "approved": false, "reason": "No.", "expired": true });
+    assert!(
+        outline(&card(&tool(json!({ "state": "output-denied", "approval": expired }))).node())
+            .contains("Not decided in time")
+    );
+}
+
+#[test]
 fn what_was_not_there_is_said() {
     let html = |kind: &str| {
         let part =

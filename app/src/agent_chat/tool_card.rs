@@ -8,7 +8,7 @@ use super::session::PAGE_STATE_TOOL;
 use super::sub_agent::{self, SubAgent};
 use super::tool_result::{is_for_eyes, result_nodes};
 use super::value::value_nodes;
-use super::words::{Standing, first_argument, short, tool_name, tool_state};
+use super::words::{Standing, first_argument, is_expired, short, tool_name, tool_state};
 use crate::erase::{Erase, handler, list, optional};
 use crate::icons::Shape;
 use crate::markdown::copy_on_click;
@@ -41,7 +41,7 @@ pub(super) fn ToolCard(
     let question = optional(move || {
         let tool = asked.clone();
         match waits.get() {
-            Wait::Decision(ask) => Some(view! { <ApprovalCard ask /> }.erase()),
+            Wait::Decision(ask) => Some(view! { <ApprovalCard ask=*ask /> }.erase()),
             Wait::Answer => Some(view! { <QuestionCard tool /> }.erase()),
             Wait::Nothing => None,
         }
@@ -52,14 +52,14 @@ pub(super) fn ToolCard(
 /// What a call wants of the user.
 #[derive(Clone, PartialEq)]
 enum Wait {
-    Decision(Ask),
+    Decision(Box<Ask>),
     Answer,
     Nothing,
 }
 
 fn waits_for(tool: &ToolPart) -> Wait {
     match tool.state {
-        ToolState::ApprovalRequested => Wait::Decision(Ask::of(tool)),
+        ToolState::ApprovalRequested => Wait::Decision(Box::new(Ask::of(tool))),
         _ if is_question(tool) => Wait::Answer,
         _ => Wait::Nothing,
     }
@@ -158,7 +158,7 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>) -> Vec<Node> {
         sections.push(failure(error));
     }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
-    if let Some(reason) = reason.filter(|reason| !reason.is_empty()) {
+    if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_expired(tool)) {
         sections.push(section("Your note", vec![element("p").with("dir", "auto").text(reason)]));
     }
     if sections.is_empty() {

@@ -18,9 +18,14 @@ pub(super) fn tool_name(tool: &ToolPart) -> String {
         _ if tool.tool_name == ASK_USER => "Question".to_owned(),
         _ => match SubAgent::of(tool.output.as_ref()) {
             Some(agent) => agent.name(),
-            None => crate::page_state::words(&tool.tool_name),
+            None => tool_words(&tool.tool_name),
         },
     }
+}
+
+/// The name of a tool in words.
+pub(super) fn tool_words(name: &str) -> String {
+    crate::page_state::words(name)
 }
 
 /// How a call stands.
@@ -69,6 +74,7 @@ pub(super) fn tool_state(tool: &ToolPart) -> (Standing, &'static str) {
         (ToolState::InputAvailable, _) => (Running, "Running…"),
         (ToolState::ApprovalRequested, _) => (Waiting, "Needs your approval"),
         (ToolState::ApprovalResponded, _) if is_approved(tool) => (Running, "Approved"),
+        (ToolState::OutputDenied, _) if is_expired(tool) => (Denied, "Not decided in time"),
         (ToolState::ApprovalResponded | ToolState::OutputDenied, _) => (Denied, "Denied"),
         (ToolState::OutputAvailable, _) if tool.preliminary == Some(true) => (Running, "Running…"),
         (ToolState::OutputAvailable, _) if is_question => (Done, "Answered"),
@@ -106,6 +112,11 @@ pub(super) fn first_argument(input: Option<&Value>) -> String {
 pub(super) fn short(text: Option<&Value>) -> String {
     let text = text.and_then(Value::as_str).map(str::trim).unwrap_or_default();
     if text.len() <= MAX_DETAIL && !text.contains('\n') { text.to_owned() } else { String::new() }
+}
+
+/// Whether the time to decide about the call was up.
+pub(super) fn is_expired(tool: &ToolPart) -> bool {
+    tool.approval.as_ref().is_some_and(|approval| approval.expired == Some(true))
 }
 
 fn is_approved(tool: &ToolPart) -> bool {

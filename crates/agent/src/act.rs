@@ -1,13 +1,14 @@
 //! What a run does with calls: those of a reply, and those that the user has decided on since.
 
 use crate::calls::{Checked, Unusable};
+use crate::grants;
 use crate::loops::{self, Verdict};
 use crate::policy;
 use crate::reply::{Failure, Reply};
 use crate::run::Run;
 use crate::sub_agent::Resumed;
 use crate::tools::{self, Came, Ready};
-use crate::{Asked, Decision, Event, EventSink, PendingCall, Ruling, WaitingCall};
+use crate::{Asked, Decision, Event, EventSink, Grant, PendingCall, Ruling, WaitingCall};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
@@ -73,7 +74,13 @@ impl Run<'_> {
                 // What the browser runs is in the user's hands already.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
                 (Ok(tool), None) if tool.spec().needs_approval || *ruling == Ruling::Ask => {
-                    self.ask_user(call, tool.spec(), sink).await?;
+                    match self.caller.grant(&self.agent.id, tool.spec(), ruling).await {
+                        Some(grant) => {
+                            tell_grant(&call, Some(grant), sink).await?;
+                            ready.push(Ready { call, runner: tool, resumed: None });
+                        }
+                        None => self.ask_user(call, tool.spec(), ruling, sink).await?,
+                    }
                 }
                 (Ok(runner), None) => ready.push(Ready { call, runner, resumed: None }),
             }
@@ -84,10 +91,17 @@ impl Run<'_> {
     }
 
     /// The call waits for the user, who decides about the tool as it is now.
-    async fn ask_user<S: EventSink>(&mut self, call: ToolCall, tool: &ToolSpec, sink: &mut S) -> Result<(), Failure> {
-        let asked = Some(tool.fingerprint());
-        sink.emit(Event::ApprovalRequest { call_id: call.id.clone(), asked: asked.clone() }).await?;
-        self.waiting.push(WaitingCall { call, state: None, asked });
+    async fn ask_user<S: EventSink>(
+        &mut self,
+        call: ToolCall,
+        tool: &ToolSpec,
+        ruling: &Ruling,
+        sink: &mut S,
+    ) -> Result<(), Failure> {
+        let (asked, terms) = (Some(tool.fingerprint()), grants::terms(tool, ruling));
+        let (call_id, told) = (call.id.clone(), terms.clone());
+        sink.emit(Event::ApprovalRequest { call_id, asked: asked.clone(), terms: told }).await?;
+        self.waiting.push(WaitingCall { call, state: None, asked, terms });
         Ok(())
     }
 
@@ -123,8 +137,8 @@ impl Run<'_> {
         for call in calls {
             match came.remove(&call.id) {
                 Some(Came::Result(result)) => drop(results.insert(call.id, result)),
-                Some(Came::Suspended { state, .. }) => {
-                    self.waiting.push(WaitingCall { call, state: Some(state), asked: None })
+                Some(Came::Suspended { state, terms, .. }) => {
+                    self.waiting.push(WaitingCall { call, state: Some(state), asked: None, terms })
                 }
                 None => {}
             }
@@ -160,10 +174,16 @@ impl Run<'_> {
             return Ok(true);
         }
         let (mut ready, mut outputs) = (Vec::new(), HashMap::new());
-        for PendingCall { call, decision, state, asked } in pending {
+        for PendingCall { call, decision, state, asked, grant } in pending {
             sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone() }).await?;
-            // Within a suspended call, a no is an answer like a yes.
-            let resumed = state.map(|state| Resumed { state, decision: decision.clone() });
+            let resumed = match state {
+                // Within a suspended call, a no is an answer like a yes.
+                Some(state) => Some(Resumed { state, decision: decision.clone(), grant }),
+                None => {
+                    tell_grant(&call, grant, sink).await?;
+                    None
+                }
+            };
             match decision {
                 Decision::Denied(reason) if resumed.is_none() => {
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
@@ -172,7 +192,8 @@ impl Run<'_> {
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
                 _ => match self.offer.fitting(&call.name, &call.input) {
                     Ok(runner) if asked.is_some_and(|asked| asked != runner.spec().fingerprint()) => {
-                        self.ask_user(call, runner.spec(), sink).await?;
+                        let ruling = self.ruling(&call).await;
+                        self.ask_user(call, runner.spec(), &ruling, sink).await?;
                     }
                     // So may the policy, or the arguments, if the user changed them. What the user said yes to is not asked again.
                     Ok(runner) => match self.ruling(&call).await {
@@ -230,6 +251,12 @@ impl Run<'_> {
     }
 }
 
+async fn tell_grant<S: EventSink>(call: &ToolCall, grant: Option<Grant>, sink: &mut S) -> Result<(), Failure> {
+    let Some(grant) = grant else { return Ok(()) };
+    let (call_id, tool) = (call.id.clone(), call.name.clone());
+    Ok(sink.emit(Event::CallGranted { call_id, tool, grant }).await?)
+}
+
 /// A call that is not run has its result at once: why.
 async fn tell_failure<S: EventSink>(
     call: &ToolCall,
@@ -239,7 +266,7 @@ async fn tell_failure<S: EventSink>(
 ) -> Result<Result<Value, ToolError>, Failure> {
     let result = Err(ToolError::new(error));
     let (call_id, name) = (call.id.clone(), call.name.clone());
-    sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic }).await?;
+    sink.emit(Event::ToolFinished { call_id, name, result: result.clone(), dynamic, stopped: false }).await?;
     Ok(result)
 }
 

@@ -1,7 +1,7 @@
 //! What happens in a run, in order: a closed enum, noun first.
 
-use crate::{Decision, Ruling};
-use contract::{FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
+use crate::{Decision, Grant, Ruling};
+use contract::{ApprovalTerms, FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -49,6 +49,15 @@ pub enum Event {
         /// [`Ruling::Ask`] or [`Ruling::Deny`].
         ruling: Ruling,
     },
+    /// A standing approval lets the call run, or was given with the user's yes.
+    CallGranted {
+        /// The call.
+        call_id: String,
+        /// The tool.
+        tool: String,
+        /// The approval.
+        grant: Grant,
+    },
     /// Something that happened to a call of an agent below. It is told for the record; the user sees it in the call's
     /// [progress](Event::ToolProgress).
     Nested {
@@ -65,6 +74,8 @@ pub enum Event {
         call_id: String,
         /// The tool as it is now, by [`contract::ToolSpec::fingerprint`]; none for a suspended call.
         asked: Option<String>,
+        /// How the user is asked.
+        terms: ApprovalTerms,
     },
     /// A tool is about to run; it runs once the sink has taken this.
     ToolStarted {
@@ -101,6 +112,8 @@ pub enum Event {
         result: Result<Value, ToolError>,
         /// Not a declared tool.
         dynamic: bool,
+        /// What it ran for was stopped before it ended.
+        stopped: bool,
     },
     /// The user's no took effect.
     ToolDenied {
@@ -181,12 +194,15 @@ impl Event {
                 Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision }
             }
             Self::CallRuled { call_id, ruling } => Self::CallRuled { call_id: named(call_id), ruling },
-            Self::ApprovalRequest { call_id, asked } => Self::ApprovalRequest { call_id: named(call_id), asked },
+            Self::CallGranted { call_id, tool, grant } => Self::CallGranted { call_id: named(call_id), tool, grant },
+            Self::ApprovalRequest { call_id, asked, terms } => {
+                Self::ApprovalRequest { call_id: named(call_id), asked, terms }
+            }
             Self::ToolStarted { call_id, name, resumed } => {
                 Self::ToolStarted { call_id: named(call_id), name, resumed }
             }
-            Self::ToolFinished { call_id, name, result, dynamic } => {
-                Self::ToolFinished { call_id: named(call_id), name, result, dynamic }
+            Self::ToolFinished { call_id, name, result, dynamic, stopped } => {
+                Self::ToolFinished { call_id: named(call_id), name, result, dynamic, stopped }
             }
             Self::ToolSuspended { call_id, output, state } => {
                 Self::ToolSuspended { call_id: named(call_id), output, state }

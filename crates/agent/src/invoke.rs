@@ -129,6 +129,7 @@ async fn answer(
         pending: Vec::new(),
         user_id: question.user_id.clone(),
         conversation_id: String::new(),
+        grants: None,
         cancel: question.cancel.clone(),
     };
     let mut told = Told { text: String::new(), replies };

@@ -3,6 +3,7 @@
 mod act;
 mod calls;
 mod event;
+mod grants;
 mod invoke;
 mod limits;
 mod loops;
@@ -21,6 +22,7 @@ mod tools;
 mod turn;
 
 pub use event::{Event, EventSink, Replied, SinkClosed};
+pub use grants::{Grant, Grants, Wanted};
 pub use invoke::{Answer, InvokeError, Question, invoke};
 pub use limits::Limits;
 pub use policy::{Asked, Policy, Ruling};
@@ -29,5 +31,5 @@ pub use prune::{Prune, PruneReasoning, PruneToolCalls, prune};
 pub use rules::{Action, Rule, RuleSettings, Rules};
 pub use run::run;
 pub use settings::{Agent, Settings, Timeouts};
-pub use sub_agent::SubAgent;
+pub use sub_agent::{SubAgent, Within, waiting_within};
 pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn, WaitingCall};

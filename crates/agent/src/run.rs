@@ -88,6 +88,7 @@ impl<'a> Run<'a> {
         let caller = Caller {
             user_id: turn.user_id,
             conversation_id: turn.conversation_id,
+            grants: turn.grants,
             cancel,
             is_sub_agent: above.is_some(),
             meter: Meter::new(agent.settings.limits.clone(), above),

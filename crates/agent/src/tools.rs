@@ -3,8 +3,8 @@
 use crate::calls::Runner;
 use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
-use crate::{Event, EventSink, SinkClosed};
-use contract::{Progress, Tool, ToolCall, ToolContext, ToolError};
+use crate::{Event, EventSink, Grants, SinkClosed};
+use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value;
@@ -30,6 +30,7 @@ pub(crate) type Record = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClo
 pub(crate) struct Caller {
     pub(crate) user_id: String,
     pub(crate) conversation_id: String,
+    pub(crate) grants: Option<Arc<dyn Grants>>,
     pub(crate) cancel: CancellationToken,
     pub(crate) meter: Arc<Meter>,
     /// It is the caller of an agent below another one.
@@ -57,6 +58,8 @@ pub(crate) enum Came {
         output: Value,
         /// What it goes on from.
         state: Value,
+        /// How the user is asked.
+        terms: ApprovalTerms,
     },
 }
 
@@ -80,7 +83,7 @@ pub(crate) async fn run_all<S: EventSink>(
             let progress = Progress::new(ready.call.id.clone(), progress.clone());
             running.push(run_one(ready, caller.clone(), progress, record.clone()));
         }
-        let (call_id, name, came) = tokio::select! {
+        let Ended { call_id, name, came, stopped } = tokio::select! {
             // A report that waits is older than the result.
             biased;
             Some((call_id, output)) = reports.recv() => {
@@ -104,11 +107,11 @@ pub(crate) async fn run_all<S: EventSink>(
         match came.clone() {
             Came::Result(result) => {
                 let call_id = call_id.clone();
-                sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false }).await?;
+                sink.emit(Event::ToolFinished { call_id, name, result, dynamic: false, stopped }).await?;
             }
-            Came::Suspended { output, state } => {
+            Came::Suspended { output, state, terms } => {
                 sink.emit(Event::ToolSuspended { call_id: call_id.clone(), output, state }).await?;
-                sink.emit(Event::ApprovalRequest { call_id: call_id.clone(), asked: None }).await?;
+                sink.emit(Event::ApprovalRequest { call_id: call_id.clone(), asked: None, terms }).await?;
             }
         }
         results.insert(call_id, came);
@@ -116,13 +119,24 @@ pub(crate) async fn run_all<S: EventSink>(
     Ok(results)
 }
 
-/// Runs a call to its end. Answers its id, its tool's name, and what came of it.
-async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Record) -> (String, String, Came) {
+/// A call that has run.
+struct Ended {
+    call_id: String,
+    /// The tool's.
+    name: String,
+    came: Came,
+    /// What it ran for was stopped before that.
+    stopped: bool,
+}
+
+/// Runs a call to its end.
+async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Record) -> Ended {
     let Ready { call, runner, resumed } = ready;
     let (call_id, name) = (call.id.clone(), call.name.clone());
     let limit = runner.spec().timeout;
     let grace = if matches!(runner, Runner::Agent(_)) { AGENT_GRACE } else { GRACE };
-    let cancel = caller.cancel.child_token();
+    let run = caller.cancel.clone();
+    let cancel = run.child_token();
     // When this future is dropped, the tool learns of it.
     let _end = cancel.clone().drop_guard();
     let caller = Caller { cancel: cancel.clone(), ..caller };
@@ -152,7 +166,7 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
         tracing::error!(tool = name, "a tool panicked");
         Came::Result(Err(ToolError::new("The tool failed unexpectedly.")))
     });
-    (call_id, name, came)
+    Ended { call_id, name, came, stopped: run.is_cancelled() }
 }
 
 async fn run_tool(tool: &dyn Tool, call: ToolCall, caller: Caller, progress: Progress) -> Result<Value, ToolError> {

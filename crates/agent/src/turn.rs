@@ -1,6 +1,7 @@
 //! What a run begins with, and how it ends.
 
-use contract::{FinishReason, Message, ModelError, ToolCall, Usage};
+use crate::{Grant, Grants};
+use contract::{ApprovalTerms, FinishReason, Message, ModelError, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -17,6 +18,8 @@ pub struct Turn {
     pub user_id: String,
     /// In which conversation.
     pub conversation_id: String,
+    /// The standing approvals that hold; none without it.
+    pub grants: Option<Arc<dyn Grants>>,
     /// Ends the run, within a second.
     pub cancel: CancellationToken,
 }
@@ -32,6 +35,8 @@ pub struct PendingCall {
     pub state: Option<Value>,
     /// The tool as it was when the user was asked, by its fingerprint. If it is another one now, the user is asked again.
     pub asked: Option<String>,
+    /// The standing approval that was given with the yes.
+    pub grant: Option<Grant>,
 }
 
 /// What the user decided about a call.
@@ -72,6 +77,8 @@ pub struct WaitingCall {
     pub state: Option<Value>,
     /// The tool as it is now, by its fingerprint.
     pub asked: Option<String>,
+    /// How the user is asked.
+    pub terms: ApprovalTerms,
 }
 
 /// What ended a run.

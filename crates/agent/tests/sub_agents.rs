@@ -89,7 +89,8 @@ fn doing(name: &str, needs_approval: bool) -> (Arc<dyn Tool>, impl Fn() -> Vec<V
 
 async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> Outcome {
     let cancel = told.cancel.as_ref().map_or_else(CancellationToken::new, |(_, cancel)| cancel.clone());
-    let turn = Turn { messages, pending, user_id: "u".to_owned(), conversation_id: "c".to_owned(), cancel };
+    let turn =
+        Turn { messages, pending, user_id: "u".to_owned(), conversation_id: "c".to_owned(), grants: None, cancel };
     agent::run(agent, turn, told).await
 }
 
@@ -222,7 +223,8 @@ async fn a_question_within_waits_for_the_user() {
         assert_eq!(view["state"], "waiting");
         asked.push(view["waiting"].clone());
         let call = outcome.waiting[0].call.clone();
-        let pending = vec![PendingCall { call, decision: answers.next().unwrap(), state: Some(state), asked: None }];
+        let pending =
+            vec![PendingCall { call, decision: answers.next().unwrap(), state: Some(state), asked: None, grant: None }];
         outcome = run(&above, outcome.messages, pending, &mut told).await;
     }
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
@@ -241,8 +243,13 @@ async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
     let mut told = Told::default();
     let outcome = ask(&above, &mut told).await;
     let call = outcome.waiting[0].call.clone();
-    let pending =
-        vec![PendingCall { call, decision: Decision::Approved, state: Some(json!({ "old": 1 })), asked: None }];
+    let pending = vec![PendingCall {
+        call,
+        decision: Decision::Approved,
+        state: Some(json!({ "old": 1 })),
+        asked: None,
+        grant: None,
+    }];
     let outcome = run(&above, outcome.messages, pending, &mut told).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     assert_eq!(written().len(), 0);

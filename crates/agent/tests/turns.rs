@@ -52,7 +52,9 @@ fn note(event: &Event) -> String {
         Event::ToolCallInvalid { id, input, error, dynamic, .. } => {
             format!("  invalid {id} {input} dynamic={dynamic} {error}")
         }
-        Event::ApprovalRequest { call_id, .. } => format!("  ask {call_id}"),
+        Event::ApprovalRequest { call_id, terms, .. } => {
+            format!("  ask {call_id}{}", if terms.may_remember { "" } else { " this once" })
+        }
         Event::ToolStarted { call_id, .. } => format!("  started {call_id}"),
         Event::ToolFinished { call_id, result: Ok(value), .. } => format!("  finished {call_id} {value}"),
         Event::ToolFinished { call_id, result: Err(error), .. } => format!("  failed {call_id} {error}"),
@@ -63,6 +65,7 @@ fn note(event: &Event) -> String {
         Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
         Event::ToolSuspended { call_id, .. } => format!("  suspended {call_id}"),
         Event::CallDecided { call, .. } => format!("  decided {}", call.id),
+        Event::CallGranted { call_id, grant, .. } => format!("  granted {call_id} by {}", grant.id),
         Event::CallRuled { call_id, ruling } => format!("  ruled {call_id} {ruling:?}"),
         Event::Nested { call_id, event, .. } => format!("  of {call_id}: {}", note(event).trim()),
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
@@ -149,6 +152,7 @@ impl Case {
             pending: self.pending,
             user_id: "u".to_owned(),
             conversation_id: "c".to_owned(),
+            grants: None,
             cancel,
         };
         let outcome = agent::run(&agent, turn, &mut notes).await;
@@ -263,7 +267,7 @@ async fn a_policy_stands_before_the_tools() {
       ruled a Deny("not for u.")
       failed a Not allowed: not for u.
       ruled b Ask
-      ask b
+      ask b this once
       started c
       finished c {"n":9}
     step 1 ends: ToolCalls
@@ -275,7 +279,8 @@ async fn a_policy_stands_before_the_tools() {
         let (id, name, input) = (id.to_owned(), name.to_owned(), json!({ "n": 1 }));
         ToolCall { id, name, input, provider_executed: false, metadata: None }
     };
-    let approved = |call: ToolCall| PendingCall { call, decision: Decision::Approved, state: None, asked: None };
+    let approved =
+        |call: ToolCall| PendingCall { call, decision: Decision::Approved, state: None, asked: None, grant: None };
     let mut case = Case::of(vec![says("ok")]);
     case.policy = Some(Arc::new(House));
     let made = [call("a", "fails"), call("b", "slow")].map(AssistantPart::ToolCall).to_vec();
@@ -302,7 +307,7 @@ async fn a_yes_holds_for_the_tool_that_it_was_given_to() {
     let pending = |asked: &str| {
         let (id, name, input) = ("a".to_owned(), "asks".to_owned(), json!({ "n": 1 }));
         let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
-        PendingCall { call, decision: Decision::Approved, state: None, asked: Some(asked.to_owned()) }
+        PendingCall { call, decision: Decision::Approved, state: None, asked: Some(asked.to_owned()), grant: None }
     };
     let check = async |asked: &str| {
         let mut case = Case::of(vec![says("ok")]);
@@ -476,7 +481,7 @@ fn decided(decision: Decision) -> Case {
         metadata: None,
     };
     case.messages.push(Message::Tool(vec![known]));
-    case.pending.push(PendingCall { call: call("a", "asks"), decision, state: None, asked: None });
+    case.pending.push(PendingCall { call: call("a", "asks"), decision, state: None, asked: None, grant: None });
     case
 }
 

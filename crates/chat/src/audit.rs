@@ -1,17 +1,20 @@
 //! Audit rows: one for each tool call, made where the call ends. Most calls end in their run, which an [`Auditor`] watches;
 //! a user's answer, a new message, the end of a run and recovery end the others.
 
+mod of_message;
+
+pub(crate) use of_message::{answered, expired, interrupted, passed_over};
+
 use crate::live::RunIdentity;
 use crate::mask;
-use agent::{Decision, Event, Ruling};
+use agent::{Decision, Event, Grant, Ruling};
 use contract::{Part, ToolCall, ToolError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
 use store::{AuditEntry, AuditOutcome, Gate, GateDecision, GateVerdict};
 use tokio_util::sync::CancellationToken;
-use wire::api::Answer;
-use wire::{Approval, ToolPart, ToolState, UiMessage};
+use wire::{Approval, ToolPart};
 
 /// Why arguments were refused. Not in the words that the model reads: those may repeat the arguments.
 const NO_SUCH_TOOL: &str = "There is no such tool.";
@@ -58,7 +61,7 @@ impl Subject {
         AuditEntry {
             at: crate::now(),
             user_id: self.user_id.clone(),
-            agent_id: self.agent_id.clone(),
+            agent_id: call.agent_id.unwrap_or_else(|| self.agent_id.clone()),
             conversation_id: self.conversation_id.clone(),
             message_id: self.message_id.clone(),
             run_id: self.run_id.clone(),
@@ -84,10 +87,19 @@ impl Subject {
         [asked()].into_iter().chain(decided).collect()
     }
 
+    /// A standing approval of the user's, by its id.
+    fn granted(&self, grant: &Grant) -> GateDecision {
+        self.decided(true, Some(&format!("standing approval {}", grant.id)))
+    }
+
     fn decided(&self, approved: bool, reason: Option<&str>) -> GateDecision {
         let decision = if approved { GateVerdict::Approved } else { GateVerdict::Denied };
         GateDecision { gate: Gate::Approval, decision, by: Some(self.user_id.clone()), reason: reason.map(mask::cut) }
     }
+}
+
+fn milliseconds(since: Instant) -> i64 {
+    i64::try_from(since.elapsed().as_millis()).unwrap_or(i64::MAX)
 }
 
 fn asked() -> GateDecision {
@@ -108,6 +120,8 @@ fn ruled(ruling: &Ruling) -> GateDecision {
 
 /// A call that has not ended.
 struct Call {
+    /// Of a call of an agent below.
+    agent_id: Option<String>,
     tool: String,
     arguments: Value,
     gates: Vec<GateDecision>,
@@ -119,7 +133,7 @@ struct Call {
 impl Call {
     fn new(tool: &str, input: &Value) -> Self {
         let (tool, arguments) = (tool.to_owned(), mask::arguments(input));
-        Self { tool, arguments, gates: Vec::new(), is_decided: false, started: None }
+        Self { agent_id: None, tool, arguments, gates: Vec::new(), is_decided: false, started: None }
     }
 }
 
@@ -135,22 +149,30 @@ impl Auditor {
     }
 
     /// Takes note of a call that the user has decided on.
-    fn expect(&mut self, call: &ToolCall, decision: &Decision) {
+    fn expect(&mut self, call: &ToolCall, decision: &Decision, agent_id: Option<&str>) {
         let decided = match decision {
             Decision::Approved => self.subject.decided(true, None),
             Decision::Denied(reason) => self.subject.decided(false, reason.as_deref()),
         };
         let known = Call::new(&call.name, &call.input);
-        let known = Call { gates: vec![asked(), decided], is_decided: true, ..known };
+        let agent_id = agent_id.map(str::to_owned);
+        let known = Call { agent_id, gates: vec![asked(), decided], is_decided: true, ..known };
         self.calls.insert(call.id.clone(), known);
     }
 
-    /// Takes note of an event; when a call ends with it, answers with its row. `cancel` tells the
-    /// run to end.
-    pub(crate) fn see(&mut self, event: &Event, cancel: &CancellationToken) -> Option<AuditEntry> {
+    /// Takes note of an event; when a call ends with it, answers with its row. `agent_id` is for calls of an agent below, `cancel`
+    /// tells the run to end.
+    pub(crate) fn see(
+        &mut self,
+        event: &Event,
+        agent_id: Option<&str>,
+        cancel: &CancellationToken,
+    ) -> Option<AuditEntry> {
+        let below = || agent_id.map(str::to_owned);
         match event {
             Event::ToolCall { call, .. } => {
-                self.calls.insert(call.id.clone(), Call::new(&call.name, &call.input));
+                let known = Call { agent_id: below(), ..Call::new(&call.name, &call.input) };
+                self.calls.insert(call.id.clone(), known);
                 None
             }
             Event::ToolCallInvalid { id, name, input, dynamic, .. } => {
@@ -159,15 +181,21 @@ impl Auditor {
                     false if input.is_object() => UNFIT,
                     false => NO_OBJECT,
                 };
-                let call = Call { gates: vec![refused(Gate::Schema, reason)], ..Call::new(name, input) };
+                let gates = vec![refused(Gate::Schema, reason)];
+                let call = Call { agent_id: below(), gates, ..Call::new(name, input) };
                 Some(self.subject.entry(id, call, End::of(AuditOutcome::Refused)))
             }
             Event::CallDecided { call, decision } => {
-                self.expect(call, decision);
+                self.expect(call, decision, agent_id);
                 None
             }
             Event::CallRuled { call_id, ruling } => {
                 self.calls.get_mut(call_id)?.gates.push(ruled(ruling));
+                None
+            }
+            Event::CallGranted { call_id, grant, .. } => {
+                let granted = self.subject.granted(grant);
+                self.calls.get_mut(call_id)?.gates.push(granted);
                 None
             }
             Event::ApprovalRequest { call_id, .. } => {
@@ -178,9 +206,14 @@ impl Auditor {
                 self.calls.get_mut(call_id)?.started = Some(Instant::now());
                 None
             }
-            Event::ToolFinished { call_id, result, .. } => {
+            // It waits, and does not run.
+            Event::ToolSuspended { call_id, .. } => {
+                self.calls.get_mut(call_id)?.started = None;
+                None
+            }
+            Event::ToolFinished { call_id, result, stopped, .. } => {
                 let call = self.calls.remove(call_id)?;
-                Some(self.finished(call_id, call, result, cancel.is_cancelled()))
+                Some(self.finished(call_id, call, result, *stopped || cancel.is_cancelled()))
             }
             Event::ToolDenied { call_id, .. } => {
                 let call = self.calls.remove(call_id)?;
@@ -194,6 +227,30 @@ impl Auditor {
             }
             _ => None,
         }
+    }
+
+    /// The rows of calls of agents below that still run when the call above them has ended: nobody tells how they end.
+    pub(crate) fn cut_off(&mut self, above: &str) -> Vec<AuditEntry> {
+        let is_below = |id: &str| id.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
+        self.interrupt(is_below)
+    }
+
+    /// The same of all agents below, when the run ends.
+    pub(crate) fn running(&mut self) -> Vec<AuditEntry> {
+        self.interrupt(|id| id.contains('/'))
+    }
+
+    fn interrupt(&mut self, is_meant: impl Fn(&str) -> bool) -> Vec<AuditEntry> {
+        let mut cut_off: Vec<_> = self
+            .calls
+            .extract_if(|id, call| call.agent_id.is_some() && call.started.is_some() && is_meant(id))
+            .collect();
+        cut_off.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+        let entry = |(id, call): (String, Call)| {
+            let duration_ms = call.started.map(milliseconds);
+            self.subject.entry(&id, call, End { outcome: AuditOutcome::Interrupted, duration_ms })
+        };
+        cut_off.into_iter().map(entry).collect()
     }
 
     fn finished(&self, id: &str, mut call: Call, result: &Result<Value, ToolError>, stopped: bool) -> AuditEntry {
@@ -212,54 +269,7 @@ impl Auditor {
             Err(_) if stopped => AuditOutcome::Interrupted,
             Err(_) => AuditOutcome::Error,
         };
-        let duration_ms = Some(i64::try_from(started.elapsed().as_millis()).unwrap_or(i64::MAX));
+        let duration_ms = Some(milliseconds(started));
         self.subject.entry(id, call, End { outcome, duration_ms })
     }
-}
-
-/// Calls that the user's browser has run.
-pub(crate) fn answered(subject: &Subject, message: &UiMessage, answers: &[Answer]) -> Vec<AuditEntry> {
-    let answered = answers.iter().filter_map(|answer| {
-        let (call_id, outcome) = match answer {
-            Answer::Approval { .. } => return None,
-            Answer::Output { tool_call_id, .. } => (tool_call_id, AuditOutcome::Ok),
-            Answer::Error { tool_call_id, .. } => (tool_call_id, AuditOutcome::Error),
-        };
-        let tool = message.tools().rfind(|tool| tool.tool_call_id == *call_id)?;
-        Some(subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome))
-    });
-    answered.collect()
-}
-
-/// Open calls of a message that the user turned away from: what was to be approved is not run; what the browser had, or
-/// what came to its question half-way, may have had an effect. `why` is the user's turn in words.
-pub(crate) fn passed_over(subject: &Subject, message: &UiMessage, why: &str) -> Vec<AuditEntry> {
-    let open = message.tools().filter(|tool| is_open(tool));
-    open.map(|tool| {
-        let mut gates = subject.approval(tool.approval.as_ref());
-        let Some(approval) = &tool.approval else { return subject.of_part(tool, gates, AuditOutcome::Interrupted) };
-        if approval.approved != Some(false) {
-            gates.push(subject.decided(false, Some(why)));
-        }
-        let outcome = if tool.output.is_some() { AuditOutcome::Interrupted } else { AuditOutcome::Denied };
-        subject.of_part(tool, gates, outcome)
-    })
-    .collect()
-}
-
-/// Calls of a message that nobody goes on with. One that the user had denied was not run; of the others it is not known.
-pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a ToolPart>) -> Vec<AuditEntry> {
-    let open = tools.filter(|tool| is_open(tool));
-    open.map(|tool| {
-        let denied = tool.approval.as_ref().is_some_and(|approval| approval.approved == Some(false));
-        let denied = denied && tool.output.is_none();
-        let outcome = if denied { AuditOutcome::Denied } else { AuditOutcome::Interrupted };
-        subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome)
-    })
-    .collect()
-}
-
-/// Whether it is a call, and has not ended. While its arguments arrive it is none yet.
-fn is_open(tool: &ToolPart) -> bool {
-    !tool.is_final() && tool.state != ToolState::InputStreaming
 }

@@ -55,7 +55,11 @@ impl Inner {
         let live = self.registry.get(&caller.user_id, id);
         let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
         let summary = conversation.ok_or_else(UserError::not_found)?.summary;
-        let branch = self.store.branch(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let mut branch = self.store.branch(&caller.user_id, id).await.map_err(errors::of_store)?;
+        if live.is_none() {
+            let expired = self.expire_when_opened(caller, &summary.agent_id, id, &mut branch).await;
+            expired.map_err(errors::of_store)?;
+        }
         let mut messages: Vec<_> = branch.into_iter().map(|stored| stored.message).collect();
         let live = live.filter(|live| messages.iter().any(|message| message.id == live.identity.message_id));
         let active = live.filter(|_| summary.running).map(|live| {

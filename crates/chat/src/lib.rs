@@ -1,8 +1,10 @@
 #![doc = include_str!("../README.md")]
 
 mod audit;
+mod clock;
 mod conversations;
 mod errors;
+mod expiry;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -17,12 +19,14 @@ mod run;
 mod send;
 mod settle;
 mod sink;
+mod standing;
 mod steps;
 mod to_prompt;
 mod to_wire;
 mod turns;
 mod watch;
 
+pub use clock::Clock;
 pub use conversations::ConversationUsage;
 pub use hooks::{Hook, Hooks};
 
@@ -35,7 +39,7 @@ use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 use wire::UserError;
-use wire::api::{ConversationList, ConversationView, SendRequest};
+use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 
 /// How long a run is believed to be driven without a sign of life.
@@ -132,6 +136,7 @@ pub(crate) struct Inner {
     tasks: TaskTracker,
     stopping: CancellationToken,
     max_runs: usize,
+    clock: Clock,
 }
 
 impl Chat {
@@ -141,6 +146,19 @@ impl Chat {
     /// # Errors
     /// The store cannot be read or written.
     pub async fn open(store: Store, agents: Arc<dyn Agents>, max_runs: usize) -> Result<Self, StoreError> {
+        Self::open_at(Clock::default(), store, agents, max_runs).await
+    }
+
+    /// The same by another clock than the world's.
+    ///
+    /// # Errors
+    /// As [`Chat::open`].
+    pub async fn open_at(
+        clock: Clock,
+        store: Store,
+        agents: Arc<dyn Agents>,
+        max_runs: usize,
+    ) -> Result<Self, StoreError> {
         recover::recover(&store).await?;
         store.abandon_invocations(invoke::ABANDONED, now()).await?;
         let registry = Arc::new(live::Registry::default());
@@ -157,6 +175,7 @@ impl Chat {
                 tasks,
                 stopping,
                 max_runs,
+                clock,
             }),
         })
     }
@@ -254,6 +273,22 @@ impl Chat {
     /// 404 for a conversation that is not the caller's.
     pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         self.inner.delete(caller, id).await
+    }
+
+    /// The caller's standing approvals, newest first.
+    ///
+    /// # Errors
+    /// 503 when the store fails.
+    pub async fn standing_approvals(&self, caller: &Caller) -> Result<StandingApprovals, UserError> {
+        self.inner.standing_approvals(caller).await
+    }
+
+    /// Takes a standing approval back: from the next call on, the user is asked again.
+    ///
+    /// # Errors
+    /// 404 for one that is not the caller's.
+    pub async fn revoke(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        self.inner.revoke(caller, id).await
     }
 
     /// Asks an agent once, without its tools, and keeps the answer. A caller who hangs up finds it in the list.

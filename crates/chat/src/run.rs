@@ -5,7 +5,7 @@ use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
 use crate::{Inner, errors, steps, to_wire};
-use agent::{Agent, Ending, Limit, Outcome as AgentOutcome, PendingCall, Turn};
+use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Turn};
 use contract::{FinishReason, Message};
 use futures::FutureExt;
 use serde::Deserialize;
@@ -30,6 +30,8 @@ pub(crate) struct Start {
     pub(crate) observer: Option<Observer>,
     pub(crate) prompt: Vec<Arc<Message>>,
     pub(crate) pending: Vec<PendingCall>,
+    /// The standing approvals that hold.
+    pub(crate) grants: Arc<dyn Grants>,
 }
 
 /// Tells the beginning and starts the task. The task belongs to the chat's tracker, not to the request that asked.
@@ -40,10 +42,10 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
     let chat = chat.clone();
     tasks.spawn(async move {
         let subject = Subject::of(&run.identity, &start.agent.id);
-        let (store, journal) = (chat.store.clone(), chat.journal.clone());
-        let mut sink = RunSink::new(run.clone(), store, journal, start.observer, subject.clone());
+        let (store, journal, clock) = (chat.store.clone(), chat.journal.clone(), chat.clock.clone());
+        let mut sink = RunSink::new(run.clone(), store, journal, start.observer, subject.clone(), clock);
         let driven = AssertUnwindSafe(async {
-            let outcome = drive(&start.agent, start.prompt, start.pending, &mut sink).await;
+            let outcome = drive(&start.agent, start.prompt, start.pending, start.grants, &mut sink).await;
             // Hooks may take their time.
             run.announce();
             let parts = tell_end(&run, &outcome, &mut sink).await;
@@ -51,7 +53,8 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         });
         let close = driven.catch_unwind().await;
         let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));
-        finish(&chat, &run, &subject, close, std::mem::take(&mut sink.steps)).await;
+        let leftover = Leftover { cut_off: sink.auditor.running(), steps: std::mem::take(&mut sink.steps) };
+        finish(&chat, &run, &subject, close, leftover).await;
         chat.registry.remove(&run);
     });
 }
@@ -76,6 +79,7 @@ async fn drive(
     agent: &Agent,
     messages: Vec<Arc<Message>>,
     pending: Vec<PendingCall>,
+    grants: Arc<dyn Grants>,
     sink: &mut RunSink,
 ) -> AgentOutcome {
     let turn = Turn {
@@ -83,6 +87,7 @@ async fn drive(
         pending,
         user_id: sink.run.identity.owner.clone(),
         conversation_id: sink.run.identity.conversation_id.clone(),
+        grants: Some(grants),
         cancel: sink.run.cancel.clone(),
     };
     agent::run(agent, turn, sink).await
@@ -187,10 +192,18 @@ fn finish_chunk(reason: FinishReason) -> Chunk {
     Chunk::Finish { finish_reason: Some(to_wire::finish_reason(reason)), message_metadata: None }
 }
 
+/// What a run's sink has not entered yet.
+struct Leftover {
+    /// Calls of agents below that nobody ends any more.
+    cut_off: Vec<AuditEntry>,
+    /// What requests took.
+    steps: Vec<Step>,
+}
+
 /// Stores the message and the run's end in one transaction, then tells it.
-async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, steps: Vec<Step>) {
+async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, leftover: Leftover) {
     log_end(run, &close);
-    let (mut chunks, audit) = match close.status {
+    let (mut chunks, mut audit) = match close.status {
         // Its calls wait for their answers.
         RunStatus::Waiting => (Vec::new(), Vec::new()),
         _ => {
@@ -198,6 +211,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, st
             (unfinished_calls(&message), audit::interrupted(subject, message.tools()))
         }
     };
+    audit.extend(leftover.cut_off);
     let title = hooks::title(&close.parts);
     chunks.extend(close.parts.into_iter().map(Chunk::Data));
     if let Ok(message_metadata) = serde_json::to_value(&close.metadata) {
@@ -218,7 +232,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, st
         now: crate::now(),
         title,
         audit,
-        steps,
+        steps: leftover.steps,
     };
     if let Err(error) = store_end(chat, subject, finish).await {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");

@@ -4,9 +4,10 @@
 use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
-use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, to_prompt, watch};
+use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, standing, to_prompt, watch};
+use agent::PendingCall;
 use std::sync::Arc;
-use store::{AuditEntry, BeginRun, Begun, Conversation, NewMessage, StoredMessage};
+use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
 
@@ -38,6 +39,19 @@ struct Plan {
     title: String,
     /// Calls that end with the submission.
     audit: Vec<AuditEntry>,
+    /// Calls that the user has decided on, for the run to act on first.
+    pending: Vec<PendingCall>,
+    /// Standing approvals that are given with it.
+    grants: Vec<NewGrant>,
+}
+
+impl Plan {
+    /// With the decisions out of the message and in the hands of the run that begins.
+    fn taken_up(mut self) -> Self {
+        self.pending = settle::decided(&self.message);
+        settle::forget_suspended(&mut self.message, &self.pending);
+        Self { update: vec![self.message.clone()], ..self }
+    }
 }
 
 impl Inner {
@@ -50,10 +64,14 @@ impl Inner {
         let _turn = self.turns.take(&request.conversation_id).await;
         let conversation =
             self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
-        let branch = match &conversation {
+        let mut branch = match &conversation {
             Some(_) => self.store.branch(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?,
             None => Vec::new(),
         };
+        if let (Some(last), Some(known)) = (branch.last_mut(), &conversation) {
+            let expired = self.expire(caller, &known.summary.agent_id, &request.conversation_id, last).await;
+            expired.map_err(errors::of_store)?;
+        }
         let run_id = new_id();
         let agent_id = conversation.as_ref().map_or(&request.agent_id, |known| &known.summary.agent_id);
         let subject = |message_id: &str| Subject {
@@ -75,12 +93,12 @@ impl Inner {
                 Plan { audit: left, ..plan_regenerate(branch, message_id.as_deref())? }
             }
             Submission::Answers { answers } => {
-                let plan = plan_answers(branch, answers)?;
+                let plan = plan_answers(branch, answers, &agent.id, &request.conversation_id)?;
                 let audit = audit::answered(&subject(&plan.message.id), &plan.message, answers);
                 if plan.message.tools().any(settle::is_pending) {
-                    return self.keep_answers(caller, &request.conversation_id, plan.message, audit).await;
+                    return self.keep_answers(caller, &request.conversation_id, plan, audit).await;
                 }
-                Plan { audit, ..plan }
+                Plan { audit, ..plan.taken_up() }
             }
             Submission::Continue => plan_continue(branch)?,
         };
@@ -111,6 +129,7 @@ impl Inner {
             now,
             lease_until: now + crate::LEASE.as_millis() as i64,
             audit: plan.audit,
+            grants: plan.grants,
         };
         match self.store.begin_run(&caller.user_id, begin).await.map_err(errors::of_store)? {
             Begun::Busy { .. } => Err(errors::busy()),
@@ -125,13 +144,18 @@ impl Inner {
                     message_id: plan.message.id.clone(),
                     epoch,
                 };
-                let pending = settle::decided(&plan.message);
+                let grants = self.grants(caller, &identity.conversation_id);
+                let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
                 let prompt = prompt(&plan.history, &plan.message, plan.continues, plan.go_on);
                 let observer = hooks.map(|hooks| Observer::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
                 let live = Arc::new(live);
-                run::start(self, live.clone(), run::Start { agent, observer, prompt, pending });
+                run::start(
+                    self,
+                    live.clone(),
+                    run::Start { agent, observer, prompt, pending, grants: Arc::new(grants) },
+                );
                 // The one who sent has the message so far; only news follows.
                 Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })
             }
@@ -175,13 +199,14 @@ impl Inner {
         &self,
         caller: &Caller,
         conversation_id: &str,
-        message: UiMessage,
+        plan: Plan,
         audit: Vec<AuditEntry>,
     ) -> Result<Sent, UserError> {
+        let Plan { message, grants, .. } = plan;
         let run_id = self.store.last_run(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
         let run_id = run_id.unwrap_or_default();
         let audit = audit.into_iter().map(|entry| AuditEntry { run_id: run_id.clone(), ..entry }).collect();
-        let kept = self.store.update_message(&caller.user_id, conversation_id, message.clone(), audit);
+        let kept = self.store.keep_answers(&caller.user_id, conversation_id, message.clone(), audit, grants);
         kept.await.map_err(errors::of_store)?;
         Ok(Sent { run_id: String::new(), message_id: message.id.clone(), frames: watch::ended(&message) })
     }
@@ -233,6 +258,8 @@ impl Inner {
             go_on: false,
             title,
             audit: Vec::new(),
+            pending: Vec::new(),
+            grants: Vec::new(),
         })
     }
 
@@ -279,6 +306,8 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
         title: String::new(),
         go_on: false,
         audit: Vec::new(),
+        pending: Vec::new(),
+        grants: Vec::new(),
         history: branch.into_iter().map(|stored| stored.message).collect(),
     })
 }
@@ -300,16 +329,26 @@ fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: b
         go_on,
         title: String::new(),
         audit: Vec::new(),
+        pending: Vec::new(),
+        grants: Vec::new(),
     }
 }
 
-fn plan_answers(branch: Vec<StoredMessage>, answers: &[Answer]) -> Result<Plan, UserError> {
+fn plan_answers(
+    branch: Vec<StoredMessage>,
+    answers: &[Answer],
+    agent_id: &str,
+    conversation_id: &str,
+) -> Result<Plan, UserError> {
     if answers.is_empty() {
         return Err(UserError::invalid("/answers", "There is no answer in it."));
     }
     let (mut message, history) = newest_answer(branch)?;
+    let grants = standing::given(&message, answers, agent_id, conversation_id);
     settle::enter(&mut message, answers)?;
-    Ok(continuing(format!("answers:{}", new_id()), message, history, false))
+    let grants = grants?;
+    standing::follow(&mut message, &grants, agent_id);
+    Ok(Plan { grants, ..continuing(format!("answers:{}", new_id()), message, history, false) })
 }
 
 fn plan_continue(branch: Vec<StoredMessage>) -> Result<Plan, UserError> {

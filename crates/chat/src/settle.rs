@@ -4,10 +4,13 @@ use crate::to_prompt;
 use agent::{Decision, PendingCall};
 use serde_json::Value;
 use wire::api::Answer;
-use wire::{ASKED_TOOL, Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::{Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the model reads for a question that the user passed over.
 pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
+
+const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
+const TOO_LATE: &str = "The time to decide this was up, so it was not done. Ask the agent again if you still want it.";
 
 /// Whether the call waits for the user or the user's browser.
 pub(crate) fn is_pending(tool: &ToolPart) -> bool {
@@ -30,10 +33,12 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
             }
         };
         let tool =
-            message.tool_mut(call_id).filter(|tool| is_pending(tool) && tool.state == state).ok_or_else(|| {
-                let message = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
-                UserError::invalid(format!("/answers/{at}"), message)
-            })?;
+            message.tool_mut(call_id).ok_or_else(|| UserError::invalid(format!("/answers/{at}"), NOT_WAITING))?;
+        if !is_pending(tool) || tool.state != state {
+            let is_expired = tool.approval.as_ref().is_some_and(|approval| approval.expired == Some(true));
+            let message = if is_expired { TOO_LATE } else { NOT_WAITING };
+            return Err(UserError::invalid(format!("/answers/{at}"), message));
+        }
         if let Answer::Approval { approval_id: Some(id), .. } = answer
             && tool.approval.as_ref().is_none_or(|open| open.id != *id)
         {
@@ -54,7 +59,13 @@ fn check_changed(tool: &ToolPart, input: &Value) -> Result<(), &'static str> {
     if tool.output.is_some() {
         return Err("What an agent within asks for cannot be changed, only approved or denied.");
     }
-    if input.is_object() { Ok(()) } else { Err("The arguments must be a JSON object.") }
+    let Some(input) = input.as_object() else { return Err("The arguments must be a JSON object.") };
+    match tool.visible_parameters() {
+        Some(visible) if input.keys().any(|key| !visible.contains(key)) => {
+            Err("Of this call's arguments, only those that are shown first can be changed.")
+        }
+        _ => Ok(()),
+    }
 }
 
 fn enter_one(tool: &mut ToolPart, answer: &Answer) {
@@ -62,10 +73,10 @@ fn enter_one(tool: &mut ToolPart, answer: &Answer) {
         Answer::Approval { approved, reason, input, .. } => {
             tool.state = ToolState::ApprovalResponded;
             if let Some(input) = input.as_ref().filter(|_| *approved) {
-                tool.input = Some(input.clone());
+                tool.change_input(input);
             }
-            let id = tool.approval.take().map_or_else(String::new, |approval| approval.id);
-            tool.approval = Some(Approval { id, approved: Some(*approved), reason: reason.clone(), signature: None });
+            let approval = tool.approval.take().unwrap_or_else(|| Approval::new(""));
+            tool.approval = Some(Approval { approved: Some(*approved), reason: reason.clone(), ..approval });
         }
         Answer::Output { output, .. } => {
             tool.state = ToolState::OutputAvailable;
@@ -92,7 +103,8 @@ pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
                 call: to_prompt::tool_call(tool),
                 decision,
                 state: suspended(message, &tool.tool_call_id),
-                asked: asked(message, &tool.tool_call_id),
+                asked: approval.and_then(|approval| approval.terms.as_ref()?.tool.clone()),
+                grant: None,
             }
         })
         .collect()
@@ -105,22 +117,22 @@ pub(crate) fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
     stored.is_some_and(|state| state.pointer("/view/waiting") == shown.get("waiting"))
 }
 
+/// What decided calls go on from is for one run: what comes after it, a crash in the middle included, must not begin there again.
+pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall]) {
+    let is_decided = |id: &str| pending.iter().any(|pending| pending.call.id == id);
+    message.parts.retain(|part| match part {
+        UiPart::Data(data) if data.kind == SUSPENDED_CALL => !data.id.as_deref().is_some_and(is_decided),
+        _ => true,
+    });
+}
+
 /// What a suspended call goes on from.
-fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
-    kept(message, SUSPENDED_CALL, call_id).filter(|state| !state.is_null()).cloned()
-}
-
-/// The tool that the user was asked about.
-fn asked(message: &UiMessage, call_id: &str) -> Option<String> {
-    kept(message, ASKED_TOOL, call_id)?.as_str().map(str::to_owned)
-}
-
-/// What is kept of a call for ourselves.
-fn kept<'m>(message: &'m UiMessage, kind: &str, call_id: &str) -> Option<&'m Value> {
-    message.parts.iter().find_map(|part| match part {
-        UiPart::Data(data) if data.kind == kind && data.id.as_deref() == Some(call_id) => Some(&data.data),
+pub(crate) fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
+    let found = message.parts.iter().find_map(|part| match part {
+        UiPart::Data(data) if data.kind == SUSPENDED_CALL && data.id.as_deref() == Some(call_id) => Some(&data.data),
         _ => None,
-    })
+    });
+    found.filter(|state| !state.is_null()).cloned()
 }
 
 /// Closes every open call because a new message came instead; says whether there was one.

@@ -1,5 +1,6 @@
 //! Where a run's events go: folded into the message, encoded once, stored, told.
 
+use crate::Clock;
 use crate::audit::{Auditor, Subject};
 use crate::hooks::Observer;
 use crate::journal::Journal;
@@ -52,6 +53,7 @@ impl RunSink {
         journal: Journal,
         observer: Option<Observer>,
         subject: Subject,
+        clock: Clock,
     ) -> Self {
         Self {
             run,
@@ -61,7 +63,7 @@ impl RunSink {
             subject,
             store,
             journal,
-            to_wire: ToWire::default(),
+            to_wire: ToWire::at(clock),
             chunks: Vec::new(),
             inputs: HashMap::new(),
             started: HashSet::new(),
@@ -92,9 +94,11 @@ impl RunSink {
     async fn enter_in_ledger(&mut self, event: &Event, agent_id: Option<&str>) -> Result<(), SinkClosed> {
         let run = self.run.clone();
         let identity = &run.identity;
-        let mut row = self.auditor.see(event, &run.cancel);
-        if let (Some(row), Some(agent_id)) = (&mut row, agent_id) {
-            row.agent_id = agent_id.to_owned();
+        let row = self.auditor.see(event, agent_id, &run.cancel);
+        if let Event::ToolFinished { call_id, .. } = event {
+            // What an agent below still had running, its call takes along.
+            let cut_off = self.auditor.cut_off(call_id);
+            self.store.append_audit(cut_off).await.map_err(|error| self.cannot_write(&error))?;
         }
         let entered = match event {
             Event::ToolStarted { call_id, name, resumed } => {
@@ -132,22 +136,25 @@ impl RunSink {
             }
             _ => self.enter_in_audit(row).await,
         };
-        entered.map_err(|error| {
-            tracing::error!(%error, run = identity.run_id, "the tool ledger could not be written");
-            self.close("storage")
-        })
+        entered.map_err(|error| self.cannot_write(&error))
     }
 
-    /// A call of an agent below is in the ledger and in the audit log like any other, under a name of its own.
-    async fn enter_nested(&mut self, event: Event) -> Result<(), SinkClosed> {
-        let Event::Nested { call_id, agent_id, event } = event else { return Ok(()) };
+    fn cannot_write(&mut self, error: &StoreError) -> SinkClosed {
+        tracing::error!(%error, run = self.run.identity.run_id, "the tool ledger could not be written");
+        self.close("storage")
+    }
+
+    /// A call of an agent below is in the ledger and in the audit log like any other, under a name of its own. Answers what the user is
+    /// told of it besides.
+    async fn enter_nested(&mut self, event: Event) -> Result<Option<Event>, SinkClosed> {
+        let Event::Nested { call_id, agent_id, event } = event else { return Ok(None) };
         if let Event::Replied(replied) = *event {
-            return self.replied(replied, Some((call_id, agent_id))).await;
+            self.replied(replied, Some((call_id, agent_id))).await?;
+            return Ok(None);
         }
-        match event.below(&call_id) {
-            Some(event) => self.enter_in_ledger(&event, Some(&agent_id)).await,
-            None => Ok(()),
-        }
+        let Some(event) = event.below(&call_id) else { return Ok(None) };
+        self.enter_in_ledger(&event, Some(&agent_id)).await?;
+        Ok(matches!(event, Event::CallGranted { .. }).then_some(event))
     }
 
     /// Keeps what a request took; `below` names the call and the agent of one below.
@@ -196,13 +203,20 @@ impl EventSink for RunSink {
                 self.enter_steps().await?;
             }
             Event::StepFinish { .. } => self.in_step = false,
-            Event::Nested { .. } => return self.enter_nested(event).await,
+            Event::Nested { .. } | Event::Replied(_) => {}
+            _ => self.enter_in_ledger(&event, None).await?,
+        }
+        let event = match event {
+            Event::Nested { .. } => match self.enter_nested(event).await? {
+                Some(told) => told,
+                None => return Ok(()),
+            },
             Event::Replied(replied) => {
                 self.run.announce();
                 return self.replied(replied, None).await;
             }
-            _ => self.enter_in_ledger(&event, None).await?,
-        }
+            event => event,
+        };
         // The pieces of a reply are announced when no more of them is there.
         let is_piece = matches!(event, Event::Part(_));
         let mut chunks = std::mem::take(&mut self.chunks);

@@ -1,10 +1,11 @@
 //! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
 
-use agent::Event;
+use crate::Clock;
+use agent::{Event, Grant};
 use contract::{Citation, Part, Source};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{ASKED_TOOL, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SUSPENDED_CALL};
+use wire::{ApprovalTerms, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, STANDING_APPROVAL, SUSPENDED_CALL};
 
 /// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
 /// part gets a short name of its own.
@@ -12,6 +13,8 @@ use wire::{ASKED_TOOL, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SUSPENDED_
 pub(crate) struct ToWire {
     open: Vec<(String, String)>,
     named: u32,
+    /// By which questions expire.
+    clock: Clock,
 }
 
 /// As the AI SDK's client reads it.
@@ -62,15 +65,37 @@ fn preliminary(tool_call_id: String, output: Value) -> Chunk {
 
 /// What a call goes on from; `null` when it is over.
 pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
-    private(SUSPENDED_CALL, call_id, state)
+    about_call(SUSPENDED_CALL, call_id, state)
 }
 
-/// Something about a call that is for the store alone.
-fn private(kind: &str, call_id: String, data: Value) -> Chunk {
+/// What lets a call run without a question.
+fn standing_approval(call_id: String, tool: &str, grant: &Grant) -> Chunk {
+    let scope = if grant.is_for_conversation { "conversation" } else { "always" };
+    about_call(STANDING_APPROVAL, call_id, json!({ "grantId": grant.id, "toolName": tool, "scope": scope }))
+}
+
+/// Something about a call that is no part of it.
+fn about_call(kind: &str, call_id: String, data: Value) -> Chunk {
     Chunk::Data(DataChunk { kind: kind.to_owned(), id: Some(call_id), data, transient: None })
 }
 
 impl ToWire {
+    /// One whose questions expire by this clock.
+    pub(crate) fn at(clock: Clock) -> Self {
+        Self { clock, ..Self::default() }
+    }
+
+    /// How a question is asked now.
+    fn terms(&self, asked: Option<String>, terms: contract::ApprovalTerms) -> ApprovalTerms {
+        let lasts = terms.expires_after.map(|after| i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
+        ApprovalTerms {
+            tool: asked,
+            may_remember: terms.may_remember.then_some(true),
+            expires_at: lasts.map(|after| self.clock.now().saturating_add(after)),
+            visible_parameters: terms.visible_parameters,
+        }
+    }
+
     /// Appends the chunks of an event.
     pub(crate) fn convert(&mut self, event: Event, out: &mut Vec<Chunk>) {
         match event {
@@ -98,13 +123,12 @@ impl ToWire {
                 provider_metadata: None,
                 dynamic: dynamic.then_some(true),
             }),
-            Event::ApprovalRequest { call_id, asked } => {
-                if let Some(asked) = asked {
-                    out.push(private(ASKED_TOOL, call_id.clone(), asked.into()));
-                }
+            Event::ApprovalRequest { call_id, asked, terms } => {
                 let approval_id = uuid::Uuid::now_v7().simple().to_string();
-                out.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: call_id });
+                let terms = Some(Box::new(self.terms(asked, terms)));
+                out.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: call_id, terms });
             }
+            Event::CallGranted { call_id, tool, grant } => out.push(standing_approval(call_id, &tool, &grant)),
             Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
             Event::ToolSuspended { call_id, output, state } => {
                 out.push(preliminary(call_id.clone(), output));

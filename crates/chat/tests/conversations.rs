@@ -117,6 +117,7 @@ fn approve(call: &str, approved: bool) -> Submission {
             approved,
             reason,
             input: None,
+            remember: None,
         }],
     }
 }
@@ -434,7 +435,8 @@ async fn a_decision_is_about_the_question_that_was_read() {
     let open = house.view().await.messages[1].tools().next().unwrap().approval.clone().unwrap().id;
     let decide = |approval_id: &str| {
         let (tool_call_id, approval_id) = ("a".to_owned(), Some(approval_id.to_owned()));
-        let answer = Answer::Approval { tool_call_id, approval_id, approved: true, reason: None, input: None };
+        let answer =
+            Answer::Approval { tool_call_id, approval_id, approved: true, reason: None, input: None, remember: None };
         Submission::Answers { answers: vec![answer] }
     };
     let refused = house.send(decide("an earlier one")).await.err().unwrap();
@@ -451,7 +453,14 @@ async fn what_runs_is_what_the_user_made_of_it() {
     let changed = |input: Value| {
         let (tool_call_id, input) = ("a".to_owned(), Some(input));
         Submission::Answers {
-            answers: vec![Answer::Approval { tool_call_id, approval_id: None, approved: true, reason: None, input }],
+            answers: vec![Answer::Approval {
+                tool_call_id,
+                approval_id: None,
+                approved: true,
+                reason: None,
+                input,
+                remember: None,
+            }],
         }
     };
     let refused = house.send(changed(json!([1]))).await.err().unwrap();

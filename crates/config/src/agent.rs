@@ -258,9 +258,26 @@ pub struct ToolRef {
     /// An endpoint of the config that has a description and a payload schema.
     pub endpoint_id: String,
     /// Ask the user before each call.
-    pub confirm: bool,
+    pub confirm: Option<Confirm>,
+    /// The parameters that the user sees first when asked, and may change; all without it.
+    pub visible_parameters: Option<Vec<String>>,
     /// What the model calls it: up to 64 letters, digits, `_` and `-`; unique among the agent's tools.
     pub name: String,
+}
+
+/// How the user is asked before a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirm {
+    /// A yes may be given for further calls, too.
+    pub remember: bool,
+    /// How long a question waits for its answer; without an end where absent.
+    pub expires_after: Option<Duration>,
+}
+
+impl Default for Confirm {
+    fn default() -> Self {
+        Self { remember: true, expires_after: None }
+    }
 }
 
 /// An MCP server, and what an agent takes of it.
@@ -271,7 +288,7 @@ pub struct McpRef {
     /// How it is reached.
     pub server: McpConnection,
     /// Ask the user before each call.
-    pub confirm: bool,
+    pub confirm: Option<Confirm>,
     /// Only tools whose names match one of these patterns.
     pub allow: Option<Vec<String>>,
     /// Not those that match one of these.
@@ -325,7 +342,7 @@ pub struct RemoteRef {
     /// A connection of the type `RemoteAgent`.
     pub connection_id: String,
     /// Ask the user before each call, also of tools that do not want it.
-    pub confirm: bool,
+    pub confirm: Option<Confirm>,
     /// Only tools whose names match one of these patterns.
     pub allow: Option<Vec<String>>,
     /// Not those that match one of these.

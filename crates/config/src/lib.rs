@@ -12,9 +12,9 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Policy, PolicyAction,
-    PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling, StepRule, Steps, SubAgentRef, ToolChoice,
-    ToolRef,
+    Agent, AgentLimits, AgentTimeouts, AgentType, Confirm, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Policy,
+    PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling, StepRule, Steps, SubAgentRef,
+    ToolChoice, ToolRef,
 };
 pub use config::{
     Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,

@@ -11,7 +11,8 @@ fn the_demo_is_good() {
     assert!(matches!(config.connections["demo"].kind, ConnectionKind::Demo(_)));
     let ConnectionKind::Sql(knowledge) = &config.connections["knowledge"].kind else { panic!("not SQL") };
     assert!(knowledge.init.as_ref().is_some_and(|sql| sql.contains("Refunds")));
-    let tools: Vec<_> = config.agents["demo"].tools.iter().map(|tool| (tool.name.as_str(), tool.confirm)).collect();
+    let tools: Vec<_> =
+        config.agents["demo"].tools.iter().map(|tool| (tool.name.as_str(), tool.confirm.is_some())).collect();
     assert_eq!(tools, [("search_knowledge_base", false), ("delete_article", true)]);
     assert_eq!(config.pages.len(), 1);
 }

@@ -1,6 +1,8 @@
 //! Good configs and what they become.
 
-use config::{AgentType, Config, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render};
+use config::{
+    AgentType, Config, Confirm, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
+};
 use insta::assert_debug_snapshot;
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -65,7 +67,7 @@ fn a_minimal_agent_with_shared_state() {
     assert_eq!(warnings, "");
     let agent = &config.agents["support_agent"];
     assert_eq!((agent.agent_type, agent.max_steps, agent.max_retries), (AgentType::Claude, 10, 2));
-    assert_eq!((agent.tools[0].endpoint_id.as_str(), agent.tools[0].confirm), ("search_knowledge_base", false));
+    assert_eq!((agent.tools[0].endpoint_id.as_str(), agent.tools[0].confirm), ("search_knowledge_base", None));
     assert_eq!(agent.at.to_string(), "chatwright.yaml:8:5");
     let page = serde_json::to_value(&config.pages[0].definition).unwrap();
     assert_eq!(page["blocks"][3]["properties"]["sharedState"]["company"], json!({ "_state": "company" }));
@@ -251,4 +253,24 @@ serveAsRemoteAgent:
     );
     let parameters = tool.parameters.to_string();
     insta::assert_snapshot!(parameters, @r#"{"type":"object","properties":{"query":{"type":"string","description":"What to look for."},"limit":{"type":"number","description":"How many. A whole number.","default":3},"kinds":{"type":"array","description":"Which.","items":{"type":"string","description":"One.","enum":["a","b"]}},"when":{"type":"object","description":"When.","properties":{"from":{"type":"string","description":"From."}},"required":["from"]}},"required":["query"]}"#);
+}
+
+#[test]
+fn how_the_user_is_asked() {
+    let check = |confirm: &str, expected: Option<Confirm>| {
+        let (config, warnings) = load(
+            &SUPPORT.replace("- search_knowledge_base", &format!("- {{ endpointId: search_knowledge_base{confirm} }}")),
+        );
+        assert_eq!(warnings, "");
+        assert_eq!(config.agents["support_agent"].tools[0].confirm, expected, "{confirm}");
+    };
+    let terms = |remember, seconds: Option<u64>| {
+        Some(Confirm { remember, expires_after: seconds.map(std::time::Duration::from_secs) })
+    };
+    check("", None);
+    check(", confirm: false", None);
+    check(", confirm: true", terms(true, None));
+    check(", confirm: {}", terms(true, None));
+    check(", confirm: { remember: false }", terms(false, None));
+    check(", confirm: { expiresAfterSeconds: 60 }", terms(true, Some(60)));
 }

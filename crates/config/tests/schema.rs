@@ -13,7 +13,7 @@ fn good() -> Value {
         "agents": [{
             "id": "a", "type": "Agent", "connectionId": "demo",
             "properties": { "model": "m", "maxSteps": 3, "toolChoice": "auto", "timeout": 5000, "stopOnToolCall": ["find"] },
-            "tools": ["e/f", { "endpointId": "e/f", "name": "find", "confirm": true }],
+            "tools": ["e/f", { "endpointId": "e/f", "name": "find", "confirm": true, "visibleParameters": ["q"] }],
         }],
         "api": [{
             "id": "e/f", "description": "Find", "payloadSchema": { "type": "object" },

@@ -2,6 +2,7 @@
 
 use crate::ToolError;
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -22,6 +23,8 @@ pub struct ToolSpec {
     pub execution: Execution,
     /// Whether the user must say yes to each call.
     pub needs_approval: bool,
+    /// How the user is asked, for whatever reason.
+    pub approval: ApprovalTerms,
     /// How long one call may take.
     pub timeout: Duration,
 }
@@ -38,6 +41,7 @@ impl ToolSpec {
             input_schema,
             execution: Execution::Server,
             needs_approval: false,
+            approval: ApprovalTerms::default(),
             timeout: Self::DEFAULT_TIMEOUT,
         }
     }
@@ -53,6 +57,23 @@ impl ToolSpec {
             hash.update(text);
         }
         hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// How the user is asked about a tool's calls.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApprovalTerms {
+    /// A yes may be given for further calls, too.
+    pub may_remember: bool,
+    /// How long a question waits for its answer; without an end by default.
+    pub expires_after: Option<Duration>,
+    /// The arguments that the user sees first and may change; all without it.
+    pub visible_parameters: Option<Vec<String>>,
+}
+
+impl Default for ApprovalTerms {
+    fn default() -> Self {
+        Self { may_remember: true, expires_after: None, visible_parameters: None }
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::routine::{self, Budget, Surroundings};
 use crate::step::{Dialects, Step};
 use crate::{Connection, EndpointError, EndpointTool, Gate, Secrets};
-use contract::ToolSpec;
+use contract::{ApprovalTerms, ToolSpec};
 use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -149,12 +149,20 @@ impl Endpoints {
         Ok(compiled)
     }
 
-    /// The endpoint as a tool under this name; none unless it has a description and a payload schema (L-8).
-    pub fn tool(self: &Arc<Self>, id: &str, name: &str, confirm: bool) -> Option<EndpointTool> {
+    /// The endpoint as a tool under this name; none unless it has a description and a payload schema (L-8). `confirm` has the user asked
+    /// before each call, `approval` says how, whoever has him asked.
+    pub fn tool(
+        self: &Arc<Self>,
+        id: &str,
+        name: &str,
+        confirm: bool,
+        approval: ApprovalTerms,
+    ) -> Option<EndpointTool> {
         let endpoint = &self.endpoints.get(id)?.endpoint;
         let (description, schema) = (endpoint.description.clone()?, endpoint.payload_schema.clone()?);
         let spec = ToolSpec {
             needs_approval: confirm,
+            approval,
             // The routine's own limit comes first, since it knows what to say.
             timeout: self.time + Duration::from_secs(5),
             ..ToolSpec::new(name, description, schema)

@@ -1,6 +1,6 @@
 //! Routines over a real database.
 
-use contract::{Tool, ToolContext};
+use contract::{ApprovalTerms, Tool, ToolContext};
 use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Sql, SqlSettings};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -256,8 +256,8 @@ async fn a_call_ends_with_its_caller_and_with_its_time() {
 async fn an_endpoint_is_a_tool() {
     let routine = json!([{ ":if": { "_eq": [{ "_payload": "q" }, ""] }, ":then": { ":reject": "Say what." } }, { ":return": "found" }]);
     let endpoints = Arc::new(endpoints(false, Duration::from_secs(20), &[("search", routine)]).await);
-    assert!(endpoints.tool("none", "none", false).is_none());
-    let tool = endpoints.tool("search", "find", true).unwrap().of(Arc::new(|_: &str| Ok(())));
+    assert!(endpoints.tool("none", "none", false, ApprovalTerms::default()).is_none());
+    let tool = endpoints.tool("search", "find", true, ApprovalTerms::default()).unwrap().of(Arc::new(|_: &str| Ok(())));
     let spec = tool.spec();
     assert_eq!((spec.name.as_str(), spec.description.as_str(), spec.needs_approval), ("find", "Does something.", true));
     let context = || ToolContext {

@@ -76,6 +76,7 @@ async fn begin(store: &Store, run: u64) -> Result<(), StoreError> {
         now: 0,
         lease_until: i64::MAX,
         audit: Vec::new(),
+        grants: Vec::new(),
     };
     store.begin_run("owner", begin).await.map(|_| ())
 }

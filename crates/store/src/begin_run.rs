@@ -1,7 +1,7 @@
 //! Accepting a submission: its messages and the run that answers it, in one transaction.
 
 use crate::messages::{self, set_body};
-use crate::{AuditEntry, Store, StoreError, audit, body, run_events};
+use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants, run_events};
 use sqlx::{Row, SqliteConnection};
 use wire::UiMessage;
 
@@ -32,6 +32,8 @@ pub struct BeginRun {
     pub lease_until: i64,
     /// Calls that end with this submission.
     pub audit: Vec<AuditEntry>,
+    /// Standing approvals that are given with it.
+    pub grants: Vec<NewGrant>,
 }
 
 /// A message to insert.
@@ -127,6 +129,7 @@ impl Prepared {
         }
         self.store_messages(db).await?;
         self.insert_run(db, epoch).await?;
+        grants::insert(db, &self.owner, std::mem::take(&mut self.begin.grants)).await?;
         audit::append(db, std::mem::take(&mut self.begin.audit)).await?;
         Ok(Begun::Started { epoch: epoch.cast_unsigned() })
     }

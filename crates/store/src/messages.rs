@@ -1,6 +1,6 @@
 //! Table `messages`: the tree of a conversation.
 
-use crate::{AuditEntry, Store, StoreError, audit, body};
+use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants};
 use futures::TryStreamExt;
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
@@ -97,11 +97,27 @@ impl Store {
         message: UiMessage,
         entries: Vec<AuditEntry>,
     ) -> Result<(), StoreError> {
+        self.keep_answers(owner, conversation_id, message, entries, Vec::new()).await
+    }
+
+    /// The same with standing approvals that are given with the decision.
+    ///
+    /// # Errors
+    /// As [`Store::update_message`].
+    pub async fn keep_answers(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message: UiMessage,
+        entries: Vec<AuditEntry>,
+        given: Vec<NewGrant>,
+    ) -> Result<(), StoreError> {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         let body = body::encode(&message)?;
         self.write(move |db| {
             Box::pin(async move {
-                update(db, owner, conversation_id, message.id, body).await?;
+                update(db, &owner, conversation_id, message.id, body).await?;
+                grants::insert(db, &owner, given).await?;
                 audit::append(db, entries).await
             })
         })
@@ -119,7 +135,7 @@ fn stored(conversation_id: &str, row: &SqliteRow) -> Result<StoredMessage, Store
 
 async fn update(
     db: &mut SqliteConnection,
-    owner: String,
+    owner: &str,
     conversation_id: String,
     id: String,
     body: String,

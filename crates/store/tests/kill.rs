@@ -26,6 +26,7 @@ async fn victim() {
             now: number,
             lease_until: number,
             audit: Vec::new(),
+            grants: Vec::new(),
         };
         assert_eq!(store.begin_run("ada", begin).await.unwrap(), Begun::Started { epoch: 1 });
         println!("\nbegun {number}");

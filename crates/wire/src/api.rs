@@ -74,6 +74,9 @@ pub enum Answer {
         /// With a yes: other arguments than the agent's, an object. They take their place in the record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
+        /// With a yes: also for further calls of this tool.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        remember: Option<Remember>,
     },
     /// The result of a tool that the browser ran.
     Output {
@@ -90,6 +93,54 @@ pub enum Answer {
         error_text: String,
     },
 }
+
+/// How far a yes holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Remember {
+    /// In this conversation.
+    Conversation,
+    /// In all of the user's conversations.
+    Always,
+}
+
+/// A yes that holds for further calls, too: calls of this tool by this agent, as long as the tool says the same of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StandingApproval {
+    /// By which it is revoked.
+    pub id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// The tool.
+    pub tool_name: String,
+    /// The conversation that it holds in; in all without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation_id: Option<String>,
+    /// That conversation's title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub conversation_title: Option<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+}
+
+read_struct!(StandingApproval {
+    id: "id",
+    agent_id: "agentId",
+    tool_name: "toolName",
+    conversation_id: "conversationId",
+    conversation_title: "conversationTitle",
+    created_at: "createdAt",
+});
+
+/// The user's standing approvals.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StandingApprovals {
+    /// Newest first.
+    pub items: Vec<StandingApproval>,
+}
+
+read_struct!(StandingApprovals { items: "items" });
 
 /// What the message's `metadata` holds.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -2,7 +2,7 @@
 
 mod read;
 
-use crate::ProviderMetadata;
+use crate::{ApprovalTerms, ProviderMetadata};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -149,6 +149,9 @@ pub enum Chunk {
         approval_id: String,
         /// The call.
         tool_call_id: String,
+        /// How it is asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        terms: Option<Box<ApprovalTerms>>,
     },
     /// The result.
     ToolOutputAvailable {

@@ -13,7 +13,9 @@ pub mod reduce;
 
 pub use chunk::{Chunk, DataChunk, FinishReason};
 pub use error::{ErrorCode, UserError};
-pub use message::{Approval, DataPart, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart};
+pub use message::{
+    Approval, ApprovalTerms, DataPart, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart,
+};
 pub use reduce::{Change, ReduceError, Reducer};
 
 /// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.
@@ -26,10 +28,11 @@ pub const PROVIDER_ITEM: &str = "data-provider-item";
 /// A data part with what a suspended call goes on from, by the call's id; it never leaves the server.
 pub const SUSPENDED_CALL: &str = "data-suspended-call";
 
-/// A data part with the fingerprint of the tool that the user was asked about, by the call's id; it never leaves the server.
-pub const ASKED_TOOL: &str = "data-asked-tool";
+/// A data part about a call that a standing approval lets run, by the call's id: `{grantId, toolName, scope}`, where the scope is
+/// `conversation` or `always`.
+pub const STANDING_APPROVAL: &str = "data-standing-approval";
 
 /// Whether parts of this type are for the store alone.
 pub fn is_private(kind: &str) -> bool {
-    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | ASKED_TOOL)
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL)
 }

@@ -241,6 +241,44 @@ pub struct Approval {
     /// Binds the question to its arguments, for clients that carry it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
+    /// How it is asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub terms: Option<Box<ApprovalTerms>>,
+    /// Nobody decided in time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expired: Option<bool>,
+}
+
+/// How the user is asked whether a tool may run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ApprovalTerms {
+    /// The tool as it was when the question was asked, by its fingerprint; none for a call within another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// A yes may be given for further calls, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub may_remember: Option<bool>,
+    /// Until when it waits for an answer; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<i64>,
+    /// The arguments that are shown first and may be changed; all without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visible_parameters: Option<Vec<String>>,
+}
+
+read_struct!(ApprovalTerms {
+    tool: "tool",
+    may_remember: "mayRemember",
+    expires_at: "expiresAt",
+    visible_parameters: "visibleParameters",
+});
+
+impl Approval {
+    /// A question that nobody has decided on.
+    pub fn new(id: impl Into<String>) -> Self {
+        Self { id: id.into(), approved: None, reason: None, signature: None, terms: None, expired: None }
+    }
 }
 
 impl UiMessage {
@@ -292,6 +330,23 @@ impl ToolPart {
     /// Whether nothing more will happen to the call.
     pub fn is_final(&self) -> bool {
         self.state.is_final() && !(self.state == ToolState::OutputAvailable && self.preliminary == Some(true))
+    }
+
+    /// The arguments that the user may change, by the question that is open; none where all may be.
+    pub fn visible_parameters(&self) -> Option<&[String]> {
+        self.approval.as_ref()?.terms.as_ref()?.visible_parameters.as_deref()
+    }
+
+    /// Puts the user's arguments in the place of the agent's. Those that he may not change stay as they are.
+    pub fn change_input(&mut self, input: &Value) {
+        let mut changed = input.clone();
+        if let (Some(visible), Some(Value::Object(before)), Some(after)) =
+            (self.visible_parameters(), &self.input, changed.as_object_mut())
+        {
+            let hidden = before.iter().filter(|(key, _)| !visible.contains(key));
+            after.extend(hidden.map(|(key, value)| (key.clone(), value.clone())));
+        }
+        self.input = Some(changed);
     }
 
     /// A call whose arguments are about to arrive.
@@ -471,6 +526,9 @@ impl Approval {
             approved: yes(fields, "approved"),
             reason: text(fields, "reason"),
             signature: text(fields, "signature"),
+            // What cannot be read is left out: no client's word counts here.
+            terms: take(fields, "terms").and_then(|terms| ApprovalTerms::read(terms).ok()).map(Box::new),
+            expired: yes(fields, "expired"),
         })
     }
 }

@@ -205,10 +205,9 @@ impl Reducer {
                     tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
                 }))
             }
-            Chunk::ToolApprovalRequest { approval_id, tool_call_id } => self.outcome(tool_call_id, |tool| {
+            Chunk::ToolApprovalRequest { approval_id, tool_call_id, terms } => self.outcome(tool_call_id, |tool| {
                 tool.state = ToolState::ApprovalRequested;
-                tool.approval =
-                    Some(Approval { id: approval_id.clone(), approved: None, reason: None, signature: None });
+                tool.approval = Some(Approval { terms: terms.clone(), ..Approval::new(approval_id) });
             }),
             Chunk::ToolOutputAvailable {
                 tool_call_id,

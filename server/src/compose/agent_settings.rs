@@ -2,9 +2,15 @@
 
 use agent::{Limits, Prune, PruneReasoning, PruneToolCalls, Settings, StepRule, Steps, Timeouts};
 use config::Config;
-use contract::{Price, Sampling, ToolChoice};
+use contract::{ApprovalTerms, Price, Sampling, ToolChoice};
 use std::collections::HashMap;
 use std::time::Duration;
+
+/// How the user is asked about calls of a tool.
+pub(super) fn approval(confirm: Option<config::Confirm>, visible_parameters: Option<Vec<String>>) -> ApprovalTerms {
+    let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
+    ApprovalTerms { may_remember: remember, expires_after, visible_parameters }
+}
 
 /// An agent's settings.
 pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {

@@ -2,7 +2,7 @@
 //! top.
 
 use super::agent_context::{field, undeclared, with_page_context, with_shared_state};
-use super::agent_settings::settings;
+use super::agent_settings::{approval, settings};
 use super::hooks::{self, HookRoom};
 use super::instructions;
 use super::mcp::McpServers;
@@ -198,7 +198,8 @@ fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Re
 /// The agent's endpoints (L-47), before there is a caller for whom they are called.
 fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<EndpointTool>> {
     let tools = agent.tools.iter().map(|tool| {
-        let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm);
+        let approval = approval(tool.confirm, tool.visible_parameters.clone());
+        let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm.is_some(), approval);
         built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))
     });
     tools.collect()

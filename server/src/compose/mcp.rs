@@ -1,5 +1,6 @@
 //! MCP servers: one for all agents that reach it in the same way, kept when the config changes and it does not.
 
+use super::agent_settings::approval;
 use anyhow::anyhow;
 use config::{Config, McpConnection, McpRef, McpTransport};
 use contract::ToolSource;
@@ -41,7 +42,8 @@ impl McpServers {
                 allow: used.allow.clone(),
                 deny: used.deny.clone(),
                 prefix: used.prefix.clone(),
-                confirm: used.confirm,
+                confirm: used.confirm.is_some(),
+                approval: approval(used.confirm, None),
                 timeout: used.timeout.unwrap_or(config.limits.tool),
             };
             let source = McpSource::new(server, selection).map_err(|error| anyhow!("{}: {error}", agent.at))?;

@@ -1,5 +1,6 @@
 //! The tools that agents take of remote agents.
 
+use super::agent_settings::approval;
 use anyhow::{Context, anyhow};
 use config::{Config, ConnectionKind};
 use contract::ToolSource;
@@ -22,7 +23,12 @@ pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<
             allow_private: connection.allow_private,
             call_time: connection.timeout,
         };
-        let selection = RemoteSelection { allow: used.allow.clone(), deny: used.deny.clone(), confirm: used.confirm };
+        let selection = RemoteSelection {
+            allow: used.allow.clone(),
+            deny: used.deny.clone(),
+            confirm: used.confirm.is_some(),
+            approval: approval(used.confirm, None),
+        };
         let remote = RemoteAgent::new(settings).map_err(|error| anyhow!(error));
         let source = remote.and_then(|remote| {
             RemoteSource::new(&used.connection_id, remote, &selection).map_err(|error| anyhow!(error))

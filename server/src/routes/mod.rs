@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod endpoints;
+pub(crate) mod grants;
 pub(crate) mod health;
 pub(crate) mod pages;
 pub(crate) mod remote_agent;

@@ -7,7 +7,7 @@ use crate::api::{self, ApiError};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
-use wire::api::{Answer, SendRequest, Submission};
+use wire::api::{Answer, Remember, SendRequest, Submission};
 use wire::error::ErrorCode;
 use wire::{Approval, Role, ToolPart, ToolState, UiMessage};
 
@@ -88,7 +88,7 @@ impl Session {
         }
     }
 
-    /// The user's decision on a call, perhaps with other arguments than the agent's.
+    /// The user's decision on a call, perhaps with other arguments than the agent's, perhaps for further calls, too.
     pub(in crate::agent_chat) fn decide(
         self,
         tool_call_id: String,
@@ -96,6 +96,7 @@ impl Session {
         approved: bool,
         reason: Option<String>,
         input: Option<Value>,
+        remember: Option<Remember>,
     ) {
         if self.phase.get_untracked() != Phase::Idle {
             return;
@@ -104,13 +105,20 @@ impl Session {
         self.show_call(&tool_call_id, |tool| {
             tool.state = ToolState::ApprovalResponded;
             if let Some(input) = &input {
-                tool.input = Some(input.clone());
+                tool.change_input(input);
             }
-            let id = tool.approval.take().map(|approval| approval.id).unwrap_or_default();
-            tool.approval = Some(Approval { id, approved: Some(approved), reason: reason.clone(), signature: None });
+            let approval = tool.approval.take().unwrap_or_else(|| Approval::new(""));
+            tool.approval = Some(Approval { approved: Some(approved), reason: reason.clone(), ..approval });
         });
-        let answers = vec![Answer::Approval { tool_call_id, approval_id, approved, reason, input }];
+        let answers = vec![Answer::Approval { tool_call_id, approval_id, approved, reason, input, remember }];
         self.run(Submission::Answers { answers });
+    }
+
+    /// The time to decide about a call is up: shows what the server makes of it.
+    pub(in crate::agent_chat) fn expired(self) {
+        if !self.is_gone() && self.phase.get_untracked() == Phase::Idle {
+            spawn_local(self.reload());
+        }
     }
 
     /// The user's answer to a question of the agent.

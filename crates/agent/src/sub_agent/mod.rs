@@ -7,9 +7,11 @@
 mod suspended;
 mod view;
 
+pub use suspended::{Within, waiting_within};
+
 use crate::run::run_below;
 use crate::tools::{Caller, Came, Record};
-use crate::{Agent, Decision, Ending, PendingCall, Turn};
+use crate::{Agent, Decision, Ending, Grant, PendingCall, Turn};
 use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -45,6 +47,8 @@ impl SubAgent {
 pub(crate) struct Resumed {
     pub(crate) state: Value,
     pub(crate) decision: Decision,
+    /// The standing approval that was given with it.
+    pub(crate) grant: Option<Grant>,
 }
 
 /// Runs it, once one of the few places is free. Boxed, since an agent below may have agents below it.
@@ -81,7 +85,13 @@ async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Call
     let Some(mut suspended) = Suspended::read(resumed.state) else {
         return failed("What the agent had done before is lost. Hand it the task again.");
     };
-    suspended.decide(resumed.decision);
+    suspended.decide(resumed.decision, resumed.grant);
+    // The yes may have been given for the next ones, too.
+    while let Some(next) = suspended.next()
+        && let Some(grant) = caller.grant_waiting(&below.agent.id, &next).await
+    {
+        suspended.decide(Decision::Approved, Some(grant));
+    }
     if suspended.asks() {
         return suspended.wait();
     }
@@ -96,6 +106,7 @@ fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>)
         pending,
         user_id: caller.user_id.clone(),
         conversation_id: caller.conversation_id.clone(),
+        grants: caller.grants.clone(),
         cancel: caller.cancel.clone(),
     }
 }

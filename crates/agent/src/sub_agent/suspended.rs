@@ -2,8 +2,8 @@
 
 use super::view::View;
 use crate::tools::Came;
-use crate::{Decision, PendingCall, WaitingCall};
-use contract::{Message, ToolCall};
+use crate::{Decision, Grant, PendingCall, WaitingCall};
+use contract::{ApprovalTerms, Message, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -24,15 +24,21 @@ struct Call {
     state: Option<Value>,
     /// The tool as it was when the user was asked.
     asked: Option<String>,
+    /// How the user is asked.
+    #[serde(default)]
+    terms: ApprovalTerms,
     decision: Option<Decision>,
+    /// The standing approval behind the decision.
+    #[serde(default)]
+    grant: Option<Grant>,
 }
 
 impl Suspended {
     pub(super) fn new(messages: Vec<Arc<Message>>, waiting: Vec<WaitingCall>, view: View) -> Self {
         let messages = messages.into_iter().map(Arc::unwrap_or_clone).collect();
         let calls = waiting.into_iter().map(|waiting| {
-            let WaitingCall { call, state, asked } = waiting;
-            Call { call, state, asked, decision: None }
+            let WaitingCall { call, state, asked, terms } = waiting;
+            Call { call, state, asked, terms, decision: None, grant: None }
         });
         Self { messages, calls: calls.collect(), view }
     }
@@ -43,11 +49,17 @@ impl Suspended {
             .ok()
     }
 
-    /// The first call that has none gets this decision.
-    pub(super) fn decide(&mut self, decision: Decision) {
+    /// The first call that has none gets this decision, perhaps with the standing approval behind it.
+    pub(super) fn decide(&mut self, decision: Decision, grant: Option<Grant>) {
         if let Some(call) = self.calls.iter_mut().find(|call| call.decision.is_none()) {
-            call.decision = Some(decision);
+            (call.decision, call.grant) = (Some(decision), grant);
         }
+    }
+
+    /// The next call that needs a decision.
+    pub(super) fn next(&self) -> Option<WaitingCall> {
+        let Call { call, state, asked, terms, .. } = self.calls.iter().find(|call| call.decision.is_none())?;
+        Some(WaitingCall { call: call.clone(), state: state.clone(), asked: asked.clone(), terms: terms.clone() })
     }
 
     /// Whether there is more to decide.
@@ -57,12 +69,14 @@ impl Suspended {
 
     /// The call above waits, for the next decision.
     pub(super) fn wait(mut self) -> Came {
-        if let Some(Call { call, .. }) = self.calls.iter().find(|call| call.decision.is_none()) {
-            self.view.ask(&call.name, &call.input, &call.id);
+        let mut terms = ApprovalTerms::default();
+        if let Some(next) = self.next() {
+            self.view.ask(&next.call.name, &next.call.input, &next.call.id);
+            terms = next.terms;
         }
         let output = self.view.to_value();
         match serde_json::to_value(&self) {
-            Ok(state) => Came::Suspended { output, state },
+            Ok(state) => Came::Suspended { output, state, terms },
             Err(error) => {
                 tracing::error!(%error, "a suspended agent cannot be written");
                 super::failed("The agent could not wait for the user.")
@@ -72,10 +86,39 @@ impl Suspended {
 
     /// What the run goes on with.
     pub(super) fn into_turn(self) -> (Vec<Arc<Message>>, Vec<PendingCall>, View) {
-        let pending = self.calls.into_iter().map(|Call { call, state, asked, decision }| {
+        let pending = self.calls.into_iter().map(|Call { call, state, asked, decision, grant, .. }| {
             // Whatever was not decided is not done.
-            PendingCall { call, state, asked, decision: decision.unwrap_or(Decision::Denied(None)) }
+            PendingCall { call, state, asked, grant, decision: decision.unwrap_or(Decision::Denied(None)) }
         });
         (self.messages.into_iter().map(Arc::new).collect(), pending.collect(), self.view)
     }
+}
+
+/// A call that the user is asked about within a suspended one, however deep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Within {
+    /// The agent that made it.
+    pub agent_id: String,
+    /// The call, with the calls on the way to it in its id, as in [`crate::Event::Nested`].
+    pub call: ToolCall,
+    /// The tool as it was when the user was asked.
+    pub asked: Option<String>,
+}
+
+/// The calls that wait in what the call `above` goes on from, the one that the user is asked about first; none where that cannot be read.
+pub fn waiting_within(above: &str, state: &Value) -> Vec<Within> {
+    let Ok(suspended) = Suspended::deserialize(state) else { return Vec::new() };
+    let agent_id = suspended.view.agent_id();
+    let open = suspended.calls.iter().filter(|call| call.decision.is_none());
+    let within = open.flat_map(|Call { call, state, asked, .. }| {
+        let id = format!("{above}/{}", call.id);
+        match state {
+            Some(state) => waiting_within(&id, state),
+            None => {
+                let call = ToolCall { id, ..call.clone() };
+                vec![Within { agent_id: agent_id.to_owned(), call, asked: asked.clone() }]
+            }
+        }
+    });
+    within.collect()
 }

@@ -79,6 +79,9 @@ enum Step {
         output: Option<Value>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
+        /// A standing approval let it run.
+        #[serde(default, skip_serializing_if = "is_false")]
+        granted: bool,
     },
 }
 
@@ -105,6 +108,10 @@ impl View {
             cost_usd: None,
             waiting: None,
         }
+    }
+
+    pub(super) fn agent_id(&self) -> &str {
+        &self.agent_id
     }
 
     pub(super) fn to_value(&self) -> Value {
@@ -147,6 +154,16 @@ impl View {
         }
     }
 
+    fn grant(&mut self, call_id: &str) {
+        let found = self.steps.iter_mut().rev().find_map(|step| match step {
+            Step::Tool { id, granted, .. } if id == call_id => Some(granted),
+            _ => None,
+        });
+        if let Some(granted) = found {
+            *granted = true;
+        }
+    }
+
     /// Takes an event in. Answers whether it is worth being shown at once; none if it changes nothing.
     fn see(&mut self, event: &Event) -> Option<bool> {
         match event {
@@ -159,13 +176,30 @@ impl View {
             Event::ToolCall { call, .. } => {
                 self.put_text_away();
                 let (id, name, input) = (call.id.clone(), call.name.clone(), small(&call.input));
-                self.push(Step::Tool { id, name, state: StepState::Running, input, output: None, error: None });
+                self.push(Step::Tool {
+                    id,
+                    name,
+                    state: StepState::Running,
+                    input,
+                    output: None,
+                    error: None,
+                    granted: false,
+                });
             }
             Event::ToolCallInvalid { id, name, input, .. } => {
                 self.put_text_away();
                 let (id, name, input) = (id.clone(), name.clone(), small(input));
-                self.push(Step::Tool { id, name, state: StepState::Failed, input, output: None, error: None });
+                self.push(Step::Tool {
+                    id,
+                    name,
+                    state: StepState::Failed,
+                    input,
+                    output: None,
+                    error: None,
+                    granted: false,
+                });
             }
+            Event::CallGranted { call_id, .. } => self.grant(call_id),
             Event::ApprovalRequest { call_id, .. } => self.settle(call_id, StepState::Waiting, |_, _| {}),
             Event::ToolStarted { call_id, .. } => self.settle(call_id, StepState::Running, |_, _| {}),
             Event::ToolDenied { call_id, .. } => self.settle(call_id, StepState::Denied, |_, _| {}),
@@ -185,6 +219,11 @@ impl View {
         }
         Some(true)
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// An agent's view, which is bounded itself; anything else that only looks like one is not.
@@ -279,6 +318,7 @@ fn is_for_the_record(event: &Event) -> bool {
             | Event::ToolCallInvalid { .. }
             | Event::CallDecided { .. }
             | Event::CallRuled { .. }
+            | Event::CallGranted { .. }
             | Event::ApprovalRequest { .. }
             | Event::ToolStarted { .. }
             | Event::ToolFinished { .. }

@@ -164,7 +164,37 @@ async fn a_task_handed_down() {
     let within = format!("payer: a/x pay {{}} denied {no}\n");
     check(answers(vec![decide("a", false)]), (&within, &format!("ok ran {no}"))).await;
     let passed = "The user did not answer and sent a new message instead.";
-    check(message("m2"), ("", &format!("interrupted [approval asked, approval denied ada {passed}]"))).await;
+    let passed = format!("[approval asked, approval denied ada {passed}]");
+    check(message("m2"), (&format!("payer: a/x pay {{}} denied {passed}\n"), &format!("interrupted {passed}"))).await;
+}
+
+/// A task whose tool does not stop in time has a row for both, as it has when the run is stopped.
+#[tokio::test]
+async fn a_task_that_is_cut_off() {
+    let check = async |timeout: Duration, is_stopped: bool, expected: &str| {
+        // The tool of the agent below that one takes longer to give up than its caller waits.
+        let lowest = agent("lowest", vec![calls(&[("x", "hang", "{}")])], tools());
+        let spec = ToolSpec { timeout, ..ToolSpec::new("lowest", "", SubAgent::default_schema()) };
+        let task = |id, name| calls(&[(id, name, r#"{"task":"Do."}"#)]);
+        let mut middle = agent("middle", vec![task("l", "lowest"), says("given up")], Vec::new());
+        middle.agents.push(Arc::new(SubAgent { spec, agent: lowest }));
+        let spec = ToolSpec::new("middle", "", SubAgent::default_schema());
+        let mut above = agent("helper", vec![task("a", "middle"), says("done")], Vec::new());
+        above.agents.push(Arc::new(SubAgent { spec, agent: middle }));
+        let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
+        let sent = house.begin(message("m1")).await;
+        if is_stopped {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            house.chat.stop(&ada(), "c1").await.unwrap();
+        }
+        sent.frames.collect::<Vec<_>>().await;
+        assert_eq!(house.log().await.replace(r#"{"task":"Do."} "#, ""), expected);
+    };
+    let minute = Duration::from_secs(60);
+    let stopped = "lowest: a/l/x hang {} interrupted ran []\nmiddle: a/l lowest interrupted ran []\na middle interrupted ran []\n";
+    check(minute, true, stopped).await;
+    let late = "lowest: a/l/x hang {} interrupted ran []\nmiddle: a/l lowest error ran []\na middle ok ran []\n";
+    check(Duration::from_millis(200), false, late).await;
 }
 
 /// Says no to `fail`, and has the user asked for `look`.

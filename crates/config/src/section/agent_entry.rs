@@ -84,9 +84,10 @@ pub(crate) enum ToolEntry {
 pub(crate) struct ToolProperties {
     /// The endpoint.
     pub(super) endpoint_id: EndpointId,
-    /// Ask the user before each call.
-    #[serde(default)]
-    pub(super) confirm: bool,
+    /// Ask the user before each call, and how.
+    pub(super) confirm: Option<super::confirm::ConfirmEntry>,
+    /// The parameters that the user sees first when asked, and may change; all without it.
+    pub(super) visible_parameters: Option<Vec<Text>>,
     /// What the model calls it; without it the endpoint's id, with `__` for `/`.
     pub(super) name: Option<ToolName>,
 }

@@ -1,6 +1,7 @@
 //! An agent's tools: endpoints that a model can call.
 
 use super::agent_entry::{ToolEntry, ToolProperties};
+use super::confirm::{self, ConfirmEntry};
 use super::reach::{Thing, Use};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
@@ -26,19 +27,23 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
         let Some(entry) = Shape::of::<ToolEntry>().and_then(|shape| decode(node, shape, context.report)) else {
             continue;
         };
-        let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, name } = match entry {
+        let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, visible_parameters, name } = match entry {
             ToolEntry::Long(properties) => properties,
-            ToolEntry::Short(endpoint_id) => ToolProperties { endpoint_id, confirm: false, name: None },
+            ToolEntry::Short(endpoint_id) => {
+                ToolProperties { endpoint_id, confirm: None, visible_parameters: None, name: None }
+            }
         };
         let (endpoint_at, name_at) = (node.at(&[Step::Key("endpointId")]), node.at(&[Step::Key("name")]));
-        check_endpoint(&endpoint_id, endpoint_at, confirm, context);
+        let confirm = ConfirmEntry::read(confirm);
+        check_endpoint(&endpoint_id, endpoint_at, confirm.is_some(), context);
+        let visible_parameters = confirm::visible_parameters(visible_parameters, &endpoint_id, node, context);
         let name = name.map_or_else(|| endpoint_id.replace('/', "__"), |ToolName(name)| name);
         check_name(&name, name_at, context);
         if let Some(first) = taken.insert(name.clone(), node.at) {
             let help = format!("the first one is in line {}; give one of them another `name`", first.line);
             context.report.error(name_at, format!("this agent has two tools with the name `{name}`"), Some(help));
         }
-        tools.push(ToolRef { endpoint_id, confirm, name });
+        tools.push(ToolRef { endpoint_id, confirm, visible_parameters, name });
     }
     tools
 }

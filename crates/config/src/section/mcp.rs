@@ -1,5 +1,6 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which may name one, change it or stand alone.
 
+use super::confirm::ConfirmEntry;
 use super::value::{Id, Setting, Text, patterns};
 use super::{Context, type_of};
 use crate::agent::McpRef;
@@ -106,8 +107,7 @@ pub(crate) struct McpSourceProperties {
     #[serde(flatten)]
     server: McpProperties,
     /// Ask the user before each call.
-    #[serde(default)]
-    confirm: bool,
+    confirm: Option<ConfirmEntry>,
     /// Only tools whose names match one of these patterns, as in `read_*`.
     allow: Option<Vec<Text>>,
     /// Not those that match one of these.
@@ -148,7 +148,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         McpEntry::Short(id) => McpSourceProperties {
             connection_id: Some(id),
             server: McpProperties::default(),
-            confirm: false,
+            confirm: None,
             allow: None,
             deny: Vec::new(),
             prefix: None,
@@ -165,7 +165,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
     Some(McpRef {
         server: complete(&name, base, properties.server, node, context)?,
         name,
-        confirm: properties.confirm,
+        confirm: ConfirmEntry::read(properties.confirm),
         allow,
         deny,
         prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),

@@ -10,6 +10,7 @@ mod agents;
 mod api;
 mod block_entry;
 mod call_request;
+mod confirm;
 mod connections;
 mod dynamic;
 mod events;

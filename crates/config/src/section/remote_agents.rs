@@ -1,5 +1,6 @@
 //! Remote tool-agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
 
+use super::confirm::ConfirmEntry;
 use super::value::{Id, Setting, Text, patterns};
 use super::{Context, connections, type_of};
 use crate::agent::RemoteRef;
@@ -50,8 +51,7 @@ pub(crate) struct RemoteSourceProperties {
     /// A connection of the type `RemoteAgent`.
     connection_id: Id,
     /// Ask the user before each call, also of tools that do not want it.
-    #[serde(default)]
-    confirm: bool,
+    confirm: Option<ConfirmEntry>,
     /// Only tools whose names match one of these patterns, as in `read_*`.
     allow: Option<Vec<Text>>,
     /// Not those that match one of these.
@@ -116,7 +116,7 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
     let properties = match decode(node, Shape::of::<RemoteEntry>()?, context.report)? {
         RemoteEntry::Long(properties) => properties,
         RemoteEntry::Short(connection_id) => {
-            RemoteSourceProperties { connection_id, confirm: false, allow: None, deny: Vec::new(), prefix: None }
+            RemoteSourceProperties { connection_id, confirm: None, allow: None, deny: Vec::new(), prefix: None }
         }
     };
     let Id(id) = properties.connection_id;
@@ -132,7 +132,7 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
     let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
     Some(RemoteRef {
         connection_id: id,
-        confirm: properties.confirm,
+        confirm: ConfirmEntry::read(properties.confirm),
         allow,
         deny,
         prefix: properties.prefix.map(|Text(text)| text),

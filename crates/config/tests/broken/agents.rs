@@ -113,10 +113,34 @@ fn tools() {
     ");
     assert_snapshot!(check(&agent("", "[{ endpointId: search, confirm: maybe }]")), @"
     refused
-    chatwright.yaml:12:44: error: expected true or false, found the text `maybe`
+    chatwright.yaml:12:44: error: expected true or false or a mapping, found the text `maybe`
         |
      12 |     tools: [{ endpointId: search, confirm: maybe }]
         |                                            ^^^^^
+    ");
+    let asks = |terms: &str| check(&agent("", &format!("[{{ endpointId: search, {terms} }}]")));
+    assert_eq!(asks("confirm: { remember: false, expiresAfterSeconds: 900 }, visibleParameters: [q]"), "accepted\n");
+    assert_snapshot!(asks("confirm: { expiresAfterSeconds: 0 }"), @"
+    refused
+    chatwright.yaml:12:67: error: expected a number between 1 and 31536000, found the number 0
+        |
+     12 |     tools: [{ endpointId: search, confirm: { expiresAfterSeconds: 0 } }]
+        |                                                                   ^
+    ");
+    assert_snapshot!(asks("confirm: { expires: 60 }"), @"
+    refused
+    chatwright.yaml:12:46: error: there is no key `expires` here
+        |
+     12 |     tools: [{ endpointId: search, confirm: { expires: 60 } }]
+        |                                              ^^^^^^^
+        = help: one of `remember`, `expiresAfterSeconds`
+    ");
+    assert_snapshot!(asks("confirm: true, visibleParameters: [query]"), @"
+    refused
+    chatwright.yaml:12:79: error: the endpoint `search` has no parameter `query`
+        |
+     12 |     tools: [{ endpointId: search, confirm: true, visibleParameters: [query] }]
+        |                                                                      ^^^^^
     ");
     assert_snapshot!(check(&agent("", "[[search]]")), @"
     refused

@@ -4,6 +4,7 @@
 mod audit;
 mod conversations;
 mod faults;
+mod grants;
 mod journal;
 mod ledger;
 mod owners;

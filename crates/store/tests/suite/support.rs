@@ -49,6 +49,7 @@ pub(crate) fn submission(conversation_id: &str, key: &str, parent: Option<&str>,
         now,
         lease_until: now + 15_000,
         audit: Vec::new(),
+        grants: Vec::new(),
     }
 }
 

@@ -97,6 +97,7 @@ impl Selected {
         }
         Some(ToolSpec {
             needs_approval: self.selection.confirm || is_changed,
+            approval: self.selection.approval.clone(),
             timeout: self.selection.timeout,
             ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
         })
@@ -139,6 +140,7 @@ mod tests {
                 deny: owned(deny),
                 prefix: prefix.to_owned(),
                 confirm: false,
+                approval: contract::ApprovalTerms::default(),
                 timeout: Duration::from_secs(1),
             });
             let names = ["read_one", "read_two", "write", "read-file"];

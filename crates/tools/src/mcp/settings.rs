@@ -1,5 +1,6 @@
 //! How to reach a server, and what an agent takes of it.
 
+use contract::ApprovalTerms;
 use secrecy::{ExposeSecret, SecretString};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -79,6 +80,8 @@ pub struct McpSelection {
     pub prefix: String,
     /// Ask the user before each call.
     pub confirm: bool,
+    /// How the user is asked, whoever has him asked.
+    pub approval: ApprovalTerms,
     /// How long one call may take.
     pub timeout: Duration,
 }

@@ -2,7 +2,7 @@
 
 use super::agent::RemoteAgent;
 use crate::patterns::patterns;
-use contract::{Sourced, Tool, ToolError, ToolSource};
+use contract::{ApprovalTerms, Sourced, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
@@ -24,6 +24,8 @@ pub struct RemoteSelection {
     pub deny: Vec<String>,
     /// Ask the user before each call, also of tools that do not want it.
     pub confirm: bool,
+    /// How the user is asked, whoever has him asked. Which parameters he sees first is the remote agent's to say.
+    pub approval: ApprovalTerms,
 }
 
 /// The tools of a remote agent for one of ours.
@@ -33,6 +35,7 @@ pub struct RemoteSource {
     allow: Option<GlobSet>,
     deny: GlobSet,
     confirm: bool,
+    approval: ApprovalTerms,
     known: Mutex<Option<Known>>,
 }
 
@@ -54,6 +57,7 @@ impl RemoteSource {
             allow: selection.allow.as_deref().map(patterns).transpose()?,
             deny: patterns(&selection.deny)?,
             confirm: selection.confirm,
+            approval: selection.approval.clone(),
             known: Mutex::default(),
         })
     }
@@ -81,7 +85,7 @@ impl RemoteSource {
             let name = tool.remote_name();
             self.allow.as_ref().is_none_or(|allow| allow.is_match(name)) && !self.deny.is_match(name)
         });
-        let asking = taken.map(|tool| if self.confirm { tool.with_approval() } else { tool });
+        let asking = taken.map(|tool| tool.asking(self.confirm, &self.approval));
         Ok(asking.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect())
     }
 }

@@ -3,7 +3,7 @@
 use super::answer::{self, MAX_RESULT};
 use super::client::{Client, Question, Unanswered};
 use super::listing::Listed;
-use contract::{Tool, ToolContext, ToolError, ToolSpec};
+use contract::{ApprovalTerms, Tool, ToolContext, ToolError, ToolSpec};
 use egress::EgressError;
 use futures::future::BoxFuture;
 use serde_json::Value;
@@ -14,21 +14,21 @@ pub struct RemoteTool {
     client: Arc<Client>,
     spec: ToolSpec,
     remote_name: String,
-    visible_parameters: Option<Vec<String>>,
 }
 
 impl RemoteTool {
     pub(super) fn new(client: Arc<Client>, listed: Listed) -> Self {
         let Listed { remote_name, name, description, input_schema, needs_approval, visible_parameters } = listed;
         let timeout = client.call_time;
-        let spec = ToolSpec { needs_approval, timeout, ..ToolSpec::new(name, description, input_schema) };
-        Self { client, spec, remote_name, visible_parameters }
+        let approval = ApprovalTerms { visible_parameters, ..ApprovalTerms::default() };
+        let spec = ToolSpec { needs_approval, approval, timeout, ..ToolSpec::new(name, description, input_schema) };
+        Self { client, spec, remote_name }
     }
 
     /// The parameters that a person who is asked for approval sees first, if the agent names some. It is the agent that
     /// chooses, so the others must be within reach as well.
     pub fn visible_parameters(&self) -> Option<&[String]> {
-        self.visible_parameters.as_deref()
+        self.spec.approval.visible_parameters.as_deref()
     }
 
     /// The server's name for it.
@@ -36,9 +36,11 @@ impl RemoteTool {
         &self.remote_name
     }
 
-    /// The same, asking the user before each call.
-    pub(super) fn with_approval(mut self) -> Self {
-        self.spec.needs_approval = true;
+    /// The same, asking the user before each call if `confirm` says so, and as the terms say.
+    pub(super) fn asking(mut self, confirm: bool, terms: &ApprovalTerms) -> Self {
+        self.spec.needs_approval |= confirm;
+        let visible_parameters = self.spec.approval.visible_parameters.take();
+        self.spec.approval = ApprovalTerms { visible_parameters, ..terms.clone() };
         self
     }
 

@@ -40,7 +40,8 @@ pub(crate) fn address(url: &str) -> HttpTransport {
 
 pub(crate) fn everything() -> McpSelection {
     let (prefix, timeout) = (String::new(), Duration::from_secs(20));
-    McpSelection { allow: None, deny: Vec::new(), prefix, confirm: false, timeout }
+    let approval = contract::ApprovalTerms::default();
+    McpSelection { allow: None, deny: Vec::new(), prefix, confirm: false, approval, timeout }
 }
 
 /// An agent's view of a server.

@@ -1,7 +1,7 @@
 //! Reading a chunk: its type says which fields it has.
 
 use super::{Chunk, DataChunk, FinishReason};
-use crate::message::{FilePart, SourceDocument, SourceUrl};
+use crate::message::{ApprovalTerms, FilePart, SourceDocument, SourceUrl};
 use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names};
 use serde_json::Value;
 
@@ -105,7 +105,8 @@ fn tool(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
             dynamic,
         },
         "tool-approval-request" => {
-            Chunk::ToolApprovalRequest { approval_id: fields.take("approvalId")?, tool_call_id: tool_call_id? }
+            let terms = fields.take::<Option<ApprovalTerms>>("terms")?.map(Box::new);
+            Chunk::ToolApprovalRequest { approval_id: fields.take("approvalId")?, tool_call_id: tool_call_id?, terms }
         }
         "tool-output-available" => Chunk::ToolOutputAvailable {
             tool_call_id: tool_call_id?,

@@ -123,8 +123,8 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
         });
     }
     if let Some(approval) = &tool.approval {
-        chunks
-            .push(Chunk::ToolApprovalRequest { approval_id: approval.id.clone(), tool_call_id: tool_call_id.clone() });
+        let (approval_id, terms) = (approval.id.clone(), approval.terms.clone());
+        chunks.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: tool_call_id.clone(), terms });
     }
     match tool.state {
         ToolState::OutputAvailable => chunks.push(Chunk::ToolOutputAvailable {

@@ -1,0 +1,147 @@
+//! Standing approvals: the line about a call that ran by one, and the dialog that lists them all and takes them back.
+
+use super::words::tool_words;
+use crate::api::{list_grants, revoke_grant};
+use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
+use crate::icons::{Icon, Shape};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::Value;
+use wire::api::StandingApproval;
+
+/// Opens the dialog of the chat around.
+#[derive(Clone, Copy)]
+pub(super) struct Standing(RwSignal<u32>);
+
+impl Standing {
+    /// For the chat that is made here.
+    pub(super) fn provide() {
+        provide_context(Self(RwSignal::new(0)));
+    }
+
+    fn open(self) {
+        self.0.update(|count| *count += 1);
+    }
+}
+
+/// A button that opens the dialog.
+fn manage() -> Erased {
+    let standing = expect_context::<Standing>();
+    view! {
+        <button type="button" class="cw-link-button" on:click=handler(move |_| standing.open())>
+            "Manage"
+        </button>
+    }
+    .erase()
+}
+
+/// Below a call that needed no question: why not.
+pub(super) fn line(data: &Value) -> Erased {
+    let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
+    let place = if text("scope") == "conversation" { " in this conversation" } else { "" };
+    let said = format!("Your standing approval allows “{}”{place}.", tool_words(text("toolName")));
+    view! {
+        <p class="cw-standing">
+            <Icon of=Shape::Shield />
+            <span>{said}</span>
+            {manage()}
+        </p>
+    }
+    .erase()
+}
+
+/// What the dialog shows.
+#[derive(Clone)]
+enum Shown {
+    Loading,
+    List(Vec<StandingApproval>),
+    Failed(String),
+}
+
+/// A native modal dialog: it keeps the focus, and Escape closes it.
+#[component]
+pub(super) fn StandingDialog() -> impl IntoView {
+    let Standing(asked) = expect_context();
+    let dialog = NodeRef::<html::Dialog>::new();
+    let shown = RwSignal::new(Shown::Loading);
+    let load = move || {
+        spawn_local(async move {
+            let loaded = list_grants().await;
+            shown.try_set(match loaded {
+                Ok(list) => Shown::List(list.items),
+                Err(error) => Shown::Failed(error.to_string()),
+            });
+        });
+    };
+    effect(move || {
+        if asked.get() > 0
+            && let Some(dialog) = dialog.get_untracked()
+        {
+            shown.set(Shown::Loading);
+            load();
+            // Refused only by one that is open.
+            let _ = dialog.show_modal();
+        }
+    });
+    let content = dynamic(move || match shown.get() {
+        Shown::Loading => view! { <p>"Loading…"</p> }.erase(),
+        Shown::Failed(error) => view! { <p role="alert">{error}</p> }.erase(),
+        Shown::List(items) if items.is_empty() => {
+            view! { <p>"You have none. Agents ask you before each call that needs your approval."</p> }.erase()
+        }
+        Shown::List(items) => {
+            let items = items.into_iter().map(|item| item_view(item, shown));
+            view! { <ul class="cw-standing-list" role="list">{list(items)}</ul> }.erase()
+        }
+    });
+    view! {
+        <dialog node_ref=dialog class="cw-dialog cw-standing-dialog" aria-labelledby="cw-standing-title">
+            <h2 id="cw-standing-title">"Standing approvals"</h2>
+            <div aria-live="polite">{content}</div>
+            <form method="dialog" class="cw-dialog-buttons">
+                <button type="submit" class="cw-button" autofocus=true>
+                    "Close"
+                </button>
+            </form>
+        </dialog>
+    }
+    .erase()
+}
+
+fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> Erased {
+    let busy = RwSignal::new(false);
+    let id = StoredValue::new(item.id);
+    let revoke = move |_| {
+        busy.set(true);
+        spawn_local(async move {
+            let id = id.get_value();
+            let revoked = revoke_grant(id.clone()).await;
+            shown.try_update(|shown| match (revoked, &mut *shown) {
+                // One that is not there any more is what was wanted, too.
+                (Err(error), _) if error.code().status() != 404 => *shown = Shown::Failed(error.to_string()),
+                (_, Shown::List(items)) => items.retain(|item| item.id != id),
+                _ => {}
+            });
+        });
+    };
+    let tool = tool_words(&item.tool_name);
+    let place = match (item.conversation_id, item.conversation_title) {
+        (Some(_), title) => format!("In the conversation “{}”", title.unwrap_or_default()),
+        (None, _) => "In all conversations".to_owned(),
+    };
+    let place = format!("{place}, for the agent {}", tool_words(&item.agent_id));
+    let label = format!("Revoke the approval of {tool}");
+    view! {
+        <li>
+            <div>
+                <strong>{tool}</strong>
+                <span dir="auto">{place}</span>
+            </div>
+            <button type="button" class="cw-button" aria-label=label disabled=flag(move || busy.get()) on:click=handler(revoke)>
+                "Revoke"
+            </button>
+        </li>
+    }
+    .erase()
+}

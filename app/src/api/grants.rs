@@ -1,0 +1,13 @@
+//! Loads the user's standing approvals.
+
+use super::ApiError;
+use super::codec::Json;
+use leptos::prelude::*;
+use wire::api::StandingApprovals;
+
+/// The caller's standing approvals, newest first.
+#[server(prefix = "/ui", endpoint = "grants", input = Json, output = Json)]
+pub async fn list_grants() -> Result<StandingApprovals, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    Ok(context.chat.standing_approvals(&caller).await?)
+}

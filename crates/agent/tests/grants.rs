@@ -1,0 +1,168 @@
+//! Standing approvals: which calls they let run, at every depth, and which they do not.
+
+use agent::{
+    Agent, Asked, Decision, Ending, Event, EventSink, Grant, Grants, Outcome, PendingCall, Policy, Ruling, Settings,
+    SinkClosed, SubAgent, Turn, Wanted, waiting_within,
+};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::{ApprovalTerms, Message, Tool, ToolSpec, UserPart};
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What happened to calls, and the last suspended state.
+#[derive(Default)]
+struct Told {
+    lines: Vec<String>,
+    state: Option<Value>,
+}
+
+impl EventSink for Told {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        let (path, event) = match event {
+            Event::Nested { call_id, event, .. } => (format!("{call_id}/"), *event),
+            event => (String::new(), event),
+        };
+        let line = match event {
+            Event::CallGranted { call_id, tool, grant } => format!("granted {path}{call_id} {tool} {}", grant.id),
+            Event::ApprovalRequest { call_id, terms, .. } => {
+                format!("ask {path}{call_id}{}", if terms.may_remember { "" } else { " this once" })
+            }
+            Event::ToolStarted { call_id, .. } => format!("run {path}{call_id}"),
+            Event::ToolSuspended { state, .. } if path.is_empty() => {
+                self.state = Some(state);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        self.lines.push(line);
+        Ok(())
+    }
+}
+
+/// The approvals of a user: for the tool of this agent as it was.
+struct Given(&'static str, String);
+
+impl Grants for Given {
+    fn find<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Grant>> {
+        let covers = (wanted.agent_id, wanted.tool, wanted.fingerprint) == (self.0, "write", &self.1);
+        let grant = covers.then(|| Grant { id: "g".to_owned(), is_for_conversation: false });
+        Box::pin(std::future::ready(grant))
+    }
+}
+
+struct Says(Ruling);
+
+impl Policy for Says {
+    fn decide<'a>(&'a self, _: Asked<'a>) -> BoxFuture<'a, Ruling> {
+        Box::pin(std::future::ready(self.0.clone()))
+    }
+}
+
+fn write(may_remember: bool) -> ToolSpec {
+    let approval = ApprovalTerms { may_remember, ..ApprovalTerms::default() };
+    ToolSpec { needs_approval: true, approval, ..ToolSpec::new("write", "Writes.", json!({ "type": "object" })) }
+}
+
+fn agent(id: &str, replies: Vec<Vec<Cue>>, spec: Option<ToolSpec>) -> Agent {
+    let tool = |spec| Arc::new(RecordingTool::new(spec, |input, _| async move { Ok(input) })) as Arc<dyn Tool>;
+    Agent {
+        id: id.to_owned(),
+        model: Arc::new(ScriptedModel::new(replies)),
+        fallbacks: Vec::new(),
+        instructions: None,
+        tools: spec.map(tool).into_iter().collect(),
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        settings: Settings::default(),
+    }
+}
+
+/// An agent that hands a task to `helper`, which writes twice.
+fn above() -> Agent {
+    let twice = calls(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
+    let helper = agent("helper", vec![twice, says("Written.")], Some(write(true)));
+    let spec = ToolSpec::new("helper", "", SubAgent::default_schema());
+    let task = calls(&[("a", "helper", r#"{"task":"Write."}"#)]);
+    let agents = vec![Arc::new(SubAgent { spec, agent: helper })];
+    Agent { agents, ..agent("above", vec![task, says("Done.")], None) }
+}
+
+async fn run(
+    agent: &Agent,
+    messages: Vec<Arc<Message>>,
+    pending: Vec<PendingCall>,
+    given: Option<Given>,
+    told: &mut Told,
+) -> Outcome {
+    let grants = given.map(|given| Arc::new(given) as Arc<dyn Grants>);
+    let (user_id, conversation_id) = ("u".to_owned(), "c".to_owned());
+    let cancel = CancellationToken::new();
+    agent::run(agent, Turn { messages, pending, user_id, conversation_id, grants, cancel }, told).await
+}
+
+fn hello() -> Vec<Arc<Message>> {
+    vec![Arc::new(Message::User(vec![UserPart::Text { text: "hi".to_owned() }]))]
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_standing_approval_answers_the_tools_own_question_and_no_other() {
+    let check =
+        async |spec: ToolSpec, policy: Option<Ruling>, given: &'static str, asked: &ToolSpec, expected: &[&str]| {
+            let reply = calls(&[("a", "write", "{}")]);
+            let mut agent = agent("writer", vec![reply, says("ok")], Some(spec));
+            agent.policy = policy.clone().map(|ruling| Arc::new(Says(ruling)) as Arc<dyn Policy>);
+            let mut told = Told::default();
+            run(&agent, hello(), Vec::new(), Some(Given(given, asked.fingerprint())), &mut told).await;
+            assert_eq!(told.lines, expected, "{given} {policy:?}");
+        };
+    let runs = ["granted a write g", "run a"];
+    let today = write(true);
+    let before = ToolSpec { description: "Writes, and more.".to_owned(), ..write(true) };
+    let plain = ToolSpec { needs_approval: false, ..write(true) };
+    check(write(true), None, "writer", &today, &runs).await;
+    check(write(true), Some(Ruling::Allow), "writer", &today, &runs).await;
+    check(write(true), None, "another", &today, &["ask a"]).await;
+    check(write(true), None, "writer", &before, &["ask a"]).await;
+    check(write(false), None, "writer", &today, &["ask a this once"]).await;
+    check(write(true), Some(Ruling::Ask), "writer", &today, &["ask a this once"]).await;
+    check(plain.clone(), Some(Ruling::Ask), "writer", &today, &["ask a this once"]).await;
+    check(plain, None, "writer", &today, &["run a"]).await;
+    check(write(true), Some(Ruling::Deny("no".to_owned())), "writer", &today, &[]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_holds_for_calls_of_agents_below() {
+    let mut told = Told::default();
+    let given = Given("helper", write(true).fingerprint());
+    let outcome = run(&above(), hello(), Vec::new(), Some(given), &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    let granted = ["granted a/w1 write g", "granted a/w2 write g", "run a/w1", "run a/w2"];
+    assert_eq!(told.lines, [&["run a"], &granted[..]].concat());
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_that_is_given_within_a_task_holds_for_the_rest_of_it() {
+    let above = above();
+    let mut told = Told::default();
+    let outcome = run(&above, hello(), Vec::new(), None, &mut told).await;
+    assert_eq!(told.lines, ["run a", "ask a/w1", "ask a/w2", "ask a"]);
+    let state = told.state.take().unwrap();
+    let within = waiting_within("a", &state);
+    let ids: Vec<_> = within.iter().map(|within| within.call.id.as_str()).collect();
+    assert_eq!(ids, ["a/w1", "a/w2"]);
+    let fingerprint = write(true).fingerprint();
+    let first = &within[0];
+    let seen = (first.agent_id.as_str(), first.call.name.as_str(), first.asked.as_ref());
+    assert_eq!(seen, ("helper", "write", Some(&fingerprint)));
+    let call = outcome.waiting[0].call.clone();
+    let grant = Some(Grant { id: "g".to_owned(), is_for_conversation: false });
+    let pending = PendingCall { call, decision: Decision::Approved, state: Some(state), asked: None, grant };
+    told.lines.clear();
+    let given = Given("helper", fingerprint);
+    let outcome = run(&above, outcome.messages, vec![pending], Some(given), &mut told).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    assert_eq!(told.lines, ["run a", "granted a/w1 write g", "granted a/w2 write g", "run a/w1", "run a/w2"]);
+}

@@ -1,0 +1,74 @@
+//! Rows of calls that end outside of a run: by a user's answer, by a new message or none in time, by recovery.
+
+use super::{Call, End, Subject, asked};
+use crate::{expiry, settle};
+use agent::waiting_within;
+use store::{AuditEntry, AuditOutcome, GateDecision};
+use wire::api::Answer;
+use wire::{Approval, ToolPart, ToolState, UiMessage};
+
+/// Calls that the user's browser has run.
+pub(crate) fn answered(subject: &Subject, message: &UiMessage, answers: &[Answer]) -> Vec<AuditEntry> {
+    let answered = answers.iter().filter_map(|answer| {
+        let (call_id, outcome) = match answer {
+            Answer::Approval { .. } => return None,
+            Answer::Output { tool_call_id, .. } => (tool_call_id, AuditOutcome::Ok),
+            Answer::Error { tool_call_id, .. } => (tool_call_id, AuditOutcome::Error),
+        };
+        let tool = message.tools().rfind(|tool| tool.tool_call_id == *call_id)?;
+        Some(subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome))
+    });
+    answered.collect()
+}
+
+/// Open calls of a message that the user turned away from: what was to be approved is not run; what the browser had, or
+/// what came to its question half-way, may have had an effect. `why` is the user's turn in words.
+pub(crate) fn passed_over(subject: &Subject, message: &UiMessage, why: &str) -> Vec<AuditEntry> {
+    let open = message.tools().filter(|tool| is_open(tool));
+    open.flat_map(|tool| match &tool.approval {
+        // The user's own no needs no other one.
+        Some(Approval { approved: Some(false), .. }) => closed(subject, message, tool, None),
+        Some(_) => closed(subject, message, tool, Some(subject.decided(false, Some(why)))),
+        None => vec![subject.of_part(tool, Vec::new(), AuditOutcome::Interrupted)],
+    })
+    .collect()
+}
+
+/// Calls whose question nobody decided on in time.
+pub(crate) fn expired(subject: &Subject, message: &UiMessage, now: i64) -> Vec<AuditEntry> {
+    let due = message.tools().filter(|tool| expiry::is_due(tool, now));
+    let no = GateDecision { by: None, ..subject.decided(false, Some(expiry::EXPIRED)) };
+    due.flat_map(|tool| closed(subject, message, tool, Some(no.clone()))).collect()
+}
+
+/// A call whose question is closed with this no, and the calls within it that waited.
+fn closed(subject: &Subject, message: &UiMessage, tool: &ToolPart, no: Option<GateDecision>) -> Vec<AuditEntry> {
+    let gates = subject.approval(tool.approval.as_ref()).into_iter().chain(no.clone());
+    let outcome = if tool.output.is_some() { AuditOutcome::Interrupted } else { AuditOutcome::Denied };
+    let above = subject.of_part(tool, gates.collect(), outcome);
+    let state = settle::suspended(message, &tool.tool_call_id);
+    let within = state.map(|state| waiting_within(&tool.tool_call_id, &state)).unwrap_or_default();
+    let within = within.into_iter().map(|within| {
+        let gates = [asked()].into_iter().chain(no.clone()).collect();
+        let call = Call { agent_id: Some(within.agent_id), gates, ..Call::new(&within.call.name, &within.call.input) };
+        subject.entry(&within.call.id, call, End::of(AuditOutcome::Denied))
+    });
+    within.chain([above]).collect()
+}
+
+/// Calls of a message that nobody goes on with. One that the user had denied was not run; of the others it is not known.
+pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a ToolPart>) -> Vec<AuditEntry> {
+    let open = tools.filter(|tool| is_open(tool));
+    open.map(|tool| {
+        let denied = tool.approval.as_ref().is_some_and(|approval| approval.approved == Some(false));
+        let denied = denied && tool.output.is_none();
+        let outcome = if denied { AuditOutcome::Denied } else { AuditOutcome::Interrupted };
+        subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome)
+    })
+    .collect()
+}
+
+/// Whether it is a call, and has not ended. While its arguments arrive it is none yet.
+fn is_open(tool: &ToolPart) -> bool {
+    !tool.is_final() && tool.state != ToolState::InputStreaming
+}

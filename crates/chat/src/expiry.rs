@@ -1,0 +1,91 @@
+//! Questions that nobody answered in time. A question is closed by whoever comes upon it next: an answer that is too late, a new
+//! message, the conversation being opened. No task waits for it, so a restart changes nothing.
+
+use crate::audit::{self, Subject};
+use crate::{Caller, Inner};
+use store::{StoreError, StoredMessage};
+use wire::api::{MessageMetadata, Outcome};
+use wire::{Approval, ToolPart, ToolState, UiMessage, UiPart};
+
+/// What the model and the user read for such a question.
+pub(crate) const EXPIRED: &str = "The user did not decide in time, so it was not done.";
+
+/// Whether the time for the call's question is up.
+pub(crate) fn is_due(tool: &ToolPart, now: i64) -> bool {
+    let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
+    tool.state == ToolState::ApprovalRequested
+        && terms.and_then(|terms| terms.expires_at).is_some_and(|until| until <= now)
+}
+
+/// Closes every question whose time is up. When none is left open, the answer has ended without its end, and can be gone on with.
+pub(crate) fn expire(message: &mut UiMessage, now: i64) {
+    for part in &mut message.parts {
+        let UiPart::Tool(tool) = part else { continue };
+        if let (true, Some(approval)) = (is_due(tool, now), tool.approval.clone()) {
+            tool.state = ToolState::OutputDenied;
+            let reason = Some(EXPIRED.to_owned());
+            tool.approval = Some(Approval { approved: Some(false), reason, expired: Some(true), ..approval });
+        }
+    }
+    if message.tools().all(ToolPart::is_final) {
+        let known = message.metadata.take().and_then(|known| serde_json::from_value::<MessageMetadata>(known).ok());
+        let metadata = MessageMetadata { outcome: Some(Outcome::Interrupted), ..known.unwrap_or_default() };
+        message.metadata = serde_json::to_value(metadata).ok();
+    }
+}
+
+impl Inner {
+    /// Closes what is due in the newest message, with the rows for the audit log. Whoever calls it has the conversation's turn.
+    pub(crate) async fn expire(
+        &self,
+        caller: &Caller,
+        agent_id: &str,
+        conversation_id: &str,
+        last: &mut StoredMessage,
+    ) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        if !last.message.tools().any(|tool| is_due(tool, now)) {
+            return Ok(());
+        }
+        let run_id = self.store.last_run(&caller.user_id, conversation_id).await?.unwrap_or_default();
+        let subject = Subject {
+            user_id: caller.user_id.clone(),
+            agent_id: agent_id.to_owned(),
+            conversation_id: conversation_id.to_owned(),
+            message_id: last.id.clone(),
+            run_id,
+        };
+        let rows = audit::expired(&subject, &last.message, now);
+        expire(&mut last.message, now);
+        match self.store.update_message(&caller.user_id, conversation_id, last.message.clone(), rows).await {
+            // A run has gone on in between, so nothing waits any more.
+            Err(StoreError::Busy) => Ok(()),
+            done => done,
+        }
+    }
+
+    /// The same when a conversation is opened.
+    pub(crate) async fn expire_when_opened(
+        &self,
+        caller: &Caller,
+        agent_id: &str,
+        conversation_id: &str,
+        branch: &mut [StoredMessage],
+    ) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let is_due = |last: &StoredMessage| last.message.tools().any(|tool| is_due(tool, now));
+        if !branch.last().is_some_and(is_due) {
+            return Ok(());
+        }
+        let _turn = self.turns.take(conversation_id).await;
+        // It may have been answered while this waited for its turn.
+        let mut stored = self.store.branch(&caller.user_id, conversation_id).await?;
+        if let (Some(fresh), Some(last)) = (stored.last_mut(), branch.last_mut())
+            && fresh.id == last.id
+        {
+            self.expire(caller, agent_id, conversation_id, fresh).await?;
+            *last = fresh.clone();
+        }
+        Ok(())
+    }
+}

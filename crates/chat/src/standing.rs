@@ -1,0 +1,145 @@
+//! Standing approvals: a yes that holds for further calls, too. They are the user's, so he sees all of them and takes back any.
+
+use crate::{Caller, Inner, errors, settle};
+use agent::{Decision, Grant, Grants, PendingCall, Wanted, waiting_within};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use store::{GrantRow, NewGrant, Store};
+use wire::api::{Answer, Remember, StandingApproval, StandingApprovals};
+use wire::{Approval, ToolPart, ToolState, UiMessage, UiPart, UserError};
+
+/// Those that hold for a user in a conversation.
+pub(crate) struct StoredGrants {
+    pub(crate) store: Store,
+    pub(crate) owner: String,
+    pub(crate) conversation_id: String,
+}
+
+impl Grants for StoredGrants {
+    fn find<'a>(&'a self, wanted: Wanted<'a>) -> BoxFuture<'a, Option<Grant>> {
+        let Wanted { agent_id, tool, fingerprint } = wanted;
+        async move {
+            let found = self.store.find_grant(&self.owner, agent_id, tool, fingerprint, &self.conversation_id).await;
+            let found = found
+                .inspect_err(|error| tracing::warn!(%error, "standing approvals cannot be read; the user is asked"));
+            found.ok().flatten().map(|row| Grant { id: row.id, is_for_conversation: row.conversation.is_some() })
+        }
+        .boxed()
+    }
+}
+
+/// The standing approvals that answers give; the questions are still open in the message. `agent_id` makes the message's own calls.
+pub(crate) fn given(
+    message: &UiMessage,
+    answers: &[Answer],
+    agent_id: &str,
+    conversation_id: &str,
+) -> Result<Vec<NewGrant>, UserError> {
+    let mut grants = Vec::new();
+    for (at, answer) in answers.iter().enumerate() {
+        let Answer::Approval { tool_call_id, approved: true, remember: Some(remember), .. } = answer else { continue };
+        let tool = message.tools().rfind(|tool| tool.tool_call_id == *tool_call_id);
+        let covered = tool.and_then(|tool| covered(message, tool, agent_id)).ok_or_else(|| {
+            UserError::invalid(format!("/answers/{at}/remember"), "A yes to this call holds for this call alone.")
+        })?;
+        let (agent_id, tool, fingerprint) = covered;
+        let conversation_id = (*remember == Remember::Conversation).then(|| conversation_id.to_owned());
+        let id = uuid::Uuid::now_v7().simple().to_string();
+        grants.push(NewGrant { id, agent_id, tool, fingerprint, conversation_id, now: crate::now() });
+    }
+    Ok(grants)
+}
+
+/// What a standing approval would cover that is given with a yes to this call, if it may be given: agent, tool, fingerprint.
+fn covered(message: &UiMessage, tool: &ToolPart, agent_id: &str) -> Option<(String, String, String)> {
+    let terms = tool.approval.as_ref()?.terms.as_ref().filter(|terms| terms.may_remember == Some(true))?;
+    match settle::suspended(message, &tool.tool_call_id) {
+        Some(state) => {
+            let within = waiting_within(&tool.tool_call_id, &state).into_iter().next()?;
+            Some((within.agent_id, within.call.name, within.asked?))
+        }
+        None => Some((agent_id.to_owned(), tool.tool_name.clone(), terms.tool.clone()?)),
+    }
+}
+
+/// Other open questions of the message that the approvals cover are answered with them.
+pub(crate) fn follow(message: &mut UiMessage, given: &[NewGrant], agent_id: &str) {
+    let covers = |tool: &ToolPart, message: &UiMessage| {
+        let covered = covered(message, tool, agent_id);
+        covered.is_some_and(|(agent, name, fingerprint)| {
+            given.iter().any(|new| new.agent_id == agent && new.tool == name && new.fingerprint == fingerprint)
+        })
+    };
+    let open = message.tools().filter(|tool| tool.state == ToolState::ApprovalRequested);
+    let ids: Vec<_> = open.filter(|tool| covers(tool, message)).map(|tool| tool.tool_call_id.clone()).collect();
+    for part in &mut message.parts {
+        let UiPart::Tool(tool) = part else { continue };
+        if ids.contains(&tool.tool_call_id)
+            && let Some(approval) = tool.approval.take()
+        {
+            tool.state = ToolState::ApprovalResponded;
+            tool.approval = Some(Approval { approved: Some(true), ..approval });
+        }
+    }
+}
+
+impl Inner {
+    /// The approvals that hold in a conversation.
+    pub(crate) fn grants(&self, caller: &Caller, conversation_id: &str) -> StoredGrants {
+        let (owner, conversation_id) = (caller.user_id.clone(), conversation_id.to_owned());
+        StoredGrants { store: self.store.clone(), owner, conversation_id }
+    }
+
+    /// Decided calls with the standing approvals that cover them by now, for the record.
+    pub(crate) async fn with_grants(
+        &self,
+        message: &UiMessage,
+        pending: Vec<PendingCall>,
+        agent_id: &str,
+        grants: &StoredGrants,
+    ) -> Vec<PendingCall> {
+        let mut calls = Vec::new();
+        for call in pending {
+            let tool = message.tools().rfind(|tool| tool.tool_call_id == call.call.id);
+            let covered = tool.filter(|_| call.decision == Decision::Approved).and_then(|tool| match &call.state {
+                Some(state) => {
+                    let within = waiting_within(&call.call.id, state).into_iter().next()?;
+                    Some((within.agent_id, within.call.name, within.asked?))
+                }
+                None => covered(message, tool, agent_id),
+            });
+            let grant = match &covered {
+                Some((agent_id, tool, fingerprint)) => grants.find(Wanted { agent_id, tool, fingerprint }).await,
+                None => None,
+            };
+            calls.push(PendingCall { grant, ..call });
+        }
+        calls
+    }
+
+    /// See [`crate::Chat::standing_approvals`].
+    pub(crate) async fn standing_approvals(&self, caller: &Caller) -> Result<StandingApprovals, UserError> {
+        let rows = self.store.grants(&caller.user_id).await.map_err(errors::of_store)?;
+        Ok(StandingApprovals { items: rows.into_iter().map(shown).collect() })
+    }
+
+    /// See [`crate::Chat::revoke`].
+    pub(crate) async fn revoke(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        match self.store.revoke_grant(&caller.user_id, id).await.map_err(errors::of_store)? {
+            true => Ok(()),
+            false => Err(UserError::not_found()),
+        }
+    }
+}
+
+fn shown(row: GrantRow) -> StandingApproval {
+    let (conversation_id, conversation_title) = row.conversation.unzip();
+    StandingApproval {
+        id: row.id,
+        agent_id: row.agent_id,
+        tool_name: row.tool,
+        conversation_id,
+        conversation_title,
+        created_at: row.created_at,
+    }
+}

@@ -1,0 +1,211 @@
+//! A server of one agent that pays, with a clock of its own.
+
+use agent::{Agent, Settings};
+use chat::{AgentRequest, Agents, Caller, Chat, Clock, Hook, Hooks, Sent};
+use contract::testing::{Cue, RecordingTool, ScriptedModel};
+use contract::{ApprovalTerms, Tool, ToolSpec};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::{Map, Value, json};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use store::Store;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+use wire::api::{Answer, Remember, SendRequest, StandingApproval, Submission};
+use wire::{DataChunk, STANDING_APPROVAL, UiMessage, UiPart, UserError};
+
+/// Arguments of calls that ran.
+pub(crate) type Effects = Arc<Mutex<Vec<Value>>>;
+
+/// Dropping it without `shutdown` is a crash.
+pub(crate) struct House {
+    pub(crate) chat: Chat,
+    store: Store,
+    folder: Arc<TempDir>,
+    now: Arc<AtomicI64>,
+    dies: Arc<AtomicBool>,
+}
+
+struct OneAgent(Arc<Agent>, Arc<AtomicBool>);
+
+impl Agents for OneAgent {
+    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+        self.by_id(request.caller, request.agent_id)
+    }
+
+    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
+        Ok(self.0.clone())
+    }
+
+    fn hooks(&self, _: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
+        Some(Arc::new(Endless(self.1.clone())))
+    }
+}
+
+/// Keeps a run from its end, when the server is to die before that.
+struct Endless(Arc<AtomicBool>);
+
+impl Hooks for Endless {
+    fn wants(&self, hook: Hook) -> bool {
+        hook == Hook::Finish
+    }
+
+    fn notify(&self, _: Hook, _: Map<String, Value>) {}
+
+    fn finish(&self, _: Map<String, Value>, _: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>> {
+        Box::pin(async move {
+            match self.0.load(Ordering::Relaxed) {
+                true => std::future::pending().await,
+                false => Vec::new(),
+            }
+        })
+    }
+}
+
+/// A tool that asks first, and what it did.
+pub(crate) fn described(name: &str, description: &str, approval: ApprovalTerms) -> (Arc<dyn Tool>, Effects) {
+    let spec =
+        ToolSpec { needs_approval: true, approval, ..ToolSpec::new(name, description, json!({ "type": "object" })) };
+    let tool = RecordingTool::new(spec, |input: Value, _| async move { Ok(input) });
+    let effects = tool.inputs();
+    (Arc::new(tool), effects)
+}
+
+pub(crate) fn tool(name: &str, approval: ApprovalTerms) -> (Arc<dyn Tool>, Effects) {
+    described(name, "", approval)
+}
+
+pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    let agent = Agent {
+        id: id.to_owned(),
+        model: model.clone(),
+        fallbacks: Vec::new(),
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        instructions: None,
+        tools,
+        settings: Settings { max_retries: 0, max_steps: 5, ..Settings::default() },
+    };
+    (agent, model)
+}
+
+/// The agent that pays, and what it paid.
+pub(crate) fn helper(replies: Vec<Vec<Cue>>, terms: ApprovalTerms) -> (Agent, Effects) {
+    let (pay, effects) = tool("pay", terms);
+    (agent("helper", replies, vec![pay]).0, effects)
+}
+
+impl House {
+    pub(crate) async fn open(agent: Agent) -> Self {
+        Self::serve(Arc::new(TempDir::new().unwrap()), Arc::new(AtomicI64::new(1_000_000)), agent).await
+    }
+
+    async fn serve(folder: Arc<TempDir>, now: Arc<AtomicI64>, agent: Agent) -> Self {
+        let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let (time, dies) = (now.clone(), Arc::new(AtomicBool::new(false)));
+        let clock = Clock::new(move || time.load(Ordering::Relaxed));
+        let agents = Arc::new(OneAgent(Arc::new(agent), dies.clone()));
+        let chat = Chat::open_at(clock, store.clone(), agents, 8).await.unwrap();
+        Self { chat, store, folder, now, dies }
+    }
+
+    /// The same database, at the same time, under a new process.
+    pub(crate) async fn reopen(&self, agent: Agent) -> Self {
+        Self::serve(self.folder.clone(), self.now.clone(), agent).await
+    }
+
+    /// Time goes by, in milliseconds.
+    pub(crate) fn pass(&self, time: i64) {
+        self.now.fetch_add(time, Ordering::Relaxed);
+    }
+
+    pub(crate) async fn send(&self, conversation: &str, submission: Submission) -> Result<Sent, UserError> {
+        let request = SendRequest {
+            page_id: "p".to_owned(),
+            agent_id: "helper".to_owned(),
+            conversation_id: conversation.to_owned(),
+            submission,
+            shared_state: Map::new(),
+            url_query: Map::new(),
+        };
+        self.chat.send(&ada(), request).await
+    }
+
+    /// Sends and waits for the end of the answer.
+    pub(crate) async fn ask(&self, conversation: &str, submission: Submission) {
+        let frames = self.send(conversation, submission).await.unwrap().frames;
+        tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+    }
+
+    /// Sends, and never comes to the end of the run that asks the user something.
+    pub(crate) async fn ask_and_die(&self, conversation: &str, submission: Submission) {
+        self.dies.store(true, Ordering::Relaxed);
+        let sent = self.send(conversation, submission).await.unwrap();
+        let asks = sent.frames.filter(|frame| {
+            let is_question = String::from_utf8_lossy(frame).contains("tool-approval-request");
+            std::future::ready(is_question)
+        });
+        tokio::time::timeout(Duration::from_secs(20), std::pin::pin!(asks).next()).await.expect("a question").unwrap();
+    }
+
+    /// The newest message: how it stands, its calls, and what let them run.
+    pub(crate) async fn last(&self, conversation: &str) -> String {
+        let message = self.chat.conversation(&ada(), conversation).await.unwrap().messages.pop().unwrap();
+        let parts = message.parts.iter().filter_map(|part| match part {
+            UiPart::Tool(tool) => Some(format!("{} {:?}", tool.tool_name, tool.state)),
+            UiPart::Data(data) if data.kind == STANDING_APPROVAL => {
+                let text = |key: &str| data.data[key].as_str().unwrap().to_owned();
+                Some(["scope", "grantId", "toolName"].map(text).join(" "))
+            }
+            _ => None,
+        });
+        let outcome = message.metadata.as_ref().and_then(|known| known["outcome"].as_str()).unwrap_or_default();
+        format!("{outcome}: {}", parts.collect::<Vec<_>>().join(", "))
+    }
+
+    pub(crate) async fn grants(&self) -> Vec<StandingApproval> {
+        self.chat.standing_approvals(&ada()).await.unwrap().items
+    }
+
+    /// The audit log, a line a row.
+    pub(crate) async fn log(&self) -> String {
+        let rows = self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
+        rows.iter().fold(String::new(), |lines, row| {
+            let gates: Vec<Value> = serde_json::from_str(&row.gates).unwrap();
+            let gates = gates.iter().map(|gate| {
+                let words = ["gate", "decision", "by", "reason"].into_iter().filter_map(|key| gate[key].as_str());
+                words.collect::<Vec<_>>().join(" ")
+            });
+            let gates = gates.collect::<Vec<_>>().join(", ");
+            format!("{lines}{} {} {} {} [{gates}]\n", row.conversation_id, row.agent_id, row.call_id, row.outcome)
+        })
+    }
+}
+
+fn caller(name: &str) -> Caller {
+    Caller { user_id: name.to_owned(), is_authenticated: true, roles: Vec::new() }
+}
+
+pub(crate) fn ada() -> Caller {
+    caller("ada")
+}
+
+pub(crate) fn bob() -> Caller {
+    caller("bob")
+}
+
+pub(crate) fn message(id: &str) -> Submission {
+    Submission::Message { message: UiMessage::user(id, "go"), replaces: None, history: Vec::new() }
+}
+
+/// A yes, perhaps with other arguments, perhaps for more than this call.
+pub(crate) fn yes(call: &str, input: Option<Value>, remember: Option<Remember>) -> Submission {
+    let (tool_call_id, approval_id, reason) = (call.to_owned(), None, None);
+    Submission::Answers {
+        answers: vec![Answer::Approval { tool_call_id, approval_id, approved: true, reason, input, remember }],
+    }
+}

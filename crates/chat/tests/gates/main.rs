@@ -1,0 +1,272 @@
+//! Questions to the user over a real store: a yes for more than one call, questions that expire, arguments that are not shown.
+
+mod house;
+
+use agent::{Agent, SubAgent};
+use contract::testing::{Cue, calls, says};
+use contract::{ApprovalTerms, ToolSpec};
+use house::{Effects, House, ada, agent, bob, described, helper, message, tool, yes};
+use insta::assert_snapshot;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::ErrorCode;
+use wire::api::{Answer, Remember, Submission};
+
+const PAY: (&str, &str, &str) = ("a", "pay", r#"{"n":1}"#);
+
+fn paid(effects: &Effects) -> Vec<Value> {
+    effects.lock().unwrap().clone()
+}
+
+fn remember(call: &str, remember: Remember) -> Submission {
+    yes(call, None, Some(remember))
+}
+
+#[tokio::test]
+async fn a_yes_for_this_conversation_or_for_all() {
+    let replies = (0..5).flat_map(|_| [calls(&[PAY]), says("done")]);
+    let (agent, effects) = helper(replies.collect(), ApprovalTerms::default());
+    let house = House::open(agent).await;
+    let check = async |conversation: &str, id: &str, expected: &str| {
+        house.ask(conversation, message(id)).await;
+        assert_eq!(house.last(conversation).await, expected, "{conversation} {id}");
+    };
+    check("c1", "m1", "waiting: pay ApprovalRequested").await;
+    house.ask("c1", remember("a", Remember::Conversation)).await;
+    let grant = house.grants().await.remove(0);
+    assert_eq!((grant.tool_name.as_str(), grant.conversation_title.as_deref()), ("pay", Some("go")));
+    let here = format!("done: pay OutputAvailable, conversation {} pay", grant.id);
+    assert_eq!(house.last("c1").await, here);
+    check("c1", "m2", &here).await;
+    // Elsewhere it is asked for; and then for everywhere.
+    check("c2", "m3", "waiting: pay ApprovalRequested").await;
+    house.ask("c2", remember("a", Remember::Always)).await;
+    let all = house.grants().await.remove(0);
+    assert_eq!(all.conversation_id, None);
+    check("c3", "m4", &format!("done: pay OutputAvailable, always {} pay", all.id)).await;
+    assert_eq!(paid(&effects).len(), 4);
+    let rows = house.log().await.replace(&grant.id, "HERE").replace(&all.id, "ALL");
+    assert_snapshot!(rows, @"
+    c1 helper a ok [approval asked, approval approved ada, approval approved ada standing approval HERE]
+    c1 helper a-2 ok [approval approved ada standing approval HERE]
+    c2 helper a ok [approval asked, approval approved ada, approval approved ada standing approval ALL]
+    c3 helper a ok [approval approved ada standing approval ALL]
+    ");
+    // It is its user's to see and to take back.
+    assert_eq!(house.chat.standing_approvals(&bob()).await.unwrap().items, []);
+    for (caller, id) in [(bob(), all.id.as_str()), (ada(), "nothing")] {
+        assert_eq!(house.chat.revoke(&caller, id).await.unwrap_err().code, ErrorCode::NotFound);
+    }
+    house.chat.revoke(&ada(), &all.id).await.unwrap();
+    check("c3", "m5", "waiting: pay ApprovalRequested").await;
+}
+
+#[tokio::test]
+async fn a_yes_answers_what_else_waits_for_the_same_tool() {
+    let both = calls(&[PAY, ("b", "pay", r#"{"n":2}"#), ("c", "send", "{}")]);
+    let (mut agent, effects) = helper(vec![both, says("done")], ApprovalTerms::default());
+    agent.tools.push(tool("send", ApprovalTerms::default()).0);
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", remember("a", Remember::Always)).await;
+    let waiting = "waiting: pay ApprovalResponded, pay ApprovalResponded, send ApprovalRequested";
+    assert_eq!(house.last("c1").await, waiting);
+    house.ask("c1", yes("c", None, None)).await;
+    let id = &house.grants().await[0].id;
+    let expected = "done: pay OutputAvailable, pay OutputAvailable, send OutputAvailable, always ID pay, always ID pay";
+    assert_eq!(house.last("c1").await.replace(id, "ID"), expected);
+    assert_eq!(paid(&effects), [json!({ "n": 1 }), json!({ "n": 2 })]);
+}
+
+#[tokio::test]
+async fn a_yes_that_must_not_be_kept() {
+    let terms = ApprovalTerms { may_remember: false, ..ApprovalTerms::default() };
+    let (agent, effects) = helper(vec![calls(&[PAY]), says("done")], terms);
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    let refused = house.send("c1", remember("a", Remember::Always)).await.err().unwrap();
+    assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/remember")));
+    assert_eq!((house.grants().await.len(), paid(&effects).len()), (0, 0));
+    // A no gives nothing.
+    let no = Answer::Approval {
+        tool_call_id: "a".to_owned(),
+        approval_id: None,
+        approved: false,
+        reason: None,
+        input: None,
+        remember: Some(Remember::Always),
+    };
+    house.ask("c1", Submission::Answers { answers: vec![no] }).await;
+    assert_eq!((house.grants().await.len(), paid(&effects).len()), (0, 0));
+}
+
+#[tokio::test]
+async fn a_tool_that_says_something_else_of_itself_asks_anew() {
+    let house = House::open(helper(vec![calls(&[PAY]), says("done")], ApprovalTerms::default()).0).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", remember("a", Remember::Always)).await;
+    let tools = vec![described("pay", "Pays, and tells everybody.", ApprovalTerms::default()).0];
+    let changed = agent("helper", vec![calls(&[PAY]), says("done")], tools).0;
+    let house = house.reopen(changed).await;
+    house.ask("c1", message("m2")).await;
+    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
+    // A yes to the new one takes the place of the old.
+    house.ask("c1", remember("a-2", Remember::Always)).await;
+    assert_eq!(house.grants().await.len(), 1);
+}
+
+/// An agent that hands a task to `payer`, so often, and what that pays.
+fn above(tasks: usize, replies: Vec<Vec<Cue>>) -> (Agent, Effects) {
+    let (pay, effects) = tool("pay", ApprovalTerms::default());
+    let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
+    let agents = vec![Arc::new(SubAgent { spec, agent: agent("payer", replies, vec![pay]).0 })];
+    let task = (0..tasks).flat_map(|_| [calls(&[("a", "payer", r#"{"task":"Pay."}"#)]), says("done")]);
+    (Agent { agents, ..agent("helper", task.collect(), Vec::new()).0 }, effects)
+}
+
+#[tokio::test]
+async fn a_yes_within_a_task_is_for_the_agent_that_asked() {
+    let twice = || [calls(&[("x", "pay", "{}"), ("y", "pay", "{}")]), says("paid")];
+    let house = House::open(above(2, [twice(), twice()].into_iter().flatten().collect()).0).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", remember("a", Remember::Always)).await;
+    let grant = house.grants().await.remove(0);
+    assert_eq!((grant.agent_id.as_str(), grant.tool_name.as_str()), ("payer", "pay"));
+    let told = format!("done: payer OutputAvailable, always {id} pay, always {id} pay", id = grant.id);
+    assert_eq!(house.last("c1").await, told);
+    house.ask("c2", message("m2")).await;
+    assert_eq!(house.last("c2").await, told);
+    assert_snapshot!(house.log().await.replace(&grant.id, "ID"), @"
+    c1 payer a/x ok [approval asked, approval approved ada, approval approved ada standing approval ID]
+    c1 payer a/y ok [approval asked, approval approved ada, approval approved ada standing approval ID]
+    c1 helper a ok [approval asked, approval approved ada]
+    c2 payer a/x ok [approval approved ada standing approval ID]
+    c2 payer a/y ok [approval approved ada standing approval ID]
+    c2 helper a ok []
+    ");
+}
+
+fn for_a_minute() -> ApprovalTerms {
+    ApprovalTerms { expires_after: Some(Duration::from_secs(60)), ..ApprovalTerms::default() }
+}
+
+#[tokio::test]
+async fn a_question_expires_whoever_comes_upon_it() {
+    let asked = async || {
+        let (agent, model) = agent("helper", vec![calls(&[PAY]), says("on")], vec![tool("pay", for_a_minute()).0]);
+        let house = House::open(agent).await;
+        house.ask("c1", message("m1")).await;
+        house.pass(59_999);
+        assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
+        house.pass(1);
+        (house, model)
+    };
+    let gone = "interrupted: pay OutputDenied";
+    let reason = "The user did not decide in time, so it was not done.";
+    let row = format!("c1 helper a denied [approval asked, approval denied {reason}]\n");
+
+    // An answer that is too late.
+    let (house, _) = asked().await;
+    let refused = house.send("c1", yes("a", None, Some(Remember::Always))).await.err().unwrap();
+    assert!(refused.message.starts_with("The time to decide this was up"), "{}", refused.message);
+    assert_eq!((house.last("c1").await, house.log().await), (gone.to_owned(), row.clone()));
+    assert_eq!(house.grants().await.len(), 0);
+
+    // Opening it; the agent can go on, and learns why.
+    let (house, model) = asked().await;
+    assert_eq!(house.last("c1").await, gone);
+    assert_eq!(house.log().await, row);
+    house.ask("c1", Submission::Continue).await;
+    assert_eq!(house.last("c1").await, "done: pay OutputDenied");
+    let told = serde_json::to_string(&model.requests()[1].messages).unwrap();
+    assert!(told.contains(reason), "{told}");
+
+    // A new message.
+    let (house, _) = asked().await;
+    house.ask("c1", message("m2")).await;
+    assert_eq!(house.log().await, row);
+
+    // After a restart.
+    let (house, _) = asked().await;
+    let (agent, effects) = helper(vec![says("on")], for_a_minute());
+    let house = house.reopen(agent).await;
+    assert_eq!(house.last("c1").await, gone);
+    house.ask("c1", message("m2")).await;
+    assert_eq!((paid(&effects).len(), house.log().await), (0, row));
+}
+
+#[tokio::test]
+async fn of_two_questions_one_expires() {
+    let both = calls(&[PAY, ("b", "send", "{}")]);
+    let (mut agent, _) = helper(vec![both, says("done")], for_a_minute());
+    agent.tools.push(tool("send", ApprovalTerms::default()).0);
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    house.pass(60_000);
+    assert_eq!(house.last("c1").await, "waiting: pay OutputDenied, send ApprovalRequested");
+    house.ask("c1", yes("b", None, None)).await;
+    assert_eq!(house.last("c1").await, "done: pay OutputDenied, send OutputAvailable");
+}
+
+#[tokio::test]
+async fn only_what_is_shown_can_be_changed() {
+    let terms =
+        ApprovalTerms { visible_parameters: Some(vec!["n".to_owned(), "m".to_owned()]), ..ApprovalTerms::default() };
+    let made = ("a", "pay", r#"{"n":1,"m":2,"account":"x"}"#);
+    let (agent, effects) = helper(vec![calls(&[made]), says("done")], terms);
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    let refused = house.send("c1", yes("a", Some(json!({ "n": 7, "account": "y" })), None)).await.err().unwrap();
+    assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/input")));
+    house.ask("c1", yes("a", Some(json!({ "n": 7 })), None)).await;
+    assert_eq!(paid(&effects), [json!({ "n": 7, "account": "x" })]);
+}
+
+/// The second question within a task looks like the first, and the server dies before the run that asks it has ended. What the first
+/// answer let run must not run again.
+#[tokio::test]
+async fn a_crash_after_a_second_question_within_a_task() {
+    let pays = |id| calls(&[(id, "pay", "{}")]);
+    let script = || above(1, vec![pays("x"), pays("y"), says("paid")]);
+    let (agent, effects) = script();
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    house.ask_and_die("c1", yes("a", None, None)).await;
+    assert_eq!(paid(&effects).len(), 1);
+    let (agent, effects) = script();
+    let house = house.reopen(agent).await;
+    assert_eq!(house.last("c1").await, "interrupted: payer OutputError");
+    let refused = house.send("c1", yes("a", None, None)).await.err().unwrap();
+    assert_eq!(refused.code, ErrorCode::Invalid);
+    assert_eq!(paid(&effects).len(), 0);
+    house.ask("c1", message("m2")).await;
+    assert_eq!(house.last("c1").await, "waiting: payer ApprovalRequested");
+}
+
+/// The first question within a task, half-stored: the task ends with a result, and the conversation goes on.
+#[tokio::test]
+async fn a_crash_after_a_question_within_a_task() {
+    let script = || above(1, vec![calls(&[("x", "pay", "{}")]), says("paid")]).0;
+    let house = House::open(script()).await;
+    house.ask_and_die("c1", message("m1")).await;
+    let house = house.reopen(script()).await;
+    assert_eq!(house.last("c1").await, "interrupted: payer OutputError");
+    house.ask("c1", message("m2")).await;
+    assert_eq!(house.last("c1").await, "waiting: payer ApprovalRequested");
+    house.ask("c1", yes("a-2", None, None)).await;
+    assert_eq!(house.last("c1").await, "done: payer OutputAvailable");
+}
+
+/// A question that was told, and whose run did not get to its end: it stays open, about the tool as it was.
+#[tokio::test]
+async fn a_crash_after_a_question() {
+    let house = House::open(helper(vec![calls(&[PAY])], ApprovalTerms::default()).0).await;
+    house.ask_and_die("c1", message("m1")).await;
+    let (pay, effects) = described("pay", "Pays twice.", ApprovalTerms::default());
+    let house = house.reopen(agent("helper", vec![says("done")], vec![pay]).0).await;
+    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
+    house.ask("c1", yes("a", None, None)).await;
+    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested", "it is another tool, so it asks again");
+    assert_eq!(paid(&effects).len(), 0);
+}

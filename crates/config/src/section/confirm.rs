@@ -1,0 +1,68 @@
+//! `confirm`: whether and how the user is asked before a tool runs.
+
+use super::Context;
+use super::value::Text;
+use crate::agent::Confirm;
+use crate::shape::suggest;
+use crate::source::{Kind, Node, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// Ask the user before each call.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum ConfirmEntry {
+    /// Whether to ask.
+    Plain(bool),
+    /// Ask, and how.
+    Terms(ConfirmTerms),
+}
+
+/// How the user is asked.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ConfirmTerms {
+    /// Whether a yes may be given for further calls, too: in the same conversation, or always. Without it, it may.
+    remember: Option<bool>,
+    /// Seconds that a question waits for its answer; then the call is not made. Without it, it waits without an end.
+    #[schemars(range(min = 1, max = 31_536_000))]
+    expires_after_seconds: Option<u32>,
+}
+
+impl ConfirmEntry {
+    /// How the user is asked, if at all.
+    pub(super) fn read(entry: Option<Self>) -> Option<Confirm> {
+        match entry? {
+            Self::Plain(false) => None,
+            Self::Plain(true) => Some(Confirm::default()),
+            Self::Terms(ConfirmTerms { remember, expires_after_seconds }) => Some(Confirm {
+                remember: remember.unwrap_or(true),
+                expires_after: expires_after_seconds.map(|seconds| Duration::from_secs(seconds.into())),
+            }),
+        }
+    }
+}
+
+/// The `visibleParameters` of the tool at `node`: each is a parameter of its endpoint.
+pub(super) fn visible_parameters(
+    names: Option<Vec<Text>>,
+    endpoint_id: &str,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<Vec<String>> {
+    let names: Vec<_> = names?.into_iter().map(|Text(name)| name).collect();
+    let schema = context.endpoints.get(endpoint_id).and_then(|endpoint| endpoint.get("payloadSchema"));
+    let properties = schema.and_then(|schema| schema.value.get("properties"));
+    // What takes anything has whatever is named.
+    let Some(properties) = properties.filter(|entry| matches!(entry.value.kind, Kind::Map(_))) else {
+        return Some(names);
+    };
+    let known: Vec<_> = properties.value.entries().iter().map(|entry| entry.key.as_str()).collect();
+    for (number, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(&name.as_str())) {
+        let at = node.at(&[Step::Key("visibleParameters"), Step::Index(number)]);
+        let help = suggest::help(name, known.iter().copied());
+        context.report.error(at, format!("the endpoint `{endpoint_id}` has no parameter `{name}`"), help);
+    }
+    Some(names)
+}

@@ -1,0 +1,141 @@
+//! Table `grants`: standing approvals of tools, each its user's. One for a conversation goes with it.
+
+use crate::{Store, StoreError};
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+/// Standing approvals of one user; beyond that the oldest go, and their tools ask again.
+pub const MAX_GRANTS: u32 = 200;
+
+/// A standing approval that is given.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewGrant {
+    /// Unique.
+    pub id: String,
+    /// The agent that calls.
+    pub agent_id: String,
+    /// The tool.
+    pub tool: String,
+    /// The tool as it was when it was given.
+    pub fingerprint: String,
+    /// Where it holds; without it everywhere.
+    pub conversation_id: Option<String>,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+/// A standing approval as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantRow {
+    /// Unique.
+    pub id: String,
+    /// The agent that calls.
+    pub agent_id: String,
+    /// The tool.
+    pub tool: String,
+    /// Where it holds, with the conversation's title; without it everywhere.
+    pub conversation: Option<(String, String)>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+}
+
+/// Only for a conversation of its owner. A new one takes the place of the one before: the tool may be another one by now.
+const INSERT: &str = "
+    INSERT OR REPLACE INTO grants (id, owner, agent_id, tool, fingerprint, conversation_id, created_at)
+    SELECT $1, $2, $3, $4, $5, $6, $7
+    WHERE $6 IS NULL OR EXISTS (SELECT 1 FROM conversations WHERE id = $6 AND owner = $2)";
+
+const TRIM: &str = "
+    DELETE FROM grants WHERE owner = $1 AND id NOT IN
+        (SELECT id FROM grants WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $2)";
+
+/// The narrower one first: it is what the user said last about this place.
+const FIND: &str = "
+    SELECT g.id, g.agent_id, g.tool, g.conversation_id, g.created_at, c.title
+    FROM grants g LEFT JOIN conversations c ON c.id = g.conversation_id
+    WHERE g.owner = $1 AND g.agent_id = $2 AND g.tool = $3 AND g.fingerprint = $4
+        AND (g.conversation_id IS NULL OR g.conversation_id = $5)
+    ORDER BY g.conversation_id IS NULL LIMIT 1";
+
+const LIST: &str = "
+    SELECT g.id, g.agent_id, g.tool, g.conversation_id, g.created_at, c.title
+    FROM grants g LEFT JOIN conversations c ON c.id = g.conversation_id
+    WHERE g.owner = $1 ORDER BY g.created_at DESC, g.id DESC LIMIT $2";
+
+const REVOKE: &str = "DELETE FROM grants WHERE owner = $1 AND id = $2";
+
+impl Store {
+    /// Whether a call is covered: by an approval of this owner for this tool of this agent, as it is now, that holds in this
+    /// conversation.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn find_grant(
+        &self,
+        owner: &str,
+        agent_id: &str,
+        tool: &str,
+        fingerprint: &str,
+        conversation_id: &str,
+    ) -> Result<Option<GrantRow>, StoreError> {
+        let (owner, agent_id, tool) = (owner.to_owned(), agent_id.to_owned(), tool.to_owned());
+        let (fingerprint, conversation_id) = (fingerprint.to_owned(), conversation_id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let find = sqlx::query(FIND).bind(owner).bind(agent_id).bind(tool).bind(fingerprint);
+                let row = find.bind(conversation_id).fetch_optional(db).await?;
+                row.as_ref().map(grant).transpose()
+            })
+        })
+        .await
+    }
+
+    /// The owner's standing approvals, newest first; at most [`MAX_GRANTS`].
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn grants(&self, owner: &str) -> Result<Vec<GrantRow>, StoreError> {
+        let owner = owner.to_owned();
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sqlx::query(LIST).bind(owner).bind(MAX_GRANTS).fetch_all(db).await?;
+                rows.iter().map(grant).collect()
+            })
+        })
+        .await
+    }
+
+    /// Takes one back; whether it was there and the owner's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn revoke_grant(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
+        let revoke = sqlx::query(REVOKE).bind(owner.to_owned()).bind(id.to_owned());
+        self.write(move |db| Box::pin(async move { Ok(revoke.execute(db).await?.rows_affected() > 0) })).await
+    }
+}
+
+/// Enters them within the writer's transaction, with the decision that they were given with.
+pub(crate) async fn insert(db: &mut SqliteConnection, owner: &str, grants: Vec<NewGrant>) -> Result<(), StoreError> {
+    if grants.is_empty() {
+        return Ok(());
+    }
+    for new in grants {
+        let insert = sqlx::query(INSERT).bind(new.id).bind(owner).bind(new.agent_id).bind(new.tool);
+        insert.bind(new.fingerprint).bind(new.conversation_id).bind(new.now).execute(&mut *db).await?;
+    }
+    sqlx::query(TRIM).bind(owner).bind(MAX_GRANTS).execute(db).await?;
+    Ok(())
+}
+
+fn grant(row: &SqliteRow) -> Result<GrantRow, StoreError> {
+    let conversation: Option<String> = row.try_get("conversation_id")?;
+    let title: Option<String> = row.try_get("title")?;
+    Ok(GrantRow {
+        id: row.try_get("id")?,
+        agent_id: row.try_get("agent_id")?,
+        tool: row.try_get("tool")?,
+        conversation: conversation.map(|id| (id, title.unwrap_or_default())),
+        created_at: row.try_get("created_at")?,
+    })
+}

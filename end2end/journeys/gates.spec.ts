@@ -1,0 +1,109 @@
+import { join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/gates.yaml") } });
+
+const DELETE = "Delete the article about refunds";
+
+/** Says yes, for so long. */
+async function approve(chat: Chat, scope: string): Promise<void> {
+  await chat.approval.getByRole("combobox", { name: "How long your approval holds" }).selectOption(scope);
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
+  await chat.idle();
+}
+
+/** A call that runs without a question. */
+async function runs(chat: Chat): Promise<void> {
+  await chat.ask(DELETE);
+  await expect(chat.answers.last()).toContainText("the article is deleted");
+  await expect(chat.approval).toHaveCount(0);
+}
+
+async function manage(page: Page): Promise<Locator> {
+  await page.getByRole("button", { name: "Manage" }).last().click();
+  const dialog = page.getByRole("dialog", { name: "Standing approvals" });
+  await expect(dialog).toBeVisible();
+  return dialog;
+}
+
+test("always: the next call runs by itself, until the approval is revoked", async ({ page }) => {
+  await open(page, "/keeper");
+  const chat = new Chat(page);
+  await chat.ask(DELETE);
+  await approve(chat, "Always");
+  await expect(chat.answers.last()).toContainText("Your standing approval allows “Delete article”.");
+  await runs(chat);
+  // Everywhere, also after a reload.
+  await open(page, "/keeper");
+  await runs(chat);
+  const dialog = await manage(page);
+  await expect(dialog.getByRole("listitem")).toContainText("In all conversations, for the agent Keeper");
+  await dialog.getByRole("button", { name: "Revoke the approval of Delete article" }).click();
+  await expect(dialog).toContainText("You have none.");
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+  await chat.ask(DELETE);
+  await expect(chat.approval).toBeVisible();
+});
+
+test("in this conversation: there it runs by itself, elsewhere it asks", async ({ page }) => {
+  await open(page, "/keeper");
+  const chat = new Chat(page);
+  await chat.ask(DELETE);
+  await approve(chat, "In this conversation");
+  await page.reload();
+  await alive(page);
+  await expect(chat.answers.last()).toContainText("Your standing approval allows “Delete article” in this conversation.");
+  await runs(chat);
+  const dialog = await manage(page);
+  await expect(dialog.getByRole("listitem")).toContainText(`In the conversation “${DELETE}”`);
+  await dialog.getByRole("button", { name: "Close" }).click();
+  await open(page, "/keeper");
+  await chat.ask(DELETE);
+  await expect(chat.approval).toBeVisible();
+});
+
+test("always, for what an agent below wants to do", async ({ page }) => {
+  await open(page, "/editor");
+  const chat = new Chat(page);
+  await chat.ask("search for delete the article about refunds");
+  await expect(chat.approval).toContainText("wants to run “Delete article”");
+  await approve(chat, "Always");
+  await expect(chat.answers.last()).toContainText("Your standing approval allows “Delete article”.");
+  await chat.ask("search for delete the article about refunds");
+  await expect(chat.approval).toHaveCount(0);
+  const dialog = await manage(page);
+  await expect(dialog.getByRole("listitem")).toContainText("for the agent Search desk");
+});
+
+test("a question that nobody answers in time", async ({ page }) => {
+  await open(page, "/hasty");
+  const chat = new Chat(page);
+  await chat.ask(DELETE);
+  await expect(chat.approval).toContainText("There is time until");
+  await expect(chat.approval.getByRole("combobox")).toHaveCount(0);
+  await expect(chat.approval).toHaveCount(0, { timeout: 15_000 });
+  await expect(chat.answers.last()).toContainText("Not decided in time");
+  await page.getByRole("button", { name: "Continue" }).click();
+  await chat.idle();
+  await expect(chat.answers.last()).toContainText("Nothing was deleted");
+});
+
+test("a question that expired while the server was down", async ({ page, server, console }) => {
+  console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
+  await open(page, "/hasty");
+  const chat = new Chat(page);
+  await chat.ask(DELETE);
+  const address = page.url();
+  await page.goto("about:blank");
+  await server.kill();
+  // The question's time, not the machine's: it was asked four seconds before it expires.
+  await new Promise((resolve) => setTimeout(resolve, 4_500));
+  await server.launch();
+  await page.goto(address);
+  await expect(chat.answers.last()).toContainText("Not decided in time");
+  await expect(chat.approval).toHaveCount(0);
+});
