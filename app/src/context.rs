@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::Mutex;
 use wire::api::{ConversationList, ConversationView};
 use wire::error::{ErrorCode, UserError};
+use wire::order::ListFilter;
 use wire::page::Page;
 
 /// The things behind the UI; a cheap handle.
@@ -27,8 +28,11 @@ pub struct AppContext {
 #[derive(Clone, Default)]
 pub struct Seen {
     conversations: Arc<Mutex<HashMap<String, ConversationView>>>,
-    lists: Arc<Mutex<HashMap<Option<String>, ConversationList>>>,
+    lists: Arc<Mutex<HashMap<WhichPage, ConversationList>>>,
 }
+
+/// Which list, and the cursor of one of its pages.
+type WhichPage = (ListFilter, Option<String>);
 
 impl AppContext {
     /// One conversation, as this request saw it first.
@@ -52,15 +56,17 @@ impl AppContext {
     pub async fn conversations(
         &self,
         caller: &Caller,
+        filter: ListFilter,
         limit: u32,
         cursor: Option<String>,
     ) -> Result<ConversationList, UserError> {
         let mut seen = self.seen.lists.lock().await;
-        if let Some(list) = seen.get(&cursor) {
+        let which = (filter, cursor);
+        if let Some(list) = seen.get(&which) {
             return Ok(list.clone());
         }
-        let list = self.chat.conversations(caller, limit, cursor.as_deref()).await?;
-        seen.insert(cursor, list.clone());
+        let list = self.chat.conversations(caller, which.0.clone(), limit, which.1.as_deref()).await?;
+        seen.insert(which, list.clone());
         Ok(list)
     }
 }

@@ -74,6 +74,18 @@ pub enum Shape {
     Retry,
     /// Another page.
     Link,
+    /// Stands above the others.
+    Pin,
+    /// Out of the list.
+    Archive,
+    /// A folder.
+    Folder,
+    /// A dot.
+    Dot,
+    /// Several at once.
+    Select,
+    /// A file for the reader.
+    Download,
 }
 
 impl Shape {
@@ -106,6 +118,12 @@ impl Shape {
             Self::Copy => "M7 7h9.5v9.5H7zM13 7V3.5H3.5V13H7",
             Self::Retry => "M15.8 8A6.2 6.2 0 1 0 16 11.8M16.2 3.5V8h-4.5",
             Self::Link => "M8 5H4.5v10.5H15V12M11 4h5v5M16 4l-7 7",
+            Self::Pin => "M7 3.5h6M8 3.5v5l-2.5 3h9L12 8.5v-5M10 11.5V17",
+            Self::Archive => "M3 4h14v3.5H3zM4.5 7.5V16h11V7.5M8 10.5h4",
+            Self::Folder => "M3 5h5l1.5 2H17v8.5H3z",
+            Self::Dot => "M10 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
+            Self::Select => "M3.5 5l1.2 1.2L7 4M3.5 10.5l1.2 1.2L7 9.5M10 5.5h7M10 10.5h7M10 15.5h7M4 15.5h2",
+            Self::Download => "M10 3.5v9M6 9l4 4 4-4M4 16.5h12",
         }
     }
 }

@@ -3,12 +3,14 @@
 use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
-use crate::routes::{agent, config, conversations, endpoints, grants, health, pages, remote_agent, runs, site};
+use crate::routes::{
+    agent, config, conversations, endpoints, folders, grants, health, pages, remote_agent, runs, search, site,
+};
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
 use axum::middleware::from_fn;
-use axum::routing::{any, delete, get, post};
+use axum::routing::{any, delete, get, patch, post};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
@@ -68,8 +70,11 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/conversations/{id}/usage", get(conversations::usage))
         .route(
             "/api/conversations/{id}",
-            get(conversations::show).patch(conversations::rename).delete(conversations::delete),
-        );
+            get(conversations::show).patch(conversations::change).delete(conversations::delete),
+        )
+        .route("/api/folders", get(folders::list).post(folders::add))
+        .route("/api/folders/{id}", patch(folders::rename).delete(folders::delete))
+        .route("/api/search", get(search::search));
     let browser = Router::new()
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))

@@ -38,3 +38,4 @@ mod welcome;
 mod words;
 
 pub use component::AgentChat;
+pub(crate) use session::tell_tabs;

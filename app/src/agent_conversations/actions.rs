@@ -1,15 +1,17 @@
 //! The menu of a conversation. One for the whole list: a native popover that the style sheet anchors to the button that opened it.
 
-use super::delete_dialog::open_delete_dialog;
-use super::list::use_conversations;
-use crate::erase::{Erase, handler};
+use super::list::{Conversations, use_conversations};
+use super::move_dialog::open_move_dialog;
+use crate::erase::{Erase, handler, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
+use wire::api::ConversationSummary;
+use wire::order::ConversationChange;
 
-/// Rename and delete.
+/// Rename, pin, archive, move, select, delete.
 #[component]
 pub fn ActionsMenu(
     /// The popover's id.
@@ -17,33 +19,70 @@ pub fn ActionsMenu(
 ) -> impl IntoView {
     let list = use_conversations();
     let menu = NodeRef::<leptos::html::Div>::new();
-    let close = move || {
-        if let Some(menu) = menu.get_untracked() {
-            // Refused only when it is closed.
-            let _ = menu.hide_popover();
-        }
+    let subject = move || list.subject.get_untracked();
+    // What is done with the conversation that the menu is about, as the menu closes.
+    let item = move |act: fn(Conversations, ConversationSummary)| {
+        handler(move |_| {
+            if let Some(menu) = menu.get_untracked() {
+                // Refused only when it is closed.
+                let _ = menu.hide_popover();
+            }
+            if let Some(subject) = subject() {
+                act(list, subject);
+            }
+        })
     };
-    let rename = move |_| {
-        close();
-        list.renaming.set(list.subject.get_untracked().map(|subject| subject.id));
-    };
-    let delete = move |_| {
-        close();
-        open_delete_dialog();
-    };
+    let is =
+        move |what: fn(&ConversationSummary) -> bool| list.subject.with(|subject| subject.as_ref().is_some_and(what));
+    let pin = text(move || if is(|subject| subject.pinned) { "Unpin" } else { "Pin" }.to_owned());
+    let archive =
+        text(move || if is(|subject| subject.archived) { "Move out of the archive" } else { "Archive" }.to_owned());
     view! {
         <div id=id class="cw-menu" popover="auto" role="menu" aria-label="Conversation" node_ref=menu on:keydown=handler(move_focus)>
-            <button type="button" role="menuitem" autofocus=true on:click=handler(rename)>
+            <button type="button" role="menuitem" autofocus=true on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
                 <Icon of=Shape::Pencil />
                 "Rename"
             </button>
-            <button type="button" role="menuitem" class="cw-danger" on:click=handler(delete)>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], pinned(!subject.pinned)))>
+                <Icon of=Shape::Pin />
+                {pin}
+            </button>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], archived(!subject.archived)))>
+                <Icon of=Shape::Archive />
+                {archive}
+            </button>
+            <button type="button" role="menuitem" on:click=item(|list, subject| open_move_dialog(list, vec![subject.id]))>
+                <Icon of=Shape::Folder />
+                "Move to a folder…"
+            </button>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], unread()))>
+                <Icon of=Shape::Dot />
+                "Mark as unread"
+            </button>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.choose(&subject.id))>
+                <Icon of=Shape::Select />
+                "Select"
+            </button>
+            <button type="button" role="menuitem" class="cw-danger" on:click=item(|list, subject| list.delete(vec![subject.id]))>
                 <Icon of=Shape::Bin />
-                "Delete…"
+                "Delete"
             </button>
         </div>
     }
     .erase()
+}
+
+fn pinned(pinned: bool) -> ConversationChange {
+    ConversationChange { pinned: Some(pinned), ..ConversationChange::default() }
+}
+
+/// Into the archive, or back.
+pub(super) fn archived(archived: bool) -> ConversationChange {
+    ConversationChange { archived: Some(archived), ..ConversationChange::default() }
+}
+
+fn unread() -> ConversationChange {
+    ConversationChange { unread: Some(true), ..ConversationChange::default() }
 }
 
 /// The arrow keys go round the items, as in every menu.

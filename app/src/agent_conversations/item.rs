@@ -1,15 +1,17 @@
 //! One conversation in the list.
 
 use super::ListEvents;
-use super::list::{Entry, use_conversations};
+use super::list::{Conversations, Entry, use_conversations};
 use super::rename::Rename;
 use super::when::When;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, attribute, dynamic, handler, optional, text};
+use crate::erase::{Attribute, Erase, Erased, attribute, dynamic, flag, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
+use leptos::ev::MouseEvent;
 use leptos::prelude::*;
+use wire::api::ConversationSummary;
 
 /// A link with title and time, and the button of its menu.
 #[component]
@@ -20,8 +22,9 @@ pub fn Conversation(
     menu: String,
 ) -> impl IntoView {
     let list = use_conversations();
+    let id = item.id.clone();
     let renaming = {
-        let id = item.id.clone();
+        let id = id.clone();
         Memo::new(move |_| list.renaming.with(|renaming| renaming.as_deref() == Some(id.as_str())))
     };
     let content = dynamic(move || {
@@ -31,7 +34,35 @@ pub fn Conversation(
             false => view! { <Link item menu=menu.clone() /> }.erase(),
         }
     });
-    view! { <li class="cw-conversation">{content}</li> }
+    let choosing = Memo::new(move |_| list.chosen.with(Option::is_some));
+    let choice = {
+        let id = id.clone();
+        optional(move || choosing.get().then(|| choice(list, id.clone())))
+    };
+    view! {
+        <li class="cw-conversation" data-conversation=id>
+            {choice}
+            {content}
+        </li>
+    }
+}
+
+/// The box that selects the conversation.
+fn choice(list: Conversations, id: String) -> Erased {
+    let chosen = {
+        let id = id.clone();
+        flag(move || list.chosen.with(|chosen| chosen.as_ref().is_some_and(|ids| ids.contains(&id))))
+    };
+    view! {
+        <input
+            type="checkbox"
+            class="cw-conversation-choice"
+            aria-label="Select"
+            prop:checked=chosen
+            on:change=handler(move |_| list.choose(&id))
+        />
+    }
+    .erase()
 }
 
 /// The conversation as a link, with the button of its menu.
@@ -43,36 +74,37 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     let ListEvents(events) = expect_context();
     let select = {
         let id = id.clone();
-        move |_| {
+        move |event: MouseEvent| {
+            if list.chosen.with_untracked(Option::is_some) {
+                event.prevent_default();
+                return list.choose(&id);
+            }
             close_drawers();
             events.emit("onSelect", serde_json::json!({ "id": id }));
         }
     };
-    // A conversation that was begun on another page goes on there.
-    let CurrentPage(page) = expect_context();
-    let elsewhere = summary.with_untracked(|summary| {
-        page.with_value(|page| page.id != summary.page_id)
-            .then(|| format!("/{}?conversation={}", summary.page_id, summary.id))
-    });
-    let href = {
-        let id = id.clone();
-        attribute(move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))))
-    };
+    let href = summary.with_untracked(href);
     let current = {
         let id = id.clone();
         let is_current = move |selected: &Option<String>| selected.as_deref() == Some(id.as_str());
         attribute(move || chat.conversation.with(&is_current).then(|| "page".to_owned()))
     };
-    let (title, label, running, when, subject) =
-        (summary.clone(), summary.clone(), summary.clone(), summary.clone(), summary);
+    let [title, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
+    let subject = summary;
     let label = attribute(move || Some(label.with(|summary| format!("Options for {}", summary.title))));
-    let running = optional(move || running.with(|summary| summary.running).then(running_mark));
+    let marks = optional(move || match marks.with(|summary| (summary.running, summary.unread)) {
+        (true, _) => Some(mark("cw-running", "Answering now. ")),
+        (false, true) => Some(mark("cw-unread", "Unread. ")),
+        (false, false) => None,
+    });
+    let pin = optional(move || pin.with(|summary| summary.pinned).then(pin_mark));
     view! {
         <a class="cw-conversation-link" href=href aria-current=current on:click=handler(select)>
             <span class="cw-conversation-title">{text(move || title.with(|summary| summary.title.clone()))}</span>
             <span class="cw-conversation-when">
-                {running}
+                {marks}
                 <When at=move || when.with(|summary| summary.updated_at) now=list.now />
+                {pin}
             </span>
         </a>
         <button
@@ -91,12 +123,31 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     .erase()
 }
 
-/// A dot that says that an answer is being written.
-fn running_mark() -> Erased {
+/// Where a conversation goes on: here, or on the page where it was begun.
+pub(super) fn href(summary: &ConversationSummary) -> Attribute {
+    let chat = use_chat_context();
+    let CurrentPage(page) = expect_context();
+    let elsewhere = page
+        .with_value(|page| page.id != summary.page_id)
+        .then(|| format!("/{}?conversation={}", summary.page_id, summary.id));
+    let id = summary.id.clone();
+    attribute(move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))))
+}
+
+/// A dot that says that an answer is being written, or that one waits to be read.
+fn mark(class: &'static str, words: &'static str) -> Erased {
     view! {
-        <span class="cw-running">
-            <span class="cw-visually-hidden">"Answering now. "</span>
+        <span class=class>
+            <span class="cw-visually-hidden">{words}</span>
         </span>
+    }
+    .erase()
+}
+
+fn pin_mark() -> Erased {
+    view! {
+        <Icon of=Shape::Pin />
+        <span class="cw-visually-hidden">"Pinned."</span>
     }
     .erase()
 }

@@ -1,9 +1,11 @@
 //! The list's state and what can be done to it.
 
+use super::keys::focus_row;
 use super::merge::merge;
+use super::move_dialog::into;
 use super::when::use_now;
-use crate::api::{ApiError, delete_conversation, list_conversations, rename_conversation};
-use crate::blocks::control::focus;
+use crate::agent_chat::tell_tabs;
+use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::effect;
 use leptos::ev;
@@ -11,9 +13,16 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};
+use wire::order::{ConversationChange, Folder, FolderList, ListFilter, MoveTo};
 
 /// While an answer is being written somewhere, the list looks this often whether it has ended.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
+
+/// Another device may have changed something: while the page is seen, the list looks this often.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// How long a deletion is offered to be undone.
+const UNDO_FOR: Duration = Duration::from_secs(12);
 
 /// The conversations that are loaded; a cheap handle.
 #[derive(Clone, Copy)]
@@ -24,8 +33,18 @@ pub struct Conversations {
     pub error: RwSignal<Option<ApiError>>,
     /// Whether a further page is on its way.
     pub loading: RwSignal<bool>,
-    /// The conversation that the menu or the dialog is about.
+    /// Which are listed.
+    pub filter: RwSignal<ListFilter>,
+    /// All folders.
+    pub folders: RwSignal<Vec<Folder>>,
+    /// The conversation that the menu is about.
     pub subject: RwSignal<Option<ConversationSummary>>,
+    /// Those that are selected to be changed together; none while nothing is selected.
+    pub chosen: RwSignal<Option<Vec<String>>>,
+    /// Those that the dialog moves to a folder.
+    pub moving: StoredValue<Vec<String>>,
+    /// Those that were just deleted.
+    pub deleted: RwSignal<Vec<String>>,
     /// The conversation that is being renamed.
     pub renaming: RwSignal<Option<String>>,
     /// The time that the lines count from.
@@ -58,7 +77,12 @@ impl Conversations {
             next: RwSignal::new(first.next),
             error: RwSignal::new(error),
             loading: RwSignal::new(false),
+            filter: RwSignal::new(ListFilter::default()),
+            folders: RwSignal::new(Vec::new()),
             subject: RwSignal::new(None),
+            chosen: RwSignal::new(None),
+            moving: StoredValue::new(Vec::new()),
+            deleted: RwSignal::new(Vec::new()),
             renaming: RwSignal::new(None),
             now: use_now(),
             fallback_focus: StoredValue::new(fallback_focus),
@@ -67,9 +91,19 @@ impl Conversations {
         }
     }
 
-    /// The conversations, newest first. Tracked.
-    pub fn items(&self) -> Vec<Entry> {
-        self.items.get()
+    /// The conversations in their order, at most `most` of them after the first `skipped`. Tracked.
+    pub fn part(&self, skipped: usize, most: usize) -> Vec<Entry> {
+        self.items.with(|items| items.iter().skip(skipped).take(most).cloned().collect())
+    }
+
+    /// How many are loaded. Tracked.
+    pub fn count(&self) -> usize {
+        self.items.with(Vec::len)
+    }
+
+    /// As [`Conversations::count`], not tracked.
+    pub fn count_untracked(&self) -> usize {
+        self.items.with_untracked(Vec::len)
     }
 
     /// Whether there are none. Tracked.
@@ -82,8 +116,8 @@ impl Conversations {
         self.next.with(Option::is_some)
     }
 
-    /// Loads the list anew when the chat says that something changed, when the reader comes back to the window, and now and then
-    /// while an answer is being written.
+    /// Loads the list anew when the chat says that something changed, when the reader comes back to the window, and now and then, more
+    /// often while an answer is being written.
     pub fn keep_fresh(self) {
         let mut last = None;
         effect(move || {
@@ -100,11 +134,54 @@ impl Conversations {
             self.items.with(|items| items.iter().any(|item| item.summary.with(|summary| summary.running)))
         });
         effect(move || {
-            if running.get()
-                && let Ok(timer) = set_interval_with_handle(move || self.reload(), WATCH_EVERY)
-            {
+            let every = if running.get() { WATCH_EVERY } else { LOOK_EVERY };
+            let look = move || {
+                if is_visible() {
+                    self.reload();
+                }
+            };
+            if let Ok(timer) = set_interval_with_handle(look, every) {
                 // Before the next time, and at the end.
                 on_cleanup(move || timer.clear());
+            }
+        });
+        effect(move || self.load_folders(None, None));
+        self.mark_read();
+    }
+
+    /// What the reader has before him is read.
+    fn mark_read(self) {
+        let unread = Memo::new(move |_| {
+            let shown = self.chat.conversation.get()?;
+            let entry = self.items.with(|items| items.iter().find(|item| item.id == shown).cloned())?;
+            entry.summary.with(|summary| summary.unread.then_some((shown, summary.updated_at)))
+        });
+        effect(move || {
+            if let Some((id, _)) = unread.get()
+                && is_visible()
+            {
+                self.change(vec![id], ConversationChange { unread: Some(false), ..ConversationChange::default() });
+            }
+        });
+    }
+
+    /// Lists others.
+    pub fn show(self, filter: ListFilter) {
+        self.chosen.set(None);
+        self.items.set(Vec::new());
+        self.next.set(None);
+        self.filter.set(filter);
+        self.reload();
+    }
+
+    /// Loads the folders; before that one is made, renamed or deleted, as [`folders`] says.
+    pub fn load_folders(self, id: Option<String>, name: Option<String>) {
+        spawn_local(async move {
+            match folders(id, name).await {
+                Ok(FolderList { items }) => {
+                    self.folders.try_set(items);
+                }
+                Err(error) => self.fail(error),
             }
         });
     }
@@ -113,7 +190,8 @@ impl Conversations {
     pub fn reload(self) {
         let asked = self.outdate();
         spawn_local(async move {
-            let answer = list_conversations(None).await;
+            let Some(filter) = self.filter.try_get_untracked() else { return };
+            let answer = list_conversations(filter, None).await;
             if self.generation.try_get_value() != Some(asked) {
                 return;
             }
@@ -136,8 +214,12 @@ impl Conversations {
             return;
         }
         self.loading.set(true);
+        let filter = self.filter.get_untracked();
         spawn_local(async move {
-            match list_conversations(Some(cursor)).await {
+            let answer = list_conversations(filter.clone(), Some(cursor)).await;
+            match answer {
+                // Meanwhile others may be listed.
+                Ok(_) if self.filter.try_get_untracked().as_ref() != Some(&filter) => {}
                 Ok(page) => {
                     self.error.try_set(None);
                     self.next.try_set(page.next);
@@ -149,42 +231,121 @@ impl Conversations {
         });
     }
 
-    /// Renames a conversation: at once here, then on the server; what was there before comes back when that fails.
+    /// Makes a folder and moves those there that the dialog is about.
+    pub fn move_to_new(self, name: String) {
+        let (before, ids) = (self.folders.get_untracked(), self.moving.get_value());
+        self.chosen.set(None);
+        spawn_local(async move {
+            match folders(None, Some(name)).await {
+                Ok(FolderList { items }) => {
+                    let new = items.iter().find(|folder| !before.contains(folder)).map(|folder| folder.id.clone());
+                    self.folders.try_set(items);
+                    if new.is_some() {
+                        self.change(ids, into(new));
+                    }
+                }
+                Err(error) => self.fail(error),
+            }
+        });
+    }
+
+    /// Renames a conversation.
     pub fn rename(self, id: String, title: String) {
         let title = title.trim().to_owned();
-        let Some(entry) = self.items.with_untracked(|items| items.iter().find(|item| item.id == id).cloned()) else {
-            return;
-        };
-        let before = entry.summary.with_untracked(|summary| summary.title.clone());
-        if title.is_empty() || title == before {
+        if !title.is_empty()
+            && self.entry(&id).is_some_and(|entry| entry.summary.with_untracked(|now| now.title != title))
+        {
+            self.change(vec![id], ConversationChange { title: Some(title), ..ConversationChange::default() });
+        }
+    }
+
+    /// Deletes conversations, which can be undone for a while.
+    pub fn delete(self, ids: Vec<String>) {
+        self.change(ids, ConversationChange { deleted: Some(true), ..ConversationChange::default() });
+    }
+
+    /// Brings back what was deleted last.
+    pub fn undo(self) {
+        let ids = self.deleted.get_untracked();
+        self.deleted.set(Vec::new());
+        self.change(ids, ConversationChange { deleted: Some(false), ..ConversationChange::default() });
+    }
+
+    /// Changes conversations: at once here, then on the server, whose word is the last.
+    pub fn change(self, ids: Vec<String>, change: ConversationChange) {
+        if ids.is_empty() {
             return;
         }
-        entry.summary.update(|summary| summary.title.clone_from(&title));
+        for id in &ids {
+            if let Some(entry) = self.entry(id) {
+                entry.summary.update(|summary| apply(summary, &change));
+            }
+        }
+        let filter = self.filter.get_untracked();
+        let leaves = change.deleted == Some(true)
+            || change.archived.is_some_and(|archived| archived != filter.archived)
+            || filter.folder_id.is_some() && change.folder_id.as_ref().is_some_and(|to| to.0 != filter.folder_id);
+        if leaves {
+            self.focus_beside(&ids);
+            self.items.update(|items| items.retain(|item| !ids.contains(&item.id)));
+        }
+        self.outdate();
         spawn_local(async move {
-            match rename_conversation(id, title).await {
-                Ok(_) => self.chat.bump(),
+            match change_conversations(ids.clone(), change.clone()).await {
+                Ok(_) => self.changed(ids, &change),
                 Err(error) => {
-                    entry.summary.update(|summary| summary.title = before);
+                    self.reload();
                     self.fail(error);
                 }
             }
         });
     }
 
-    /// Deletes a conversation, then shows a new one if it was the selected one.
-    pub fn delete(self, id: String) {
-        spawn_local(async move {
-            match delete_conversation(id.clone()).await {
-                Ok(_) => {
-                    self.outdate();
-                    self.items.try_update(|items| items.retain(|item| item.id != id));
-                    self.fallback_focus.try_with_value(|link| focus(link));
-                    if self.chat.conversation.try_get_untracked().flatten().as_deref() == Some(id.as_str()) {
-                        self.chat.select(None, true);
-                    }
-                }
-                Err(error) => self.fail(error),
+    fn changed(self, ids: Vec<String>, change: &ConversationChange) {
+        self.chat.bump();
+        tell_tabs("");
+        if change.deleted != Some(true) {
+            return;
+        }
+        let shown = self.chat.conversation.try_get_untracked().flatten();
+        if shown.is_some_and(|shown| ids.contains(&shown)) {
+            self.chat.select(None, true);
+        }
+        self.deleted.try_set(ids.clone());
+        let forget = move || {
+            if self.deleted.try_with_untracked(|now| *now == ids) == Some(true) {
+                self.deleted.set(Vec::new());
             }
+        };
+        set_timeout(forget, UNDO_FOR);
+    }
+
+    /// The row that comes to stand where the first of these stood takes the focus, if one of them had it.
+    fn focus_beside(self, ids: &[String]) {
+        let beside = self.items.with_untracked(|items| {
+            let at = items.iter().position(|item| ids.contains(&item.id))?;
+            let stays = |item: &&Entry| !ids.contains(&item.id);
+            items[at..].iter().find(stays).or_else(|| items[..at].iter().rfind(stays)).map(|item| item.id.clone())
+        });
+        match beside {
+            Some(id) => request_animation_frame(move || focus_row(&id)),
+            None => self.fallback_focus.with_value(|link| crate::blocks::control::focus(link)),
+        }
+    }
+
+    fn entry(self, id: &str) -> Option<Entry> {
+        self.items.with_untracked(|items| items.iter().find(|item| item.id == id).cloned())
+    }
+
+    /// Selects a conversation to be changed with others, or not any more.
+    pub fn choose(self, id: &str) {
+        self.chosen.update(|chosen| {
+            let mut ids = chosen.take().unwrap_or_default();
+            match ids.iter().position(|chosen| chosen == id) {
+                Some(at) => drop(ids.remove(at)),
+                None => ids.push(id.to_owned()),
+            }
+            *chosen = (!ids.is_empty()).then_some(ids);
         });
     }
 
@@ -203,6 +364,22 @@ impl Conversations {
     fn fail(self, error: ApiError) {
         self.error.try_set(Some(error));
     }
+}
+
+/// What the server will make of it.
+fn apply(summary: &mut ConversationSummary, change: &ConversationChange) {
+    let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _ } = change.clone();
+    summary.title = title.unwrap_or(std::mem::take(&mut summary.title));
+    summary.pinned = pinned.unwrap_or(summary.pinned);
+    summary.archived = archived.unwrap_or(summary.archived);
+    if let Some(MoveTo(folder)) = folder_id {
+        summary.folder_id = folder;
+    }
+    summary.unread = unread.unwrap_or(summary.unread);
+}
+
+fn is_visible() -> bool {
+    !document().hidden()
 }
 
 impl Entry {

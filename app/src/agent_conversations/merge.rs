@@ -8,14 +8,18 @@ pub(crate) fn merge(known: Vec<ConversationSummary>, fresh: ConversationList) ->
     let (Some(last), Some(next)) = (fresh.items.last(), &fresh.next) else {
         return fresh;
     };
-    let end = (last.updated_at, last.id.clone());
-    let below = |item: &ConversationSummary| {
-        (item.updated_at, &item.id) < (end.0, &end.1) && fresh.items.iter().all(|other| other.id != item.id)
-    };
-    let rest = known.into_iter().filter(below).collect::<Vec<_>>();
+    let end = place(last);
+    let below = |item: &ConversationSummary| place(item) < end && fresh.items.iter().all(|other| other.id != item.id);
+    let mut rest = known.iter().filter(|item| below(item)).cloned().collect::<Vec<_>>();
+    rest.sort_by_key(|item| std::cmp::Reverse(place(item)));
     // With nothing below, the fresh page's own cursor goes on; else the caller's, which is further down.
     let next = rest.is_empty().then(|| next.clone());
     ConversationList { items: fresh.items.into_iter().chain(rest).collect(), next }
+}
+
+/// What the list is ordered by, the greatest first.
+fn place(item: &ConversationSummary) -> (bool, i64, String) {
+    (item.pinned, item.updated_at, item.id.clone())
 }
 
 #[cfg(test)]
@@ -33,6 +37,10 @@ mod tests {
                 created_at: 0,
                 updated_at: updated_at.parse().unwrap(),
                 running: false,
+                pinned: id.starts_with('*'),
+                archived: false,
+                unread: false,
+                folder_id: None,
             }
         };
         text.split_whitespace().map(item).collect()
@@ -65,5 +73,11 @@ mod tests {
     #[test]
     fn the_same_moment_is_ordered_by_id() {
         check("b@5 a@5", "c@5 b@5", Some("n1"), "c@5 b@5 a@5", None);
+    }
+
+    #[test]
+    fn pinned_ones_stay_above() {
+        check("*a@1 c@9 b@8", "*a@1 *d@0", Some("n1"), "*a@1 *d@0 c@9 b@8", None);
+        check("*a@1 c@9 b@8", "c@9 a@2", Some("n1"), "c@9 a@2", Some("n1"));
     }
 }

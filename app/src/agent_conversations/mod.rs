@@ -1,12 +1,17 @@
 //! The list of the caller's conversations, newest first. The selected one is the address's; see [`crate::chat_context`].
 
 pub mod actions;
-pub mod delete_dialog;
 pub mod item;
+mod keys;
 pub mod list;
 pub mod merge;
+pub mod move_dialog;
 pub mod rename;
+pub mod scope;
+pub mod search;
+pub mod selection;
 pub mod when;
+mod window;
 
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, Loaded, list_conversations};
@@ -15,12 +20,18 @@ use crate::erase::{Erase, Erased, Item, Key, attribute, awaited, each, flag, han
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use actions::ActionsMenu;
-use delete_dialog::DeleteDialog;
 use item::Conversation;
+use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use list::{Conversations, Entry};
+use move_dialog::MoveDialog;
+use scope::Scope;
+use search::{Finds, Search, SearchField};
+use selection::{Selection, Undo};
 use serde_json::Value;
+use window::RowWindow;
 use wire::api::ConversationList;
+use wire::order::ListFilter;
 use wire::page::AgentConversationsProperties;
 
 /// The events of the list around.
@@ -46,7 +57,7 @@ pub fn AgentConversations(
         news.emit("onNew", Value::Null);
     };
     provide_context(ListEvents(events));
-    let first = Loaded::new(|| (0, None), list_conversations, false);
+    let first = Loaded::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
     let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
     let new_id = format!("list-{id}-new");
     let list = awaited(move || {
@@ -73,28 +84,44 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
     let list = Conversations::new(first, format!("list-{id}-new"));
     list.keep_fresh();
     provide_context(list);
+    let (search, window) = (Search::default(), RowWindow::new());
+    provide_context(search);
+    window.follow(list);
     let menu = StoredValue::new(format!("list-{id}-menu"));
     let error = optional(move || list.error.get().map(|error| error_line(list, &error)));
     let none = optional(move || {
-        let none = list.is_empty() && list.error.with(Option::is_none);
-        none.then(|| view! { <p class="cw-list-empty">"Your conversations will be kept here."</p> }.erase())
+        let none = list.is_empty() && !search.is_on() && list.error.with(Option::is_none);
+        let words = list.filter.with(|filter| match (filter.archived, &filter.folder_id) {
+            (true, _) => "The archive is empty.",
+            (_, Some(_)) => "This folder is empty.",
+            (false, None) => "Your conversations will be kept here.",
+        });
+        none.then(|| view! { <p class="cw-list-empty">{words}</p> }.erase())
     });
     let item = move |entry: Entry| Item {
         key: Key::Text(entry.id.clone()),
         view: Box::new(move || view! { <Conversation item=entry menu=menu.get_value() /> }.erase()),
     };
-    let items = each(move || list.items().into_iter().map(item).collect());
-    let has_more = Memo::new(move |_| list.has_more());
+    let items = each(move || window.part(list).into_iter().map(item).collect());
+    let has_more = Memo::new(move |_| list.has_more() && !search.is_on());
+    let searching = Memo::new(move |_| search.is_on());
+    let finds = optional(move || searching.get().then(|| view! { <Finds /> }.erase()));
+    let by_key = handler(move |event: KeyboardEvent| keys::on_key(list, &event));
     let more = optional(move || has_more.get().then(|| more_button(list)));
     view! {
+        <SearchField />
+        <Scope />
+        <Selection />
         {error}
         {none}
-        <ul class="cw-conversation-list">
+        {finds}
+        <ul class="cw-conversation-list" hidden=flag(move || searching.get()) node_ref=window.node() on:keydown=by_key>
             {items}
         </ul>
         {more}
+        <Undo />
         <ActionsMenu id=menu.get_value() />
-        <DeleteDialog />
+        <MoveDialog />
     }
     .erase()
 }

@@ -4,16 +4,19 @@ use super::ApiError;
 use super::codec::Json;
 use leptos::prelude::*;
 use wire::api::ConversationList;
+use wire::order::ListFilter;
 
 /// How many conversations one page of the list holds.
 pub const LIST_PAGE: u32 = 30;
 
-/// The caller's conversations, newest first, at most [`LIST_PAGE`].
+/// The caller's conversations, the pinned ones first, each kind newest first, at most [`LIST_PAGE`].
 #[server(prefix = "/ui", endpoint = "conversations", input = Json, output = Json)]
 pub async fn list_conversations(
+    /// Which of them.
+    filter: ListFilter,
     /// `next` of the page before; absent: the newest.
     cursor: Option<String>,
 ) -> Result<ConversationList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.conversations(&caller, LIST_PAGE, cursor).await?)
+    Ok(context.conversations(&caller, filter, LIST_PAGE, cursor).await?)
 }

@@ -1,30 +1,32 @@
 //! The server functions: one per file, each asks who calls and makes one call.
 
+pub mod change;
 pub mod codec;
 pub mod conversation;
 pub mod conversations;
-pub mod delete;
 pub mod error;
+pub mod folders;
 #[cfg(feature = "ssr")]
 mod frames;
 pub mod grants;
 pub mod loaded;
 pub mod page;
-pub mod rename;
 pub mod revoke;
+pub mod search;
 pub mod send;
 pub mod stop;
 pub mod watch;
 
+pub use change::{ChangeConversations, change_conversations};
 pub use conversation::{LoadConversation, load_conversation};
 pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
-pub use delete::{DeleteConversation, delete_conversation};
 pub use error::ApiError;
+pub use folders::{Folders, folders};
 pub use grants::{ListGrants, list_grants};
 pub use loaded::Loaded;
 pub use page::{LoadPage, load_page};
-pub use rename::{RenameConversation, rename_conversation};
 pub use revoke::{RevokeGrant, revoke_grant};
+pub use search::{SEARCH_PAGE, SearchConversations, search_conversations};
 pub use send::{SendToAgent, send};
 pub use stop::{StopConversation, stop};
 pub use watch::{WatchConversation, watch};

@@ -54,6 +54,11 @@ pub(crate) fn of_store(error: StoreError) -> UserError {
     }
 }
 
+/// A place in a list that no answer of ours named.
+pub(crate) fn foreign_cursor() -> UserError {
+    UserError::new(ErrorCode::Malformed, "The cursor is not one of ours.")
+}
+
 /// The server is about to end.
 pub(crate) fn draining() -> UserError {
     let message = "The server is restarting. Try again in a moment.";

@@ -14,6 +14,8 @@ mod invoke;
 mod journal;
 mod live;
 mod mask;
+mod order;
+mod purge;
 mod recover;
 mod run;
 mod send;
@@ -27,8 +29,8 @@ mod turns;
 mod watch;
 
 pub use clock::Clock;
-pub use conversations::ConversationUsage;
 pub use hooks::{Hook, Hooks};
+pub use steps::ConversationUsage;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -37,10 +39,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
+use wire::order::ListFilter;
 
 /// How long a run is believed to be driven without a sign of life.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
@@ -133,6 +136,7 @@ pub(crate) struct Inner {
     journal: journal::Journal,
     turns: turns::Turns,
     invocations: invoke::Invocations,
+    purge: AbortOnDropHandle<()>,
     tasks: TaskTracker,
     stopping: CancellationToken,
     max_runs: usize,
@@ -140,7 +144,7 @@ pub(crate) struct Inner {
 }
 
 impl Chat {
-    /// Closes what a dead server left open, then opens the doors. `max_runs` bounds the runs of this process; more are
+    /// Closes what a dead server left open and takes away what was deleted, then opens the doors. `max_runs` bounds the runs of this process; more are
     /// answered with 503.
     ///
     /// # Errors
@@ -163,6 +167,8 @@ impl Chat {
         store.abandon_invocations(invoke::ABANDONED, now()).await?;
         let registry = Arc::new(live::Registry::default());
         let journal = journal::Journal::start(store.clone(), registry.clone());
+        purge::purge(&store, now()).await?;
+        let purge = purge::start(store.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
         Ok(Self {
             inner: Arc::new(Inner {
@@ -172,6 +178,7 @@ impl Chat {
                 journal,
                 turns: turns::Turns::default(),
                 invocations: invoke::Invocations::default(),
+                purge,
                 tasks,
                 stopping,
                 max_runs,
@@ -230,17 +237,19 @@ impl Chat {
         known.map(|_| ()).ok_or_else(UserError::not_found)
     }
 
-    /// The caller's conversations, newest first, at most `limit` (1 to 100) at once; `cursor` is an earlier answer's `next`.
+    /// The caller's conversations, the pinned ones first, each kind newest first, at most `limit` (1 to 100) at once; `cursor` is an
+    /// earlier answer's `next`.
     ///
     /// # Errors
     /// 400 for a cursor that is not ours.
     pub async fn conversations(
         &self,
         caller: &Caller,
+        filter: ListFilter,
         limit: u32,
         cursor: Option<&str>,
     ) -> Result<ConversationList, UserError> {
-        self.inner.conversations(caller, limit, cursor).await
+        self.inner.conversations(caller, filter, limit, cursor).await
     }
 
     /// One conversation as it stands, the message that is being written as far as it has come.
@@ -257,22 +266,6 @@ impl Chat {
     /// 404 for a conversation that is not the caller's.
     pub async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
         self.inner.usage(caller, id).await
-    }
-
-    /// Gives a conversation another title (1 to 200 characters).
-    ///
-    /// # Errors
-    /// 404 for a conversation that is not the caller's, 422 for the title.
-    pub async fn rename(&self, caller: &Caller, id: &str, title: &str) -> Result<(), UserError> {
-        self.inner.rename(caller, id, title).await
-    }
-
-    /// Deletes a conversation with all that belongs to it; its active run is ended.
-    ///
-    /// # Errors
-    /// 404 for a conversation that is not the caller's.
-    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
-        self.inner.delete(caller, id).await
     }
 
     /// The caller's standing approvals, newest first.
@@ -341,6 +334,7 @@ impl Chat {
             // A stopped run ends within a second and then stores its message.
             let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
         }
+        self.inner.purge.abort();
         self.inner.store.close().await;
     }
 }

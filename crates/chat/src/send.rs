@@ -425,7 +425,7 @@ fn title_of(message: &UiMessage) -> String {
     format!("{words}…")
 }
 
-fn new_id() -> String {
+pub(crate) fn new_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }
 

@@ -1,9 +1,34 @@
 //! What requests took, for the store.
 
 use crate::audit::Subject;
+use crate::{Caller, Inner, errors};
 use agent::Replied;
-use store::Step;
+use serde::Serialize;
+use store::{Step, Totals};
+use wire::UserError;
 use wire::api::Usage;
+
+/// What a conversation took.
+#[derive(Clone, Debug, Serialize)]
+pub struct ConversationUsage {
+    /// Summed up.
+    #[serde(flatten)]
+    pub total: Totals,
+    /// Its last requests to models, oldest first.
+    #[serde(rename = "requests")]
+    pub steps: Vec<Step>,
+}
+
+impl Inner {
+    /// See [`crate::Chat::usage`].
+    pub(crate) async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
+        let known = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        known.ok_or_else(UserError::not_found)?;
+        let total = self.store.totals(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let steps = self.store.steps(&caller.user_id, id).await.map_err(errors::of_store)?;
+        Ok(ConversationUsage { total, steps })
+    }
+}
 
 /// A row of a run; `below` names the call and the agent where that is one below.
 pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String, String)>) -> Step {

@@ -13,6 +13,7 @@ use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
 use wire::api::{Answer, ConversationView, Outcome, SendRequest, Submission};
+use wire::order::{ConversationChange, ListFilter};
 use wire::{Chunk, ErrorCode, Reducer, Role, ToolState, UiMessage, UiPart, UserError};
 
 /// A server of one agent. Dropping it without `shutdown` is a crash: nothing more is written.
@@ -182,7 +183,7 @@ async fn a_turn_is_told_and_kept() {
     User null: "Who am I?"
     Assistant "done": "Hello Ada"
     "#);
-    let list = house.chat.conversations(&ada(), 10, None).await.unwrap();
+    let list = house.chat.conversations(&ada(), ListFilter::default(), 10, None).await.unwrap();
     assert_eq!(
         list.items.iter().map(|item| (item.title.as_str(), item.running)).collect::<Vec<_>>(),
         [("Who am I?", false)]
@@ -267,12 +268,21 @@ async fn nobody_elses() {
     not_found(house.chat.conversation(&eve, "c1").await.map(drop));
     not_found(house.chat.watch(&eve, "c1", None).await.map(drop));
     not_found(house.chat.stop(&eve, "c1").await);
-    not_found(house.chat.rename(&eve, "c1", "mine").await);
+    not_found(
+        house
+            .chat
+            .change(
+                &eve,
+                vec!["c1".to_owned()],
+                ConversationChange { pinned: Some(true), ..ConversationChange::default() },
+            )
+            .await,
+    );
     not_found(house.chat.delete(&eve, "c1").await);
     for submission in [message("m2", "and?"), Submission::Continue, Submission::Regenerate { message_id: None }] {
         not_found(house.chat.send(&eve, request("c1", submission)).await.map(drop));
     }
-    assert!(house.chat.conversations(&eve, 10, None).await.unwrap().items.is_empty());
+    assert!(house.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
     assert_eq!(house.model.requests().len(), 1);
 }
 

@@ -69,7 +69,7 @@ pub enum Begun {
     },
 }
 
-const FIND_CONVERSATION: &str = "SELECT owner, epoch FROM conversations WHERE id = $1";
+const FIND_CONVERSATION: &str = "SELECT owner, epoch, deleted_at FROM conversations WHERE id = $1";
 
 const FIND_SUBMISSION: &str = "
     SELECT id, message_id, status FROM runs WHERE conversation_id = $1 AND submission_key = $2";
@@ -77,11 +77,14 @@ const FIND_SUBMISSION: &str = "
 const FIND_ACTIVE: &str = "SELECT id FROM runs WHERE conversation_id = $1 AND status = 'running'";
 
 const INSERT_CONVERSATION: &str = "
-    INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
-    VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7)";
+    INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at, read_at)
+    VALUES ($1, $2, $3, $4, $5, $6, 1, $7, $7, $7)";
 
+/// Who goes on has read what was there.
 const ADVANCE_CONVERSATION: &str = "
-    UPDATE conversations SET head = $2, epoch = $3, updated_at = max(updated_at, $4) WHERE id = $1";
+    UPDATE conversations
+    SET head = $2, epoch = $3, updated_at = max(updated_at, $4), read_at = max(updated_at, $4)
+    WHERE id = $1";
 
 const INSERT_RUN: &str = "
     INSERT INTO runs
@@ -92,7 +95,7 @@ impl Store {
     /// Stores a submission and opens its run, or says why not.
     ///
     /// # Errors
-    /// [`StoreError::NotFound`] for a conversation of another owner or an update of an unknown message,
+    /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of an unknown message,
     /// [`StoreError::Invalid`] when an id is in use or a parent is not in the conversation.
     pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<Begun, StoreError> {
         let prepared = Prepared::new(owner, begin)?;
@@ -138,7 +141,7 @@ impl Prepared {
     async fn last_epoch(&self, db: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
         let row = sqlx::query(FIND_CONVERSATION).bind(&self.begin.conversation_id).fetch_optional(db).await?;
         let Some(row) = row else { return Ok(None) };
-        if row.try_get::<&str, _>("owner")? != self.owner {
+        if row.try_get::<&str, _>("owner")? != self.owner || row.try_get::<Option<i64>, _>("deleted_at")?.is_some() {
             return Err(StoreError::NotFound);
         }
         Ok(Some(row.try_get("epoch")?))

@@ -1,8 +1,9 @@
-//! Table `conversations`: the list, one of them, rename, delete.
+//! Table `conversations`: the list, one of them, deletion for good. `change` changes what the list shows.
 
 use crate::{AuditEntry, Store, StoreError, audit, run_events};
 use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::api::ConversationSummary;
+use wire::order::ListFilter;
 
 /// Rows of the list at once: a page of 100, and one more that tells whether there is a next page.
 pub const MAX_CONVERSATIONS: u32 = 101;
@@ -17,6 +18,8 @@ pub struct ConversationRow {
 /// A place in the list: the line after which to go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cursor {
+    /// Pinned ones come first.
+    pub pinned: bool,
     /// Unix time, milliseconds.
     pub updated_at: i64,
     /// Decides between equal times.
@@ -45,42 +48,58 @@ pub struct RunRow {
     pub message_id: String,
 }
 
-const LIST: &str = "
-    SELECT c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, r.id AS run_id
-    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
-    WHERE c.owner = $1
-    ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+/// What a [`ConversationSummary`] is made of, of a conversation `c` whose active run is `r`.
+macro_rules! summary_columns {
+    () => {
+        "c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, c.pinned, c.archived, c.folder_id, c.read_at,
+         r.id AS run_id"
+    };
+}
+pub(crate) use summary_columns;
 
-const LIST_AFTER: &str = "
-    SELECT c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, r.id AS run_id
-    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
-    WHERE c.owner = $1 AND (c.updated_at, c.id) < ($3, $4)
-    ORDER BY c.updated_at DESC, c.id DESC LIMIT $2";
+const LIST: &str = concat!(
+    "SELECT ",
+    summary_columns!(),
+    " FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
+    WHERE c.owner = $1 AND c.archived = $2 AND c.deleted_at IS NULL AND (c.pinned, c.updated_at, c.id) < ($3, $4, $5)
+    ORDER BY c.pinned DESC, c.updated_at DESC, c.id DESC LIMIT $6"
+);
 
-const ONE: &str = "
-    SELECT c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, c.head,
-           r.id AS run_id, r.epoch, r.message_id
-    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
-    WHERE c.owner = $1 AND c.id = $2";
+const LIST_OF_FOLDER: &str = concat!(
+    "SELECT ",
+    summary_columns!(),
+    " FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
+    WHERE c.owner = $1 AND c.archived = $2 AND c.deleted_at IS NULL AND (c.pinned, c.updated_at, c.id) < ($3, $4, $5)
+        AND c.folder_id = $7
+    ORDER BY c.pinned DESC, c.updated_at DESC, c.id DESC LIMIT $6"
+);
 
-const RENAME: &str = "UPDATE conversations SET title = $3, named_by_user = 1 WHERE owner = $1 AND id = $2";
+const ONE: &str = concat!(
+    "SELECT ",
+    summary_columns!(),
+    ", c.head, r.epoch, r.message_id
+    FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
+    WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL"
+);
 
 /// Messages, runs and ledger rows go with it (ON DELETE CASCADE).
 const DELETE: &str = "DELETE FROM conversations WHERE owner = $1 AND id = $2";
 
 impl Store {
-    /// The owner's conversations, newest first, at most `limit` (and [`MAX_CONVERSATIONS`]) of them after `before`.
+    /// The owner's conversations, the pinned ones first, each kind newest first, at most `limit` (and
+    /// [`MAX_CONVERSATIONS`]) of them after `before`.
     ///
     /// # Errors
     /// The database failed.
     pub async fn conversations(
         &self,
         owner: &str,
+        filter: ListFilter,
         limit: u32,
         before: Option<Cursor>,
     ) -> Result<Vec<ConversationRow>, StoreError> {
         let (owner, limit) = (owner.to_owned(), limit.min(MAX_CONVERSATIONS));
-        self.read(move |db| Box::pin(list(db, owner, limit, before))).await
+        self.read(move |db| Box::pin(list(db, owner, filter, limit, before))).await
     }
 
     /// One conversation; none when it is unknown or someone else's.
@@ -92,22 +111,7 @@ impl Store {
         self.read(move |db| Box::pin(one(db, owner, id))).await
     }
 
-    /// Gives a conversation another title; its place in the list stays. False when it is unknown or someone else's.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn rename(&self, owner: &str, id: &str, title: &str) -> Result<bool, StoreError> {
-        let (owner, id, title) = (owner.to_owned(), id.to_owned(), title.to_owned());
-        self.write(move |db| {
-            Box::pin(async move {
-                let done = sqlx::query(RENAME).bind(owner).bind(id).bind(title).execute(db).await?;
-                Ok(done.rows_affected() > 0)
-            })
-        })
-        .await
-    }
-
-    /// Deletes a conversation with all that belongs to it, but for its audit rows; `entries` are calls that end with it. A
+    /// Deletes a conversation for good, with all that belongs to it but its audit rows; `entries` are calls that end with it. A
     /// run that is still writing is fenced from then on. False when it is unknown or someone else's.
     ///
     /// # Errors
@@ -132,17 +136,23 @@ impl Store {
 async fn list(
     db: &mut SqliteConnection,
     owner: String,
+    filter: ListFilter,
     limit: u32,
     before: Option<Cursor>,
 ) -> Result<Vec<ConversationRow>, StoreError> {
-    let rows = match before {
-        None => sqlx::query(LIST).bind(owner).bind(limit).fetch_all(db).await?,
-        Some(Cursor { updated_at, id }) => {
-            sqlx::query(LIST_AFTER).bind(owner).bind(limit).bind(updated_at).bind(id).fetch_all(db).await?
-        }
+    let sql = if filter.folder_id.is_some() { LIST_OF_FOLDER } else { LIST };
+    // Before the first line: more than pinned.
+    let (pinned, updated_at, id) = match before {
+        Some(Cursor { pinned, updated_at, id }) => (i64::from(pinned), updated_at, id),
+        None => (2, 0, String::new()),
+    };
+    let query = sqlx::query(sql).bind(owner).bind(filter.archived).bind(pinned).bind(updated_at).bind(id).bind(limit);
+    let query = match filter.folder_id {
+        Some(folder) => query.bind(folder),
+        None => query,
     };
     let row = |row: &SqliteRow| Ok(ConversationRow { summary: summary(row)? });
-    rows.iter().map(row).collect()
+    query.fetch_all(db).await?.iter().map(row).collect()
 }
 
 async fn one(db: &mut SqliteConnection, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
@@ -157,14 +167,22 @@ async fn one(db: &mut SqliteConnection, owner: String, id: String) -> Result<Opt
     Ok(Some(Conversation { summary: summary(&row)?, head: row.try_get("head")?, active_run }))
 }
 
-fn summary(row: &SqliteRow) -> Result<ConversationSummary, sqlx::Error> {
+/// A summary from a row of [`summary_columns`].
+pub(crate) fn summary(row: &SqliteRow) -> Result<ConversationSummary, sqlx::Error> {
+    let running = row.try_get::<Option<&str>, _>("run_id")?.is_some();
+    let updated_at: i64 = row.try_get("updated_at")?;
     Ok(ConversationSummary {
         id: row.try_get("id")?,
         title: row.try_get("title")?,
         page_id: row.try_get("page_id")?,
         agent_id: row.try_get("agent_id")?,
         created_at: row.try_get("created_at")?,
-        updated_at: row.try_get("updated_at")?,
-        running: row.try_get::<Option<&str>, _>("run_id")?.is_some(),
+        updated_at,
+        running,
+        pinned: row.try_get("pinned")?,
+        archived: row.try_get("archived")?,
+        // What is being written is not there yet.
+        unread: !running && row.try_get::<i64, _>("read_at")? < updated_at,
+        folder_id: row.try_get("folder_id")?,
     })
 }

@@ -30,7 +30,7 @@ const BRANCH: &str = "
     WITH RECURSIVE branch (no, parent_id) AS (
         SELECT m.no, m.parent_id
         FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
-        WHERE c.owner = $1 AND c.id = $2
+        WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
         UNION
         SELECT m.no, m.parent_id
         FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
@@ -45,10 +45,11 @@ pub(crate) const SET_BODY: &str = "UPDATE messages SET body = $3 WHERE conversat
 /// Whether a run is active, by owner: no row when the conversation is not the owner's.
 const ACTIVE: &str = "
     SELECT EXISTS (SELECT 1 FROM runs WHERE conversation_id = c.id AND status = 'running')
-    FROM conversations c WHERE c.owner = $1 AND c.id = $2";
+    FROM conversations c WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL";
 
 impl Store {
-    /// The whole tree in the order of insertion; empty when the conversation is unknown or someone else's.
+    /// The whole tree in the order of insertion; empty when the conversation is unknown or someone else's. Of one that was deleted,
+    /// too, as long as that can be undone: its open run must still be closed.
     ///
     /// # Errors
     /// The database failed.

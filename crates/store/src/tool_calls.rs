@@ -37,11 +37,12 @@ const START: &str = "
     INSERT INTO tool_calls (conversation_id, call_id, run, name, input, started_at)
     SELECT r.conversation_id, $3, r.no, $4, $5, $6
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
-    WHERE c.owner = $1 AND r.id = $2 AND r.status = 'running'
+    WHERE c.owner = $1 AND r.id = $2 AND r.status = 'running' AND c.deleted_at IS NULL
     ON CONFLICT (conversation_id, call_id) DO NOTHING";
 
 const RUN_STATUS: &str = "
-    SELECT r.status FROM runs r JOIN conversations c ON c.id = r.conversation_id WHERE c.owner = $1 AND r.id = $2";
+    SELECT r.status FROM runs r JOIN conversations c ON c.id = r.conversation_id
+    WHERE c.owner = $1 AND r.id = $2 AND c.deleted_at IS NULL";
 
 /// Also after the run ended: that a tool has had its effect is worth knowing then, too.
 const FINISH: &str = "

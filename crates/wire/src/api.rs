@@ -281,6 +281,15 @@ pub struct ConversationSummary {
     pub updated_at: i64,
     /// Whether an answer is being written.
     pub running: bool,
+    /// Whether it stands above the others.
+    pub pinned: bool,
+    /// Whether it is out of the list, in the archive.
+    pub archived: bool,
+    /// Whether an answer has come that its owner has not seen.
+    pub unread: bool,
+    /// The folder that it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub folder_id: Option<String>,
 }
 
 read_struct!(ConversationSummary {
@@ -291,9 +300,13 @@ read_struct!(ConversationSummary {
     created_at: "createdAt",
     updated_at: "updatedAt",
     running: "running",
+    pinned: "pinned" or default,
+    archived: "archived" or default,
+    unread: "unread" or default,
+    folder_id: "folderId",
 });
 
-/// One page of the list, newest first.
+/// One page of the list: the pinned ones, then the others, each newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationList {
@@ -352,6 +365,7 @@ mod tests {
         let summary = json!({
             "id": "c1", "title": "Refunds", "pageId": "demo", "agentId": "demo",
             "createdAt": 1, "updatedAt": 2, "running": true,
+            "pinned": true, "archived": false, "unread": false, "folderId": "f1",
         });
         let messages = json!([{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}]);
         for active in [json!(null), json!({"runId": "r1", "messageId": "m2"})] {

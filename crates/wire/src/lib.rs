@@ -5,6 +5,7 @@ pub mod chunk;
 pub mod error;
 pub mod invoke;
 pub mod message;
+pub mod order;
 pub mod page;
 pub mod partial_json;
 pub mod question;

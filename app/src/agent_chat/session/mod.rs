@@ -12,6 +12,8 @@ mod shared_state;
 mod submit;
 mod tabs;
 
+pub(crate) use tabs::tell_tabs;
+
 pub(super) use client_call::PAGE_STATE_TOOL;
 
 use super::message_state::MessageState;

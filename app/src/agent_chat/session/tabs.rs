@@ -18,6 +18,15 @@ const CHANNEL: &str = "chatwright-conversations";
 /// While the page is seen and nothing is being written here, this often it asks whether something is being written.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
+/// Tells the chats of all tabs which conversation changed; an empty id: something about the list of them.
+pub(crate) fn tell_tabs(id: &str) {
+    if let Ok(channel) = BroadcastChannel::new(CHANNEL) {
+        // Without other tabs nobody hears it.
+        let _ = channel.post_message(&id.into());
+        channel.close();
+    }
+}
+
 impl Session {
     /// Hears of other tabs, of the network and of the reader's return, until the session ends.
     pub(super) fn listen(self) {
@@ -45,11 +54,7 @@ impl Session {
     pub(super) fn tell_others(self) {
         self.chat.bump();
         let Some(id) = self.id.get_untracked() else { return };
-        if let Ok(channel) = BroadcastChannel::new(CHANNEL) {
-            // Without other tabs nobody hears it.
-            let _ = channel.post_message(&id.into());
-            channel.close();
-        }
+        tell_tabs(&id);
     }
 
     fn listen_to_tabs(self) {

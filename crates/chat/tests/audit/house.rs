@@ -11,6 +11,7 @@ use std::time::Duration;
 use store::{AuditRow, Store};
 use tempfile::TempDir;
 use wire::api::{Answer, SendRequest, Submission};
+use wire::order::ConversationChange;
 use wire::{UiMessage, UserError};
 
 /// A server of one agent. Dropping it without `shutdown` is a crash.
@@ -102,6 +103,14 @@ impl House {
     pub(crate) async fn rows(&self) -> Vec<AuditRow> {
         self.store.verify_audit(None).await.unwrap().unwrap();
         self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap()
+    }
+
+    /// As if it had been deleted so long ago that the time for an undo is over.
+    pub(crate) async fn delete_long_ago(&self, id: &str) {
+        for (deleted, now) in [(false, 0), (true, 0)] {
+            let change = ConversationChange { deleted: Some(deleted), ..ConversationChange::default() };
+            self.store.change("ada", vec![id.to_owned()], change, now).await.unwrap();
+        }
     }
 
     /// One line a row.

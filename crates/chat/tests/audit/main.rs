@@ -284,6 +284,9 @@ async fn a_deleted_conversation_keeps_its_rows() {
     let house = House::open(vec![calls(&[("a", "look", r#"{"n":1}"#), ("b", "pay", "{}")])]).await;
     house.say("m1").await;
     house.chat.delete(&ada(), "c1").await.unwrap();
+    assert_eq!(house.log().await, "a look {\"n\":1} ok ran []\n", "it can be undone");
+    house.delete_long_ago("c1").await;
+    let house = House::reopen(house.folder.clone(), Vec::new(), tools()).await;
     assert_snapshot!(house.log().await, @r#"
     a look {"n":1} ok ran []
     b pay {} denied [approval asked, approval denied ada The user deleted the conversation.]

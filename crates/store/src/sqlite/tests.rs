@@ -20,7 +20,9 @@ fn insert(
 ) -> impl for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>> + Send + 'static {
     move |db| {
         Box::pin(async move {
-            let sql = "INSERT INTO conversations VALUES ($1, 'ada', '', '', $2, '', 0, 0, 0, 0)";
+            let sql =
+                "INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
+                VALUES ($1, 'ada', '', '', $2, '', 0, 0, 0)";
             sqlx::query(sql).bind(id).bind("x".repeat(size)).execute(db).await?;
             if fail { Err(StoreError::Busy) } else { Ok(()) }
         })

@@ -3,10 +3,15 @@
 use crate::support::{batch, begin, each, end, journal, submission, turn};
 use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
 use wire::api::ConversationSummary;
+use wire::order::{ConversationChange, ListFilter};
 
 async fn page(store: &Store, limit: u32, before: Option<Cursor>) -> (String, Option<Cursor>) {
-    let rows = store.conversations("ada", limit, before).await.unwrap();
-    let cursor = rows.last().map(|row| Cursor { updated_at: row.summary.updated_at, id: row.summary.id.clone() });
+    let rows = store.conversations("ada", ListFilter::default(), limit, before).await.unwrap();
+    let cursor = rows.last().map(|row| Cursor {
+        pinned: row.summary.pinned,
+        updated_at: row.summary.updated_at,
+        id: row.summary.id.clone(),
+    });
     (rows.iter().map(|row| row.summary.id.as_str()).collect::<Vec<_>>().join(" "), cursor)
 }
 
@@ -46,7 +51,10 @@ async fn a_page_is_bounded() {
         for number in 0..MAX_CONVERSATIONS + 5 {
             begin(store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
         }
-        assert_eq!(store.conversations("ada", u32::MAX, None).await.unwrap().len(), MAX_CONVERSATIONS as usize);
+        assert_eq!(
+            store.conversations("ada", ListFilter::default(), u32::MAX, None).await.unwrap().len(),
+            MAX_CONVERSATIONS as usize
+        );
     })
     .await;
 }
@@ -63,17 +71,21 @@ async fn one_conversation() {
             created_at: 10,
             updated_at: 10,
             running: true,
+            pinned: false,
+            archived: false,
+            unread: false,
+            folder_id: None,
         };
         let found = store.conversation("ada", "c").await.unwrap().unwrap();
         assert_eq!(found.summary, summary);
         assert_eq!(found.head.as_deref(), Some("a-m"));
         assert_eq!(found.active_run, Some(RunRow { id: "r-m".to_owned(), epoch, message_id: "a-m".to_owned() }));
-        assert_eq!(store.conversations("ada", 1, None).await.unwrap()[0].summary, summary);
+        assert_eq!(store.conversations("ada", ListFilter::default(), 1, None).await.unwrap()[0].summary, summary);
 
         store.finish_run(end("m", epoch, 20)).await.unwrap();
         let found = store.conversation("ada", "c").await.unwrap().unwrap();
         assert_eq!(found.active_run, None);
-        assert_eq!(found.summary, ConversationSummary { updated_at: 20, running: false, ..summary });
+        assert_eq!(found.summary, ConversationSummary { updated_at: 20, running: false, unread: true, ..summary });
         assert_eq!(store.conversation("ada", "d").await.unwrap(), None);
     })
     .await;
@@ -84,10 +96,14 @@ async fn rename_keeps_the_place() {
     each(async |store| {
         turn(store, "old", "m1", None, 1).await;
         turn(store, "new", "m2", None, 2).await;
-        assert!(store.rename("ada", "old", "Ünïcode; DROP TABLE \"x\"'").await.unwrap());
-        let rows = store.conversations("ada", 10, None).await.unwrap();
+        let rename = async |id: &str, title: &str| {
+            let change = ConversationChange { title: Some(title.to_owned()), ..ConversationChange::default() };
+            store.change("ada", vec![id.to_owned()], change, 9).await
+        };
+        rename("old", "Ünïcode; DROP TABLE \"x\"'").await.unwrap();
+        let rows = store.conversations("ada", ListFilter::default(), 10, None).await.unwrap();
         assert_eq!(rows[1].summary.title, "Ünïcode; DROP TABLE \"x\"'");
-        assert!(!store.rename("ada", "nothing", "x").await.unwrap());
+        assert_eq!(rename("nothing", "x").await, Err(StoreError::NotFound));
         // A run's end brings a better title, or leaves the one that is there; a user's stays.
         let title = async |id| store.conversation("ada", id).await.unwrap().unwrap().summary.title;
         for (id, asks, answer, expected) in

@@ -137,14 +137,18 @@ async fn a_lock_by_another_process() {
 
     execute(&mut outsider, "BEGIN EXCLUSIVE").await;
     let waiting: Vec<_> = (0..20).map(|number| write(&format!("long{number}"))).collect();
-    assert_eq!(store.conversations("ada", 9, None).await.unwrap().len(), 1, "reading goes on");
+    assert_eq!(
+        store.conversations("ada", wire::order::ListFilter::default(), 9, None).await.unwrap().len(),
+        1,
+        "reading goes on"
+    );
     for refused in waiting {
         assert_eq!(refused.await.unwrap(), Err(StoreError::Locked));
     }
     assert!(begun.elapsed() < Duration::from_secs(14), "they wait together, not one after the other");
     execute(&mut outsider, "ROLLBACK").await;
     assert_eq!(write("after").await.unwrap(), Ok(Begun::Started { epoch: 1 }));
-    assert_eq!(store.conversations("ada", 99, None).await.unwrap().len(), 2);
+    assert_eq!(store.conversations("ada", wire::order::ListFilter::default(), 99, None).await.unwrap().len(), 2);
 }
 
 /// F24: what cannot be opened is refused with one clear line.
@@ -185,7 +189,10 @@ async fn many_open_a_new_file_at_once() {
     let opened = futures::future::join_all((0..8).map(|_| Store::open(&url))).await;
     for (number, store) in opened.into_iter().map(Result::unwrap).enumerate() {
         turn(&store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
-        assert_eq!(store.conversations("ada", 99, None).await.unwrap().len(), number + 1);
+        assert_eq!(
+            store.conversations("ada", wire::order::ListFilter::default(), 99, None).await.unwrap().len(),
+            number + 1
+        );
     }
 }
 

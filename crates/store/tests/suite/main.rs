@@ -3,12 +3,15 @@
 
 mod audit;
 mod conversations;
+mod copies;
 mod faults;
 mod grants;
 mod journal;
 mod ledger;
+mod order;
 mod owners;
 mod runs;
+mod search;
 mod steps;
 mod support;
 mod tree;

@@ -4,6 +4,23 @@ use crate::support::{batch, begin, branch, each, end, journal, submission};
 use serde_json::json;
 use store::{Begun, StoreError, ToolCallState, ToolOutcome};
 use wire::UiMessage;
+use wire::order::{ConversationChange, Folder, ListFilter, MoveTo};
+
+/// One of each kind.
+fn changes() -> Vec<ConversationChange> {
+    let none = ConversationChange::default;
+    vec![
+        none(),
+        ConversationChange { title: Some("mine".to_owned()), ..none() },
+        ConversationChange { pinned: Some(true), ..none() },
+        ConversationChange { archived: Some(true), ..none() },
+        ConversationChange { folder_id: Some(MoveTo(Some("f".to_owned()))), ..none() },
+        ConversationChange { folder_id: Some(MoveTo(None)), ..none() },
+        ConversationChange { unread: Some(true), ..none() },
+        ConversationChange { deleted: Some(true), ..none() },
+        ConversationChange { deleted: Some(false), ..none() },
+    ]
+}
 
 #[tokio::test]
 async fn another_users_ids_open_nothing() {
@@ -11,12 +28,21 @@ async fn another_users_ids_open_nothing() {
         let epoch = begin(store, "c", "m", None, 1).await;
         store.append_events(vec![batch("m", epoch, 1, 2)]).await.unwrap();
         store.tool_started("ada", "r-m", "call", "tool", &json!({}), 1).await.unwrap();
+        let folder = Folder { id: "f".to_owned(), name: "Work".to_owned() };
+        assert!(store.add_folder("ada", folder.clone(), 1).await.unwrap());
 
         // "" and wildcards stand for owners that a careless query would match.
         for owner in ["bob", "", "%", "ADA", "ada ", "' OR 1=1 --"] {
-            assert_eq!(store.conversations(owner, 100, None).await.unwrap(), [], "{owner}");
+            assert_eq!(store.conversations(owner, ListFilter::default(), 100, None).await.unwrap(), [], "{owner}");
             assert_eq!(store.conversation(owner, "c").await.unwrap(), None, "{owner}");
-            assert!(!store.rename(owner, "c", "mine").await.unwrap(), "{owner}");
+            for change in changes() {
+                let changed = store.change(owner, vec!["c".to_owned()], change.clone(), 2).await;
+                assert_eq!(changed, Err(StoreError::NotFound), "{owner}: {change:?}");
+            }
+            assert_eq!(store.search(owner, "text", 10, None).await.unwrap(), [], "{owner}");
+            assert_eq!(store.folders(owner).await.unwrap(), [], "{owner}");
+            assert!(!store.rename_folder(owner, "f", "mine").await.unwrap(), "{owner}");
+            assert!(!store.delete_folder(owner, "f").await.unwrap(), "{owner}");
             assert!(!store.delete(owner, "c", Vec::new()).await.unwrap(), "{owner}");
             assert_eq!(store.messages(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.branch(owner, "c").await.unwrap(), [], "{owner}");
@@ -34,6 +60,20 @@ async fn another_users_ids_open_nothing() {
             assert_eq!(store.tool_call_state(owner, "c", "call").await.unwrap(), None, "{owner}");
         }
 
+        begin(store, "d", "n", None, 1).await;
+        let into =
+            ConversationChange { folder_id: Some(MoveTo(Some("f".to_owned()))), ..ConversationChange::default() };
+        let mut bobs = submission("b", "b", None, 1);
+        bobs.run_id = "bobs".to_owned();
+        store.begin_run("bob", bobs).await.unwrap();
+        let moved = store.change("bob", vec!["b".to_owned()], into, 2).await;
+        assert_eq!(moved, Err(StoreError::NotFound), "another's folder");
+        let both = vec!["b".to_owned(), "c".to_owned()];
+        let pin = ConversationChange { pinned: Some(true), ..ConversationChange::default() };
+        assert_eq!(store.change("bob", both, pin, 2).await, Err(StoreError::NotFound), "all or none");
+        assert!(!store.conversation("bob", "b").await.unwrap().unwrap().summary.pinned);
+
+        assert_eq!(store.folders("ada").await.unwrap(), [folder]);
         let found = store.conversation("ada", "c").await.unwrap().unwrap();
         assert_eq!((found.summary.title.as_str(), found.summary.updated_at), ("title of m", 1));
         assert_eq!(branch(store, "c").await, "m=text of m | a-m");
@@ -53,8 +93,8 @@ async fn message_ids_and_keys_are_each_conversations_own() {
         let mut bobs = submission("d", "m", None, 1);
         bobs.run_id = "bobs-run".to_owned();
         assert_eq!(store.begin_run("bob", bobs).await.unwrap(), Begun::Started { epoch: 1 });
-        assert_eq!(store.conversations("ada", 10, None).await.unwrap().len(), 1);
-        assert_eq!(store.conversations("bob", 10, None).await.unwrap().len(), 1);
+        assert_eq!(store.conversations("ada", ListFilter::default(), 10, None).await.unwrap().len(), 1);
+        assert_eq!(store.conversations("bob", ListFilter::default(), 10, None).await.unwrap().len(), 1);
         assert!(store.delete("bob", "d", Vec::new()).await.unwrap());
         assert_eq!(branch(store, "c").await, "m=text of m | a-m");
     })

@@ -74,13 +74,17 @@ async fn contradictions_leave_nothing() {
     each(async |store| {
         turn(store, "c", "m1", None, 1).await;
         turn(store, "d", "elsewhere", None, 1).await;
-        let before = store.conversations("ada", 10, None).await.unwrap();
+        let before = store.conversations("ada", wire::order::ListFilter::default(), 10, None).await.unwrap();
         let check = async |what: &str, change: fn(&mut BeginRun), expected: StoreError| {
             let mut begin = submission("c", "m2", Some("a-m1"), 9);
             change(&mut begin);
             assert_eq!(store.begin_run("ada", begin).await, Err(expected), "{what}");
             assert_eq!(branch(store, "c").await, "m1=text of m1 | a-m1=done m1", "{what}");
-            assert_eq!(store.conversations("ada", 10, None).await.unwrap(), before, "{what}");
+            assert_eq!(
+                store.conversations("ada", wire::order::ListFilter::default(), 10, None).await.unwrap(),
+                before,
+                "{what}"
+            );
         };
         let foreign = StoreError::Invalid("a message refers to one that is not in this conversation");
         let in_use = StoreError::Invalid("an id is in use already");

@@ -106,3 +106,79 @@ async fn who_may_no_longer_ask_an_agent_still_reads_what_was_said() {
     check(send("p_open", "a_editors", "c", "And now?"), 404).await;
     check(send_from_page("p_open", "a_editors", "c"), 404).await;
 }
+
+/// A conversation and a folder are their owner's, whatever is asked of them and whoever asks (A1); a change names only what can be
+/// changed (A7).
+#[tokio::test(flavor = "multi_thread")]
+async fn another_users_ids_are_as_good_as_unknown_ones() {
+    let routes = serve(&config()).await;
+    let (ada, eve) = (caller(("ada", true, &[])), caller(("eve", true, &["admin"])));
+    assert_eq!(knock(&routes, &ada, send("p_open", "a_open", "c", "Hello")).await.0, 200);
+    let made = knock(&routes, &ada, post("/api/folders".to_owned(), json!({ "name": "Work" }))).await;
+    let folder = serde_json::from_str::<Value>(&made.1).unwrap()["id"].as_str().unwrap().to_owned();
+    let patch = |path: String, body: Value| Knock { method: Method::PATCH, path, body: Some(body) };
+    let delete = |path: String| Knock { method: Method::DELETE, path, body: None };
+    let change = |id: &str, change: Value| post("/ui/change".to_owned(), json!({ "ids": [id], "change": change }));
+    let doors = |id: &str, folder: &str| {
+        let (one, of) = (format!("/api/conversations/{id}"), format!("/api/folders/{folder}"));
+        vec![
+            get(one.clone()),
+            delete(one.clone()),
+            patch(one.clone(), json!({})),
+            patch(one.clone(), json!({ "title": "mine" })),
+            patch(one.clone(), json!({ "pinned": true })),
+            patch(one.clone(), json!({ "archived": true })),
+            patch(one.clone(), json!({ "folderId": null })),
+            patch(one.clone(), json!({ "folderId": folder })),
+            patch(one.clone(), json!({ "unread": true })),
+            patch(one.clone(), json!({ "deleted": true })),
+            patch(one, json!({ "deleted": false })),
+            change(id, json!({ "title": "mine" })),
+            change(id, json!({ "deleted": true })),
+            patch(of.clone(), json!({ "name": "mine" })),
+            delete(of),
+            post("/ui/folders".to_owned(), json!({ "id": folder, "name": "mine" })),
+            post("/ui/folders".to_owned(), json!({ "id": folder, "name": null })),
+        ]
+    };
+    for (theirs, nobodys) in doors("c", &folder).into_iter().zip(doors(NOWHERE, NOWHERE)) {
+        let path = theirs.path.clone();
+        let seen = knock(&routes, &eve, theirs).await;
+        assert_eq!((seen.0, &seen), (404, &knock(&routes, &eve, nobodys).await), "{path}");
+    }
+    for path in ["/api/conversations", "/api/conversations?archived=true", "/api/folders", "/api/search?q=hello"] {
+        let seen = knock(&routes, &eve, get(path.to_owned())).await;
+        assert_eq!(seen, (200, r#"{"items":[]}"#.to_owned()), "{path}");
+    }
+    let of_folder = get(format!("/api/conversations?folder={folder}"));
+    assert_eq!(knock(&routes, &eve, of_folder).await, (200, r#"{"items":[]}"#.to_owned()));
+
+    let unchangeable =
+        ["id", "owner", "user_id", "agentId", "pageId", "createdAt", "updatedAt", "running", "folder_id", "x"];
+    for field in unchangeable {
+        let refused = knock(&routes, &ada, patch("/api/conversations/c".to_owned(), json!({ field: "c" }))).await;
+        assert_eq!((refused.0, refused.1.contains("unknown field")), (422, true), "{field}: {}", refused.1);
+        let body = json!({ "name": "x", field: "c" });
+        assert_eq!(knock(&routes, &ada, post("/api/folders".to_owned(), body)).await.0, 422, "{field}");
+    }
+    let kept = knock(&routes, &ada, get("/api/conversations/c".to_owned())).await;
+    let kept: Value = serde_json::from_str(&kept.1).unwrap();
+    assert_eq!((kept["title"].as_str(), kept["pinned"].as_bool()), (Some("Hello"), Some(false)));
+
+    // What its owner may.
+    let own = |change: Value| patch("/api/conversations/c".to_owned(), change);
+    for (change, listed) in [
+        (json!({ "folderId": folder, "pinned": true }), format!("?folder={folder}")),
+        (json!({ "archived": true }), "?archived=true".to_owned()),
+    ] {
+        assert_eq!(knock(&routes, &ada, own(change)).await.0, 204);
+        let list = knock(&routes, &ada, get(format!("/api/conversations{listed}"))).await.1;
+        assert!(list.contains(r#""id":"c""#), "{list}");
+    }
+    let found = knock(&routes, &ada, get("/api/search?q=hel".to_owned())).await.1;
+    assert!(found.contains(r#""messageId":"#) && found.contains(r#""passage":["","Hello"#), "{found}");
+    assert_eq!(knock(&routes, &ada, delete("/api/conversations/c".to_owned())).await.0, 204);
+    assert_eq!(knock(&routes, &ada, get("/api/conversations/c".to_owned())).await.0, 404);
+    assert_eq!(knock(&routes, &ada, own(json!({ "deleted": false }))).await.0, 204);
+    assert_eq!(knock(&routes, &ada, get("/api/conversations/c".to_owned())).await.0, 200);
+}

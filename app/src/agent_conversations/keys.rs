@@ -1,0 +1,44 @@
+//! The list by keyboard: arrows go from row to row, F2 renames, Space selects, Delete deletes.
+
+use super::list::Conversations;
+use leptos::ev::KeyboardEvent;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, HtmlElement};
+
+/// What a key does in the list; it is the row's that has the focus.
+pub(super) fn on_key(list: Conversations, event: &KeyboardEvent) {
+    let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let Some(link) = target.filter(|target| target.class_list().contains("cw-conversation-link")) else { return };
+    let Some(row) = link.parent_element() else { return };
+    let Some(id) = row.get_attribute("data-conversation") else { return };
+    match event.key().as_str() {
+        "ArrowDown" => focus_link(row.next_element_sibling()),
+        "ArrowUp" => focus_link(row.previous_element_sibling()),
+        "Home" => focus_link(row.parent_element().and_then(|rows| rows.first_element_child())),
+        "End" => focus_link(row.parent_element().and_then(|rows| rows.last_element_child())),
+        "F2" => list.renaming.set(Some(id)),
+        " " => list.choose(&id),
+        "Escape" if list.chosen.with_untracked(Option::is_some) => list.chosen.set(None),
+        "Delete" => {
+            let chosen = list.chosen.get_untracked();
+            list.chosen.set(None);
+            list.delete(chosen.unwrap_or_else(|| vec![id]));
+        }
+        _ => return,
+    }
+    event.prevent_default();
+    event.stop_propagation();
+}
+
+/// Gives the focus to a conversation's row.
+pub(super) fn focus_row(id: &str) {
+    focus_link(document().query_selector(&format!("[data-conversation=\"{id}\"]")).ok().flatten());
+}
+
+fn focus_link(row: Option<Element>) {
+    let link = row.and_then(|row| row.query_selector(".cw-conversation-link").ok().flatten());
+    if let Some(link) = link.and_then(|link| link.dyn_into::<HtmlElement>().ok()) {
+        let _ = link.focus();
+    }
+}

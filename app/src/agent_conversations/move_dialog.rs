@@ -1,0 +1,102 @@
+//! The question where conversations go: one of the folders, none, or a new one.
+
+use super::list::{Conversations, use_conversations};
+use crate::erase::{Erase, Erased, Item, Key, each, handler};
+use crate::icons::{Icon, Shape};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::HtmlDialogElement;
+use wire::order::{ConversationChange, Folder, MoveTo};
+
+const DIALOG: &str = "cw-move-conversations";
+
+/// The longest name that can be typed.
+pub(super) const NAME_LENGTH: &str = "60";
+
+/// A native modal dialog: it keeps the focus, and Escape leaves everything where it is.
+#[component]
+pub fn MoveDialog() -> impl IntoView {
+    let list = use_conversations();
+    let name = NodeRef::<html::Input>::new();
+    let folders = each(move || {
+        let folder = |folder: Folder| Item {
+            key: Key::Text(format!("{} {}", folder.id, folder.name)),
+            view: Box::new(move || target(list, Some(folder.id), folder.name)),
+        };
+        list.folders.get().into_iter().map(folder).collect()
+    });
+    let create = move |_| {
+        if let Some(name) = name.get_untracked() {
+            let typed = name.value();
+            name.set_value("");
+            if !typed.trim().is_empty() {
+                list.move_to_new(typed);
+            }
+        }
+    };
+    view! {
+        <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-move-title">
+            <form method="dialog">
+                <h2 id="cw-move-title">"Move to a folder"</h2>
+                <div class="cw-move-targets">{target(list, None, "No folder".to_owned())} {folders}</div>
+                <div class="cw-move-new">
+                    <input
+                        class="cw-control"
+                        type="text"
+                        aria-label="Name of a new folder"
+                        placeholder="New folder"
+                        maxlength=NAME_LENGTH
+                        autocomplete="off"
+                        node_ref=name
+                    />
+                    <button type="submit" class="cw-button" on:click=handler(create)>
+                        "Create"
+                    </button>
+                </div>
+                <div class="cw-dialog-buttons">
+                    <button type="submit" class="cw-button" formnovalidate=true>
+                        "Cancel"
+                    </button>
+                </div>
+            </form>
+        </dialog>
+    }
+    .erase()
+}
+
+/// A button that moves there. No submit button, so that Enter in the field creates.
+fn target(list: Conversations, id: Option<String>, name: String) -> Erased {
+    let go = move |_| {
+        list.change(list.moving.get_value(), into(id.clone()));
+        list.chosen.set(None);
+        if let Some(dialog) = dialog() {
+            dialog.close();
+        }
+    };
+    view! {
+        <button type="button" class="cw-move-target" on:click=handler(go)>
+            <Icon of=Shape::Folder />
+            {name}
+        </button>
+    }
+    .erase()
+}
+
+/// Into a folder, or into none.
+pub(super) fn into(id: Option<String>) -> ConversationChange {
+    ConversationChange { folder_id: Some(MoveTo(id)), ..ConversationChange::default() }
+}
+
+/// Asks where these conversations go.
+pub(super) fn open_move_dialog(list: Conversations, ids: Vec<String>) {
+    list.moving.set_value(ids);
+    if let Some(dialog) = dialog() {
+        // Refused only by one that is open.
+        let _ = dialog.show_modal();
+    }
+}
+
+fn dialog() -> Option<HtmlDialogElement> {
+    document().get_element_by_id(DIALOG)?.dyn_into().ok()
+}

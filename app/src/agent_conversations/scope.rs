@@ -1,0 +1,106 @@
+//! Which conversations are listed: all, those of a folder, or those in the archive.
+
+use super::list::{Conversations, use_conversations};
+use super::move_dialog::NAME_LENGTH;
+use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
+use crate::icons::{Icon, Shape};
+use leptos::ev::{Event, KeyboardEvent};
+use leptos::prelude::*;
+use wire::order::{Folder, ListFilter};
+
+/// The value of the choice that shows the archive; no id of a folder has a space.
+const ARCHIVE: &str = "in the archive";
+
+/// The choice, with what can be done to a folder that is chosen.
+#[component]
+pub fn Scope() -> impl IntoView {
+    let list = use_conversations();
+    let folders = each(move || {
+        let option = |Folder { id, name }: Folder| Item {
+            key: Key::Text(format!("{id} {name}")),
+            view: Box::new(move || view! { <option value=id>{name}</option> }.erase()),
+        };
+        list.folders.get().into_iter().map(option).collect()
+    });
+    let naming = RwSignal::new(false);
+    let change = move |event: Event| {
+        naming.set(false);
+        list.show(match event_target_value(&event).as_str() {
+            "" => ListFilter::default(),
+            ARCHIVE => ListFilter { archived: true, folder_id: None },
+            id => ListFilter { archived: false, folder_id: Some(id.to_owned()) },
+        });
+    };
+    let folder = Memo::new(move |_| list.filter.with(|filter| filter.folder_id.clone()));
+    let tools = optional(move || folder.get().map(|id| folder_tools(list, id, naming)));
+    view! {
+        <div class="cw-scope">
+            <select class="cw-control" aria-label="Show" on:change=handler(change)>
+                <option value="">"All conversations"</option>
+                {folders}
+                <option value=ARCHIVE>"Archive"</option>
+            </select>
+            {tools}
+        </div>
+    }
+    .erase()
+}
+
+fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased {
+    let of = id.clone();
+    let field = optional(move || naming.get().then(|| name_field(list, of.clone(), naming)));
+    let delete = move |_| {
+        list.load_folders(Some(id.clone()), None);
+        list.show(ListFilter::default());
+    };
+    view! {
+        {field}
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label="Rename this folder"
+            title="Rename this folder"
+            on:click=handler(move |_| naming.update(|naming| *naming = !*naming))
+        >
+            <Icon of=Shape::Pencil />
+        </button>
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label="Delete this folder, not what is in it"
+            title="Delete this folder, not what is in it"
+            on:click=handler(delete)
+        >
+            <Icon of=Shape::Bin />
+        </button>
+    }
+    .erase()
+}
+
+/// Enter keeps the new name, Escape and leaving do not.
+fn name_field(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased {
+    let now = list.folders.with_untracked(|folders| folders.iter().find(|folder| folder.id == id).cloned());
+    let by_key = move |event: KeyboardEvent| {
+        match event.key().as_str() {
+            "Enter" => list.load_folders(Some(id.clone()), Some(event_target_value(&event))),
+            "Escape" => {}
+            _ => return,
+        }
+        event.prevent_default();
+        event.stop_propagation();
+        naming.set(false);
+    };
+    view! {
+        <input
+            class="cw-control cw-rename"
+            type="text"
+            aria-label="New name of the folder"
+            maxlength=NAME_LENGTH
+            autocomplete="off"
+            autofocus=true
+            value=now.map(|folder| folder.name)
+            on:keydown=handler(by_key)
+        />
+    }
+    .erase()
+}

@@ -1,0 +1,74 @@
+//! What can be done with several conversations at once, and the undo of what was deleted.
+
+use super::actions::archived;
+use super::list::{Conversations, use_conversations};
+use super::move_dialog::open_move_dialog;
+use crate::erase::{Erase, Erased, handler, optional, text};
+use crate::icons::{Icon, Shape};
+use leptos::ev::MouseEvent;
+use leptos::prelude::*;
+
+/// The bar for what is selected.
+#[component]
+pub fn Selection() -> impl IntoView {
+    let list = use_conversations();
+    let on = Memo::new(move |_| list.chosen.with(Option::is_some));
+    optional(move || on.get().then(|| bar(list)))
+}
+
+fn bar(list: Conversations) -> Erased {
+    let count = text(move || format!("{} selected", list.chosen.with(|chosen| chosen.as_ref().map_or(0, Vec::len))));
+    let button = |label: &'static str, icon: Shape, act: Box<dyn FnMut(MouseEvent)>| {
+        view! {
+            <button type="button" class="cw-icon-button" aria-label=label title=label on:click=act>
+                <Icon of=icon />
+            </button>
+        }
+        .erase()
+    };
+    let take = move || {
+        let ids = list.chosen.get_untracked().unwrap_or_default();
+        list.chosen.set(None);
+        ids
+    };
+    let away = move || !list.filter.with_untracked(|filter| filter.archived);
+    let label = if away() { "Archive" } else { "Move out of the archive" };
+    view! {
+        <div class="cw-selection" role="toolbar" aria-label="Selected conversations">
+            <span role="status">{count}</span>
+            {button(label, Shape::Archive, handler(move |_| list.change(take(), archived(away()))))}
+            {button(
+                "Move to a folder…",
+                Shape::Folder,
+                handler(move |_| open_move_dialog(list, list.chosen.get_untracked().unwrap_or_default())),
+            )}
+            {button("Delete", Shape::Bin, handler(move |_| list.delete(take())))}
+            {button("Select nothing", Shape::Close, handler(move |_| drop(take())))}
+        </div>
+    }
+    .erase()
+}
+
+/// Says what was deleted, and offers it back.
+#[component]
+pub fn Undo() -> impl IntoView {
+    let list = use_conversations();
+    let bar = optional(move || match list.deleted.with(Vec::len) {
+        0 => None,
+        count => Some(undo(list, count)),
+    });
+    view! { <div role="status">{bar}</div> }
+}
+
+fn undo(list: Conversations, count: usize) -> Erased {
+    let words = if count == 1 { "Deleted.".to_owned() } else { format!("{count} deleted.") };
+    view! {
+        <div class="cw-undo">
+            {words}
+            <button type="button" class="cw-link" on:click=handler(move |_| list.undo())>
+                "Undo"
+            </button>
+        </div>
+    }
+    .erase()
+}

@@ -1,0 +1,25 @@
+//! Folders of conversations.
+
+use super::ApiError;
+use super::codec::Json;
+use leptos::prelude::*;
+use wire::order::FolderList;
+
+/// The caller's folders, by name; before that, one is made (a name alone), renamed (both) or deleted (an id alone).
+#[server(prefix = "/ui", endpoint = "folders", input = Json, output = Json)]
+pub async fn folders(
+    /// The folder that changes.
+    id: Option<String>,
+    /// Its new name.
+    name: Option<String>,
+) -> Result<FolderList, ApiError> {
+    let (context, caller) = crate::context::authorize()?;
+    let chat = &context.chat;
+    match (id, name) {
+        (None, None) => {}
+        (None, Some(name)) => drop(chat.add_folder(&caller, &name).await?),
+        (Some(id), Some(name)) => chat.rename_folder(&caller, &id, &name).await?,
+        (Some(id), None) => chat.delete_folder(&caller, &id).await?,
+    }
+    Ok(chat.folders(&caller).await?)
+}

@@ -1,0 +1,156 @@
+//! Order in many conversations: changes of one or several, folders, search.
+
+use crate::send::{check_id, new_id};
+use crate::{Caller, Chat, errors};
+use store::SearchCursor;
+use wire::UserError;
+use wire::api::ConversationSummary;
+use wire::order::{ConversationChange, Folder, FolderList, FoundList};
+
+/// Characters of a title.
+const MAX_TITLE: usize = 200;
+/// Characters of a folder's name.
+const MAX_NAME: usize = 60;
+/// Conversations changed at once.
+const MAX_CHANGED: usize = 100;
+/// Characters of a search.
+const MAX_SEARCH: usize = 200;
+/// Finds of one page; one less than the store gives at once.
+const MAX_PAGE: u32 = store::MAX_FOUND - 1;
+
+impl Chat {
+    /// Changes conversations, all or none; at most 100 at once. A deletion ends an active run and can be undone for five minutes.
+    ///
+    /// # Errors
+    /// 404 when one of them, or the folder, is not the caller's, 422 for the title or for too many.
+    pub async fn change(&self, caller: &Caller, ids: Vec<String>, change: ConversationChange) -> Result<(), UserError> {
+        if ids.len() > MAX_CHANGED {
+            return Err(UserError::invalid(
+                "/ids",
+                format!("At most {MAX_CHANGED} conversations are changed at once."),
+            ));
+        }
+        if ids.iter().any(|id| check_id("/id", id).is_err()) {
+            return Err(UserError::not_found());
+        }
+        let title = change.title.as_deref().map(|title| named("/title", "A title", title, MAX_TITLE)).transpose()?;
+        let deleted = change.deleted == Some(true);
+        let change = ConversationChange { title, ..change };
+        let store = &self.inner.store;
+        store.change(&caller.user_id, ids.clone(), change, crate::now()).await.map_err(errors::of_store)?;
+        if deleted {
+            self.end_runs(caller, &ids).await;
+        }
+        Ok(())
+    }
+
+    /// Ends what is written in deleted conversations. A submission that was being accepted meanwhile has its run by then, too.
+    async fn end_runs(&self, caller: &Caller, ids: &[String]) {
+        for id in ids {
+            let _turn = self.inner.turns.take(id).await;
+            if let Some(live) = self.inner.registry.get(&caller.user_id, id) {
+                live.cancel.cancel();
+            }
+        }
+    }
+
+    /// Deletes a conversation: for five minutes it can be brought back with a change, then it is gone with all that belongs to it.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's.
+    pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        let change = ConversationChange { deleted: Some(true), ..ConversationChange::default() };
+        self.change(caller, vec![id.to_owned()], change).await
+    }
+
+    /// The caller's folders, by name.
+    ///
+    /// # Errors
+    /// 503 when the store fails.
+    pub async fn folders(&self, caller: &Caller) -> Result<FolderList, UserError> {
+        let items = self.inner.store.folders(&caller.user_id).await.map_err(errors::of_store)?;
+        Ok(FolderList { items })
+    }
+
+    /// Makes a folder (name: 1 to 60 characters).
+    ///
+    /// # Errors
+    /// 422 for the name, or when the caller has as many folders as there may be.
+    pub async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder, UserError> {
+        let folder = Folder { id: new_id(), name: folder_name(name)? };
+        let added = self.inner.store.add_folder(&caller.user_id, folder.clone(), crate::now());
+        if added.await.map_err(errors::of_store)? {
+            return Ok(folder);
+        }
+        let most = store::MAX_FOLDERS;
+        Err(UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need.")))
+    }
+
+    /// Gives a folder another name.
+    ///
+    /// # Errors
+    /// 404 for a folder that is not the caller's, 422 for the name.
+    pub async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<(), UserError> {
+        let name = folder_name(name)?;
+        found(self.inner.store.rename_folder(&caller.user_id, id, &name).await.map_err(errors::of_store)?)
+    }
+
+    /// Deletes a folder; what is in it stays.
+    ///
+    /// # Errors
+    /// 404 for a folder that is not the caller's.
+    pub async fn delete_folder(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        found(self.inner.store.delete_folder(&caller.user_id, id).await.map_err(errors::of_store)?)
+    }
+
+    /// The caller's conversations whose title or a message has all words of `text`, the last word also as the beginning of one;
+    /// newest first, at most `limit` (1 to 50) at once. `cursor` is an earlier answer's `next`.
+    ///
+    /// # Errors
+    /// 400 for a cursor that is not ours, 422 for a text of more than 200 characters.
+    pub async fn search(
+        &self,
+        caller: &Caller,
+        text: &str,
+        limit: u32,
+        cursor: Option<&str>,
+    ) -> Result<FoundList, UserError> {
+        if text.chars().count() > MAX_SEARCH {
+            return Err(UserError::invalid("/q", format!("A search has at most {MAX_SEARCH} characters.")));
+        }
+        let limit = limit.clamp(1, MAX_PAGE);
+        let after = match cursor {
+            Some(cursor) => Some(parse_cursor(cursor).ok_or_else(errors::foreign_cursor)?),
+            None => None,
+        };
+        // One more than asked tells whether there is a next page.
+        let found = self.inner.store.search(&caller.user_id, text, limit + 1, after).await.map_err(errors::of_store)?;
+        let more = found.len() > limit as usize;
+        let items: Vec<_> = found.into_iter().take(limit as usize).collect();
+        let cursor = |last: &ConversationSummary| format!("{}.{}", last.updated_at, last.id);
+        let next = items.last().filter(|_| more).map(|last| cursor(&last.conversation));
+        Ok(FoundList { items, next })
+    }
+}
+
+fn parse_cursor(text: &str) -> Option<SearchCursor> {
+    let (updated_at, id) = text.split_once('.')?;
+    Some(SearchCursor { updated_at: updated_at.parse().ok()?, id: id.to_owned() })
+}
+
+fn folder_name(name: &str) -> Result<String, UserError> {
+    named("/name", "A name", name, MAX_NAME)
+}
+
+/// A name on one line, of 1 to `most` characters.
+fn named(path: &str, what: &str, name: &str, most: usize) -> Result<String, UserError> {
+    let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
+    if name.is_empty() || name.chars().count() > most {
+        return Err(UserError::invalid(path, format!("{what} has 1 to {most} characters.")));
+    }
+    Ok(name)
+}
+
+fn found(found: bool) -> Result<(), UserError> {
+    if found { Ok(()) } else { Err(UserError::not_found()) }
+}

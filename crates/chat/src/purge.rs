@@ -1,0 +1,56 @@
+//! The end of deleted conversations: out of sight at once, gone for good when the time for an undo is over.
+
+use crate::audit::{self, Subject};
+use std::time::Duration;
+use store::{AuditEntry, Deleted, Store, StoreError};
+use tokio_util::task::AbortOnDropHandle;
+
+/// How long a deletion can be undone.
+pub(crate) const UNDO: Duration = Duration::from_secs(5 * 60);
+/// How often is looked for what is due.
+const EVERY: Duration = Duration::from_secs(30);
+/// Conversations taken away before is looked again.
+const BATCH: u32 = 100;
+/// Why a question has no answer.
+const DELETED: &str = "The user deleted the conversation.";
+
+/// Takes away what is due, now and then, until the handle is dropped.
+pub(crate) fn start(store: Store) -> AbortOnDropHandle<()> {
+    AbortOnDropHandle::new(tokio::spawn(async move {
+        loop {
+            tokio::time::sleep(EVERY).await;
+            if let Err(error) = purge(&store, crate::now()).await {
+                // It is still due the next time.
+                tracing::error!(%error, "deleted conversations could not be taken away");
+            }
+        }
+    }))
+}
+
+/// Takes away what was deleted longer ago than [`UNDO`], as of `now` (Unix time, milliseconds).
+pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
+    loop {
+        let due = store.deleted_before(now - UNDO.as_millis() as i64, BATCH).await?;
+        for deleted in &due {
+            let open = open_calls(store, deleted).await?;
+            store.delete(&deleted.owner, &deleted.id, open).await?;
+        }
+        if due.len() < BATCH as usize {
+            return Ok(());
+        }
+    }
+}
+
+/// The rows of calls that waited for the user when the conversation was deleted.
+async fn open_calls(store: &Store, deleted: &Deleted) -> Result<Vec<AuditEntry>, StoreError> {
+    let messages = store.messages(&deleted.owner, &deleted.id).await?;
+    let Some(last) = messages.into_iter().find(|stored| stored.id == deleted.head) else { return Ok(Vec::new()) };
+    let subject = Subject {
+        user_id: deleted.owner.clone(),
+        agent_id: deleted.agent_id.clone(),
+        conversation_id: deleted.id.clone(),
+        message_id: last.id,
+        run_id: store.last_run(&deleted.owner, &deleted.id).await?.unwrap_or_default(),
+    };
+    Ok(audit::passed_over(&subject, &last.message, DELETED))
+}

@@ -1,0 +1,106 @@
+//! What is changed about conversations in the list, and which deletions are final.
+
+use crate::{Store, StoreError};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use std::collections::BTreeSet;
+use wire::order::{ConversationChange, MoveTo};
+
+/// A deleted conversation whose time for an undo is over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Deleted {
+    /// Whose it was.
+    pub owner: String,
+    /// Which.
+    pub id: String,
+    /// Its agent.
+    pub agent_id: String,
+    /// The newest message of its active branch.
+    pub head: String,
+}
+
+/// Absent values leave what is there. Of a deleted conversation nothing is changed unless it comes back; a folder must be the
+/// owner's.
+const CHANGE: &str = "
+    UPDATE conversations SET
+        title = coalesce($3, title),
+        named_by_user = named_by_user OR $3 IS NOT NULL,
+        pinned = coalesce($4, pinned),
+        archived = coalesce($5, archived),
+        folder_id = CASE WHEN $6 THEN $7 ELSE folder_id END,
+        read_at = CASE $8 WHEN 1 THEN updated_at - 1 WHEN 0 THEN updated_at ELSE read_at END,
+        deleted_at = CASE $9 WHEN 1 THEN $10 WHEN 0 THEN NULL ELSE deleted_at END
+    WHERE owner = $1 AND id IN (SELECT value FROM json_each($2)) AND (deleted_at IS NULL OR $9 IS 0)
+        AND ($7 IS NULL OR EXISTS (SELECT 1 FROM folders WHERE id = $7 AND owner = $1))";
+
+const DUE: &str = "
+    SELECT owner, id, agent_id, head FROM conversations
+    WHERE deleted_at IS NOT NULL AND deleted_at <= $1 ORDER BY deleted_at LIMIT $2";
+
+impl Store {
+    /// Changes conversations, all or none; their places among equals stay. What is deleted at `now` (Unix time, milliseconds) is out
+    /// of sight at once and comes back with `deleted: false` until [`Store::delete`] takes it for good.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when one of them, or the folder, is unknown, deleted or someone else's.
+    pub async fn change(
+        &self,
+        owner: &str,
+        ids: Vec<String>,
+        change: ConversationChange,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
+        let ids: BTreeSet<String> = ids.into_iter().collect();
+        self.write(move |db| Box::pin(apply(db, owner, ids, change, now))).await
+    }
+
+    /// Conversations of all owners that were deleted by `before` (Unix time, milliseconds), the oldest deletions first, at most
+    /// `limit`: for whoever takes them away, never for a request.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn deleted_before(&self, before: i64, limit: u32) -> Result<Vec<Deleted>, StoreError> {
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sqlx::query(DUE).bind(before).bind(limit).fetch_all(db).await?;
+                rows.iter().map(deleted).collect()
+            })
+        })
+        .await
+    }
+}
+
+fn deleted(row: &SqliteRow) -> Result<Deleted, StoreError> {
+    Ok(Deleted {
+        owner: row.try_get("owner")?,
+        id: row.try_get("id")?,
+        agent_id: row.try_get("agent_id")?,
+        head: row.try_get("head")?,
+    })
+}
+
+async fn apply(
+    db: &mut SqliteConnection,
+    owner: String,
+    ids: BTreeSet<String>,
+    change: ConversationChange,
+    now: i64,
+) -> Result<(), StoreError> {
+    let count = ids.len() as u64;
+    let moves = change.folder_id.is_some();
+    let done = sqlx::query(CHANGE)
+        .bind(owner)
+        .bind(serde_json::Value::from_iter(ids).to_string())
+        .bind(change.title)
+        .bind(change.pinned)
+        .bind(change.archived)
+        .bind(moves)
+        .bind(change.folder_id.and_then(|MoveTo(folder)| folder))
+        .bind(change.unread)
+        .bind(change.deleted)
+        .bind(now)
+        .execute(db)
+        .await?;
+    // An error undoes the part that was there.
+    if done.rows_affected() == count { Ok(()) } else { Err(StoreError::NotFound) }
+}

@@ -1,0 +1,132 @@
+//! Pins, the archive, folders, what was read, and deletion that can be undone.
+
+use crate::support::{begin, branch, each, end, submission, turn};
+use store::{Deleted, MAX_FOLDERS, Store, StoreError};
+use wire::UiMessage;
+use wire::order::{ConversationChange, Folder, ListFilter};
+
+async fn change(store: &Store, ids: &str, json: &str) -> Result<(), StoreError> {
+    let change: ConversationChange = serde_json::from_str(json).unwrap();
+    store.change("ada", ids.split(' ').map(str::to_owned).collect(), change, 100).await
+}
+
+/// The list as `id`, with `*` for pinned and `!` for unread, in pages of two.
+async fn list(store: &Store, filter: &ListFilter) -> String {
+    let (mut ids, mut cursor) = (Vec::new(), None);
+    loop {
+        let rows = store.conversations("ada", filter.clone(), 2, cursor).await.unwrap();
+        let Some(last) = rows.last().map(|row| row.summary.clone()) else { return ids.join(" ") };
+        cursor = Some(store::Cursor { pinned: last.pinned, updated_at: last.updated_at, id: last.id });
+        for row in rows {
+            let mark = |yes: bool, mark: &'static str| if yes { mark } else { "" };
+            ids.push(format!("{}{}{}", row.summary.id, mark(row.summary.pinned, "*"), mark(row.summary.unread, "!")));
+        }
+    }
+}
+
+fn in_folder(id: &str) -> ListFilter {
+    ListFilter { folder_id: Some(id.to_owned()), ..ListFilter::default() }
+}
+
+#[tokio::test]
+async fn pins_stand_above_and_the_archive_apart() {
+    each(async |store| {
+        for (id, now) in [("a", 10), ("b", 20), ("c", 30), ("d", 40)] {
+            turn(store, id, &format!("m{id}"), None, now).await;
+        }
+        let (here, away) = (ListFilter::default(), ListFilter { archived: true, folder_id: None });
+        change(store, "a b", r#"{"pinned":true}"#).await.unwrap();
+        assert_eq!(list(store, &here).await, "b* a* d c");
+        change(store, "a c", r#"{"archived":true}"#).await.unwrap();
+        assert_eq!((list(store, &here).await, list(store, &away).await), ("b* d".to_owned(), "a* c".to_owned()));
+        change(store, "a b c", r#"{"archived":false,"pinned":false}"#).await.unwrap();
+        assert_eq!((list(store, &here).await, list(store, &away).await), ("d c b a".to_owned(), String::new()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn folders_hold_conversations_and_let_them_go() {
+    each(async |store| {
+        for (id, now) in [("a", 10), ("b", 20), ("c", 30)] {
+            turn(store, id, &format!("m{id}"), None, now).await;
+        }
+        let folder = |id: &str, name: &str| Folder { id: id.to_owned(), name: name.to_owned() };
+        for (id, name) in [("g", "Zoo"), ("f", "apes")] {
+            assert!(store.add_folder("ada", folder(id, name), 1).await.unwrap());
+        }
+        assert_eq!(store.folders("ada").await.unwrap(), [folder("f", "apes"), folder("g", "Zoo")]);
+        change(store, "a c", r#"{"folderId":"f"}"#).await.unwrap();
+        change(store, "b", r#"{"folderId":"g"}"#).await.unwrap();
+        change(store, "c", r#"{"pinned":true}"#).await.unwrap();
+        assert_eq!(list(store, &in_folder("f")).await, "c* a");
+        assert_eq!(list(store, &ListFilter::default()).await, "c* b a");
+        change(store, "c", r#"{"folderId":null}"#).await.unwrap();
+        assert_eq!(list(store, &in_folder("f")).await, "a");
+        assert!(store.rename_folder("ada", "g", "Birds").await.unwrap());
+        assert!(store.delete_folder("ada", "f").await.unwrap());
+        assert_eq!(store.folders("ada").await.unwrap(), [folder("g", "Birds")]);
+        assert_eq!(list(store, &ListFilter::default()).await, "c* b a", "a folder takes nothing along");
+        assert_eq!(change(store, "a", r#"{"folderId":"f"}"#).await, Err(StoreError::NotFound));
+        let more = (1..MAX_FOLDERS).map(|number| folder(&number.to_string(), "x"));
+        for folder in more {
+            assert!(store.add_folder("ada", folder, 2).await.unwrap());
+        }
+        assert!(!store.add_folder("ada", folder("last", "x"), 2).await.unwrap());
+        assert!(store.add_folder("bob", folder("bobs", "x"), 2).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn unread_is_what_came_while_nobody_looked() {
+    each(async |store| {
+        let shown = async || list(store, &ListFilter::default()).await;
+        let epoch = begin(store, "c", "m", None, 10).await;
+        assert_eq!(shown().await, "c", "who asks has seen the question");
+        store.finish_run(end("m", epoch, 20)).await.unwrap();
+        assert_eq!(shown().await, "c!");
+        change(store, "c", r#"{"unread":false}"#).await.unwrap();
+        assert_eq!(shown().await, "c");
+        change(store, "c", r#"{"unread":true}"#).await.unwrap();
+        assert_eq!(shown().await, "c!");
+        begin(store, "c", "n", Some("a-m"), 30).await;
+        assert_eq!(shown().await, "c");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn deleted_is_gone_for_everyone_and_comes_back_whole() {
+    each(async |store| {
+        turn(store, "c", "m", None, 10).await;
+        begin(store, "c", "n", Some("a-m"), 20).await;
+        change(store, "c", r#"{"pinned":true}"#).await.unwrap();
+        change(store, "c", r#"{"deleted":true}"#).await.unwrap();
+
+        assert_eq!(store.conversation("ada", "c").await.unwrap(), None);
+        assert_eq!(list(store, &ListFilter::default()).await, "");
+        assert_eq!(branch(store, "c").await, "");
+        assert_eq!(store.search("ada", "text", 10, None).await.unwrap(), []);
+        let again = store.begin_run("ada", submission("c", "o", Some("a-m"), 30)).await;
+        assert_eq!(again, Err(StoreError::NotFound));
+        let update = store.update_message("ada", "c", UiMessage::user("m", "other"), Vec::new()).await;
+        assert_eq!(update, Err(StoreError::NotFound));
+        let started = store.tool_started("ada", "r-n", "call", "tool", &serde_json::json!({}), 30).await;
+        assert_eq!(started, Err(StoreError::NotFound), "no effect after it");
+        assert_eq!(change(store, "c", r#"{"pinned":false}"#).await, Err(StoreError::NotFound));
+        assert_eq!(change(store, "c", r#"{"deleted":true}"#).await, Err(StoreError::NotFound));
+        // What was being written ends as ever, so that nothing is missing after an undo.
+        store.finish_run(end("n", 2, 40)).await.unwrap();
+
+        assert_eq!(store.deleted_before(99, 10).await.unwrap(), []);
+        let [owner, id, agent_id, head] = ["ada", "c", "agent", "a-n"].map(str::to_owned);
+        let due = Deleted { owner, id, agent_id, head };
+        assert_eq!(store.deleted_before(100, 10).await.unwrap(), [due]);
+        change(store, "c", r#"{"deleted":false}"#).await.unwrap();
+        assert_eq!(list(store, &ListFilter::default()).await, "c*!");
+        assert_eq!(branch(store, "c").await, "m=text of m | a-m=done m | n=text of n | a-n=done n");
+        assert_eq!(store.deleted_before(100, 10).await.unwrap(), []);
+    })
+    .await;
+}

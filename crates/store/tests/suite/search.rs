@@ -1,0 +1,133 @@
+//! Search: what it finds, that nothing in a query is an operator, and that the index follows whatever happens.
+
+use crate::support::{begin, each, end, execute, outsider, submission, turn, url_in};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use store::{SearchCursor, Store};
+use wire::order::ConversationChange;
+use wire::{Role, UiMessage};
+
+/// What is found, as `conversation/message: passage` with the finds in brackets.
+async fn found(store: &Store, text: &str) -> String {
+    let found = store.search("ada", text, 10, None).await.unwrap();
+    let line = |found: &wire::order::Found| {
+        let piece = |(at, piece): (usize, &String)| if at % 2 == 1 { format!("[{piece}]") } else { piece.clone() };
+        let passage: String = found.passage.iter().enumerate().map(piece).collect();
+        format!("{}/{}: {passage}", found.conversation.id, found.message_id.as_deref().unwrap_or_default())
+    };
+    found.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+async fn say(store: &Store, conversation: &str, key: &str, question: &str, answer: &str, now: i64) {
+    let mut asked = submission(conversation, key, None, now);
+    asked.insert[0].message = UiMessage::user(key, question);
+    asked.title = question.chars().take(9).collect();
+    store.begin_run("ada", asked).await.unwrap();
+    let message = UiMessage { role: Role::Assistant, ..UiMessage::user(format!("a-{key}"), answer) };
+    store.finish_run(store::FinishRun { message, ..end(key, 1, now) }).await.unwrap();
+}
+
+#[tokio::test]
+async fn words_are_found_in_titles_questions_and_answers() {
+    each(async |store| {
+        say(store, "a", "m1", "Where is my Überweisung?", "It arrives on Friday.", 10).await;
+        say(store, "b", "m2", "Refunds and more", "A refund takes five days. Money comes back to the card.", 20).await;
+        let check = async |text: &str, expected: &str| assert_eq!(found(store, text).await, expected, "{text}");
+        check("friday", "a/a-m1: It arrives on [Friday].").await;
+        check("uberweisung", "a/m1: Where is my [Überweisung]?").await;
+        check("five refund", "b/a-m2: A [refund] takes [five] days. Money comes back to the card.").await;
+        check("ref", "b/a-m2: A [refund] takes five days. Money comes back to the card.").await;
+        check("ref five", "").await;
+        check("nothing", "").await;
+        check(
+            "a",
+            "b/a-m2: [A] refund takes five days. Money comes back to the card.\na/a-m1: It [arrives] on Friday.",
+        )
+        .await;
+        let title = ConversationChange { title: Some("Holiday plans".to_owned()), ..ConversationChange::default() };
+        store.change("ada", vec!["a".to_owned()], title, 30).await.unwrap();
+        check("plans", "a/: [Holiday plans]".replace("[Holiday plans]", "Holiday [plans]").as_str()).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_found_comes_in_pages() {
+    each(async |store| {
+        for (id, now) in [("a", 10), ("b", 20), ("c", 20), ("d", 30)] {
+            turn(store, id, &format!("m{id}"), None, now).await;
+        }
+        let (mut pages, mut after) = (Vec::new(), None);
+        loop {
+            let found = store.search("ada", "done", 3, after).await.unwrap();
+            let Some(last) = found.last().map(|found| found.conversation.clone()) else { break };
+            after = Some(SearchCursor { updated_at: last.updated_at, id: last.id });
+            let ids = found.iter().map(|found| found.conversation.id.as_str());
+            pages.push(ids.collect::<Vec<_>>().join(" "));
+        }
+        assert_eq!(pages.join("/"), "d c b/a");
+    })
+    .await;
+}
+
+/// The index holds what is there: not what was, and not what is being written.
+#[tokio::test]
+async fn the_index_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&url_in(&folder)).await.unwrap();
+    let epoch = begin(&store, "c", "m", None, 10).await;
+    assert_eq!(found(&store, "text").await, "c/m: [text] of m");
+    assert_eq!(found(&store, "done").await, "");
+    store.finish_run(end("m", epoch, 20)).await.unwrap();
+    assert_eq!(found(&store, "done").await, "c/a-m: [done] m");
+    store.update_message("ada", "c", UiMessage::user("m", "other words"), Vec::new()).await.unwrap();
+    assert_eq!(
+        (found(&store, "text").await, found(&store, "other").await),
+        (String::new(), "c/m: [other] words".to_owned())
+    );
+
+    let mut outside = outsider(&folder).await;
+    execute(&mut outside, "UPDATE conversations SET owner = 'bob'").await;
+    assert_eq!(found(&store, "other").await, "");
+    assert_eq!(store.search("bob", "other", 10, None).await.unwrap().len(), 1);
+    for body in [
+        "'{'",
+        "'[]'",
+        "'{\"parts\": 7}'",
+        "'{\"parts\": [1, \"x\", {\"type\": \"text\"}, {\"type\": [], \"text\": {}}]}'",
+    ] {
+        execute(&mut outside, &format!("UPDATE messages SET body = {body} WHERE id = 'm'")).await;
+    }
+    assert_eq!(store.search("bob", "other", 10, None).await.unwrap(), []);
+    assert!(store.delete("bob", "c", Vec::new()).await.unwrap());
+    let left = "SELECT (SELECT count(*) FROM search) + (SELECT count(*) FROM titles)";
+    assert_eq!(sqlx::query_scalar::<_, i64>(left).fetch_one(&mut outside).await.unwrap(), 0);
+    execute(&mut outside, "INSERT INTO search (search, rank) VALUES ('integrity-check', 1)").await;
+}
+
+/// A33: a query is words, whatever is in it.
+#[test]
+fn no_text_is_an_operator() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let store = runtime.block_on(async {
+        let store = Store::open("sqlite::memory:").await.unwrap();
+        turn(&store, "c", "m", None, 1).await;
+        store
+    });
+    let tokens = [
+        "\"", "*", "(", ")", "NEAR(", "AND", "OR", "NOT", "owner", ":", "^", "-", "+", "{", "}", ",", "\u{0}", "'",
+        "--", "text", "é", " ", "\u{301}", "字",
+    ];
+    let any = prop_oneof![
+        any::<String>(),
+        proptest::collection::vec(proptest::sample::select(tokens.to_vec()), 0..9).prop_map(|words| words.concat()),
+    ];
+    let check = |text: String| {
+        let found = runtime.block_on(store.search("ada", &text, 10, None));
+        prop_assert!(found.is_ok(), "{:?}: {:?}", text, found);
+        let found = runtime.block_on(store.search("bob", &text, 10, None));
+        prop_assert_eq!(found, Ok(Vec::new()), "{:?}", text);
+        Ok(())
+    };
+    TestRunner::default().run(&any, check).unwrap();
+}

@@ -1,0 +1,59 @@
+//! The caller's folders of conversations, for programs.
+
+use super::agent::unreadable;
+use crate::error::HttpError;
+use crate::router::AppState;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use chat::Caller;
+use serde::Deserialize;
+use wire::order::{Folder, FolderList};
+
+/// A folder as its owner names it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Named {
+    name: String,
+}
+
+/// `GET /api/folders`
+pub(crate) async fn list(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+) -> Result<Json<FolderList>, HttpError> {
+    Ok(Json(state.composition.chat.folders(&caller).await?))
+}
+
+/// `POST /api/folders` with `{name}`
+pub(crate) async fn add(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    folder: Result<Json<Named>, JsonRejection>,
+) -> Result<(StatusCode, Json<Folder>), HttpError> {
+    let Json(folder) = folder.map_err(|rejection| unreadable(&rejection))?;
+    Ok((StatusCode::CREATED, Json(state.composition.chat.add_folder(&caller, &folder.name).await?)))
+}
+
+/// `PATCH /api/folders/{id}` with `{name}`
+pub(crate) async fn rename(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    folder: Result<Json<Named>, JsonRejection>,
+) -> Result<StatusCode, HttpError> {
+    let Json(folder) = folder.map_err(|rejection| unreadable(&rejection))?;
+    state.composition.chat.rename_folder(&caller, &id, &folder.name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `DELETE /api/folders/{id}`; the conversations in it stay.
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, HttpError> {
+    state.composition.chat.delete_folder(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
