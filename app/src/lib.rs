@@ -20,11 +20,15 @@ pub mod properties;
 pub mod routes;
 mod scope;
 #[cfg(feature = "ssr")]
+mod shared;
+#[cfg(feature = "ssr")]
 pub mod shell;
 pub mod theme;
 pub mod title;
 mod validation;
 
 pub use routes::App;
+#[cfg(feature = "ssr")]
+pub use shared::{POLICY as SHARED_POLICY, shared_page};
 #[cfg(feature = "ssr")]
 pub use shell::shell;

@@ -15,7 +15,7 @@ use leptos::tachys::view::strings::StringState;
 use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
 
 /// Elements that have no content and no end tag, as far as there are any here.
-const VOID: [&str; 4] = ["br", "hr", "img", "input"];
+const VOID: [&str; 6] = ["br", "hr", "img", "input", "link", "meta"];
 
 /// Where the elements of a drawing live; elsewhere the browser does not know them.
 const SVG: &str = "http://www.w3.org/2000/svg";

@@ -4,7 +4,7 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    agent, config, conversations, endpoints, folders, grants, health, pages, remote_agent, runs, search, site,
+    agent, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent, runs, search, site,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -38,9 +38,11 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/remote-agent/tools/{tool}", post(remote_agent::call))
         .route("/remote-agent/resource", post(remote_agent::resource))
         .layer(from_fn(auth::check_origin));
+    let anyone = Router::new().route("/shared/{id}", get(copies::shared));
     let gated = for_callers().layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
     let routes = gated
         .merge(operators)
+        .merge(anyone)
         .merge(platforms)
         .layer(from_fn(auth::check_host))
         .layer(DefaultBodyLimit::disable())
@@ -66,12 +68,15 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/runs/{id}", get(runs::show))
         .route("/api/grants", get(grants::list))
         .route("/api/grants/{id}", delete(grants::revoke))
-        .route("/api/conversations", get(conversations::list))
+        .route("/api/conversations", get(conversations::list).post(copies::import))
         .route("/api/conversations/{id}/usage", get(conversations::usage))
         .route(
             "/api/conversations/{id}",
             get(conversations::show).patch(conversations::change).delete(conversations::delete),
         )
+        .route("/api/conversations/{id}/export", get(copies::export))
+        .route("/api/conversations/{id}/shares", get(copies::shares).post(copies::share))
+        .route("/api/shares/{id}", delete(copies::unshare))
         .route("/api/folders", get(folders::list).post(folders::add))
         .route("/api/folders/{id}", patch(folders::rename).delete(folders::delete))
         .route("/api/search", get(search::search));

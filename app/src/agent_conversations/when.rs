@@ -92,7 +92,7 @@ fn iso(at: i64) -> String {
 }
 
 /// `20 Nov 2026`, in UTC.
-fn day(at: i64) -> String {
+pub(crate) fn day(at: i64) -> String {
     let (year, month, day) = civil(at.div_euclid(1000 * DAY));
     written(year, month, day)
 }

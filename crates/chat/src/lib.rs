@@ -5,11 +5,13 @@ mod clock;
 mod conversations;
 mod errors;
 mod expiry;
+mod export;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
 mod histories;
 mod hooks;
+mod import;
 mod invoke;
 mod journal;
 mod live;
@@ -20,6 +22,7 @@ mod recover;
 mod run;
 mod send;
 mod settle;
+mod share;
 mod sink;
 mod standing;
 mod steps;
@@ -29,7 +32,9 @@ mod turns;
 mod watch;
 
 pub use clock::Clock;
+pub use export::{Exported, ExportedMessage, FORMAT};
 pub use hooks::{Hook, Hooks};
+pub use share::SharedCopy;
 pub use steps::ConversationUsage;
 
 use bytes::Bytes;

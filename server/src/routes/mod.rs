@@ -3,6 +3,7 @@
 pub(crate) mod agent;
 pub(crate) mod config;
 pub(crate) mod conversations;
+pub(crate) mod copies;
 pub(crate) mod endpoints;
 pub(crate) mod folders;
 pub(crate) mod grants;

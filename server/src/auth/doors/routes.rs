@@ -1,6 +1,7 @@
 //! The routes, one after the other.
 
 use super::*;
+use crate::router::router;
 
 /// A door to something of a kind. It is given the kind, a new conversation and one that the caller has.
 type Door = fn(&str, &str, &str) -> Knock;
@@ -119,7 +120,9 @@ async fn another_users_ids_are_as_good_as_unknown_ones() {
     let patch = |path: String, body: Value| Knock { method: Method::PATCH, path, body: Some(body) };
     let delete = |path: String| Knock { method: Method::DELETE, path, body: None };
     let change = |id: &str, change: Value| post("/ui/change".to_owned(), json!({ "ids": [id], "change": change }));
-    let doors = |id: &str, folder: &str| {
+    let shared = knock(&routes, &ada, post("/api/conversations/c/shares".to_owned(), json!({}))).await;
+    let share = serde_json::from_str::<Value>(&shared.1).unwrap()["id"].as_str().unwrap().to_owned();
+    let doors = |id: &str, folder: &str, share: &str| {
         let (one, of) = (format!("/api/conversations/{id}"), format!("/api/folders/{folder}"));
         vec![
             get(one.clone()),
@@ -139,9 +142,14 @@ async fn another_users_ids_are_as_good_as_unknown_ones() {
             delete(of),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": "mine" })),
             post("/ui/folders".to_owned(), json!({ "id": folder, "name": null })),
+            get(format!("/api/conversations/{id}/export")),
+            get(format!("/api/conversations/{id}/export?format=markdown")),
+            get(format!("/api/conversations/{id}/shares")),
+            post(format!("/api/conversations/{id}/shares"), json!({})),
+            delete(format!("/api/shares/{share}")),
         ]
     };
-    for (theirs, nobodys) in doors("c", &folder).into_iter().zip(doors(NOWHERE, NOWHERE)) {
+    for (theirs, nobodys) in doors("c", &folder, &share).into_iter().zip(doors(NOWHERE, NOWHERE, NOWHERE)) {
         let path = theirs.path.clone();
         let seen = knock(&routes, &eve, theirs).await;
         assert_eq!((seen.0, &seen), (404, &knock(&routes, &eve, nobodys).await), "{path}");
@@ -181,4 +189,120 @@ async fn another_users_ids_are_as_good_as_unknown_ones() {
     assert_eq!(knock(&routes, &ada, get("/api/conversations/c".to_owned())).await.0, 404);
     assert_eq!(knock(&routes, &ada, own(json!({ "deleted": false }))).await.0, 204);
     assert_eq!(knock(&routes, &ada, get("/api/conversations/c".to_owned())).await.0, 200);
+}
+
+/// What is exported comes back whole under its importer's name, and nothing in a file is authority.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_is_its_importers() {
+    let routes = serve(&config()).await;
+    let (ada, eve) = (caller(("ada", true, &[])), caller(("eve", true, &[])));
+    for text in ["Hello", "Search for refunds"] {
+        assert_eq!(knock(&routes, &ada, send("p_open", "a_open", "c", text)).await.0, 200);
+    }
+    let file = knock(&routes, &ada, get("/api/conversations/c/export".to_owned())).await.1;
+    let file: Value = serde_json::from_str(&file).unwrap();
+    let import = async |file: &Value| {
+        let (status, body) = knock(&routes, &eve, post("/api/conversations".to_owned(), file.clone())).await;
+        (status, serde_json::from_str::<Value>(&body).unwrap_or_default())
+    };
+    let (status, made) = import(&file).await;
+    assert_eq!(status, 201, "{made}");
+    let id = made["id"].as_str().unwrap();
+    assert_ne!(id, "c");
+    let again = knock(&routes, &eve, get(format!("/api/conversations/{id}/export"))).await.1;
+    let again: Value = serde_json::from_str(&again).unwrap();
+    assert_eq!(without_ids(again), without_ids(file.clone()), "nothing is lost");
+    assert_eq!(knock(&routes, &ada, get(format!("/api/conversations/{id}"))).await.0, 404);
+
+    let check = async |at: &str, value: Value, path: &str| {
+        let mut file = file.clone();
+        *file.pointer_mut(at).unwrap() = value;
+        let (status, body) = import(&file).await;
+        assert_eq!((status, body["error"]["path"].as_str()), (422, Some(path)), "{at}: {body}");
+    };
+    check("/format", json!("other"), "/format").await;
+    check("/title", json!(" "), "/title").await;
+    check("/title", json!("x".repeat(201)), "/title").await;
+    check("/pageId", json!("../x"), "/pageId").await;
+    check("/head", json!("none"), "/head").await;
+    check("/messages", json!([]), "/messages").await;
+    check("/messages/0/message/role", json!("system"), "/messages/0/message/role").await;
+    check("/messages/1/message/id", file["messages"][0]["message"]["id"].clone(), "/messages/1/message/id").await;
+    check("/messages/1/parentId", file["messages"][2]["message"]["id"].clone(), "/messages/1/parentId").await;
+    for field in ["id", "owner", "pinned", "updatedAt"] {
+        let mut file = file.clone();
+        file[field] = json!("x");
+        assert_eq!(import(&file).await.0, 422, "{field}");
+    }
+
+    // A call that waits for a decision in the file waits for nobody here.
+    let mut waiting = file;
+    let part = json!({ "type": "tool-pay", "toolCallId": "x", "state": "approval-requested", "input": {}, "approval": { "id": "a" } });
+    waiting["messages"][1]["message"]["parts"] = json!([part, { "type": "data-asked-tool", "data": {} }]);
+    let id = import(&waiting).await.1["id"].as_str().unwrap().to_owned();
+    let seen = knock(&routes, &eve, get(format!("/api/conversations/{id}/export"))).await.1;
+    assert!(
+        seen.contains("output-error") && !seen.contains("approval-requested") && !seen.contains("data-asked-tool"),
+        "{seen}"
+    );
+}
+
+/// A file with ids that say only which message follows which.
+fn without_ids(mut file: Value) -> Value {
+    let ids: Vec<Value> =
+        file["messages"].as_array().unwrap().iter().map(|kept| kept["message"]["id"].clone()).collect();
+    let number = |id: &Value| json!(ids.iter().position(|known| known == id));
+    file["head"] = number(&file["head"]);
+    for kept in file["messages"].as_array_mut().unwrap() {
+        kept["message"]["id"] = number(&kept["message"]["id"]);
+        kept["parentId"] = number(&kept["parentId"]);
+    }
+    file
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_link_shows_a_frozen_copy_to_anyone() {
+    let served = router(state(&config()).await);
+    let routes = served.clone();
+    let ask = async |method: Method, path: &str, body: Option<Value>| {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        let body = body.map_or_else(Body::empty, |body| Body::from(body.to_string()));
+        let response = routes.clone().oneshot(request.body(body).unwrap()).await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let body = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+        (status, headers, String::from_utf8(body.to_vec()).unwrap())
+    };
+    let say = async |text: &str| {
+        let body = json!({ "id": "chat", "trigger": "submit-message", "messages": [message(text)] });
+        let path = "/api/agent/p_open/t_e_open?conversationId=c";
+        assert_eq!(ask(Method::POST, path, Some(body)).await.0, 200);
+    };
+    say("Search for <b>refunds</b>").await;
+    let share = async |tool_results: bool| {
+        let body = json!({ "toolResults": tool_results });
+        let (status, _, made) = ask(Method::POST, "/api/conversations/c/shares", Some(body)).await;
+        assert_eq!(status, 201, "{made}");
+        serde_json::from_str::<Value>(&made).unwrap()["id"].as_str().unwrap().to_owned()
+    };
+    let (bare, whole) = (share(false).await, share(true).await);
+    assert_eq!(bare.len(), 32);
+    say("And something secret").await;
+    for (id, results) in [(&bare, false), (&whole, true)] {
+        let (status, headers, page) = ask(Method::GET, &format!("/shared/{id}"), None).await;
+        assert_eq!(status, 200);
+        assert_eq!(headers[header::CACHE_CONTROL], "no-store");
+        assert!(headers[header::CONTENT_SECURITY_POLICY].to_str().unwrap().starts_with("default-src 'none'"));
+        assert!(page.contains("&lt;b&gt;refunds") && page.contains("search_it: done"), "{page}");
+        assert!(!page.contains("secret"), "the copy is frozen: {page}");
+        assert_eq!(page.contains("\"done\": \"e_open\""), results, "{page}");
+    }
+    assert_eq!(ask(Method::DELETE, &format!("/api/shares/{bare}"), None).await.0, 204);
+    for gone in [&bare, "0"] {
+        let (status, headers, page) = ask(Method::GET, &format!("/shared/{gone}"), None).await;
+        assert_eq!((status, page.contains("Nothing is shared here")), (404, true));
+        assert_eq!(headers[header::CACHE_CONTROL], "no-store");
+    }
+    assert_eq!(ask(Method::DELETE, "/api/conversations/c", None).await.0, 204);
+    assert_eq!(ask(Method::GET, &format!("/shared/{whole}"), None).await.0, 404);
 }

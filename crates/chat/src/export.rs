@@ -1,0 +1,176 @@
+//! A conversation as a file of its owner's: Markdown to read, JSON to keep.
+
+use crate::conversations::strip_private;
+use crate::{Caller, Chat, errors};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write;
+use wire::api::ConversationSummary;
+use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
+
+/// What the JSON says that it is.
+pub const FORMAT: &str = "chatwright.conversation.1";
+
+/// A conversation with all its branches. Only what a provider wants back and no one else reads is left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct Exported {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Its title.
+    pub title: String,
+    /// The page on which it was begun.
+    pub page_id: String,
+    /// The agent that answered.
+    pub agent_id: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// The newest message of the active branch.
+    pub head: String,
+    /// All messages, parents first.
+    pub messages: Vec<ExportedMessage>,
+}
+
+/// A message and its place in the tree.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct ExportedMessage {
+    /// The message that it follows; absent on a first one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent_id: Option<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// The message.
+    pub message: UiMessage,
+}
+
+impl Chat {
+    /// A conversation with all its branches, as it is stored: of an answer that is being written, nothing new.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's.
+    pub async fn export(&self, caller: &Caller, id: &str) -> Result<Exported, UserError> {
+        let store = &self.inner.store;
+        let conversation = store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let conversation = conversation.ok_or_else(UserError::not_found)?;
+        let stored = store.messages(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let message = |stored: store::StoredMessage| {
+            let mut message = stored.message;
+            strip_private(&mut message);
+            ExportedMessage { parent_id: stored.parent_id, created_at: stored.created_at, message }
+        };
+        let ConversationSummary { title, page_id, agent_id, created_at, .. } = conversation.summary;
+        Ok(Exported {
+            format: FORMAT.to_owned(),
+            title,
+            page_id,
+            agent_id,
+            created_at,
+            head: conversation.head.unwrap_or_default(),
+            messages: stored.into_iter().map(message).collect(),
+        })
+    }
+
+    /// What the reader sees of a conversation, as Markdown.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's.
+    pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<String, UserError> {
+        let view = self.conversation(caller, id).await?;
+        Ok(markdown(&view.summary.title, &view.messages))
+    }
+}
+
+/// A heading for each speaker; texts as they are, which is Markdown; what else there is in a line.
+fn markdown(title: &str, messages: &[UiMessage]) -> String {
+    let mut file = format!("# {title}\n");
+    for message in messages {
+        let who = if message.role == Role::User { "You" } else { "Agent" };
+        // Writing to a string cannot fail.
+        let _ = write!(file, "\n## {who}\n");
+        message.parts.iter().filter_map(paragraph).for_each(|paragraph| {
+            let _ = write!(file, "\n{}\n", paragraph.trim_end());
+        });
+    }
+    file
+}
+
+fn paragraph(part: &UiPart) -> Option<String> {
+    match part {
+        UiPart::Text(text) => Some(text.text.clone()).filter(|text| !text.trim().is_empty()),
+        UiPart::File(file) => Some(format!("[{}]", file.filename.as_deref().unwrap_or(&file.media_type))),
+        UiPart::SourceUrl(source) => {
+            Some(format!("- {} <{}>", source.title.as_deref().unwrap_or("Source"), source.url))
+        }
+        UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool.state))),
+        _ => None,
+    }
+}
+
+fn outcome(state: ToolState) -> &'static str {
+    match state {
+        ToolState::OutputAvailable => "done",
+        ToolState::OutputError => "failed",
+        ToolState::OutputDenied => "denied",
+        _ => "not finished",
+    }
+}
+
+/// Takes out of a message what is not for those who have a link: without `tool_results` also what tools were given and gave, and what
+/// the model thought.
+pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
+    strip_private(message);
+    message.metadata = None;
+    if tool_results {
+        return;
+    }
+    message.parts.retain(|part| matches!(part, UiPart::Text(_) | UiPart::File(_) | UiPart::Tool(_)));
+    for part in &mut message.parts {
+        if let UiPart::Tool(tool) = part {
+            let bare =
+                ToolPart { state: tool.state, ..ToolPart::new(tool.tool_call_id.clone(), tool.tool_name.clone()) };
+            **tool = bare;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+    use serde_json::json;
+
+    #[test]
+    fn a_conversation_to_read() {
+        let parts = json!([
+            { "type": "step-start" },
+            { "type": "reasoning", "text": "secret thoughts" },
+            { "type": "tool-look", "toolCallId": "a", "state": "output-available", "input": {}, "output": "x" },
+            { "type": "tool-pay", "toolCallId": "b", "state": "output-denied", "input": {} },
+            { "type": "text", "text": "## Mine\n\n- one\n" },
+            { "type": "source-url", "sourceId": "s", "url": "https://a.example/", "title": "A" },
+            { "type": "file", "mediaType": "image/png", "url": "data:image/png;base64,AAAA" },
+        ]);
+        let answer = serde_json::from_value(json!({ "id": "m2", "role": "assistant", "parts": parts })).unwrap();
+        assert_snapshot!(markdown("Refunds", &[UiMessage::user("m1", "How?"), answer]), @r"
+        # Refunds
+
+        ## You
+
+        How?
+
+        ## Agent
+
+        *look: done*
+
+        *pay: denied*
+
+        ## Mine
+
+        - one
+
+        - A <https://a.example/>
+
+        [image/png]
+        ");
+    }
+}

@@ -1,0 +1,124 @@
+//! A conversation out of a file that was exported here or elsewhere. Nothing in it is authority: ids are made anew, whoever imports is the
+//! owner, and no call in it waits for anyone.
+
+use crate::export::{Exported, ExportedMessage, FORMAT};
+use crate::run::settle_texts;
+use crate::send::new_id;
+use crate::{Caller, Chat, errors};
+use std::collections::HashMap;
+use store::{ImportedMessage, NewConversation};
+use wire::api::{MessageMetadata, Outcome};
+use wire::{Role, ToolState, UiMessage, UiPart, UserError, is_private};
+
+/// Messages of one file.
+const MAX_MESSAGES: usize = 5_000;
+/// Characters of a title.
+const MAX_TITLE: usize = 200;
+/// What became of a call that had not ended when the file was made.
+const CUT_OFF: &str = "The conversation was exported before this had a result.";
+
+impl Chat {
+    /// Makes a new conversation out of a file, and answers with its id.
+    ///
+    /// # Errors
+    /// 422 with the path of what is wrong in the file.
+    pub async fn import(&self, caller: &Caller, file: Exported) -> Result<String, UserError> {
+        let new = conversation(file, crate::now())?;
+        let id = new.id.clone();
+        self.inner.store.add_conversation(&caller.user_id, new).await.map_err(errors::of_store)?;
+        Ok(id)
+    }
+}
+
+fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> {
+    let invalid = |path: &str, message: &str| Err(UserError::invalid(path, message));
+    if file.format != FORMAT {
+        return invalid("/format", &format!("This is not a conversation of this version: the format is `{FORMAT}`."));
+    }
+    let title = file.title.split_whitespace().collect::<Vec<_>>().join(" ");
+    if title.is_empty() || title.chars().count() > MAX_TITLE {
+        return invalid("/title", &format!("A title has 1 to {MAX_TITLE} characters."));
+    }
+    for (path, id) in [("/pageId", &file.page_id), ("/agentId", &file.agent_id)] {
+        crate::send::check_id(path, id)?;
+    }
+    if file.messages.is_empty() || file.messages.len() > MAX_MESSAGES {
+        return invalid("/messages", &format!("A conversation has 1 to {MAX_MESSAGES} messages."));
+    }
+    let mut ids = HashMap::new();
+    let messages: Result<_, _> =
+        file.messages.into_iter().enumerate().map(|(at, message)| imported(at, message, &mut ids, now)).collect();
+    let Some(head) = ids.get(&file.head).cloned() else {
+        return invalid("/head", "This is none of the messages.");
+    };
+    Ok(NewConversation {
+        id: new_id(),
+        page_id: file.page_id,
+        agent_id: file.agent_id,
+        title,
+        head,
+        created_at: file.created_at.clamp(0, now),
+        now,
+        messages: messages?,
+    })
+}
+
+/// A message under a new id; `ids` has those of the messages before it.
+fn imported(
+    at: usize,
+    file: ExportedMessage,
+    ids: &mut HashMap<String, String>,
+    now: i64,
+) -> Result<ImportedMessage, UserError> {
+    let invalid = |path: &str, message: &str| UserError::invalid(format!("/messages/{at}/{path}"), message);
+    if file.message.role == Role::System {
+        return Err(invalid("message/role", "A message is of the `user` or the `assistant`."));
+    }
+    let parent_id = match &file.parent_id {
+        Some(parent) => {
+            Some(ids.get(parent).cloned().ok_or_else(|| invalid("parentId", "No message before has this id."))?)
+        }
+        None => None,
+    };
+    let id = new_id();
+    if ids.insert(file.message.id.clone(), id.clone()).is_some() {
+        return Err(invalid("message/id", "Another message has this id."));
+    }
+    Ok(ImportedMessage { parent_id, created_at: file.created_at.clamp(0, now), message: settled(id, file.message) })
+}
+
+/// The message as one that has ended, without what only the server may say: what a provider wants back is sent to it as it is, and a
+/// decision that is open would let a call run.
+fn settled(id: String, mut message: UiMessage) -> UiMessage {
+    message.id = id;
+    if message.role == Role::Assistant {
+        settle_texts(&mut message);
+    }
+    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if is_private(&data.kind)));
+    for part in &mut message.parts {
+        match part {
+            UiPart::Text(text) | UiPart::Reasoning(text) => text.provider_metadata = None,
+            UiPart::File(file) => file.provider_metadata = None,
+            UiPart::SourceUrl(source) => source.provider_metadata = None,
+            UiPart::SourceDocument(source) => source.provider_metadata = None,
+            UiPart::Tool(tool) => {
+                (tool.call_provider_metadata, tool.result_provider_metadata) = (None, None);
+                if !tool.is_final() {
+                    tool.state = ToolState::OutputError;
+                    tool.error_text = Some(CUT_OFF.to_owned());
+                    (tool.output, tool.preliminary) = (None, None);
+                }
+            }
+            UiPart::StepStart | UiPart::Data(_) | UiPart::Other(_) => {}
+        }
+    }
+    let metadata = message.metadata.take().and_then(|known| serde_json::from_value::<MessageMetadata>(known).ok());
+    let metadata = metadata.map(|known| match known.outcome {
+        None | Some(Outcome::Waiting) if message.role == Role::Assistant => {
+            MessageMetadata { outcome: Some(Outcome::Interrupted), ..known }
+        }
+        _ => known,
+    });
+    message.metadata = metadata.and_then(|metadata| serde_json::to_value(metadata).ok());
+    message
+}

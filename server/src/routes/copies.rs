@@ -1,0 +1,126 @@
+//! Conversations as files, and links to copies of them.
+
+use super::agent::unreadable;
+use crate::error::HttpError;
+use crate::router::AppState;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use axum::{Extension, Json};
+use chat::{Caller, Exported};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use wire::ErrorCode;
+use wire::order::{Share, ShareList};
+
+/// As what a conversation is exported.
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Format {
+    #[default]
+    Json,
+    Markdown,
+}
+
+/// How to export.
+#[derive(Deserialize)]
+pub(crate) struct Export {
+    #[serde(default)]
+    format: Format,
+}
+
+/// `GET /api/conversations/{id}/export?format=json|markdown`
+pub(crate) async fn export(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    Query(export): Query<Export>,
+) -> Result<Response, HttpError> {
+    let chat = &state.composition.chat;
+    let (kind, name, body) = match export.format {
+        Format::Json => {
+            let body = serde_json::to_vec_pretty(&chat.export(&caller, &id).await?);
+            let body =
+                body.map_err(|_| HttpError(wire::UserError::new(ErrorCode::Internal, "It cannot be exported.")))?;
+            ("application/json", "conversation.json", body)
+        }
+        Format::Markdown => {
+            ("text/markdown; charset=utf-8", "conversation.md", chat.markdown(&caller, &id).await?.into_bytes())
+        }
+    };
+    let headers = [
+        (header::CONTENT_TYPE, kind.to_owned()),
+        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
+        (header::CACHE_CONTROL, "no-store".to_owned()),
+    ];
+    Ok((headers, body).into_response())
+}
+
+/// `POST /api/conversations` with what `export?format=json` gave.
+pub(crate) async fn import(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    file: Result<Json<Exported>, JsonRejection>,
+) -> Result<(StatusCode, Json<Value>), HttpError> {
+    let Json(file) = file.map_err(|rejection| unreadable(&rejection))?;
+    let id = state.composition.chat.import(&caller, file).await?;
+    Ok((StatusCode::CREATED, Json(json!({ "id": id }))))
+}
+
+/// What is shared.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct NewShare {
+    #[serde(default)]
+    tool_results: bool,
+}
+
+/// `POST /api/conversations/{id}/shares` with `{toolResults?}`
+pub(crate) async fn share(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    share: Result<Json<NewShare>, JsonRejection>,
+) -> Result<(StatusCode, Json<Share>), HttpError> {
+    let Json(share) = share.map_err(|rejection| unreadable(&rejection))?;
+    Ok((StatusCode::CREATED, Json(state.composition.chat.share(&caller, &id, share.tool_results).await?)))
+}
+
+/// `GET /api/conversations/{id}/shares`
+pub(crate) async fn shares(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<Json<ShareList>, HttpError> {
+    Ok(Json(state.composition.chat.shares(&caller, &id).await?))
+}
+
+/// `DELETE /api/shares/{id}`
+pub(crate) async fn unshare(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, HttpError> {
+    state.composition.chat.unshare(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET /shared/{id}`: for whoever has the link, whoever it is.
+pub(crate) async fn shared(State(state): State<AppState>, Path(id): Path<String>) -> Response {
+    let (status, copy) = match state.composition.chat.shared(&id).await {
+        Ok(copy) => (StatusCode::OK, Some(copy)),
+        Err(error) if error.code == ErrorCode::NotFound => (StatusCode::NOT_FOUND, None),
+        Err(error) => return HttpError(error).into_response(),
+    };
+    let mut response = (status, Html(app::shared_page(copy.as_ref()))).into_response();
+    // Taken away is taken away: no cache and no search engine keeps it.
+    for (name, value) in [
+        (header::CACHE_CONTROL, "no-store"),
+        (header::HeaderName::from_static("x-robots-tag"), "noindex, nofollow"),
+        (header::CONTENT_SECURITY_POLICY, app::SHARED_POLICY),
+    ] {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
