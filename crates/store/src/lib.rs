@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod api_keys;
 mod audit;
 mod audit_chain;
 mod begin_run;
@@ -15,11 +16,14 @@ mod messages;
 mod run_events;
 mod runs;
 mod search;
+mod sessions;
 mod sqlite;
 mod steps;
 mod store;
 mod tool_calls;
+mod users;
 
+pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
 pub use audit_chain::{AuditFault, AuditHead, AuditReport};
 pub use begin_run::{BeginRun, Begun, NewMessage};
@@ -34,6 +38,8 @@ pub use messages::StoredMessage;
 pub use run_events::{JournalBatch, JournalRow, MAX_EVENTS};
 pub use runs::{FinishRun, OpenRun, RunStatus};
 pub use search::{MAX_FOUND, SearchCursor};
+pub use sessions::{NewSession, SessionLife, SessionRow};
 pub use steps::{MAX_STEPS, Step, Totals};
 pub use store::Store;
 pub use tool_calls::{ToolCallState, ToolOutcome};
+pub use users::{Added, NewUser, User};

@@ -4,6 +4,7 @@ use crate::StoreError;
 use crate::sqlite::{self, Database};
 use futures::future::BoxFuture;
 use sqlx::SqliteConnection;
+use std::path::PathBuf;
 
 /// A handle on the database; cheap to clone. The functions that concern a table are in that table's file.
 #[derive(Clone)]
@@ -19,6 +20,14 @@ impl Store {
     /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the schema.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
         Ok(Self { database: sqlite::open(url).await? })
+    }
+
+    /// The folder of the database that a URL names, for what is kept beside it; none for one in memory.
+    ///
+    /// # Errors
+    /// As [`Store::open`], for what the URL says.
+    pub fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
+        sqlite::folder(url)
     }
 
     /// Opens a database that is there already and leaves its schema alone: for whoever only looks, beside a server that

@@ -47,6 +47,17 @@ impl Location {
     }
 }
 
+/// The folder of the file that a URL names.
+pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
+    Ok(match Location::parse(url)? {
+        Location::Memory => None,
+        Location::File { path, .. } => {
+            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+            Some(parent.unwrap_or(Path::new(".")).to_owned())
+        }
+    })
+}
+
 /// Makes the file and its folder when they are missing. What exists keeps its permissions.
 pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
     let refused = |what: &str, error: std::io::Error| {

@@ -6,4 +6,5 @@ mod open;
 mod tests;
 mod writer;
 
+pub(crate) use file::folder;
 pub(crate) use open::{Database, open, open_existing};

@@ -1,6 +1,7 @@
 //! What every database behind the store must do. Each test runs over a SQLite file and over SQLite in memory; the next
 //! database joins in `support::each`.
 
+mod accounts;
 mod audit;
 mod conversations;
 mod copies;

@@ -1,0 +1,185 @@
+//! Users, how they are signed in, and their programs' keys.
+
+use crate::support::each;
+use store::{Added, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLife, Store};
+
+const LIFE: SessionLife = SessionLife { idle: 100_000, most: 1_000_000 };
+
+fn user(name: &str) -> NewUser {
+    let name = name.to_owned();
+    NewUser {
+        id: format!("id-{name}"),
+        name_key: name.to_lowercase(),
+        name,
+        password: "hash".to_owned(),
+        roles: vec!["admin".to_owned()],
+        now: 1,
+    }
+}
+
+async fn add(store: &Store, name: &str) -> String {
+    assert_eq!(store.add_user(user(name), false).await.unwrap(), Added::Done);
+    format!("id-{name}")
+}
+
+async fn begin(store: &Store, user_id: &str, token: u8, now: i64) -> bool {
+    let session = NewSession {
+        id: format!("s{token}"),
+        user_id: user_id.to_owned(),
+        token_hash: [token; 32],
+        agent: "browser".to_owned(),
+        now,
+    };
+    store.begin_session(session, None, LIFE).await.unwrap()
+}
+
+/// Whether a session counts.
+async fn counts(store: &Store, token: u8, now: i64) -> bool {
+    store.session([token; 32], now, LIFE).await.unwrap().is_some()
+}
+
+fn key(user_id: &str, number: u8) -> NewApiKey {
+    NewApiKey {
+        id: format!("k{number}"),
+        user_id: user_id.to_owned(),
+        name: "job".to_owned(),
+        key_hash: [number; 32],
+        scopes: vec!["agents".to_owned()],
+        now: 1,
+        expires_at: 1_000,
+    }
+}
+
+#[tokio::test]
+async fn of_two_first_users_one_is_the_first() {
+    each(async |store| {
+        assert!(!store.has_users().await.unwrap());
+        let both = futures::join!(store.add_user(user("Ada"), true), store.add_user(user("Bob"), true));
+        let mut both = [both.0.unwrap(), both.1.unwrap()];
+        both.sort_by_key(|added| *added != Added::Done);
+        assert_eq!(both, [Added::Done, Added::NotTheFirst]);
+        assert!(store.has_users().await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_name_is_one_users() {
+    each(async |store| {
+        let id = add(store, "Ada").await;
+        assert_eq!(
+            store.add_user(NewUser { id: "x".to_owned(), ..user("ADA") }, false).await.unwrap(),
+            Added::NameTaken
+        );
+        let (found, password) = store.user_by_name("ada").await.unwrap().unwrap();
+        assert_eq!((found.id.as_str(), found.name.as_str(), password.as_str()), (id.as_str(), "Ada", "hash"));
+        assert_eq!(found.roles, ["admin"]);
+        assert!(store.user_by_name("%").await.unwrap().is_none());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sessions_end() {
+    each(async |store| {
+        let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
+        assert!(begin(store, &ada, 1, 0).await);
+        assert!(counts(store, 1, 99_999).await);
+        assert!(counts(store, 1, 199_998).await, "it was used meanwhile");
+        assert!(!counts(store, 1, 300_000).await, "it was not used for too long");
+        let mut now = 0;
+        assert!(begin(store, &ada, 2, now).await);
+        while now < 950_000 {
+            now += 90_000;
+            assert_eq!(counts(store, 2, now).await, now < 1_000_000, "{now}");
+        }
+        assert!(!counts(store, 2, 1_000_000).await, "it is too old");
+
+        assert!(begin(store, &ada, 3, 0).await);
+        assert!(!store.end_session(&bob, "s3").await.unwrap());
+        assert!(counts(store, 3, 1).await);
+        assert!(store.end_session(&ada, "s3").await.unwrap());
+        assert!(!counts(store, 3, 1).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn one_session_takes_the_place_of_another() {
+    each(async |store| {
+        let ada = add(store, "Ada").await;
+        begin(store, &ada, 1, 0).await;
+        let next = NewSession {
+            id: "next".to_owned(),
+            user_id: ada.clone(),
+            token_hash: [9; 32],
+            agent: String::new(),
+            now: 1,
+        };
+        assert!(store.begin_session(next, Some([1; 32]), LIFE).await.unwrap());
+        assert!(!counts(store, 1, 2).await && counts(store, 9, 2).await);
+        for token in 10..80 {
+            begin(store, &ada, token, i64::from(token)).await;
+        }
+        let list = store.sessions(&ada, 90, LIFE).await.unwrap();
+        assert_eq!((list.len(), list[0].id.as_str()), (50, "s79"));
+        assert!(!counts(store, 9, 90).await);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_a_disabled_user_is_signed_in_with_does_not_count() {
+    each(async |store| {
+        let ada = add(store, "Ada").await;
+        begin(store, &ada, 1, 0).await;
+        assert!(store.add_api_key(key(&ada, 1)).await.unwrap());
+        assert!(store.set_disabled(&ada, Some(5)).await.unwrap());
+        assert!(!counts(store, 1, 6).await);
+        assert!(store.api_key([1; 32], 6).await.unwrap().is_none());
+        assert!(!begin(store, &ada, 2, 6).await);
+        assert!(!store.set_password(&ada, "hash", "new", 6).await.unwrap());
+        assert!(store.set_disabled(&ada, None).await.unwrap());
+        assert!(counts(store, 1, 7).await);
+        assert!(!store.set_disabled("nobody", Some(5)).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn another_password_ends_all_sessions() {
+    each(async |store| {
+        let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
+        begin(store, &ada, 1, 0).await;
+        begin(store, &bob, 2, 0).await;
+        assert!(!store.set_password(&ada, "wrong", "new", 1).await.unwrap());
+        assert!(counts(store, 1, 1).await);
+        assert!(store.set_password(&ada, "hash", "new", 1).await.unwrap());
+        assert!(!counts(store, 1, 1).await && counts(store, 2, 1).await);
+        assert_eq!(store.user_by_id(&ada).await.unwrap().unwrap().1, "new");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn keys_of_programs() {
+    each(async |store| {
+        let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
+        assert!(store.add_api_key(key(&ada, 1)).await.unwrap());
+        let (user, scopes) = store.api_key([1; 32], 999).await.unwrap().unwrap();
+        assert_eq!((user.id.as_str(), scopes), (ada.as_str(), vec!["agents".to_owned()]));
+        assert!(store.api_key([1; 32], 1_000).await.unwrap().is_none(), "it has expired");
+        assert!(store.api_key([2; 32], 1).await.unwrap().is_none());
+        assert_eq!(store.api_keys(&ada).await.unwrap()[0].used_at, Some(999));
+        assert_eq!(store.api_keys(&bob).await.unwrap(), []);
+        assert!(!store.delete_api_key(&bob, "k1").await.unwrap());
+        assert!(store.delete_api_key(&ada, "k1").await.unwrap());
+        assert!(store.api_key([1; 32], 1).await.unwrap().is_none());
+        for number in 0..MAX_API_KEYS {
+            assert!(store.add_api_key(key(&ada, number as u8)).await.unwrap());
+        }
+        assert!(!store.add_api_key(key(&ada, 200)).await.unwrap());
+        assert!(store.add_api_key(key(&bob, 201)).await.unwrap());
+    })
+    .await;
+}
