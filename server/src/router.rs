@@ -9,7 +9,7 @@ use crate::routes::{
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, delete, get, patch, post};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
@@ -32,19 +32,20 @@ pub(crate) fn router(state: AppState) -> Router {
     let operators = Router::new()
         .route("/healthz", get(health::alive))
         .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics));
+        .route("/metrics", get(health::metrics).layer(from_fn(auth::only_this_machine)));
     let platforms = Router::new()
         .route("/remote-agent/tools", get(remote_agent::list))
         .route("/remote-agent/tools/{tool}", post(remote_agent::call))
         .route("/remote-agent/resource", post(remote_agent::resource))
         .layer(from_fn(auth::check_origin));
     let anyone = Router::new().route("/shared/{id}", get(copies::shared));
-    let gated = for_callers().layer(from_fn(auth::name_caller)).layer(from_fn(auth::check_origin));
+    let gated =
+        for_callers().layer(from_fn_with_state(state.clone(), auth::name_caller)).layer(from_fn(auth::check_origin));
     let routes = gated
         .merge(operators)
         .merge(anyone)
         .merge(platforms)
-        .layer(from_fn(auth::check_host))
+        .layer(from_fn_with_state(state.clone(), auth::check_host))
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyTimeoutLayer::new(limits.body_read))
         .layer(RequestBodyLimitLayer::new(limits.body_bytes))

@@ -19,7 +19,7 @@ frontend ► app
 operators ►
 providers ► contract sse
 rust-page ► app server wire
-server ► agent app chat config contract endpoints operators providers store tools wire
+server ► agent app chat config contract egress endpoints operators providers store tools wire
 sse ►
 store ► wire
 tools ► contract egress sse

@@ -39,7 +39,7 @@ pub use steps::ConversationUsage;
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{Store, StoreError};
@@ -58,10 +58,20 @@ pub(crate) const LEASE: Duration = Duration::from_secs(15);
 pub struct Caller {
     /// The owner of all rows that the call may see. Who is not signed in has one, too, that nobody else has.
     pub user_id: String,
+    /// What he is called, if that is known.
+    pub name: Option<String>,
     /// Whether he is signed in.
     pub is_authenticated: bool,
     /// What he is, in the config's words. Without meaning as long as he is not signed in.
     pub roles: Vec<String>,
+}
+
+impl Caller {
+    /// What a config may read of him with `_user`: `id`, `name` and `roles`.
+    pub fn facts(&self) -> Value {
+        let roles: &[String] = if self.is_authenticated { &self.roles } else { &[] };
+        json!({ "id": self.user_id, "name": self.name, "roles": roles })
+    }
 }
 
 /// Whole server-sent events (`id: EPOCH.SEQ\ndata: {chunk}\n\n`), perhaps several in one piece; the last one is

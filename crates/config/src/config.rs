@@ -1,6 +1,7 @@
 //! A checked config: what the server is built from.
 
 use crate::agent::Agent;
+use crate::auth::Auth;
 use crate::rule::Rule;
 use crate::served::ServedAgent;
 use crate::source::Location;
@@ -257,14 +258,6 @@ pub struct Endpoint {
     pub auth: Rule,
     /// Where it was declared.
     pub at: Location,
-}
-
-/// Who may use the server.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Auth {
-    /// One owner, on this machine only.
-    #[default]
-    Local,
 }
 
 /// Bounds of time, size and number, each with a default that suits one machine.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod agent;
+mod auth;
 mod config;
 mod diagnostic;
 mod env;
@@ -16,8 +17,9 @@ pub use agent::{
     PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling, StepRule, Steps, SubAgentRef,
     ToolChoice, ToolRef,
 };
+pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, ProxyAuth};
 pub use config::{
-    Auth, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
+    Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
     McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, RemoteConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};

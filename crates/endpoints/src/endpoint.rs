@@ -8,7 +8,7 @@ use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use jsonschema::Validator;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub struct Endpoint {
 /// Who calls.
 #[derive(Clone)]
 pub struct CallContext {
-    /// The caller; `_user` reads `{id}`.
+    /// The caller; what `_user` reads of him is the gate's to say.
     pub user_id: String,
     /// What the caller may call.
     pub gate: Arc<dyn Gate>,
@@ -118,7 +118,7 @@ impl Endpoints {
             connections: &self.connections,
             endpoint_id: id,
             payload: &payload,
-            user: &json!({ "id": context.user_id }),
+            user: &context.gate.user(&context.user_id),
             budget: &Budget::default(),
             depth: 0,
         };

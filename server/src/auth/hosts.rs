@@ -1,31 +1,74 @@
-//! DNS rebinding (A16): a page of another site can make its name point to 127.0.0.1 and then talk to this server as its
-//! own origin. So only names that mean this machine are answered.
+//! DNS rebinding (A16): a page of another site can make its name point to this server and then talk to it as its own origin. So only
+//! names that mean this machine are answered, and those by which the config says that users find it.
 
+use super::credentials::without_port;
 use crate::error::HttpError;
-use axum::extract::Request;
+use crate::router::AppState;
+use axum::extract::{ConnectInfo, Request, State};
 use axum::http::{StatusCode, Uri, header::HOST};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
+use url::Url;
 use wire::{ErrorCode, UserError};
 
-/// Answers 421 unless the request names this machine.
-pub(crate) async fn check(request: Request, next: Next) -> Response {
+/// The names that the config gives the server.
+pub(crate) struct Hosts {
+    /// In lower case, and whether it is reached over `https`.
+    names: Vec<(String, bool)>,
+}
+
+impl Hosts {
+    pub(super) fn new(urls: &[Url]) -> Self {
+        let name = |url: &Url| Some((url.host_str()?.to_ascii_lowercase(), url.scheme() == "https"));
+        Self { names: urls.iter().filter_map(name).collect() }
+    }
+
+    /// Whether browsers reach this name, without a port, over `https`.
+    pub(super) fn is_https(&self, host: &str) -> bool {
+        self.names.iter().any(|(name, is_https)| *is_https && host.eq_ignore_ascii_case(name))
+    }
+
+    fn has(&self, authority: &str) -> bool {
+        let host = without_port(authority);
+        is_this_machine(authority) || self.names.iter().any(|(name, _)| host.eq_ignore_ascii_case(name))
+    }
+}
+
+/// Answers 421 unless the request names this server.
+pub(crate) async fn check_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let authentication = state.composition.current.authentication();
+    if named(&request).is_some_and(|name| authentication.hosts.has(&name)) {
+        return next.run(request).await;
+    }
+    let message = match authentication.is_local() {
+        true => "This server answers only to the name of this machine, for example http://127.0.0.1.",
+        false => "This server does not answer to this name. Its operator lists its names in `publicUrls`.",
+    };
+    let error = HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response();
+    (StatusCode::MISDIRECTED_REQUEST, error).into_response()
+}
+
+/// Answers 404 unless the request was made on this machine and by its name (A38): a proxy on it passes on the name by which it was
+/// asked itself.
+pub(crate) async fn only_this_machine(request: Request, next: Next) -> Response {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    let is_here = peer.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
+    if is_here && named(&request).is_some_and(|name| is_this_machine(&name)) {
+        return next.run(request).await;
+    }
+    HttpError(UserError::not_found()).into_response()
+}
+
+/// The one name by which the server was asked.
+fn named(request: &Request) -> Option<String> {
     let host = request.headers().get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
-    let named = match (request.uri().authority(), host.as_slice()) {
+    match (request.uri().authority(), host.as_slice()) {
         // Two names would leave the choice to whoever reads them (B1).
         (_, [_, _, ..]) => None,
         (Some(authority), _) => Some(authority.as_str().to_owned()),
         (None, [host]) => host.map(str::to_owned),
         (None, []) => None,
-    };
-    match named {
-        Some(name) if is_this_machine(&name) => next.run(request).await,
-        _ => {
-            let message = "This server answers only to the name of this machine, for example http://127.0.0.1.";
-            let error = HttpError(UserError::new(ErrorCode::Forbidden, message)).into_response();
-            (StatusCode::MISDIRECTED_REQUEST, error).into_response()
-        }
     }
 }
 
@@ -39,7 +82,7 @@ fn is_this_machine(authority: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_this_machine;
+    use super::*;
 
     #[test]
     fn names_of_this_machine() {
@@ -55,5 +98,21 @@ mod tests {
         check("10.0.0.1", false);
         check("[::2]", false);
         check("", false);
+    }
+
+    #[test]
+    fn names_of_the_config() {
+        let urls = ["https://Chat.example.com", "http://10.0.0.5:3000"].map(|url| Url::parse(url).unwrap());
+        let hosts = Hosts::new(&urls);
+        let check = |name: &str, expected: bool| assert_eq!(hosts.has(name), expected, "{name}");
+        check("chat.example.com", true);
+        check("CHAT.example.com:443", true);
+        check("10.0.0.5:3000", true);
+        check("127.0.0.1:3000", true);
+        check("example.com", false);
+        check("chat.example.com.evil.test", false);
+        check("evil.test:443", false);
+        check("user@chat.example.com", false);
+        assert!(hosts.is_https("chat.example.com") && !hosts.is_https("10.0.0.5") && !hosts.is_https("localhost"));
     }
 }

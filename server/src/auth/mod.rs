@@ -1,30 +1,89 @@
 //! Who calls, and from where: every request passes here before it reaches a route. And what a caller may use: see [`rights`].
 
+mod authentication;
+mod cookies;
+mod credentials;
 #[cfg(test)]
 mod doors;
-mod host;
+mod ground;
+mod hosts;
+mod jwt;
 mod origin;
+mod proxy;
 pub(crate) mod rights;
+mod streams;
+mod user;
+mod visitors;
 
-pub(crate) use host::check as check_host;
+pub(crate) use authentication::Authentication;
+pub(crate) use ground::Ground;
+pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
 
-use axum::extract::Request;
+use crate::error::HttpError;
+use crate::router::AppState;
+use authentication::LOCAL_OWNER;
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
-use axum::response::Response;
-use chat::Caller;
+use axum::response::{IntoResponse, Response};
+use credentials::Credentials;
+use wire::UserError;
 
-/// The owner of everything in `local` mode.
-const LOCAL_OWNER: &str = "local";
-
-/// Names the caller. In `local` mode (the only one yet) whoever can reach the loopback address is the one owner; the
-/// server refuses to listen on any other.
-pub(crate) async fn name_caller(mut request: Request, next: Next) -> Response {
-    request.extensions_mut().insert(local_owner());
-    next.run(request).await
+/// Names the caller, in an extension of the request, and sees to it that what is his stays his: nobody keeps the answer, and a
+/// stream ends with his rights.
+pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let current = &state.composition.current;
+    let (authentication, path) = (current.authentication(), request.uri().path().to_owned());
+    // The same for all, and asked for with whatever lies in the browser.
+    if is_file(&path) {
+        request.extensions_mut().insert(authentication.nobody());
+        return next.run(request).await;
+    }
+    let sent = Credentials::of(&request);
+    let known = match authentication.identify(&sent).await {
+        Ok(known) => known,
+        Err(error) => return refusal(error, &path),
+    };
+    // A page tells him by itself, or is for everybody.
+    if let Some(ended) = known.ended.filter(|_| is_of_program(&path)) {
+        return refusal(ended, &path);
+    }
+    request.extensions_mut().insert(known.caller.clone());
+    let mut response = next.run(request).await;
+    let is_good = response.status().is_success();
+    let headers = response.headers_mut();
+    if let Some(cookie) = known.cookie.filter(|_| is_good) {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    match authentication.is_local() {
+        true => response,
+        false => streams::bounded(response, known.caller, sent, current.clone()),
+    }
 }
 
-fn local_owner() -> Caller {
-    let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
-    Caller { user_id: LOCAL_OWNER.to_owned(), is_authenticated: true, roles }
+/// Files of the site, which know nothing of users.
+fn is_file(path: &str) -> bool {
+    path.starts_with("/pkg/") || path.starts_with("/assets/")
+}
+
+/// What scripts and programs call; everything else is a page.
+fn is_of_program(path: &str) -> bool {
+    path.starts_with("/api/") || path.starts_with("/ui/")
+}
+
+/// An error in the words of who asked: our own pages read a bare one.
+fn refusal(error: UserError, path: &str) -> Response {
+    let mut response = match StatusCode::from_u16(error.code.status()) {
+        Ok(status) if path.starts_with("/ui/") => (status, Json(error)).into_response(),
+        _ => HttpError(error).into_response(),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if response.status() == StatusCode::UNAUTHORIZED {
+        response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+    }
+    response
 }

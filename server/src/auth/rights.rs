@@ -4,6 +4,7 @@
 use chat::Caller;
 use config::{Config, Rule};
 use endpoints::EndpointError;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 use wire::UserError;
@@ -105,5 +106,9 @@ impl endpoints::Gate for Gate {
             Decision::Unauthenticated => Err(EndpointError::Unauthenticated),
             Decision::Unknown => Err(EndpointError::NotFound),
         }
+    }
+
+    fn user(&self, _: &str) -> Value {
+        self.caller.facts()
     }
 }

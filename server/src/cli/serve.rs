@@ -16,7 +16,7 @@ use tokio::net::TcpListener;
 pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigArgument,
-    /// Where to listen; loopback only, since everyone who reaches it is the owner.
+    /// Where to listen; in the auth mode `local` on loopback only, since everyone who reaches it is the owner.
     #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
     #[command(flatten)]
@@ -32,12 +32,6 @@ pub(crate) async fn run(arguments: Arguments, site: Site) -> ExitCode {
 }
 
 async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
-    if !arguments.addr.ip().is_loopback() {
-        return Err(format!(
-            "auth mode `local` makes everyone who reaches the server its owner, so it listens on loopback only, not on {}",
-            arguments.addr
-        ));
-    }
     let reading = compose::read(arguments.config.path.as_deref());
     let (config, warnings) = reading.outcome.map_err(|problems| {
         problems.iter().for_each(|problem| eprintln!("{problem}"));
@@ -48,7 +42,8 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
-    let composition = Composition::new(config, reading.fingerprint, &arguments.database.url).await;
+    let composition =
+        Composition::new(config, reading.fingerprint, &arguments.database.url, Some(arguments.addr)).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;

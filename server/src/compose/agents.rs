@@ -110,7 +110,7 @@ impl ConfiguredAgents {
             agent.tools.splice(0..0, tools);
         }
         if let Some(instructions) = &configured.instructions {
-            agent.instructions = instructions::text(instructions, id, &caller.user_id, context.clone())?;
+            agent.instructions = instructions::text(instructions, id, caller.facts(), context.clone())?;
         }
         agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller));
         for below in &configured.below {

@@ -7,6 +7,7 @@ use super::mcp::McpServers;
 use super::pages::Pages;
 use super::served::Served;
 use crate::auth::rights::Rights;
+use crate::auth::{Authentication, Ground};
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use arc_swap::ArcSwap;
@@ -22,10 +23,12 @@ use wire::page::Page;
 /// The newest good config as things that run.
 pub(crate) struct Current {
     things: ArcSwap<Things>,
+    ground: Ground,
     status: Mutex<Status>,
 }
 
 struct Things {
+    authentication: Arc<Authentication>,
     rights: Arc<Rights>,
     pages: Arc<Pages>,
     agents: ConfiguredAgents,
@@ -47,7 +50,8 @@ pub(crate) struct Status {
 
 impl Things {
     /// What is open `before` and has the same settings now stays open.
-    async fn build(config: &Config, before: Option<&Self>) -> anyhow::Result<Self> {
+    async fn build(config: &Config, ground: &Ground, before: Option<&Self>) -> anyhow::Result<Self> {
+        let authentication = Arc::new(Authentication::new(&config.auth, ground)?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(config, databases).await?;
@@ -59,15 +63,15 @@ impl Things {
         let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone(), rights.clone())?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
-        Ok(Self { rights, pages, agents, endpoints, databases, mcp, served })
+        Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served })
     }
 }
 
 impl Current {
-    pub(super) async fn new(config: &Config, fingerprint: u64) -> anyhow::Result<Self> {
-        let things = Things::build(config, None).await?;
+    pub(super) async fn new(config: &Config, fingerprint: u64, ground: Ground) -> anyhow::Result<Self> {
+        let things = Things::build(config, &ground, None).await?;
         let status = Status { version: version(fingerprint), problems: None };
-        Ok(Self { things: ArcSwap::from_pointee(things), status: Mutex::new(status) })
+        Ok(Self { things: ArcSwap::from_pointee(things), ground, status: Mutex::new(status) })
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
@@ -75,7 +79,7 @@ impl Current {
     /// # Errors
     /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
     pub(crate) async fn replace(&self, config: &Config, fingerprint: u64) -> anyhow::Result<()> {
-        let things = Things::build(config, Some(&self.things.load())).await?;
+        let things = Things::build(config, &self.ground, Some(&self.things.load())).await?;
         self.things.store(Arc::new(things));
         *self.status.lock() = Status { version: version(fingerprint), problems: None };
         Ok(())
@@ -86,9 +90,15 @@ impl Current {
         self.status.lock().problems = Some(problems.into());
     }
 
-    /// What open pages are told.
-    pub(crate) fn status(&self) -> Status {
-        self.status.lock().clone()
+    /// What open pages are told; what is wrong with the config only `with_problems`.
+    pub(crate) fn status(&self, with_problems: bool) -> Status {
+        let Status { version, problems } = self.status.lock().clone();
+        Status { version, problems: problems.filter(|_| with_problems) }
+    }
+
+    /// How callers are told apart.
+    pub(crate) fn authentication(&self) -> Arc<Authentication> {
+        self.things.load().authentication.clone()
     }
 
     /// What other agent platforms may call, if the config lets them.

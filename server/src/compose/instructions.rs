@@ -1,20 +1,20 @@
 //! Instructions that are evaluated for each turn (L-20).
 
 use operators::{Scope, evaluate};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use wire::{ErrorCode, UserError};
 
-/// The text of instructions. `context` is what `_payload` reads.
+/// The text of instructions. `user` is what `_user` reads, `context` what `_payload` does.
 ///
 /// # Errors
 /// In words for the user; the cause is in the log.
 pub(super) fn text(
     instructions: &Value,
     agent_id: &str,
-    user_id: &str,
+    user: Value,
     context: Map<String, Value>,
 ) -> Result<Option<String>, UserError> {
-    let (payload, user) = (Value::Object(context), json!({ "id": user_id }));
+    let payload = Value::Object(context);
     let scope = Scope { payload: Some(&payload), user: Some(&user), ..Scope::default() };
     match evaluate(instructions, &scope) {
         Ok(Value::String(text)) => Ok(Some(text)),
@@ -36,7 +36,11 @@ mod tests {
     fn instructions_of_a_turn() {
         let check = |instructions: Value, expected: Option<&str>| {
             let context = json!({ "pageId": "shop", "sharedState": { "tier": "gold" } }).as_object().cloned().unwrap();
-            assert_eq!(text(&instructions, "a", "ada", context).unwrap().as_deref(), expected, "{instructions}");
+            assert_eq!(
+                text(&instructions, "a", json!({ "id": "ada" }), context).unwrap().as_deref(),
+                expected,
+                "{instructions}"
+            );
         };
         check(
             json!({ "_template": "You serve {{ user.id }}, a {{ payload.sharedState.tier }} customer." }),
@@ -47,6 +51,6 @@ mod tests {
             Some("Sell."),
         );
         check(json!({ "_payload": "nothing" }), None);
-        assert!(text(&json!({ "_expr": "1 / 0" }), "a", "ada", serde_json::Map::new()).is_err());
+        assert!(text(&json!({ "_expr": "1 / 0" }), "a", Value::Null, serde_json::Map::new()).is_err());
     }
 }

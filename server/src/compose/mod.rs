@@ -16,11 +16,13 @@ mod served;
 mod text_models;
 
 pub(crate) use current::{Current, Status};
-pub(crate) use served::Served;
+pub(crate) use served::{SERVICE_USER, Served};
 
+use crate::auth::Ground;
 use chat::Chat;
 use config::{Config, Limits, Reading};
 use secrecy::ExposeSecret;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use store::Store;
@@ -51,11 +53,19 @@ pub(crate) fn read(path: Option<&Path>) -> Reading {
 }
 
 impl Composition {
-    /// Builds everything. `database` is where conversations are kept, unless the config says where.
-    pub(crate) async fn new(config: Config, fingerprint: u64, database: &str) -> anyhow::Result<Self> {
-        let current = Arc::new(Current::new(&config, fingerprint).await?);
+    /// Builds everything. `database` is where conversations are kept, unless the config says where; `address` is where the server
+    /// listens.
+    pub(crate) async fn new(
+        config: Config,
+        fingerprint: u64,
+        database: &str,
+        address: Option<SocketAddr>,
+    ) -> anyhow::Result<Self> {
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
+        let ground = Ground { address, folder: Store::folder(url)? };
+        ground.allows(&config.auth.mode)?;
         let store = Store::open(url).await?;
+        let current = Arc::new(Current::new(&config, fingerprint, ground).await?);
         let chat = Chat::open(store, current.clone(), MAX_RUNS).await?;
         Ok(Self { chat, current, limits: config.limits })
     }

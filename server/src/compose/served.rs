@@ -13,7 +13,7 @@ use std::sync::Arc;
 use wire::UserError;
 
 /// On whose behalf endpoints run for other platforms: what `_user` reads there.
-const SERVICE_USER: &str = "remote-agent";
+pub(crate) const SERVICE_USER: &str = "remote-agent";
 
 /// The tools with what runs them.
 pub(crate) struct Served {
@@ -61,7 +61,7 @@ impl Served {
 
     async fn run(&self, endpoint_id: &str, payload: Value) -> Result<Value, UserError> {
         // The key signs in; a role it does not give.
-        let caller = Caller { user_id: SERVICE_USER.to_owned(), is_authenticated: true, roles: Vec::new() };
+        let caller = Caller { user_id: SERVICE_USER.to_owned(), name: None, is_authenticated: true, roles: Vec::new() };
         self.rights.call_from_outside(&caller, endpoint_id)?;
         endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, endpoint_id, payload).await
     }

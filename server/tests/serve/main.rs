@@ -2,6 +2,7 @@
 
 mod agents;
 mod audit;
+mod callers;
 mod database_down;
 mod files;
 mod hooks;

@@ -132,7 +132,7 @@ impl House {
 }
 
 pub(crate) fn ada() -> Caller {
-    Caller { user_id: "ada".to_owned(), is_authenticated: true, roles: Vec::new() }
+    Caller { user_id: "ada".to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
 }
 
 pub(crate) fn message(id: &str) -> Submission {

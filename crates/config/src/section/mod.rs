@@ -8,6 +8,9 @@ mod agent_steps;
 mod agent_tools;
 mod agents;
 mod api;
+mod auth;
+mod auth_jwt;
+mod auth_proxy;
 mod block_entry;
 mod call_request;
 mod confirm;
@@ -64,7 +67,7 @@ pub(crate) struct RootEntry {
     /// The pages; the first one is the start page.
     pages: Vec<pages::PageEntry>,
     /// Who may use the server.
-    auth: Option<settings::AuthEntry>,
+    auth: Option<auth::AuthEntry>,
     /// Bounds of time, size and number.
     limits: Option<settings::LimitsEntry>,
     /// What models cost, by the beginning of their names; `default` is for all others. They go before the list prices of well-known
@@ -139,13 +142,14 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     let limits = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
+    let pages = pages::read(section("pages"), &mut context);
     let config = Config {
         agents: agents::read(section("agents"), &connections, &mut context),
         connections,
         served: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
         endpoints,
-        pages: pages::read(section("pages"), &mut context),
-        auth: settings::auth(section("auth"), &mut context),
+        auth: auth::read(section("auth"), &pages, &mut context),
+        pages,
         prices: prices::read(section("prices"), &mut context),
         store: settings::store(section("store"), &mut context),
         folder: folder.map(Path::to_owned),

@@ -1,7 +1,8 @@
 //! Rules of things that use each other, compared: who may begin something should be able to end it.
 
 use super::{Context, agent_tools, events, hooks, policy, routine, sub_agents};
-use crate::config::{Auth, Config};
+use crate::auth::AuthMode;
+use crate::config::Config;
 use crate::rule::{OWNER_ROLES, Rule};
 use crate::source::{Node, Report, Span};
 use indexmap::IndexMap;
@@ -68,7 +69,7 @@ pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
         for used in uses(thing, one.node) {
             compare((thing, id), one, used, &all, context.report);
         }
-        nobody(one, config.auth, context.report);
+        nobody(one, &config.auth.mode, context.report);
     }
     for endpoint in config.endpoints.values().filter(|one| one.auth == Rule::Public && !one.is_internal) {
         if let Some(one) = all.get(&(Thing::Endpoint, endpoint.id.as_str()))
@@ -104,8 +105,8 @@ fn compare((thing, id): (Thing, &str), one: &Ruled<'_>, used: Use<'_>, all: &All
 }
 
 /// Warns of roles that nobody has in this mode.
-fn nobody(one: &Ruled<'_>, auth: Auth, report: &mut Report) {
-    let (Auth::Local, Rule::Roles(roles)) = (auth, one.rule) else { return };
+fn nobody(one: &Ruled<'_>, mode: &AuthMode, report: &mut Report) {
+    let (AuthMode::Local, Rule::Roles(roles)) = (mode, one.rule) else { return };
     if !roles.is_empty() && !roles.iter().any(|role| OWNER_ROLES.contains(&role.as_str())) {
         let message = "nobody may use this: in the auth mode `local` the one owner has the role `admin` only";
         report.warning(one.at(), message, Some("add `admin` to the roles".to_owned()));

@@ -1,8 +1,8 @@
-//! The sections `auth`, `limits` and `store`.
+//! The sections `limits` and `store`.
 
 use super::Context;
 use super::value::Setting;
-use crate::config::{Auth, Limits};
+use crate::config::Limits;
 use crate::shape::{Shape, decode};
 use crate::source::{Kind, Node, Step};
 use dialect::Dialect;
@@ -11,24 +11,6 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
-
-/// Who may use the server.
-#[derive(Deserialize, JsonSchema)]
-pub(crate) struct AuthEntry {
-    /// How users are told apart.
-    #[expect(dead_code, reason = "the one mode that is available is the default")]
-    #[serde(default)]
-    mode: AuthMode,
-}
-
-#[derive(Default, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-#[schemars(extend("x-names" = "mode", "x-not-yet" = ["anonymous", "password", "jwt", "proxy"]))]
-enum AuthMode {
-    /// One owner, reachable from this machine only.
-    #[default]
-    Local,
-}
 
 /// Where conversations are kept.
 #[derive(Deserialize, JsonSchema)]
@@ -158,13 +140,6 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
         let help = format!("read through what `chatwright check` says, then write `configVersion: {VERSION}`");
         context.report.warning(node.at, message, Some(help));
     }
-}
-
-/// Reads `auth`.
-pub(super) fn auth(node: &Node, context: &mut Context<'_, '_>) -> Auth {
-    // Every other mode is refused by the shape.
-    section::<AuthEntry>(node, context);
-    Auth::Local
 }
 
 /// Reads `limits`.

@@ -2,6 +2,7 @@
 
 mod agents;
 mod api;
+mod auth;
 mod connections;
 mod file_system;
 mod includes;

@@ -33,7 +33,7 @@ fn settings() {
        |
      1 | auth: local
        |       ^^^^^
-       = help: its keys are `mode`
+       = help: its keys are `publicUrls` and `cookieKeys`
 
     chatwright.yaml:2:9: error: expected a mapping, found an empty list
        |

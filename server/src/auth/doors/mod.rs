@@ -75,7 +75,7 @@ fn config() -> String {
 
 fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
     let roles = roles.iter().map(|role| (*role).to_owned()).collect();
-    Caller { user_id: name.to_owned(), is_authenticated, roles }
+    Caller { user_id: name.to_owned(), name: None, is_authenticated, roles }
 }
 
 /// The routes with what is behind them.
@@ -88,7 +88,7 @@ async fn state(config: &str) -> AppState {
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
     let loaded = config::load_embedded(&[("chatwright.yaml", config)], &env);
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
-    let composition = Arc::new(Composition::new(config, 0, "sqlite::memory:").await.unwrap());
+    let composition = Arc::new(Composition::new(config, 0, "sqlite::memory:", None).await.unwrap());
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder().handle();
     AppState { composition, metrics, site: Site { files: |_| None, pages: &[] } }
 }

@@ -1,0 +1,106 @@
+//! Who may use the server, and how callers are told apart.
+
+use crate::source::Location;
+use ipnet::IpNet;
+use secrecy::SecretString;
+use serde_json::Value;
+use std::time::Duration;
+use url::Url;
+
+/// Who may use the server.
+#[derive(Clone, Debug)]
+pub struct Auth {
+    /// How callers are told apart.
+    pub mode: AuthMode,
+    /// Where users find the server, besides this machine: `https://chat.example.com`. Scheme, host and port only.
+    pub public_urls: Vec<Url>,
+    /// What the cookies of callers who are not signed in are signed with: the first signs, all are accepted. None: a key of the
+    /// server's own.
+    pub cookie_keys: Vec<SecretString>,
+    /// Where it was declared.
+    pub at: Location,
+}
+
+/// How callers are told apart.
+#[derive(Clone, Debug)]
+pub enum AuthMode {
+    /// One owner, on this machine only.
+    Local,
+    /// Each browser is an owner of its own, and nobody is signed in.
+    Anonymous,
+    /// By tokens of another application.
+    Jwt(JwtAuth),
+    /// By headers of a reverse proxy.
+    Proxy(ProxyAuth),
+}
+
+impl AuthMode {
+    /// As it is written in a config.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Anonymous => "anonymous",
+            Self::Jwt(_) => "jwt",
+            Self::Proxy(_) => "proxy",
+        }
+    }
+}
+
+/// How tokens are checked.
+#[derive(Clone, Debug)]
+pub struct JwtAuth {
+    /// Who signs them.
+    pub keys: JwtKeys,
+    /// What `iss` must be.
+    pub issuer: String,
+    /// One of these must be in `aud`.
+    pub audience: Vec<String>,
+    /// The cookie that may hold the token, besides the header `Authorization`.
+    pub cookie: Option<String>,
+    /// By how much the clocks may differ.
+    pub leeway: Duration,
+    /// Where things stand in a token.
+    pub claims: ClaimNames,
+}
+
+/// The public keys of those who sign tokens.
+#[derive(Clone, Debug)]
+pub enum JwtKeys {
+    /// Published at an address, as a JSON Web Key Set.
+    Url {
+        /// The address.
+        url: Url,
+        /// Whether it may lead to this machine or its networks.
+        allow_private: bool,
+    },
+    /// In PEM, as `PUBLIC KEY`.
+    Pem(String),
+    /// As a JSON Web Key.
+    Jwk(Value),
+}
+
+/// The claims of a token that say who somebody is: a claim's name, or names with dots between for one inside another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClaimNames {
+    /// His id.
+    pub user_id: String,
+    /// What he is called.
+    pub name: String,
+    /// What he is: a list, or a text with spaces or commas between.
+    pub roles: String,
+}
+
+/// Which headers of which proxies are believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProxyAuth {
+    /// The addresses of the proxies.
+    pub trusted: Vec<IpNet>,
+    /// The header with the user's id, in lower case; so for the others.
+    pub user_header: String,
+    /// The header with what he is called.
+    pub name_header: String,
+    /// The header with his roles.
+    pub roles_header: String,
+    /// What stands between two roles.
+    pub roles_separator: String,
+}

@@ -1,0 +1,61 @@
+//! `auth` in the mode `proxy`: whose headers are believed.
+
+use super::Context;
+use super::value::Text;
+use crate::auth::ProxyAuth;
+use crate::source::{Node, Step};
+use ipnet::IpNet;
+use std::net::IpAddr;
+
+/// Headers that mean something else, whoever sends them.
+const TAKEN: [&str; 6] = ["authorization", "cookie", "host", "origin", "x-api-key", "content-type"];
+
+/// The mode's keys.
+pub(super) fn read(
+    proxies: Vec<Text>,
+    headers: [Text; 3],
+    separator: Text,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<ProxyAuth> {
+    let mut trusted = Vec::new();
+    for (i, Text(text)) in proxies.iter().enumerate() {
+        let at = node.at(&[Step::Key("trustedProxies"), Step::Index(i)]);
+        match text.parse::<IpAddr>().map(IpNet::from).or_else(|_| text.parse::<IpNet>()) {
+            Ok(network) if network.prefix_len() == 0 => {
+                let help = "whoever reaches the server could say who he is; name the proxy's own address".to_owned();
+                context.report.error(at, "this trusts every address", Some(help));
+            }
+            Ok(network) => trusted.push(network.trunc()),
+            Err(_) => {
+                let help = "such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`".to_owned();
+                context.report.error(at, format!("`{text}` is neither an address nor a network"), Some(help));
+            }
+        }
+    }
+    let mut names: Vec<String> = Vec::new();
+    for (Text(name), key) in headers.into_iter().zip(["userHeader", "nameHeader", "rolesHeader"]) {
+        let name = name.to_ascii_lowercase();
+        let problem = if !name.bytes().all(is_token) {
+            Some(format!("`{name}` cannot be the name of a header"))
+        } else if TAKEN.contains(&name.as_str()) {
+            Some(format!("the header `{name}` means something else"))
+        } else if names.contains(&name) {
+            Some(format!("the header `{name}` is used twice here"))
+        } else {
+            None
+        };
+        if let Some(problem) = problem {
+            let help = "such as `x-forwarded-user`".to_owned();
+            context.report.error(node.at(&[Step::Key(key)]), problem, Some(help));
+        }
+        names.push(name);
+    }
+    let [user_header, name_header, roles_header] = <[String; 3]>::try_from(names).ok()?;
+    Some(ProxyAuth { trusted, user_header, name_header, roles_header, roles_separator: separator.0 })
+}
+
+/// The signs of a name of a header or a cookie (RFC 9110, 5.6.2).
+pub(super) fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}

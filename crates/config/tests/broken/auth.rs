@@ -1,0 +1,206 @@
+use crate::check;
+use insta::assert_snapshot;
+
+#[test]
+fn modes_and_their_keys() {
+    assert_snapshot!(check("auth: { mode: jwtt }\n"), @"
+    refused
+    chatwright.yaml:1:15: error: there is no mode `jwtt`
+       |
+     1 | auth: { mode: jwtt }
+       |               ^^^^
+       = help: did you mean `jwt`?
+    ");
+    assert_snapshot!(check("auth: { mode: password }\n"), @"
+    refused
+    chatwright.yaml:1:15: error: the mode `password` is not available in this version
+       |
+     1 | auth: { mode: password }
+       |               ^^^^^^^^
+    ");
+    assert_snapshot!(check("auth: { publicUrls: ['https://a.test'] }\n"), @"
+    refused
+    chatwright.yaml:1:7: error: `mode` is missing here
+       |
+     1 | auth: { publicUrls: ['https://a.test'] }
+       |       ^
+       = help: one of `local`, `anonymous`, `jwt` and `proxy`
+    ");
+    assert_snapshot!(check("auth: { mode: local, publicUrls: ['https://a.test'] }\n"), @"
+    refused
+    chatwright.yaml:1:22: error: `publicUrls` means nothing in the mode `local`, which is for this machine only
+       |
+     1 | auth: { mode: local, publicUrls: ['https://a.test'] }
+       |                      ^^^^^^^^^^
+       = help: leave it out, or choose another mode
+    ");
+    assert_snapshot!(check("auth: { mode: anonymous, isuer: me }\npages: [{ id: p }]\n"), @"
+    refused
+    chatwright.yaml:1:26: error: there is no key `isuer` here
+       |
+     1 | auth: { mode: anonymous, isuer: me }
+       |                          ^^^^^
+       = help: one of `publicUrls`, `cookieKeys` and `mode`
+    ");
+}
+
+#[test]
+fn public_addresses_and_keys_for_cookies() {
+    let auth = |rest: &str| format!("auth: {{ mode: anonymous, publicUrls: [{rest}] }}\n");
+    assert_snapshot!(check(&auth("chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'")), @"
+    refused
+    chatwright.yaml:1:39: error: this is not the address of a server
+       |
+     1 | auth: { mode: anonymous, publicUrls: [chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'] }
+       |                                       ^^^^^^^^^^^^^^^^
+       = help: write it as in a browser: `https://chat.example.com`
+
+    chatwright.yaml:1:57: error: expected an address without anything after its host
+       |
+     1 | auth: { mode: anonymous, publicUrls: [chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'] }
+       |                                                         ^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: write `https://a.test`; the server stands at the root of its address
+
+    chatwright.yaml:1:84: error: this is not the address of a server
+       |
+     1 | auth: { mode: anonymous, publicUrls: [chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'] }
+       |                                                                                    ^^^^^^^^^^^^^^
+       = help: write it as in a browser: `https://chat.example.com`
+    ");
+    assert_snapshot!(check(&auth("'https://a.test'], cookieKeys: [{ _secret: KEY }, { _secret: NONE }")), @"
+    refused
+    chatwright.yaml:1:71: error: a key for cookies needs at least 32 characters
+       |
+     1 | auth: { mode: anonymous, publicUrls: ['https://a.test'], cookieKeys: [{ _secret: KEY }, { _secret: NONE }] }
+       |                                                                       ^
+       = help: make one with `openssl rand -base64 32`
+
+    chatwright.yaml:1:89: error: the environment variable `NONE` is not set
+       |
+     1 | auth: { mode: anonymous, publicUrls: ['https://a.test'], cookieKeys: [{ _secret: KEY }, { _secret: NONE }] }
+       |                                                                                         ^
+       = help: set it before the server starts: it is the key that signs cookies
+    ");
+}
+
+#[test]
+fn tokens() {
+    let auth = |rest: &str| {
+        format!("auth: {{ mode: jwt, publicUrls: ['https://a.test'], issuer: me, audience: chat, {rest} }}\n")
+    };
+    assert_snapshot!(check("auth: { mode: jwt, jwksUrl: 'https://a.test' }\n"), @"
+    refused
+    chatwright.yaml:1:7: error: `issuer` is missing here
+       |
+     1 | auth: { mode: jwt, jwksUrl: 'https://a.test' }
+       |       ^
+       = help: `issuer`: What `iss` of a token must be.
+
+    chatwright.yaml:1:7: error: `audience` is missing here
+       |
+     1 | auth: { mode: jwt, jwksUrl: 'https://a.test' }
+       |       ^
+       = help: `audience`: What `aud` of a token must be, or hold: one, or a list of which one is enough.
+    ");
+    assert_snapshot!(check(&auth("cookie: host_session")), @"
+    refused
+    chatwright.yaml:1:15: error: this does not say who signs the tokens
+       |
+     1 | auth: { mode: jwt, publicUrls: ['https://a.test'], issuer: me, audience: chat, cookie: host_session }
+       |               ^^^
+       = help: give `jwksUrl`, `publicKey` or `jwk`
+    ");
+    assert_snapshot!(check(&auth("jwksUrl: 'https://a.test/k', jwk: { kty: RSA }")), @"
+    refused
+    chatwright.yaml:1:109: error: there is `jwksUrl` already, and keys come from one place only
+       |
+     1 | … chat, jwksUrl: 'https://a.test/k', jwk: { kty: RSA } }
+       |                                      ^^^
+       = help: leave one of them out
+    ");
+    assert_snapshot!(check(&auth("jwksUrl: 'http://id.example.com/k', allowPrivate: true")), @"
+    refused
+    chatwright.yaml:1:89: error: keys must come over `https`: whoever can change them on the way can sign in as anybody
+       |
+     1 | …ssuer: me, audience: chat, jwksUrl: 'http://id.example.com/k', allowPrivate: true }
+       |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: over `http` only from this machine, with `allowPrivate: true`
+    ");
+    assert_snapshot!(check(&auth("publicKey: '-----BEGIN RSA PRIVATE KEY-----'")), @"
+    refused
+    chatwright.yaml:1:91: error: this is a private key, which only who signs the tokens may have
+       |
+     1 | …uer: me, audience: chat, publicKey: '-----BEGIN RSA PRIVATE KEY-----' }
+       |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: give the public one, and make a new pair
+    ");
+    assert_snapshot!(check(&auth("jwk: { kty: oct, k: c2VjcmV0 }")), @"
+    refused
+    chatwright.yaml:1:85: error: this is a private key, which only who signs the tokens may have
+       |
+     1 | …], issuer: me, audience: chat, jwk: { kty: oct, k: c2VjcmV0 } }
+       |                                      ^
+       = help: give the public one, and make a new pair
+    ");
+    assert_snapshot!(check(&auth("jwk: { kty: RSA }, cookie: 'a;b', leewaySeconds: 3600, claims: { userid: sub }")), @"
+    refused
+    chatwright.yaml:1:129: error: expected a number between 0 and 300, found the number 3600
+       |
+     1 | …SA }, cookie: 'a;b', leewaySeconds: 3600, claims: { userid: sub } }
+       |                                      ^^^^
+
+    chatwright.yaml:1:145: error: there is no key `userid` here
+       |
+     1 | …;b', leewaySeconds: 3600, claims: { userid: sub } }
+       |                                      ^^^^^^
+       = help: did you mean `userId`?
+    ");
+}
+
+#[test]
+fn proxies() {
+    let auth = |rest: &str| format!("auth: {{ mode: proxy, publicUrls: ['https://a.test'], {rest} }}\n");
+    assert_snapshot!(check(&auth("userHeader: x-user")), @"
+    refused
+    chatwright.yaml:1:7: error: `trustedProxies` is missing here
+       |
+     1 | auth: { mode: proxy, publicUrls: ['https://a.test'], userHeader: x-user }
+       |       ^
+       = help: `trustedProxies`: The addresses of the proxies, such as `127.0.0.1` or `10.0.0.0/8`. Nobody else may send the headers.
+    ");
+    assert_snapshot!(check(&auth("trustedProxies: ['10.0.0.300', '0.0.0.0/0']")), @"
+    refused
+    chatwright.yaml:1:71: error: `10.0.0.300` is neither an address nor a network
+       |
+     1 | auth: { mode: proxy, publicUrls: ['https://a.test'], trustedProxies: ['10.0.0.300', '0.0.0.0/0'] }
+       |                                                                       ^^^^^^^^^^^^
+       = help: such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`
+
+    chatwright.yaml:1:85: error: this trusts every address
+       |
+     1 | auth: { mode: proxy, publicUrls: ['https://a.test'], trustedProxies: ['10.0.0.300', '0.0.0.0/0'] }
+       |                                                                                     ^^^^^^^^^^^
+       = help: whoever reaches the server could say who he is; name the proxy's own address
+    ");
+    let headers = "userHeader: Cookie, nameHeader: 'x user', rolesHeader: cookie";
+    assert_snapshot!(check(&auth(&format!("trustedProxies: ['::1'], {headers}"))), @"
+    refused
+    chatwright.yaml:1:91: error: the header `cookie` means something else
+       |
+     1 | …rustedProxies: ['::1'], userHeader: Cookie, nameHeader: 'x user', rolesHeader: cookie }
+       |                                      ^^^^^^
+       = help: such as `x-forwarded-user`
+
+    chatwright.yaml:1:111: error: `x user` cannot be the name of a header
+       |
+     1 | …'], userHeader: Cookie, nameHeader: 'x user', rolesHeader: cookie }
+       |                                      ^^^^^^^^
+       = help: such as `x-forwarded-user`
+
+    chatwright.yaml:1:134: error: the header `cookie` means something else
+       |
+     1 | … nameHeader: 'x user', rolesHeader: cookie }
+       |                                      ^^^^^^
+       = help: such as `x-forwarded-user`
+    ");
+}

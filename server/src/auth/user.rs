@@ -1,0 +1,49 @@
+//! What others say of a user, bounded: ids, names and roles that come from outside.
+
+use super::{LOCAL_OWNER, visitors};
+use crate::compose::SERVICE_USER;
+use chat::Caller;
+
+/// Bytes of an id.
+const MAX_ID: usize = 200;
+/// Characters of a name.
+const MAX_NAME: usize = 200;
+/// Roles of one user; more are left out.
+const MAX_ROLES: usize = 100;
+/// Bytes of a role; a longer one is left out.
+const MAX_ROLE: usize = 200;
+
+/// Whether somebody from outside may have this id: no visitor, nor anybody whom the server itself names.
+pub(super) fn is_id(id: &str) -> bool {
+    let is_ours = id == LOCAL_OWNER || id == SERVICE_USER || id.starts_with(visitors::PREFIX);
+    (1..=MAX_ID).contains(&id.len()) && !is_ours && !id.chars().any(char::is_control)
+}
+
+/// Somebody who is signed in.
+pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<Item = &'a str>) -> Caller {
+    let name = name.map(str::trim).filter(|name| !name.is_empty());
+    let name = name.map(|name| name.chars().filter(|sign| !sign.is_control()).take(MAX_NAME).collect());
+    let roles = roles.map(str::trim).filter(|role| (1..=MAX_ROLE).contains(&role.len()));
+    let roles = roles.take(MAX_ROLES).map(str::to_owned).collect();
+    Caller { user_id: id.to_owned(), name, is_authenticated: true, roles }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids() {
+        let check = |id: &str, expected: bool| assert_eq!(is_id(id), expected, "{id}");
+        check("ada", true);
+        check("auth0|5f7c", true);
+        check("ada@example.com", true);
+        check("", false);
+        check("local", false);
+        check("remote-agent", false);
+        check("visitor:x", false);
+        check("a\nb", false);
+        check(&"x".repeat(200), true);
+        check(&"x".repeat(201), false);
+    }
+}
