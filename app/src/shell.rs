@@ -6,8 +6,9 @@ use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
 /// The whole document. `theme.js` runs before the first paint, so that a chosen theme does not flash; it is a file and not an
-/// inline script, so that a content security policy may forbid those. `pages` are those whose content is written in Rust.
-pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoView {
+/// inline script, so that a content security policy may forbid those. `pages` are those whose content is written in Rust. `account`
+/// stands behind the app, which knows nothing of it: what the server alone draws costs no download.
+pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option<AccountLink>) -> impl IntoView {
     view! {
         <!DOCTYPE html>
         <html lang="en">
@@ -25,8 +26,45 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoVie
             </head>
             <body>
                 <App pages />
+                {account.map(AccountLink::view)}
             </body>
         </html>
+    }
+}
+
+/// The way to the caller's account.
+#[derive(Clone, Debug)]
+pub enum AccountLink {
+    /// He is signed in.
+    Account {
+        /// Where his account is.
+        href: String,
+        /// What he is called.
+        name: String,
+    },
+    /// He is not.
+    SignIn {
+        /// Where he signs in.
+        href: String,
+    },
+}
+
+impl AccountLink {
+    fn view(self) -> impl IntoView {
+        let (class, href, label, text) = match self {
+            Self::Account { href, name } => {
+                let initial = name.chars().next().map(|sign| sign.to_uppercase().to_string()).unwrap_or_default();
+                ("cw-account-link", href, format!("Account of {name}"), initial)
+            }
+            Self::SignIn { href } => {
+                ("cw-account-link cw-account-sign-in", href, "Sign in".to_owned(), "Sign in".to_owned())
+            }
+        };
+        view! {
+            <a class=class href=href rel="external" title=label.clone() aria-label=label>
+                {text}
+            </a>
+        }
     }
 }
 

@@ -75,6 +75,7 @@ async fn apply(path: &Path, current: &Current) -> Vec<PathBuf> {
             Ok(()) => {
                 warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
                 tracing::info!("the config was read again");
+                current.announce();
             }
             Err(error) => refuse(current, &format!("the config cannot be used: {error}")),
         },

@@ -4,7 +4,8 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    agent, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent, runs, search, site,
+    accounts, agent, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent, runs,
+    search, site,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -81,11 +82,23 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/folders", get(folders::list).post(folders::add))
         .route("/api/folders/{id}", patch(folders::rename).delete(folders::delete))
         .route("/api/search", get(search::search));
+    let accounts = Router::new()
+        .route("/auth/sign-in", get(accounts::sign_in_form).post(accounts::sign_in))
+        .route("/auth/sign-out", post(accounts::sign_out))
+        .route("/auth/sign-up", get(accounts::sign_up_form).post(accounts::sign_up))
+        .route("/auth/first-admin", get(accounts::first_admin_form).post(accounts::first_admin))
+        .route("/auth/account", get(accounts::show))
+        .route("/auth/password", post(accounts::change_password))
+        .route("/auth/sessions/{id}/end", post(accounts::end_session))
+        .route("/auth/keys", post(accounts::make_key))
+        .route("/auth/keys/{id}/delete", post(accounts::delete_key))
+        .route("/api/keys", get(accounts::list_keys).post(accounts::make_key_api))
+        .route("/api/keys/{id}", delete(accounts::delete_key_api));
     let browser = Router::new()
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
-    agents.merge(browser)
+    agents.merge(accounts).merge(browser)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

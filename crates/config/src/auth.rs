@@ -32,6 +32,8 @@ pub enum AuthMode {
     Jwt(JwtAuth),
     /// By headers of a reverse proxy.
     Proxy(ProxyAuth),
+    /// By names and passwords that the server keeps.
+    Password(PasswordAuth),
 }
 
 impl AuthMode {
@@ -42,6 +44,7 @@ impl AuthMode {
             Self::Anonymous => "anonymous",
             Self::Jwt(_) => "jwt",
             Self::Proxy(_) => "proxy",
+            Self::Password(_) => "password",
         }
     }
 }
@@ -103,4 +106,17 @@ pub struct ProxyAuth {
     pub roles_header: String,
     /// What stands between two roles.
     pub roles_separator: String,
+}
+
+/// How users make accounts and stay signed in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PasswordAuth {
+    /// Whether anybody may make an account.
+    pub open_sign_up: bool,
+    /// The roles of those who make one themselves.
+    pub sign_up_roles: Vec<String>,
+    /// For how long a user stays signed in without a request.
+    pub session_idle: Duration,
+    /// For how long he stays signed in at most.
+    pub session_most: Duration,
 }

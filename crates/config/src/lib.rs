@@ -17,7 +17,7 @@ pub use agent::{
     PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling, StepRule, Steps, SubAgentRef,
     ToolChoice, ToolRef,
 };
-pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, ProxyAuth};
+pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
     Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
     McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, RemoteConnection, SqlConnection,

@@ -60,6 +60,21 @@ fn schema_and_server_agree() {
         assert_eq!(verdicts(pointer, value.clone()), (expected, expected), "{pointer} = {value}");
     };
     check("/auth/mode", json!("local"), true);
+    check("/auth", json!({ "mode": "password", "openSignUp": true, "sessionIdleHours": 8 }), true);
+    check("/auth", json!({ "mode": "password", "sessionIdleHours": 0 }), false);
+    check("/auth", json!({ "mode": "anonymous", "publicUrls": ["https://a.test"] }), true);
+    check("/auth", json!({ "mode": "proxy", "trustedProxies": ["10.0.0.1"] }), true);
+    check("/auth", json!({ "mode": "proxy", "trustedProxies": [] }), false);
+    let jwt = |key: &str, value: Value| {
+        let mut jwt = json!({ "mode": "jwt", "issuer": "i", "audience": "a", "jwksUrl": "https://a.test/keys" });
+        jwt[key] = value;
+        jwt
+    };
+    check("/auth", jwt("audience", json!(["a", "b"])), true);
+    check("/auth", jwt("audience", json!(7)), false);
+    check("/auth", jwt("claims", json!({ "userId": "email" })), true);
+    check("/auth", jwt("claims", json!({ "id": "email" })), false);
+    check("/auth", jwt("trustedProxies", json!(["10.0.0.1"])), false);
     check("/agents/0/properties/temperature", json!(1.5), true);
     check("/agents/0/properties/temperature", json!(2.5), false);
     check("/agents/0/properties/model", json!(""), false);

@@ -3,13 +3,16 @@
 use super::credentials::{Ambiguous, Credentials};
 use super::hosts::Hosts;
 use super::jwt::{self, Jwt};
+use super::password::{self, Accounts, Scope};
 use super::visitors::{self, Visitors};
-use super::{Ground, cookies, proxy};
+use super::{Ground, cookies, ground, proxy};
 use axum::http::HeaderValue;
 use chat::Caller;
 use config::{Auth, AuthMode, ProxyAuth};
 use secrecy::ExposeSecret;
+use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
+use store::StoreError;
 use wire::{ErrorCode, UserError};
 
 /// The owner of everything in the mode `local`.
@@ -27,12 +30,25 @@ enum Mode {
     Anonymous,
     Jwt(Box<Jwt>),
     Proxy(ProxyAuth),
+    Password(Arc<Accounts>),
+}
+
+/// By what a caller is known, as far as that decides about anything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// By what stands for all of him, or by nothing.
+    Whole,
+    /// By a session of this server; its id.
+    Session(String),
+    /// By a key, which is for these things only.
+    Key(Vec<Scope>),
 }
 
 /// Who sent a request.
 #[derive(Debug)]
 pub(crate) struct Known {
     pub(crate) caller: Caller,
+    pub(super) via: Via,
     /// What the browser must be given, so that it is known again.
     pub(super) cookie: Option<HeaderValue>,
     /// He was signed in, and is no longer; why, in words for him.
@@ -42,8 +58,8 @@ pub(crate) struct Known {
 impl Authentication {
     /// # Errors
     /// One line for the operator.
-    pub(crate) fn new(auth: &Auth, ground: &Ground) -> anyhow::Result<Self> {
-        ground.allows(&auth.mode)?;
+    pub(crate) async fn new(auth: &Auth, ground: &Ground) -> anyhow::Result<Self> {
+        ground::allows(ground.address, &auth.mode)?;
         let mode = match &auth.mode {
             AuthMode::Local => Mode::Local,
             AuthMode::Anonymous => Mode::Anonymous,
@@ -51,6 +67,10 @@ impl Authentication {
                 Mode::Jwt(Box::new(Jwt::new(settings).map_err(|error| error.context(format!("{}: `auth`", auth.at)))?))
             }
             AuthMode::Proxy(settings) => Mode::Proxy(settings.clone()),
+            AuthMode::Password(settings) => {
+                let accounts = Accounts::open(settings, ground.store.clone(), ground.desk.clone()).await?;
+                Mode::Password(Arc::new(accounts))
+            }
         };
         let visitors = match (&mode, auth.cookie_keys.as_slice()) {
             // Nobody is a visitor.
@@ -66,6 +86,14 @@ impl Authentication {
         matches!(self.mode, Mode::Local)
     }
 
+    /// The users who sign in here, if they do.
+    pub(crate) fn accounts(&self) -> Option<Arc<Accounts>> {
+        match &self.mode {
+            Mode::Password(accounts) => Some(accounts.clone()),
+            Mode::Local | Mode::Anonymous | Mode::Jwt(_) | Mode::Proxy(_) => None,
+        }
+    }
+
     /// Who sent this. Who sends nothing that names him is a visitor.
     ///
     /// # Errors
@@ -76,6 +104,7 @@ impl Authentication {
             Mode::Local => Ok(known(local_owner())),
             Mode::Anonymous => Ok(self.visitor(sent)?),
             Mode::Jwt(jwt) => self.bearer(jwt, sent).await,
+            Mode::Password(accounts) => self.member(accounts, sent).await,
             Mode::Proxy(settings) => match proxy::user(settings, sent).map_err(of_proxy)? {
                 Some(user) => Ok(known(user)),
                 None => Ok(self.visitor(sent)?),
@@ -111,17 +140,47 @@ impl Authentication {
         }
     }
 
+    /// By the session of a browser, or by the key of a program; with both, as far as the key is for it.
+    async fn member(&self, accounts: &Accounts, sent: &Credentials) -> Result<Known, UserError> {
+        let by_key = match (sent.bearer()?, sent.api_key()?) {
+            (Some(one), Some(other)) if one != other => return Err(two_users()),
+            (Some(key), _) | (None, Some(key)) => {
+                let found = accounts.key(key).await.map_err(of_store)?;
+                let wrong =
+                    || UserError::new(ErrorCode::Unauthenticated, "This key is wrong, has expired or was deleted.");
+                Some(found.ok_or_else(wrong)?)
+            }
+            (None, None) => None,
+        };
+        let cookie = sent.cookie(&password::cookie_name(self.is_https(sent)))?.filter(|token| !token.is_empty());
+        let session = match &cookie {
+            Some(token) => accounts.session(token).await.map_err(of_store)?,
+            None => None,
+        };
+        match (by_key, session) {
+            (Some((user, _)), Some(session)) if user.user_id != session.caller.user_id => Err(two_users()),
+            (Some((user, scopes)), _) => Ok(Known { via: Via::Key(scopes), ..known(user) }),
+            (None, Some(session)) => Ok(Known { via: Via::Session(session.id), ..known(session.caller) }),
+            (None, None) => Ok(Known { ended: cookie.map(|_| UserError::unauthenticated()), ..self.visitor(sent)? }),
+        }
+    }
+
+    /// Whether the browser came over `https`, as far as the config tells.
+    pub(super) fn is_https(&self, sent: &Credentials) -> bool {
+        sent.host().is_some_and(|host| self.hosts.is_https(host))
+    }
+
     fn visitor(&self, sent: &Credentials) -> Result<Known, Ambiguous> {
-        let is_https = sent.host().is_some_and(|host| self.hosts.is_https(host));
+        let is_https = self.is_https(sent);
         let cookie = sent.cookie(&cookies::name(visitors::COOKIE, is_https))?;
         let seen = self.visitors.known(cookie.as_deref(), now());
         let cookie = seen.renewed.and_then(|value| Visitors::cookie(&value, is_https));
-        Ok(Known { caller: visitor(seen.user_id), cookie, ended: None })
+        Ok(Known { cookie, ..known(visitor(seen.user_id)) })
     }
 }
 
 fn known(caller: Caller) -> Known {
-    Known { caller, cookie: None, ended: None }
+    Known { caller, via: Via::Whole, cookie: None, ended: None }
 }
 
 fn local_owner() -> Caller {
@@ -141,7 +200,12 @@ impl From<Ambiguous> for UserError {
 
 /// A10: whoever could choose which of two counts could choose who he is.
 fn two_users() -> UserError {
-    UserError::new(ErrorCode::Malformed, "This request is signed in as two different users. Send one token only.")
+    UserError::new(ErrorCode::Malformed, "This request is signed in as two different users. Send one credential only.")
+}
+
+fn of_store(error: StoreError) -> UserError {
+    tracing::error!(%error, "it cannot be told who calls");
+    UserError::new(ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.")
 }
 
 fn of_token(refused: jwt::Refused) -> UserError {

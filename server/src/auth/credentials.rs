@@ -61,6 +61,14 @@ impl Credentials {
         Ok(parts.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer")).map(|(_, token)| token.trim()))
     }
 
+    /// The key of a program that is not sent as a bearer's.
+    ///
+    /// # Errors
+    /// As [`Self::header`].
+    pub(crate) fn api_key(&self) -> Result<Option<&str>, Ambiguous> {
+        self.header("x-api-key")
+    }
+
     /// The one value of a cookie.
     ///
     /// # Errors

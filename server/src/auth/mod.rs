@@ -5,31 +5,42 @@ mod cookies;
 mod credentials;
 #[cfg(test)]
 mod doors;
-mod ground;
+pub(crate) mod ground;
 mod hosts;
 mod jwt;
 mod origin;
+pub(crate) mod password;
 mod proxy;
 pub(crate) mod rights;
 mod streams;
 mod user;
 mod visitors;
 
-pub(crate) use authentication::Authentication;
+pub(crate) use authentication::{Authentication, Via};
+pub(crate) use credentials::Credentials;
 pub(crate) use ground::Ground;
 pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
 
 use crate::error::HttpError;
 use crate::router::AppState;
+use crate::routes::accounts::{SIGN_IN, encoded, see_other};
 use authentication::LOCAL_OWNER;
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use credentials::Credentials;
-use wire::UserError;
+use password::Scope;
+use wire::{ErrorCode, UserError};
+
+/// How a caller came, for who looks after his account.
+#[derive(Clone)]
+pub(crate) struct Asker {
+    pub(crate) sent: Credentials,
+    pub(crate) via: Via,
+    pub(crate) is_https: bool,
+}
 
 /// Names the caller, in an extension of the request, and sees to it that what is his stays his: nobody keeps the answer, and a
 /// stream ends with his rights.
@@ -50,8 +61,19 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
     if let Some(ended) = known.ended.filter(|_| is_of_program(&path)) {
         return refusal(ended, &path);
     }
+    if let Some(refused) = not_for_key(&known.via, &path) {
+        return refusal(refused, &path);
+    }
+    let is_https = authentication.is_https(&sent);
+    request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https });
     request.extensions_mut().insert(known.caller.clone());
+    let asked = (request.method() == Method::GET).then(|| request.uri().clone());
     let mut response = next.run(request).await;
+    if let Some(asked) = asked.filter(|_| response.status() == StatusCode::UNAUTHORIZED && !is_of_program(&path))
+        && authentication.accounts().is_some()
+    {
+        return to_sign_in(&asked);
+    }
     let is_good = response.status().is_success();
     let headers = response.headers_mut();
     if let Some(cookie) = known.cookie.filter(|_| is_good) {
@@ -62,6 +84,26 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
         true => response,
         false => streams::bounded(response, known.caller, sent, current.clone()),
     }
+}
+
+/// A key opens what it is for.
+fn not_for_key(via: &Via, path: &str) -> Option<UserError> {
+    let Via::Key(scopes) = via else { return None };
+    let needed = Scope::of_path(path);
+    if needed.is_some_and(|needed| scopes.contains(&needed)) {
+        return None;
+    }
+    let message = match needed {
+        Some(needed) => format!("This key is not for this: it needs the scope `{}`.", needed.name()),
+        None => "Keys of programs are not for this.".to_owned(),
+    };
+    Some(UserError::new(ErrorCode::Forbidden, message))
+}
+
+/// A page for those who are signed in leads there, and from there back.
+fn to_sign_in(asked: &Uri) -> Response {
+    let next = asked.path_and_query().map_or("/", |asked| asked.as_str());
+    see_other(&format!("{SIGN_IN}?next={}", encoded(next)), None)
 }
 
 /// Files of the site, which know nothing of users.

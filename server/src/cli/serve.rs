@@ -54,6 +54,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
         tokio::spawn(reload::follow(path, seen, state.composition.current.clone(), stop.clone()));
     }
     println!("listening on http://{address}");
+    state.composition.current.announce();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
     let drain = limits.drain;
     let drained = tokio::spawn({

@@ -51,7 +51,7 @@ pub(crate) struct Status {
 impl Things {
     /// What is open `before` and has the same settings now stays open.
     async fn build(config: &Config, ground: &Ground, before: Option<&Self>) -> anyhow::Result<Self> {
-        let authentication = Arc::new(Authentication::new(&config.auth, ground)?);
+        let authentication = Arc::new(Authentication::new(&config.auth, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(config, databases).await?;
@@ -94,6 +94,13 @@ impl Current {
     pub(crate) fn status(&self, with_problems: bool) -> Status {
         let Status { version, problems } = self.status.lock().clone();
         Status { version, problems: problems.filter(|_| with_problems) }
+    }
+
+    /// Tells the operator what he needs for the first account, if there is none.
+    pub(crate) fn announce(&self) {
+        if self.authentication().accounts().is_some() {
+            self.ground.desk.setup.announce();
+        }
     }
 
     /// How callers are told apart.

@@ -18,7 +18,8 @@ mod text_models;
 pub(crate) use current::{Current, Status};
 pub(crate) use served::{SERVICE_USER, Served};
 
-use crate::auth::Ground;
+use crate::auth::password::Desk;
+use crate::auth::{Ground, ground};
 use chat::Chat;
 use config::{Config, Limits, Reading};
 use secrecy::ExposeSecret;
@@ -62,9 +63,9 @@ impl Composition {
         address: Option<SocketAddr>,
     ) -> anyhow::Result<Self> {
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
-        let ground = Ground { address, folder: Store::folder(url)? };
-        ground.allows(&config.auth.mode)?;
-        let store = Store::open(url).await?;
+        ground::allows(address, &config.auth.mode)?;
+        let (folder, store) = (Store::folder(url)?, Store::open(url).await?);
+        let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
         let current = Arc::new(Current::new(&config, fingerprint, ground).await?);
         let chat = Chat::open(store, current.clone(), MAX_RUNS).await?;
         Ok(Self { chat, current, limits: config.limits })

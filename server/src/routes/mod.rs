@@ -1,5 +1,6 @@
 //! One file for each group of addresses.
 
+pub(crate) mod accounts;
 pub(crate) mod agent;
 pub(crate) mod config;
 pub(crate) mod conversations;

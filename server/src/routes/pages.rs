@@ -1,11 +1,13 @@
 //! Pages, rendered on the server, and the server functions that they call.
 
+use super::accounts::{ACCOUNT, SIGN_IN, encoded};
 use super::site;
 use crate::router::AppState;
+use app::AccountLink;
 use app::context::{AppContext, Seen};
 use axum::Extension;
 use axum::extract::{Request, State};
-use axum::http::{HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use chat::Caller;
 use leptos::config::LeptosOptions;
@@ -33,14 +35,26 @@ pub(crate) async fn page(
     if let Some(file) = site::file(state.site, request.uri().path(), request.headers()) {
         return file;
     }
-    let (options, pages) = (options(), state.site.pages);
+    let (options, pages, account) = (options(), state.site.pages, account(&state, &caller, request.uri()));
     let render = leptos_axum::render_app_async_with_context(contexts(&state, caller), move || {
-        app::shell(options.clone(), pages)
+        app::shell(options.clone(), pages, account.clone())
     });
     let mut response = render(request).await.into_response();
     // A page shows its owner's data: no shared cache may keep it (A37).
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
+}
+
+/// The way to the caller's account, where there are accounts.
+fn account(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink> {
+    state.composition.current.authentication().accounts()?;
+    Some(match &caller.name {
+        Some(name) if caller.is_authenticated => AccountLink::Account { href: ACCOUNT.to_owned(), name: name.clone() },
+        _ => {
+            let next = asked.path_and_query().map_or("/", |asked| asked.as_str());
+            AccountLink::SignIn { href: format!("{SIGN_IN}?next={}", encoded(next)) }
+        }
+    })
 }
 
 fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {

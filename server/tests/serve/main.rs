@@ -1,5 +1,6 @@
 //! The binary from outside.
 
+mod accounts;
 mod agents;
 mod audit;
 mod callers;

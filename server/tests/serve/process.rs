@@ -1,10 +1,12 @@
 //! The binary as a child process.
 
+use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
+use tokio::sync::Mutex;
 
 /// A server with a database of its own; ends when dropped.
 pub(crate) struct Server {
@@ -13,6 +15,8 @@ pub(crate) struct Server {
     /// Its database's URL.
     pub(crate) database: String,
     client: Client,
+    /// What it says after that.
+    said: Mutex<BufReader<ChildStdout>>,
     _folder: TempDir,
 }
 
@@ -47,10 +51,20 @@ impl Server {
             .stdout(Stdio::piped());
         let mut child = with(&mut command).spawn().unwrap();
         let mut line = String::new();
-        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap());
+        said.read_line(&mut line).unwrap();
         let origin = line.trim().strip_prefix("listening on ").unwrap().to_owned();
         let _ = rustls::crypto::ring::default_provider().install_default();
-        Self { child, origin, database, client: Client::builder().build().unwrap(), _folder: folder }
+        // A redirect is an answer like others.
+        let client = Client::builder().redirect(Policy::none()).build().unwrap();
+        Self { child, origin, database, client, said: Mutex::new(said), _folder: folder }
+    }
+
+    /// The token for the first account, which it shows when it has begun to listen.
+    pub(crate) async fn token(&self) -> String {
+        let mut line = String::new();
+        self.said.lock().await.read_line(&mut line).unwrap();
+        line.trim().rsplit_once("with the token ").unwrap().1.to_owned()
     }
 
     /// A request to it.

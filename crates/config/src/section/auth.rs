@@ -2,15 +2,16 @@
 
 use super::Context;
 use super::value::{SecretEntry, Text};
-use crate::auth::{Auth, AuthMode, ClaimNames};
+use crate::auth::{Auth, AuthMode, ClaimNames, PasswordAuth};
 use crate::config::Page;
-use crate::rule::Rule;
+use crate::rule::{OWNER_ROLES, Rule};
 use crate::shape::{Shape, decode};
 use crate::source::{Kind, Node, Span, Step};
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::Value;
+use std::time::Duration;
 use url::Url;
 
 use super::{auth_jwt, auth_proxy};
@@ -37,7 +38,7 @@ pub(crate) struct AuthEntry {
 /// How callers are told apart.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[schemars(extend("x-names" = "mode", "x-not-yet" = ["password"]))]
+#[schemars(extend("x-names" = "mode"))]
 enum AuthModeEntry {
     /// One owner, reachable from this machine only.
     Local,
@@ -86,6 +87,23 @@ enum AuthModeEntry {
         #[serde(default = "roles_separator")]
         roles_separator: Text,
     },
+    /// By names and passwords that the server keeps. The first account is made with a token that the server shows on its console.
+    Password {
+        /// Let everybody make an account. Without it, only an administrator makes some.
+        #[serde(default)]
+        open_sign_up: bool,
+        /// The roles of those who make an account themselves.
+        #[serde(default)]
+        sign_up_roles: Vec<Text>,
+        /// For how many hours a user stays signed in without using the server.
+        #[serde(default = "idle_hours")]
+        #[schemars(range(min = 1, max = 8_760))]
+        session_idle_hours: u64,
+        /// For how many days a user stays signed in at most.
+        #[serde(default = "most_days")]
+        #[schemars(range(min = 1, max = 366))]
+        session_max_days: u64,
+    },
 }
 
 #[derive(Deserialize, JsonSchema)]
@@ -124,6 +142,14 @@ impl From<ClaimsEntry> for ClaimNames {
 
 fn leeway() -> u64 {
     30
+}
+
+fn idle_hours() -> u64 {
+    14 * 24
+}
+
+fn most_days() -> u64 {
+    90
 }
 
 fn user_header() -> Text {
@@ -193,7 +219,29 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             let headers = [user_header, name_header, roles_header];
             AuthMode::Proxy(auth_proxy::read(trusted_proxies, headers, roles_separator, node, context)?)
         }
+        AuthModeEntry::Password { open_sign_up, sign_up_roles, session_idle_hours, session_max_days } => {
+            let sign_up_roles: Vec<_> = sign_up_roles.into_iter().map(|Text(role)| role).collect();
+            check_sign_up(open_sign_up, &sign_up_roles, node, context);
+            AuthMode::Password(PasswordAuth {
+                open_sign_up,
+                sign_up_roles,
+                session_idle: Duration::from_secs(session_idle_hours * 3_600),
+                session_most: Duration::from_secs(session_max_days * 86_400),
+            })
+        }
     })
+}
+
+/// Nobody may make himself an administrator.
+fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Context<'_, '_>) {
+    if let Some(i) = roles.iter().position(|role| OWNER_ROLES.contains(&role.as_str())) {
+        let at = node.at(&[Step::Key("signUpRoles"), Step::Index(i)]);
+        let help = "administrators are made by administrators; leave it out".to_owned();
+        context.report.error(at, "everybody could make himself an administrator", Some(help));
+    } else if let (false, Some(entry)) = (is_open, node.get("signUpRoles")) {
+        let help = "write `openSignUp: true`, or leave it out".to_owned();
+        context.report.error(entry.key_at, "nobody can make an account himself, so nobody gets these", Some(help));
+    }
 }
 
 /// Addresses as a browser has them in its bar, without what comes after the host.

@@ -11,13 +11,9 @@ fn modes_and_their_keys() {
        |               ^^^^
        = help: did you mean `jwt`?
     ");
-    assert_snapshot!(check("auth: { mode: password }\n"), @"
-    refused
-    chatwright.yaml:1:15: error: the mode `password` is not available in this version
-       |
-     1 | auth: { mode: password }
-       |               ^^^^^^^^
-    ");
+    assert_snapshot!(check("auth: { mode: password, opensignup: true, sessionIdleHours: 0 }\n"), @"");
+    assert_snapshot!(check("auth: { mode: password, openSignUp: true, signUpRoles: [reader, admin] }\n"), @"");
+    assert_snapshot!(check("auth: { mode: password, signUpRoles: [reader] }\n"), @"");
     assert_snapshot!(check("auth: { publicUrls: ['https://a.test'] }\n"), @"
     refused
     chatwright.yaml:1:7: error: `mode` is missing here
@@ -34,6 +30,7 @@ fn modes_and_their_keys() {
        |                      ^^^^^^^^^^
        = help: leave it out, or choose another mode
     ");
+    assert_snapshot!(check("auth: { mode: anonymous }\npages: [{ id: p }]\n"), @"");
     assert_snapshot!(check("auth: { mode: anonymous, isuer: me }\npages: [{ id: p }]\n"), @"
     refused
     chatwright.yaml:1:26: error: there is no key `isuer` here

@@ -3,7 +3,7 @@ use insta::assert_snapshot;
 
 #[test]
 fn settings() {
-    assert_snapshot!(check("auth: { mode: password }\nlimits: { toolMs: 0, turn: 3 }\nstore: { url: { _secret: DATABASE } }\n"), @"
+    assert_snapshot!(check("limits: { toolMs: 0, turn: 3 }\nstore: { url: { _secret: DATABASE } }\n"), @"
     refused
     chatwright.yaml:1:15: error: the mode `password` is not available in this version
        |

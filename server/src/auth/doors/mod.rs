@@ -1,8 +1,9 @@
 //! Every door with every kind of caller (A1 to A8): the routes as they are served, over a config with each kind of rule. Callers are
-//! made up, since the server itself knows only one as yet.
+//! made up, but for those of [`modes`].
 
 mod grants;
 mod inside;
+mod modes;
 mod routes;
 
 use crate::Site;

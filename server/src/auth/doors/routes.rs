@@ -4,9 +4,9 @@ use super::*;
 use crate::router::router;
 
 /// A door to something of a kind. It is given the kind, a new conversation and one that the caller has.
-type Door = fn(&str, &str, &str) -> Knock;
+pub(super) type Door = fn(&str, &str, &str) -> Knock;
 
-const DOORS: [(&str, Door); 16] = [
+pub(super) const DOORS: [(&str, Door); 16] = [
     ("a page", |kind, _, _| get(format!("/p_{kind}"))),
     ("a page's definition", |kind, _, _| post("/ui/page".to_owned(), json!({ "id": format!("p_{kind}") }))),
     ("a message on a page", |kind, new, _| send(&format!("p_{kind}"), "a_open", new, "Hello")),

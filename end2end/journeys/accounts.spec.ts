@@ -1,0 +1,127 @@
+import { join } from "node:path";
+import { type Page, expect as baseExpect } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import type { Server } from "../fixtures/server.ts";
+import { alive, expect, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
+
+const PASSWORD = "several words together";
+
+/** The token that the server shows its operator. */
+async function token(server: Server): Promise<string> {
+  const shown = () => server.log.map((line) => /with the token (\S+)$/.exec(line)?.[1]).find(Boolean);
+  await baseExpect.poll(shown).toBeTruthy();
+  return shown() ?? "";
+}
+
+/** Makes the first account. */
+async function first(page: Page, server: Server, name: string): Promise<void> {
+  await page.goto("/");
+  await expect(page.getByRole("heading", { name: "Make the first account" })).toBeVisible();
+  await page.getByLabel("Token").fill(await token(server));
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Make the account" }).click();
+  await alive(page);
+}
+
+async function signIn(page: Page, name: string, password = PASSWORD): Promise<void> {
+  await page.getByLabel("Name").fill(name);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+test("the first account by the token, signing out and in again", async ({ page, server, console }) => {
+  console.expect(/status of 40[13]/);
+  await page.goto("/");
+  await page.getByLabel("Token").fill("guessed");
+  await page.getByLabel("Name").fill("ada");
+  await page.getByLabel("Password").fill(PASSWORD);
+  await page.getByRole("button", { name: "Make the account" }).click();
+  await expect(page.getByRole("alert")).toContainText("not the token");
+  await first(page, server, "ada");
+  await new Chat(page).ask("Hello");
+  const conversation = page.url();
+  await page.getByRole("link", { name: /^Account/ }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "ada" })).toBeVisible();
+  await expect(page.getByText("Roles: admin")).toBeVisible();
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
+  // Where he wanted to go, he comes after signing in.
+  await page.goto(conversation);
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await signIn(page, "ada", "wrong words altogether");
+  await expect(page.getByRole("alert")).toContainText("The name or the password is wrong");
+  await expect(page.getByLabel("Name")).toHaveValue("ada");
+  await signIn(page, "ADA");
+  await expect(page).toHaveURL(conversation);
+  await expect(new Chat(page).answers).toHaveCount(1);
+  expect((await page.goto("/auth/first-admin"))?.status()).toBe(404);
+});
+
+test("a second user sees nothing of the first", async ({ page, server, browser, console }) => {
+  console.expect(/status of 404/);
+  await first(page, server, "ada");
+  await new Chat(page).ask("A secret of Ada's");
+  const conversation = new URL(page.url());
+  const id = conversation.searchParams.get("conversation");
+  const other = await browser.newContext({ baseURL: server.url });
+  const bob = await other.newPage();
+  await bob.goto("/");
+  await bob.getByRole("link", { name: "Sign up" }).click();
+  await bob.getByLabel("Name").fill("bob");
+  await bob.getByLabel("Password").fill(PASSWORD);
+  await bob.getByRole("button", { name: "Make the account" }).click();
+  await alive(bob);
+  for (const path of [`/support?conversation=${id}`, `/?conversation=${id}`]) {
+    await bob.goto(path);
+    await expect(bob.getByText("secret of Ada")).toHaveCount(0);
+  }
+  for (const path of [`/api/conversations/${id}`, `/api/agent/support/helper/${id}/stream`]) {
+    expect((await bob.request.get(path)).status(), path).toBe(404);
+  }
+  expect((await bob.request.delete(`/api/conversations/${id}`)).status()).toBe(404);
+  expect(await (await bob.request.get("/api/conversations")).text()).not.toContain(id);
+  expect((await page.request.get(`/api/conversations/${id}`)).status()).toBe(200);
+  await other.close();
+});
+
+test("a session that is ended elsewhere is over, and its stream, too", async ({ page, server, browser, console }) => {
+  console.expect(/status of 401/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
+  await first(page, server, "ada");
+  await new Chat(page).startCounting(1500, 3);
+  const other = await browser.newContext({ baseURL: server.url });
+  const phone = await other.newPage();
+  await phone.goto("/auth/account");
+  await signIn(phone, "ada");
+  await expect(phone.getByText("this browser")).toHaveCount(1);
+  await phone.getByRole("button", { name: /^Sign out Chrome/ }).click();
+  await expect(phone.getByRole("button", { name: /^Sign out Chrome/ })).toHaveCount(0);
+  await expect(page.getByText("You are not signed in")).toBeVisible({ timeout: 15_000 });
+  await page.reload();
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
+  await other.close();
+});
+
+test("a key for a program, and another password", async ({ page, server, request }) => {
+  await first(page, server, "ada");
+  await page.goto("/auth/account");
+  await page.getByLabel("Name of the key").fill("nightly job");
+  await page.getByLabel("Conversations").check();
+  await page.getByRole("button", { name: "Make a key" }).click();
+  const key = await page.getByLabel("The new key").inputValue();
+  const ask = (path: string) => request.get(path, { headers: { authorization: `Bearer ${key}` } });
+  expect((await ask("/api/conversations")).status()).toBe(200);
+  expect((await ask("/api/keys")).status()).toBe(403);
+  await page.goto("/auth/account");
+  await expect(page.getByText(key)).toHaveCount(0);
+  await page.getByRole("button", { name: "Delete the key nightly job" }).click();
+  expect((await ask("/api/conversations")).status()).toBe(401);
+  await page.getByLabel("Current password").fill(PASSWORD);
+  await page.getByLabel("New password").fill("quite another sentence");
+  await page.getByRole("button", { name: "Change the password" }).click();
+  await expect(page.getByRole("status")).toContainText("The password was changed");
+  await page.getByRole("button", { name: "Sign out", exact: true }).click();
+  await signIn(page, "ada", "quite another sentence");
+  await alive(page);
+});

@@ -1,0 +1,126 @@
+//! Passwords as hashes (Argon2id). Hashing is made to be slow, so it has its own threads, and few at once: a hundred sign-ins at the same
+//! time must not stall the streams of others (A36).
+
+use anyhow::anyhow;
+use argon2::Argon2;
+use argon2::password_hash::phc::PasswordHash;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use std::sync::{Arc, LazyLock};
+use tokio::sync::Semaphore;
+
+/// At once.
+const WORKERS: usize = 2;
+/// Waiting or working; more are turned away.
+const MAX_WAITING: usize = 64;
+
+/// What the password of somebody who is not there is compared with, so that it takes as long.
+static NOBODY: LazyLock<String> = LazyLock::new(|| hash("nobody").unwrap_or_default());
+
+/// Hashes and compares passwords; a cheap handle.
+#[derive(Clone)]
+pub(crate) struct Hasher {
+    work: Arc<Semaphore>,
+    waiting: Arc<Semaphore>,
+}
+
+/// Too many wait already.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Crowded;
+
+impl Default for Hasher {
+    fn default() -> Self {
+        Self { work: Arc::new(Semaphore::new(WORKERS)), waiting: Arc::new(Semaphore::new(MAX_WAITING)) }
+    }
+}
+
+impl Hasher {
+    /// The hash of a password, to be kept.
+    pub(crate) async fn hash(&self, password: String) -> Result<anyhow::Result<String>, Crowded> {
+        self.run(move || hash(&password)).await
+    }
+
+    /// Whether this is the password of that hash. Without a hash it is not, and takes as long.
+    pub(crate) async fn is_right(&self, password: String, kept: Option<String>) -> Result<bool, Crowded> {
+        self.run(move || {
+            let nobody = &*NOBODY;
+            let is_right = verify(&password, kept.as_deref().unwrap_or(nobody));
+            kept.is_some() && is_right
+        })
+        .await
+    }
+
+    async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Crowded> {
+        let _place = self.waiting.try_acquire().map_err(|_| Crowded)?;
+        let permit = self.work.clone().acquire_owned().await.map_err(|_| Crowded)?;
+        // The permit goes along: who hangs up does not make room before the work has ended.
+        let done = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(permit);
+            result
+        });
+        done.await.map_err(|_| Crowded)
+    }
+}
+
+fn hash(password: &str) -> anyhow::Result<String> {
+    let hash = Argon2::default().hash_password(password.as_bytes()).map_err(|error| anyhow!("{error}"))?;
+    Ok(hash.to_string())
+}
+
+fn verify(password: &str, kept: &str) -> bool {
+    let parsed = PasswordHash::new(kept);
+    parsed.is_ok_and(|kept| Argon2::default().verify_password(password.as_bytes(), &kept).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[tokio::test]
+    async fn passwords() {
+        let hasher = Hasher::default();
+        let kept = hasher.hash("correct horse".to_owned()).await.unwrap().unwrap();
+        assert!(kept.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{kept}");
+        assert_ne!(hasher.hash("correct horse".to_owned()).await.unwrap().unwrap(), kept);
+        let check = async |password: &str, kept: Option<&str>, expected: bool| {
+            let is_right = hasher.is_right(password.to_owned(), kept.map(str::to_owned)).await;
+            assert_eq!(is_right, Ok(expected), "{password}");
+        };
+        check("correct horse", Some(&kept), true).await;
+        check("correct horsf", Some(&kept), false).await;
+        check("", Some(&kept), false).await;
+        check("nobody", None, false).await;
+        check("x", Some("no hash"), false).await;
+    }
+
+    /// A36: nobody learns from the time whether there is a user.
+    #[tokio::test]
+    async fn nobody_takes_as_long_as_somebody() {
+        let hasher = Hasher::default();
+        let kept = hasher.hash("correct horse".to_owned()).await.unwrap().unwrap();
+        let time = async |kept: Option<String>| {
+            let begun = Instant::now();
+            assert_eq!(hasher.is_right("wrong".to_owned(), kept).await, Ok(false));
+            begun.elapsed()
+        };
+        time(None).await;
+        // The least of several: others work on this machine, too.
+        let (mut somebody, mut nobody) = (Duration::MAX, Duration::MAX);
+        for _ in 0..9 {
+            somebody = somebody.min(time(Some(kept.clone())).await);
+            nobody = nobody.min(time(None).await);
+        }
+        let ratio = nobody.as_secs_f64() / somebody.as_secs_f64();
+        assert!((0.7..1.4).contains(&ratio), "{nobody:?} instead of {somebody:?}");
+    }
+
+    #[tokio::test]
+    async fn a_crowd_is_turned_away() {
+        let hasher = Hasher::default();
+        let all = (0..100).map(|_| hasher.is_right("x".to_owned(), None));
+        let answers = futures::future::join_all(all).await;
+        let turned = answers.iter().filter(|answer| **answer == Err(Crowded)).count();
+        assert_eq!(turned, 100 - MAX_WAITING);
+    }
+}

@@ -1,0 +1,120 @@
+//! Keys of users' programs. A key is its user's, with less rights: it opens only what its scopes name.
+
+use super::{Accounts, Caller, caller, hash, now};
+use crate::auth::visitors::random;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::{Deserialize, Serialize};
+use store::{NewApiKey, StoreError};
+use uuid::Uuid;
+
+/// How a key begins, so that it is known for one wherever it turns up.
+const PREFIX: &str = "cw_";
+/// A day in milliseconds.
+const DAY: i64 = 86_400_000;
+/// For how long a key may be good.
+pub(crate) const MAX_DAYS: u32 = 366;
+
+/// What a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scope {
+    /// Asking agents, and reading what they answer.
+    Agents,
+    /// Reading, renaming and deleting conversations.
+    Conversations,
+    /// Calling endpoints.
+    Endpoints,
+}
+
+impl Scope {
+    /// All of them.
+    pub(crate) const ALL: [Self; 3] = [Self::Agents, Self::Conversations, Self::Endpoints];
+
+    /// As it is written.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Agents => "agents",
+            Self::Conversations => "conversations",
+            Self::Endpoints => "endpoints",
+        }
+    }
+
+    /// The scope that opens a path; what none opens is not for programs.
+    pub(crate) fn of_path(path: &str) -> Option<Self> {
+        let mut parts = path.strip_prefix("/api/")?.split('/');
+        match parts.next()? {
+            "agent" | "runs" => Some(Self::Agents),
+            "conversations" => Some(Self::Conversations),
+            "endpoints" => Some(Self::Endpoints),
+            _ => None,
+        }
+    }
+}
+
+/// A key that was just made, the only time that it can be read.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct NewKey {
+    pub(crate) id: String,
+    pub(crate) key: String,
+    /// Unix time, milliseconds.
+    pub(crate) expires_at: i64,
+}
+
+impl Accounts {
+    /// Whose key this is, and what it is for; none when it does not count.
+    pub(in crate::auth) async fn key(&self, key: &str) -> Result<Option<(Caller, Vec<Scope>)>, StoreError> {
+        if !key.starts_with(PREFIX) {
+            return Ok(None);
+        }
+        let found = self.store.api_key(hash(key), now()).await?;
+        Ok(found.map(|(user, names)| {
+            let scopes = Scope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name()));
+            (caller(&user), scopes.collect())
+        }))
+    }
+
+    /// Makes a key; none when the user has too many.
+    pub(crate) async fn make_key(
+        &self,
+        user_id: &str,
+        name: &str,
+        scopes: &[Scope],
+        days: u32,
+    ) -> Result<Option<NewKey>, StoreError> {
+        let (id, key) = (Uuid::now_v7().to_string(), format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::<32>())));
+        let (now, name) = (now(), name.to_owned());
+        let expires_at = now + i64::from(days) * DAY;
+        let new = NewApiKey {
+            id: id.clone(),
+            user_id: user_id.to_owned(),
+            name,
+            key_hash: hash(&key),
+            scopes: scopes.iter().map(|scope| scope.name().to_owned()).collect(),
+            now,
+            expires_at,
+        };
+        Ok(self.store.add_api_key(new).await?.then_some(NewKey { id, key, expires_at }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scopes_of_paths() {
+        let check = |path: &str, expected: Option<Scope>| assert_eq!(Scope::of_path(path), expected, "{path}");
+        check("/api/agent/p/a", Some(Scope::Agents));
+        check("/api/runs", Some(Scope::Agents));
+        check("/api/runs/invoke", Some(Scope::Agents));
+        check("/api/conversations/c", Some(Scope::Conversations));
+        check("/api/endpoints/p/e", Some(Scope::Endpoints));
+        check("/api/keys", None);
+        check("/api/conversationsx", None);
+        check("/ui/send", None);
+        check("/auth/account", None);
+        check("/", None);
+    }
+}

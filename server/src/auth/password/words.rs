@@ -1,0 +1,74 @@
+//! What names and passwords may be.
+
+/// Characters of a name.
+const NAME: std::ops::RangeInclusive<usize> = 2..=64;
+/// Characters of a password (NIST SP 800-63B: long is good, no rules of signs).
+const MIN_PASSWORD: usize = 10;
+/// Bytes of a password: hashing more would only cost.
+const MAX_PASSWORD: usize = 512;
+
+/// A name in the form in which names are compared: however it is written, it is one user's.
+pub(crate) fn key(name: &str) -> String {
+    name.trim().to_lowercase()
+}
+
+/// What is wrong with a new name, in words for who chose it.
+pub(crate) fn problem_of_name(name: &str) -> Option<&'static str> {
+    let is_sign = |sign: char| sign.is_alphanumeric() || "._-@+".contains(sign);
+    if !NAME.contains(&name.chars().count()) {
+        Some("A name has 2 to 64 characters.")
+    } else if !name.chars().all(is_sign) {
+        Some("A name is made of letters, digits and the signs . _ - @ +")
+    } else {
+        None
+    }
+}
+
+/// What is wrong with a new password.
+pub(crate) fn problem_of_password(password: &str, name: &str) -> Option<&'static str> {
+    let mut signs = password.chars();
+    let first = signs.next();
+    if password.chars().count() < MIN_PASSWORD {
+        Some("A password has at least 10 characters.")
+    } else if password.len() > MAX_PASSWORD {
+        Some("This password is too long: 512 bytes are the most.")
+    } else if signs.all(|sign| Some(sign) == first) || !name.is_empty() && key(password).contains(&key(name)) {
+        Some("This password is easy to guess. Take several words that have nothing to do with each other.")
+    } else {
+        None
+    }
+}
+
+/// Whether a password can be anybody's at all.
+pub(crate) fn may_be_password(password: &str) -> bool {
+    password.len() <= MAX_PASSWORD
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let check = |name: &str, good: bool| assert_eq!(problem_of_name(name).is_none(), good, "{name}");
+        check("ada", true);
+        check("Ada.Lovelace+x@example.com", true);
+        check("Zoë", true);
+        check("a", false);
+        check("a b", false);
+        check("a\u{202e}b", false);
+        check(&"a".repeat(65), false);
+    }
+
+    #[test]
+    fn passwords() {
+        let check = |password: &str, good: bool| {
+            assert_eq!(problem_of_password(password, "Ada").is_none(), good, "{password}");
+        };
+        check("correct horse", true);
+        check("short", false);
+        check("aaaaaaaaaaaa", false);
+        check("ADA-and-more", false);
+        check(&"ab".repeat(300), false);
+    }
+}

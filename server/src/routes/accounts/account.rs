@@ -1,0 +1,165 @@
+//! What a user does with his account: another password, sessions that end, keys for his programs.
+
+use super::account_page::{Notice, Shown, show as show_page};
+use super::{Door, Member, SIGN_IN, Trouble, layout, see_other};
+use crate::auth::Asker;
+use crate::auth::password::{Accounts, MAX_DAYS, NewKey, Scope, now, words};
+use axum::extract::rejection::FormRejection;
+use axum::extract::{Path, Query};
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::{Extension, Form};
+use serde::Deserialize;
+
+/// Characters of a key's name.
+const MAX_NAME: usize = 100;
+
+/// `GET /auth/account`
+pub(crate) async fn show(Door(accounts): Door, member: Member, Query(what): Query<What>) -> Result<Response, Trouble> {
+    let notice = if what.done.as_deref() == Some("password") { Notice::PasswordChanged } else { Notice::None };
+    page(&accounts, member, StatusCode::OK, notice).await
+}
+
+/// What was done just now.
+#[derive(Deserialize)]
+pub(crate) struct What {
+    done: Option<String>,
+}
+
+/// The form for another password.
+#[derive(Deserialize)]
+pub(crate) struct Passwords {
+    #[serde(default)]
+    current: String,
+    #[serde(default)]
+    password: String,
+}
+
+/// `POST /auth/password`. All other sessions end, and this one becomes another.
+pub(crate) async fn change_password(
+    Door(accounts): Door,
+    member: Member,
+    Extension(asker): Extension<Asker>,
+    sent: Result<Form<Passwords>, FormRejection>,
+) -> Result<Response, Trouble> {
+    let Ok(Form(sent)) = sent else { return Ok(unreadable()) };
+    let wrong = |text: String| Notice::Password(text);
+    let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
+        return Ok(see_other(SIGN_IN, None));
+    };
+    let one = match accounts.desk.throttle.begin(&words::key(&user.name), asker.sent.peer()) {
+        Ok(one) => one,
+        Err(seconds) => {
+            let notice = wrong(super::forms::wait(seconds));
+            return page(&accounts, member, StatusCode::TOO_MANY_REQUESTS, notice).await;
+        }
+    };
+    let is_right = words::may_be_password(&sent.current)
+        && accounts.desk.hasher.is_right(sent.current, Some(kept.clone())).await?;
+    if !is_right {
+        let notice = wrong("The current password is wrong.".to_owned());
+        return page(&accounts, member, StatusCode::UNPROCESSABLE_ENTITY, notice).await;
+    }
+    accounts.desk.throttle.succeeded(&one);
+    if let Some(problem) = words::problem_of_password(&sent.password, &user.name) {
+        return page(&accounts, member, StatusCode::UNPROCESSABLE_ENTITY, wrong(problem.to_owned())).await;
+    }
+    let hash = accounts.desk.hasher.hash(sent.password).await??;
+    if !accounts.store.set_password(&user.id, &kept, &hash, now()).await? {
+        let notice = wrong("The password was changed meanwhile. Sign in again.".to_owned());
+        return page(&accounts, member, StatusCode::CONFLICT, notice).await;
+    }
+    let cookie = accounts.begin_session(&user.id, &asker.sent, asker.is_https).await?;
+    Ok(see_other("/auth/account?done=password", cookie))
+}
+
+/// `POST /auth/sessions/{id}/end`
+pub(crate) async fn end_session(
+    Door(accounts): Door,
+    member: Member,
+    Extension(asker): Extension<Asker>,
+    Path(id): Path<String>,
+) -> Result<Response, Trouble> {
+    if !accounts.store.end_session(&member.caller.user_id, &id).await? {
+        return Ok(layout::nothing());
+    }
+    Ok(match id == member.session_id {
+        true => see_other(SIGN_IN, Accounts::no_cookie(asker.is_https)),
+        false => see_other(super::ACCOUNT, None),
+    })
+}
+
+/// The form for a key.
+#[derive(Deserialize)]
+pub(crate) struct KeyForm {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    days: u32,
+    agents: Option<String>,
+    conversations: Option<String>,
+    endpoints: Option<String>,
+}
+
+/// `POST /auth/keys`. The answer is the only page that shows the key.
+pub(crate) async fn make_key(
+    Door(accounts): Door,
+    member: Member,
+    sent: Result<Form<KeyForm>, FormRejection>,
+) -> Result<Response, Trouble> {
+    let Ok(Form(sent)) = sent else { return Ok(unreadable()) };
+    let chosen = [&sent.agents, &sent.conversations, &sent.endpoints];
+    let scopes: Vec<_> = Scope::ALL.into_iter().zip(chosen).filter(|(_, chosen)| chosen.is_some()).collect();
+    let scopes: Vec<_> = scopes.into_iter().map(|(scope, _)| scope).collect();
+    match new_key(&accounts, &member.caller.user_id, &sent.name, &scopes, sent.days).await? {
+        Ok(key) => page(&accounts, member, StatusCode::OK, Notice::NewKey(key.key)).await,
+        Err(problem) => {
+            let notice = Notice::Key(problem.to_owned());
+            page(&accounts, member, StatusCode::UNPROCESSABLE_ENTITY, notice).await
+        }
+    }
+}
+
+/// `POST /auth/keys/{id}/delete`
+pub(crate) async fn delete_key(
+    Door(accounts): Door,
+    member: Member,
+    Path(id): Path<String>,
+) -> Result<Response, Trouble> {
+    Ok(match accounts.store.delete_api_key(&member.caller.user_id, &id).await? {
+        true => see_other(super::ACCOUNT, None),
+        false => layout::nothing(),
+    })
+}
+
+/// Makes a key, or says in words for its user what is wrong.
+pub(super) async fn new_key(
+    accounts: &Accounts,
+    user_id: &str,
+    name: &str,
+    scopes: &[Scope],
+    days: u32,
+) -> Result<Result<NewKey, &'static str>, Trouble> {
+    let name = name.trim();
+    Ok(if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
+        Err("Give the key a name of up to 100 characters.")
+    } else if scopes.is_empty() {
+        Err("Choose at least one thing that the key is for.")
+    } else if !(1..=MAX_DAYS).contains(&days) {
+        Err("A key is good for 1 to 366 days.")
+    } else {
+        let made = accounts.make_key(user_id, name, scopes, days).await?;
+        made.ok_or("You have 50 keys, which is the most. Delete one first.")
+    })
+}
+
+fn unreadable() -> Response {
+    layout::message(StatusCode::BAD_REQUEST, "The form could not be read", "Go back and try again.")
+}
+
+async fn page(accounts: &Accounts, member: Member, status: StatusCode, notice: Notice) -> Result<Response, Trouble> {
+    let Member { caller, session_id } = member;
+    let sessions = accounts.store.sessions(&caller.user_id, now(), accounts.life()).await?;
+    let keys = accounts.store.api_keys(&caller.user_id).await?;
+    Ok(show_page(status, Shown { caller, session_id, sessions, keys, notice }))
+}

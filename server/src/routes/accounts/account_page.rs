@@ -1,0 +1,237 @@
+//! The page of an account.
+
+use super::forms::{Field, done, problem};
+use super::layout;
+use crate::auth::password::now;
+use axum::http::StatusCode;
+use axum::response::Response;
+use chat::Caller;
+use jiff::Timestamp;
+use leptos::prelude::*;
+use store::{ApiKeyRow, SessionRow};
+
+/// For how long a key may be good: days, and in words.
+const LIVES: [(u32, &str); 4] = [(7, "7 days"), (30, "30 days"), (90, "90 days"), (365, "a year")];
+
+/// What is on the page.
+pub(super) struct Shown {
+    pub(super) caller: Caller,
+    /// The one of this browser.
+    pub(super) session_id: String,
+    pub(super) sessions: Vec<SessionRow>,
+    pub(super) keys: Vec<ApiKeyRow>,
+    pub(super) notice: Notice,
+}
+
+/// What came of a form, shown where the form is.
+#[derive(PartialEq, Eq)]
+pub(super) enum Notice {
+    None,
+    /// The password is another one.
+    PasswordChanged,
+    /// The password could not be changed.
+    Password(String),
+    /// The key could not be made.
+    Key(String),
+    /// A key, for the only time.
+    NewKey(String),
+}
+
+pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
+    let Shown { caller, session_id, sessions, keys, notice } = shown;
+    let roles = match caller.roles.as_slice() {
+        [] => "No roles".to_owned(),
+        roles => format!("Roles: {}", roles.join(", ")),
+    };
+    let changed = (notice == Notice::PasswordChanged)
+        .then_some("The password was changed. Wherever else you were signed in, you are signed out.");
+    let (wrong_password, wrong_key, new_key) = match notice {
+        Notice::None | Notice::PasswordChanged => (None, None, None),
+        Notice::Password(text) => (Some(text), None, None),
+        Notice::Key(text) => (None, Some(text), None),
+        Notice::NewKey(key) => (None, None, Some(key)),
+    };
+    let content = view! {
+        <div class="cw-account">
+            <header class="cw-account-head">
+                <div>
+                    <h1>{caller.name.clone().unwrap_or_else(|| caller.user_id.clone())}</h1>
+                    <p class="cw-account-note">{roles}</p>
+                </div>
+                <a class="cw-button" href="/">"Back"</a>
+                <form method="post" action="/auth/sign-out">
+                    <button class="cw-button">"Sign out"</button>
+                </form>
+            </header>
+            {done(changed)}
+            {sessions_view(sessions, &session_id)}
+            {keys_view(keys, new_key, wrong_key)}
+            {password_view(&caller, wrong_password)}
+        </div>
+    };
+    layout::page(status, "Account", content)
+}
+
+fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<> {
+    let name = caller.name.clone().unwrap_or_default();
+    view! {
+        <section class="cw-account-part" aria-labelledby="password">
+            <h2 id="password">"Password"</h2>
+            <p class="cw-account-note">"Another password signs you out everywhere else."</p>
+            {problem(wrong)}
+            <form class="cw-account-form" method="post" action="/auth/password">
+                <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />
+                {Field::password("current", "Current password", false).view()}
+                {Field::new_password("New password").view()}
+                <button class="cw-button">"Change the password"</button>
+            </form>
+        </section>
+    }
+}
+
+fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> {
+    let own = own.to_owned();
+    let line = move |session: SessionRow| {
+        let is_own = session.id == own;
+        let browser = browser(&session.agent);
+        let label = format!("Sign out {browser}");
+        let end = (!is_own).then(|| {
+            view! {
+                <form method="post" action=format!("/auth/sessions/{}/end", session.id)>
+                    <button class="cw-button" aria-label=label>"Sign out"</button>
+                </form>
+            }
+        });
+        view! {
+            <li class="cw-account-line">
+                <div>
+                    <strong>{browser}</strong>
+                    {is_own.then(|| view! { <span class="cw-account-tag">"this browser"</span> })}
+                    <p class="cw-account-note">{format!("Since {}, last used {}", day(session.created_at), minute(session.seen_at))}</p>
+                </div>
+                {end}
+            </li>
+        }
+    };
+    view! {
+        <section class="cw-account-part" aria-labelledby="sessions">
+            <h2 id="sessions">"Where you are signed in"</h2>
+            <ul class="cw-account-list">{sessions.into_iter().map(line).collect_view()}</ul>
+        </section>
+    }
+}
+
+fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>) -> impl IntoView {
+    let line = |key: ApiKeyRow| {
+        let ends = if key.expires_at <= now() { "expired" } else { "good until" };
+        let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", minute(at)));
+        let about = format!("For {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
+        let label = format!("Delete the key {}", key.name);
+        view! {
+            <li class="cw-account-line">
+                <div>
+                    <strong>{key.name}</strong>
+                    <p class="cw-account-note">{about}</p>
+                </div>
+                <form method="post" action=format!("/auth/keys/{}/delete", key.id)>
+                    <button class="cw-button" aria-label=label>"Delete"</button>
+                </form>
+            </li>
+        }
+    };
+    let new = new.map(|key| {
+        view! {
+            {done(Some("The key is made. Copy it now: it is not shown again."))}
+            <input class="cw-account-key" readonly aria-label="The new key" value=key />
+        }
+    });
+    let lives = LIVES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
+    view! {
+        <section class="cw-account-part" aria-labelledby="keys">
+            <h2 id="keys">"Keys for programs"</h2>
+            <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and may what you may, as far as the key is for it."</p>
+            {new}
+            <ul class="cw-account-list">{keys.into_iter().map(line).collect_view()}</ul>
+            {problem(wrong)}
+            <form class="cw-account-form" method="post" action="/auth/keys">
+                <label class="cw-account-field">
+                    <span>"Name of the key"</span>
+                    <input name="name" required maxlength="100" autocomplete="off" />
+                </label>
+                <fieldset class="cw-account-scopes">
+                    <legend>"For"</legend>
+                    <label><input type="checkbox" name="agents" checked />"Asking agents"</label>
+                    <label><input type="checkbox" name="conversations" />"Conversations"</label>
+                    <label><input type="checkbox" name="endpoints" />"Calling endpoints"</label>
+                </fieldset>
+                <label class="cw-account-field">
+                    <span>"Good for"</span>
+                    <select name="days">{lives}</select>
+                </label>
+                <button class="cw-button">"Make a key"</button>
+            </form>
+        </section>
+    }
+}
+
+/// A browser and its system, by what it says of itself.
+fn browser(agent: &str) -> String {
+    let first =
+        |names: &[(&str, &'static str)]| names.iter().find(|(sign, _)| agent.contains(sign)).map(|(_, name)| *name);
+    let browser = first(&[
+        ("Edg/", "Edge"),
+        ("OPR/", "Opera"),
+        ("Firefox/", "Firefox"),
+        ("Chrome/", "Chrome"),
+        ("Safari/", "Safari"),
+    ]);
+    let system = first(&[
+        ("Windows", "Windows"),
+        ("Android", "Android"),
+        ("iPhone", "iPhone"),
+        ("iPad", "iPad"),
+        ("Mac OS", "macOS"),
+        ("Linux", "Linux"),
+    ]);
+    match (browser, system) {
+        (Some(browser), Some(system)) => format!("{browser} on {system}"),
+        (Some(browser), None) => browser.to_owned(),
+        (None, _) => "A browser".to_owned(),
+    }
+}
+
+fn day(at: i64) -> String {
+    shown(at, "%-d %b %Y")
+}
+
+fn minute(at: i64) -> String {
+    shown(at, "%-d %b %Y, %H:%M UTC")
+}
+
+fn shown(at: i64, format: &str) -> String {
+    Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime(format).to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn browsers() {
+        let check = |agent: &str, expected: &str| assert_eq!(browser(agent), expected);
+        check("Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0", "Firefox on Linux");
+        check(
+            "Mozilla/5.0 (Windows NT 10.0) AppleWebKit/537.36 Chrome/142.0 Safari/537.36 Edg/142.0",
+            "Edge on Windows",
+        );
+        check("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", "Safari on iPhone");
+        check("curl/8.5", "A browser");
+        check("", "A browser");
+    }
+
+    #[test]
+    fn times() {
+        assert_eq!(day(0), "1 Jan 1970");
+        assert_eq!(minute(1_700_000_000_000), "14 Nov 2023, 22:13 UTC");
+    }
+}

@@ -1,0 +1,99 @@
+//! Keys of programs over HTTP. Who is signed in in a browser makes them; a key makes no key.
+
+use super::Trouble;
+use super::account::new_key;
+use crate::auth::Asker;
+use crate::auth::Via;
+use crate::auth::password::{Accounts, NewKey, Scope};
+use crate::error::HttpError;
+use crate::router::AppState;
+use crate::routes::agent::unreadable;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::{Extension, Json};
+use chat::Caller;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use wire::{ErrorCode, UserError};
+
+/// What a key should be.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(crate) struct KeyRequest {
+    name: String,
+    scopes: Vec<Scope>,
+    expires_in_days: u32,
+}
+
+/// A key without its text.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Listed {
+    id: String,
+    name: String,
+    scopes: Vec<String>,
+    created_at: i64,
+    expires_at: i64,
+    used_at: Option<i64>,
+}
+
+/// `GET /api/keys`
+pub(crate) async fn list_keys(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Extension(asker): Extension<Asker>,
+) -> Result<Json<Vec<Listed>>, HttpError> {
+    let accounts = accounts(&state, &caller, &asker)?;
+    let keys = accounts.store.api_keys(&caller.user_id).await.map_err(|error| of_trouble(error.into()))?;
+    let listed = keys.into_iter().map(|key| Listed {
+        id: key.id,
+        name: key.name,
+        scopes: key.scopes,
+        created_at: key.created_at,
+        expires_at: key.expires_at,
+        used_at: key.used_at,
+    });
+    Ok(Json(listed.collect()))
+}
+
+/// `POST /api/keys`
+pub(crate) async fn make_key(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Extension(asker): Extension<Asker>,
+    request: Result<Json<KeyRequest>, JsonRejection>,
+) -> Result<(StatusCode, Json<NewKey>), HttpError> {
+    let accounts = accounts(&state, &caller, &asker)?;
+    let Json(request) = request.map_err(|rejection| unreadable(&rejection))?;
+    let made = new_key(&accounts, &caller.user_id, &request.name, &request.scopes, request.expires_in_days).await;
+    let made = made.map_err(of_trouble)?.map_err(|problem| UserError::invalid("/", problem))?;
+    Ok((StatusCode::CREATED, Json(made)))
+}
+
+/// `DELETE /api/keys/{id}`
+pub(crate) async fn delete_key(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Extension(asker): Extension<Asker>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, HttpError> {
+    let accounts = accounts(&state, &caller, &asker)?;
+    let done = accounts.store.delete_api_key(&caller.user_id, &id).await.map_err(|error| of_trouble(error.into()))?;
+    if done { Ok(StatusCode::NO_CONTENT) } else { Err(UserError::not_found().into()) }
+}
+
+fn accounts(state: &AppState, caller: &Caller, asker: &Asker) -> Result<Arc<Accounts>, HttpError> {
+    let accounts = state.composition.current.authentication().accounts().ok_or_else(UserError::not_found)?;
+    match (&asker.via, caller.is_authenticated) {
+        (Via::Session(_), true) => Ok(accounts),
+        _ => Err(UserError::unauthenticated().into()),
+    }
+}
+
+fn of_trouble(trouble: Trouble) -> HttpError {
+    if let Trouble::Broken(error) = trouble {
+        tracing::error!(%error, "a key of a program could not be looked after");
+    }
+    UserError::new(ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.").into()
+}

@@ -1,0 +1,74 @@
+//! What stands around the pages of accounts.
+
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+use leptos::prelude::*;
+
+/// No script but the one that sets the theme, and forms go nowhere else.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; \
+                      base-uri 'none'; frame-ancestors 'none'";
+
+/// A page. Its own `Referrer-Policy`, because browsers that know no other way tell by `Origin` where a form comes from, and leave
+/// that out, too, where no referrer may be told.
+pub(super) fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    let title = format!("{title} · Chatwright");
+    let document = view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1" />
+                <meta name="color-scheme" content="light dark" />
+                <script src="/assets/theme.js"></script>
+                <link rel="stylesheet" href="/pkg/chatwright.css" />
+                <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
+                <title>{title}</title>
+            </head>
+            <body>
+                <main class="cw-account-page">{content}</main>
+            </body>
+        </html>
+    };
+    let mut response = (status, Html(document.to_html())).into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("same-origin"));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// A page that is one form in the middle.
+pub(super) fn sheet(status: StatusCode, title: &'static str, content: impl IntoView + 'static) -> Response {
+    let content = view! {
+        <div class="cw-account-sheet">
+            <a class="cw-home" href="/" aria-label="Start page">
+                <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
+                    <path
+                        class="cw-mark-body"
+                        d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z"
+                    />
+                    <path class="cw-mark-line" d="M7 8.5h10M7 12h6" />
+                </svg>
+            </a>
+            <h1>{title}</h1>
+            {content}
+        </div>
+    };
+    page(status, title, content)
+}
+
+/// A page that says one thing.
+pub(super) fn message(status: StatusCode, title: &'static str, text: &'static str) -> Response {
+    let content = view! {
+        <p class="cw-account-note">{text}</p>
+        <a class="cw-button" href="/">
+            "Go to the start page"
+        </a>
+    };
+    sheet(status, title, content)
+}
+
+/// There is nothing here.
+pub(super) fn nothing() -> Response {
+    message(StatusCode::NOT_FOUND, "There is no page here", "The address may be mistyped.")
+}

@@ -1,0 +1,174 @@
+//! Signing in and out, and what a user sees of his account: plain pages with plain forms, which need no script. They are there in the
+//! mode `password` only.
+
+mod account;
+mod account_page;
+mod api;
+mod forms;
+mod layout;
+mod new_account;
+mod sign_in;
+
+pub(crate) use account::{change_password, delete_key, end_session, make_key, show};
+pub(crate) use api::{delete_key as delete_key_api, list_keys, make_key as make_key_api};
+pub(crate) use new_account::{first_admin, first_admin_form, sign_up, sign_up_form};
+pub(crate) use sign_in::{sign_in, sign_in_form, sign_out};
+
+use crate::auth::password::{Accounts, Crowded};
+use crate::auth::{Asker, Via};
+use crate::router::AppState;
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use chat::Caller;
+use std::sync::Arc;
+use store::StoreError;
+
+/// Where users sign in.
+pub(crate) const SIGN_IN: &str = "/auth/sign-in";
+/// Where a user sees his account.
+pub(crate) const ACCOUNT: &str = "/auth/account";
+
+/// The users of this server; where there are none, there is nothing here.
+pub(crate) struct Door(Arc<Accounts>);
+
+impl FromRequestParts<AppState> for Door {
+    type Rejection = Response;
+
+    async fn from_request_parts(_: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        state.composition.current.authentication().accounts().map(Self).ok_or_else(layout::nothing)
+    }
+}
+
+/// Who is signed in in this browser.
+pub(crate) struct Member {
+    caller: Caller,
+    session_id: String,
+}
+
+impl FromRequestParts<AppState> for Member {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        let found = <Self as OptionalFromRequestParts<AppState>>::from_request_parts(parts, state).await;
+        found.ok().flatten().ok_or_else(|| see_other(&format!("{SIGN_IN}?next={ACCOUNT}"), None))
+    }
+}
+
+impl OptionalFromRequestParts<AppState> for Member {
+    type Rejection = std::convert::Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Option<Self>, Self::Rejection> {
+        let via = parts.extensions.get::<Asker>().map(|asker| asker.via.clone());
+        let caller = parts.extensions.get::<Caller>().cloned();
+        Ok(match (via, caller) {
+            (Some(Via::Session(session_id)), Some(caller)) => Some(Self { caller, session_id }),
+            _ => None,
+        })
+    }
+}
+
+/// Why a form's answer is not what was wanted, whatever the form.
+pub(crate) enum Trouble {
+    /// Too many at once.
+    Busy,
+    /// The database, or what hashes.
+    Broken(String),
+}
+
+impl From<StoreError> for Trouble {
+    fn from(error: StoreError) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+impl From<anyhow::Error> for Trouble {
+    fn from(error: anyhow::Error) -> Self {
+        Self::Broken(error.to_string())
+    }
+}
+
+impl From<Crowded> for Trouble {
+    fn from(_: Crowded) -> Self {
+        Self::Busy
+    }
+}
+
+impl IntoResponse for Trouble {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Busy => layout::message(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Too many at once",
+                "Many are signing in just now. Go back and try again in a moment.",
+            ),
+            Self::Broken(error) => {
+                tracing::error!(%error, "an account's page failed");
+                layout::message(
+                    StatusCode::SERVICE_UNAVAILABLE,
+                    "This cannot be done just now",
+                    "Go back and try again in a moment.",
+                )
+            }
+        }
+    }
+}
+
+/// Leads on to another page, perhaps with a cookie.
+pub(crate) fn see_other(to: &str, cookie: Option<HeaderValue>) -> Response {
+    let mut response = StatusCode::SEE_OTHER.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::LOCATION, HeaderValue::from_str(to).unwrap_or(HeaderValue::from_static("/")));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if let Some(cookie) = cookie {
+        headers.append(header::SET_COOKIE, cookie);
+    }
+    response
+}
+
+/// A value in a query string.
+pub(crate) fn encoded(value: &str) -> String {
+    url::form_urlencoded::byte_serialize(value.as_bytes()).collect()
+}
+
+/// Where to go after signing in: a page of this server, and nowhere else (A39).
+pub(crate) fn own_path(next: Option<&str>) -> &str {
+    let is_own = |path: &&str| {
+        path.starts_with('/')
+            && !path.starts_with("//")
+            && path.len() <= 2_000
+            // Browsers read a backslash as a slash and leave out tabs and line breaks.
+            && path.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'\\')
+            && (!path.starts_with("/auth/") || *path == ACCOUNT)
+    };
+    next.filter(is_own).unwrap_or("/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_path;
+
+    #[test]
+    fn only_own_paths_are_gone_to() {
+        let check = |next: &str, expected: &str| assert_eq!(own_path(Some(next)), expected, "{next}");
+        check("/support?conversation=a%20b", "/support?conversation=a%20b");
+        check("/", "/");
+        check("/auth/account", "/auth/account");
+        for elsewhere in [
+            "",
+            "support",
+            "//evil.test",
+            "/\\evil.test",
+            "\\\\evil.test",
+            "/\t/evil.test",
+            "https://evil.test",
+            "javascript:alert(1)",
+            "/a\r\nset-cookie: x=1",
+            "/auth/sign-in?next=/",
+            "/é",
+        ] {
+            check(elsewhere, "/");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! New accounts: the first one, and those that users make themselves where the config lets them.
+
+use super::forms::{Field, problem, wait};
+use super::{Door, Trouble, layout, own_path, see_other};
+use crate::auth::Asker;
+use crate::auth::password::{Accounts, now, words};
+use axum::extract::Query;
+use axum::extract::rejection::FormRejection;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::{Extension, Form};
+use leptos::prelude::*;
+use serde::Deserialize;
+use store::{Added, NewUser};
+use uuid::Uuid;
+
+/// What the throttle counts tries of the token under: no user has such a name.
+const FIRST: &str = " first admin";
+/// What it counts new accounts under.
+const NEW: &str = " sign up";
+
+/// The form.
+#[derive(Default, Deserialize)]
+pub(crate) struct NewAccount {
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    password: String,
+    #[serde(default)]
+    token: String,
+    next: Option<String>,
+}
+
+/// Which of the two.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    FirstAdmin,
+    SignUp,
+}
+
+/// `GET /auth/first-admin`
+pub(crate) async fn first_admin_form(Door(accounts): Door) -> Result<Response, Trouble> {
+    if accounts.store.has_users().await? {
+        return Ok(layout::nothing());
+    }
+    Ok(form(Kind::FirstAdmin, StatusCode::OK, &NewAccount::default(), None))
+}
+
+/// `GET /auth/sign-up`
+pub(crate) async fn sign_up_form(Door(accounts): Door, Query(sent): Query<NewAccount>) -> Result<Response, Trouble> {
+    if !accounts.settings.open_sign_up {
+        return Ok(layout::nothing());
+    }
+    let sent = NewAccount { next: sent.next, ..NewAccount::default() };
+    Ok(form(Kind::SignUp, StatusCode::OK, &sent, None))
+}
+
+/// `POST /auth/first-admin`
+pub(crate) async fn first_admin(
+    Door(accounts): Door,
+    Extension(asker): Extension<Asker>,
+    sent: Result<Form<NewAccount>, FormRejection>,
+) -> Result<Response, Trouble> {
+    if accounts.store.has_users().await? {
+        return Ok(layout::nothing());
+    }
+    make(&accounts, &asker, Kind::FirstAdmin, sent).await
+}
+
+/// `POST /auth/sign-up`
+pub(crate) async fn sign_up(
+    Door(accounts): Door,
+    Extension(asker): Extension<Asker>,
+    sent: Result<Form<NewAccount>, FormRejection>,
+) -> Result<Response, Trouble> {
+    // The first one is the operator's: nobody signs up before there is somebody to turn to.
+    if !accounts.settings.open_sign_up || !accounts.store.has_users().await? {
+        return Ok(layout::nothing());
+    }
+    make(&accounts, &asker, Kind::SignUp, sent).await
+}
+
+async fn make(
+    accounts: &Accounts,
+    asker: &Asker,
+    kind: Kind,
+    sent: Result<Form<NewAccount>, FormRejection>,
+) -> Result<Response, Trouble> {
+    let Ok(Form(sent)) = sent else {
+        let text = Some("The form could not be read. Try again.".to_owned());
+        return Ok(form(kind, StatusCode::BAD_REQUEST, &NewAccount::default(), text));
+    };
+    let refuse = |status, text: String| Ok(form(kind, status, &sent, Some(text)));
+    let name = sent.name.trim();
+    let wrong = words::problem_of_name(name).or_else(|| words::problem_of_password(&sent.password, name));
+    if let Some(wrong) = wrong {
+        return refuse(StatusCode::UNPROCESSABLE_ENTITY, wrong.to_owned());
+    }
+    // New accounts count whether they succeed or not.
+    let counted = if kind == Kind::FirstAdmin { FIRST } else { NEW };
+    if let Err(seconds) = accounts.desk.throttle.begin(counted, asker.sent.peer()) {
+        return refuse(StatusCode::TOO_MANY_REQUESTS, wait(seconds));
+    }
+    if kind == Kind::FirstAdmin && !accounts.desk.setup.accepts(&sent.token) {
+        let text = "This is not the token that the server shows on its console. It shows a new one when it starts.";
+        return refuse(StatusCode::FORBIDDEN, text.to_owned());
+    }
+    let user = NewUser {
+        id: Uuid::now_v7().to_string(),
+        name: name.to_owned(),
+        name_key: words::key(name),
+        password: accounts.desk.hasher.hash(sent.password.clone()).await??,
+        roles: match kind {
+            Kind::FirstAdmin => config::OWNER_ROLES.map(str::to_owned).to_vec(),
+            Kind::SignUp => accounts.settings.sign_up_roles.clone(),
+        },
+        now: now(),
+    };
+    let id = user.id.clone();
+    match accounts.store.add_user(user, kind == Kind::FirstAdmin).await? {
+        Added::NotTheFirst => return Ok(layout::nothing()),
+        Added::NameTaken => {
+            return refuse(StatusCode::CONFLICT, "Somebody has this name already. Take another one.".to_owned());
+        }
+        Added::Done => accounts.desk.setup.close(),
+    }
+    let cookie = accounts.begin_session(&id, &asker.sent, asker.is_https).await?;
+    Ok(see_other(own_path(sent.next.as_deref()), cookie))
+}
+
+fn form(kind: Kind, status: StatusCode, sent: &NewAccount, text: Option<String>) -> Response {
+    let (title, action, note) = match kind {
+        Kind::FirstAdmin => (
+            "Make the first account",
+            "/auth/first-admin",
+            "It is an administrator's. The token stands where the server was started, on its console.",
+        ),
+        Kind::SignUp => ("Sign up", "/auth/sign-up", "Choose a name and a password."),
+    };
+    let token = (kind == Kind::FirstAdmin).then(|| {
+        let field = Field {
+            name: "token",
+            label: "Token",
+            autocomplete: "off",
+            takes_focus: sent.token.is_empty(),
+            ..Field::name(&sent.token, false)
+        };
+        field.view()
+    });
+    let next = own_path(sent.next.as_deref()).to_owned();
+    let sign_in = (kind == Kind::SignUp).then(|| {
+        view! {
+            <p class="cw-account-note">
+                "You have an account? " <a href=format!("/auth/sign-in?next={}", super::encoded(&next))>"Sign in"</a>
+            </p>
+        }
+    });
+    let content = view! {
+        <p class="cw-account-note">{note}</p>
+        {problem(text)}
+        <form class="cw-account-form" method="post" action=action>
+            <input type="hidden" name="next" value=next.clone() />
+            {token}
+            {Field::name(&sent.name, kind == Kind::SignUp).view()}
+            {Field::new_password("Password").view()}
+            <button class="cw-button cw-primary">"Make the account"</button>
+        </form>
+        {sign_in}
+    };
+    layout::sheet(status, title, content)
+}

@@ -1,0 +1,245 @@
+//! Users who sign in with a password, at the server as it runs. What they see is in the browser's journeys; here is what nobody sees.
+
+use crate::process::Server;
+use futures::future::join_all;
+use reqwest::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, COOKIE, LOCATION, ORIGIN, SET_COOKIE};
+use reqwest::{Method, RequestBuilder, Response};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+use store::Store;
+use tempfile::TempDir;
+
+const PASSWORD: &str = "several words together";
+
+fn serve(more: &str) -> (Server, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!(
+        "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 50 }} }}]\n\
+         agents: [{{ id: a, type: Agent, connectionId: demo, properties: {{ model: demo }} }}]\n\
+         api:\n  - {{ id: me, routine: [{{ ':return': {{ _user: true }} }}] }}\n\
+         \x20 - {{ id: admins, auth: {{ roles: [admin] }}, routine: [{{ ':return': 1 }}] }}\n\
+         pages: [{{ id: p }}, {{ id: open, auth: public }}]\n\
+         auth: {{ mode: password, publicUrls: ['https://chat.test'] {more} }}\n"
+    );
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
+}
+
+/// A form as a browser sends it.
+fn form(server: &Server, path: &str, fields: &[(&str, &str)]) -> RequestBuilder {
+    let encode = |text: &str| url::form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>();
+    let body: Vec<_> = fields.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+    let form = server.ask(Method::POST, path).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+    form.header(ORIGIN, &server.origin).body(body.join("&"))
+}
+
+async fn status(request: RequestBuilder) -> u16 {
+    request.send().await.unwrap().status().as_u16()
+}
+
+/// The session that an answer begins.
+fn session(answer: &Response) -> Option<String> {
+    let set = answer.headers().get_all(SET_COOKIE).iter().map(|set| set.to_str().unwrap());
+    let set = set.filter(|set| set.contains("cw_session=") && !set.contains("cw_session=;")).next_back()?;
+    Some(set.split(';').next().unwrap().to_owned())
+}
+
+async fn sign_in(server: &Server, name: &str, password: &str) -> Response {
+    form(server, "/auth/sign-in", &[("name", name), ("password", password)]).send().await.unwrap()
+}
+
+/// The first account; gives its session.
+async fn first(server: &Server) -> String {
+    let fields = [("token", server.token().await), ("name", "ada".to_owned()), ("password", PASSWORD.to_owned())];
+    let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
+    session(&form(server, "/auth/first-admin", &fields).send().await.unwrap()).unwrap()
+}
+
+/// Another account; gives its session.
+async fn second(server: &Server) -> String {
+    let fields = [("name", "bob"), ("password", PASSWORD)];
+    session(&form(server, "/auth/sign-up", &fields).send().await.unwrap()).unwrap()
+}
+
+fn me(server: &Server) -> RequestBuilder {
+    server.ask(Method::POST, "/api/endpoints/p/me").json(&json!({}))
+}
+
+#[tokio::test]
+async fn the_first_account_is_made_once_and_with_the_token() {
+    let (server, _folder) = serve("");
+    let token = server.token().await;
+    let make = |name: &'static str, token: &str| {
+        form(&server, "/auth/first-admin", &[("token", token), ("name", name), ("password", PASSWORD)])
+    };
+    assert_eq!(status(make("eve", "")).await, 403);
+    assert_eq!(status(make("eve", &token[1..])).await, 403);
+    assert_eq!(status(form(&server, "/auth/sign-up", &[("name", "eve"), ("password", PASSWORD)])).await, 404);
+    let both = join_all(["ada", "bob"].map(|name| status(make(name, &token)))).await;
+    let mut both = both;
+    both.sort_unstable();
+    assert_eq!(both, [303, 404]);
+    assert_eq!(status(make("eve", &token)).await, 404);
+    assert_eq!(status(server.ask(Method::GET, "/auth/first-admin")).await, 404);
+}
+
+#[tokio::test]
+async fn pages_lead_to_the_sign_in_and_programs_are_told() {
+    let (server, _folder) = serve("");
+    let ada = first(&server).await;
+    let page = server.ask(Method::GET, "/p?conversation=a%26b").send().await.unwrap();
+    assert_eq!(
+        (page.status().as_u16(), page.headers()[LOCATION].to_str().unwrap()),
+        (303, "/auth/sign-in?next=%2Fp%3Fconversation%3Da%2526b")
+    );
+    assert_eq!(status(server.ask(Method::GET, "/open")).await, 200);
+    assert_eq!(status(me(&server)).await, 401);
+    let signed_in = server.ask(Method::GET, "/p").header(COOKIE, &ada).send().await.unwrap();
+    assert_eq!((signed_in.status().as_u16(), &signed_in.headers()[CACHE_CONTROL]), (200, &"no-store".parse().unwrap()));
+    let told: Value = me(&server).header(COOKIE, &ada).send().await.unwrap().json().await.unwrap();
+    assert_eq!((told["name"].as_str(), &told["roles"]), (Some("ada"), &json!(["admin"])));
+    for elsewhere in ["//evil.test", "https://evil.test", "/\\evil.test"] {
+        let fields = [("name", "ada"), ("password", PASSWORD), ("next", elsewhere)];
+        let answer = form(&server, "/auth/sign-in", &fields).send().await.unwrap();
+        assert_eq!(answer.headers()[LOCATION], "/", "{elsewhere}");
+    }
+}
+
+#[tokio::test]
+async fn a_sign_in_begins_a_new_session() {
+    let (server, _folder) = serve(", openSignUp: true");
+    let ada = first(&server).await;
+    let is_ada = |cookie: &str| me(&server).header(COOKIE, cookie);
+    let again = form(&server, "/auth/sign-in", &[("name", "Ada"), ("password", PASSWORD)]).header(COOKIE, &ada);
+    let again = session(&again.send().await.unwrap()).unwrap();
+    assert_ne!(ada, again);
+    assert_eq!((status(is_ada(&ada)).await, status(is_ada(&again)).await), (401, 200));
+    // What somebody put there beforehand is not taken over (session fixation).
+    let planted =
+        form(&server, "/auth/sign-in", &[("name", "ada"), ("password", PASSWORD)]).header(COOKIE, "cw_session=planted");
+    assert_ne!(session(&planted.send().await.unwrap()).unwrap(), "cw_session=planted");
+    let out = form(&server, "/auth/sign-out", &[]).header(COOKIE, &again).send().await.unwrap();
+    assert!(out.headers()[SET_COOKIE].to_str().unwrap().contains("Max-Age=0"));
+    assert_eq!(status(is_ada(&again)).await, 401);
+    let bob = second(&server).await;
+    assert_eq!(status(me(&server).header(COOKIE, format!("{bob}; {again}"))).await, 400);
+    assert_eq!(
+        status(server.ask(Method::POST, "/api/endpoints/p/admins").json(&json!({})).header(COOKIE, &bob)).await,
+        404
+    );
+}
+
+/// Login CSRF: another site's form signs nobody in, nor out.
+#[tokio::test]
+async fn forms_of_other_sites_are_refused() {
+    let (server, _folder) = serve("");
+    let ada = first(&server).await;
+    for path in ["/auth/sign-in", "/auth/sign-out", "/auth/password", "/auth/keys"] {
+        for origin in ["https://evil.test", "null", "http://127.0.0.1:1"] {
+            let sent = server.ask(Method::POST, path).header(ORIGIN, origin).header(COOKIE, &ada);
+            assert_eq!(status(sent).await, 403, "{path}, {origin}");
+        }
+    }
+    assert_eq!(status(me(&server).header(COOKIE, &ada)).await, 200);
+}
+
+#[tokio::test]
+async fn guessing_is_slowed_down() {
+    let (server, _folder) = serve("");
+    first(&server).await;
+    let wrong = sign_in(&server, "ada", "wrong").await;
+    let nobody = sign_in(&server, "nob", "wrong").await;
+    assert_eq!((wrong.status(), nobody.status()), (401.try_into().unwrap(), 401.try_into().unwrap()));
+    let (wrong, nobody) = (wrong.text().await.unwrap(), nobody.text().await.unwrap());
+    assert_eq!(wrong.replace("ada", "nob"), nobody, "this tells who is there");
+    for _ in 0..9 {
+        assert_eq!(sign_in(&server, "ada", "wrong").await.status().as_u16(), 401);
+    }
+    let stopped = sign_in(&server, "ADA", PASSWORD).await;
+    assert_eq!(stopped.status().as_u16(), 429);
+    assert!(stopped.headers()["retry-after"].to_str().unwrap().parse::<u64>().unwrap() > 800);
+}
+
+/// A9, and what becomes of a stream that is open.
+#[tokio::test]
+async fn what_a_user_has_ends_with_his_rights() {
+    let (server, _folder) = serve("");
+    let ada = first(&server).await;
+    let store = Store::open(&server.database).await.unwrap();
+    let (user, _) = store.user_by_name("ada").await.unwrap().unwrap();
+    let message = json!({ "id": "m", "role": "user", "parts": [{ "type": "text", "text": "count to 1500" }] });
+    let body = json!({ "id": "c", "trigger": "submit-message", "messages": [message] });
+    let stream = server.ask(Method::POST, "/api/agent/p/a?conversationId=c").json(&body).header(COOKIE, &ada);
+    let stream = stream.send().await.unwrap();
+    assert_eq!(stream.status().as_u16(), 200);
+    store.set_disabled(&user.id, Some(1)).await.unwrap();
+    let disabled = Instant::now();
+    assert_eq!(status(me(&server).header(COOKIE, &ada)).await, 401);
+    assert_eq!(sign_in(&server, "ada", PASSWORD).await.status().as_u16(), 401);
+    let text = stream.text().await.unwrap();
+    assert!(disabled.elapsed() < Duration::from_secs(5) && !text.contains("[DONE]"), "{:?}", disabled.elapsed());
+    store.set_disabled(&user.id, None).await.unwrap();
+    assert_eq!(status(me(&server).header(COOKIE, &ada)).await, 200);
+    let fields = [("current", PASSWORD), ("password", "quite another sentence")];
+    let changed = form(&server, "/auth/password", &fields).header(COOKIE, &ada).send().await.unwrap();
+    let new = session(&changed).unwrap();
+    assert_eq!(
+        (status(me(&server).header(COOKIE, &ada)).await, status(me(&server).header(COOKIE, &new)).await),
+        (401, 200)
+    );
+    assert_eq!(sign_in(&server, "ada", PASSWORD).await.status().as_u16(), 401);
+}
+
+#[tokio::test]
+async fn keys_of_programs() {
+    let (server, _folder) = serve(", openSignUp: true");
+    let (ada, bob) = (first(&server).await, second(&server).await);
+    let make = |cookie: &str, scopes: Value, days: u32| {
+        let body = json!({ "name": "job", "scopes": scopes, "expiresInDays": days });
+        server.ask(Method::POST, "/api/keys").header(COOKIE, cookie).json(&body)
+    };
+    let made = make(&ada, json!(["endpoints"]), 30).send().await.unwrap();
+    assert_eq!(made.status().as_u16(), 201);
+    let made: Value = made.json().await.unwrap();
+    let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
+    let bearer = |request: RequestBuilder, key: &str| request.header(AUTHORIZATION, format!("Bearer {key}"));
+    assert_eq!(status(bearer(me(&server), key)).await, 200);
+    assert_eq!(status(me(&server).header("x-api-key", key)).await, 200);
+    assert_eq!(status(bearer(me(&server), key).header("x-api-key", "cw_other")).await, 400);
+    assert_eq!(status(bearer(me(&server), key).header(COOKIE, &bob)).await, 400);
+    for path in [
+        "/api/conversations",
+        "/api/runs",
+        "/api/agent/p/a/c/stream",
+        "/api/keys",
+        "/p",
+        "/auth/account",
+        "/api/config/status",
+    ] {
+        assert_eq!(status(bearer(server.ask(Method::GET, path), key)).await, 403, "{path}");
+        // The session beside it does not give the key more.
+        assert_eq!(status(bearer(server.ask(Method::GET, path), key).header(COOKIE, &ada)).await, 403, "{path}");
+    }
+    for wrong in ["cw_", "cw_AAAA", "x", ""] {
+        assert_eq!(status(bearer(me(&server), wrong).header(COOKIE, &ada)).await, 401, "{wrong}");
+    }
+    for (scopes, days) in
+        [(json!([]), 30), (json!(["endpoints"]), 0), (json!(["endpoints"]), 400), (json!(["all"]), 30)]
+    {
+        assert_eq!(status(make(&ada, scopes.clone(), days)).await, 422, "{scopes}, {days}");
+    }
+    let list: Value =
+        server.ask(Method::GET, "/api/keys").header(COOKIE, &ada).send().await.unwrap().json().await.unwrap();
+    assert!(list.to_string().contains(id) && !list.to_string().contains(key));
+    let delete = |cookie: &str| server.ask(Method::DELETE, &format!("/api/keys/{id}")).header(COOKIE, cookie);
+    assert_eq!((status(delete(&bob)).await, status(delete(&ada)).await), (404, 204));
+    assert_eq!(status(bearer(me(&server), key)).await, 401);
+}
+
+#[tokio::test]
+async fn where_there_are_no_accounts_there_is_nothing() {
+    let server = Server::start();
+    for path in ["/auth/sign-in", "/auth/sign-up", "/auth/first-admin", "/auth/account", "/api/keys"] {
+        assert_eq!(status(server.ask(Method::GET, path)).await, 404, "{path}");
+    }
+}
