@@ -133,14 +133,15 @@ fn tools() {
         |
      12 |     tools: [{ endpointId: search, confirm: { expires: 60 } }]
         |                                              ^^^^^^^
-        = help: one of `remember`, `expiresAfterSeconds`
+        = help: one of `remember` and `expiresAfterSeconds`
     ");
     assert_snapshot!(asks("confirm: true, visibleParameters: [query]"), @"
     refused
-    chatwright.yaml:12:79: error: the endpoint `search` has no parameter `query`
+    chatwright.yaml:12:70: error: the endpoint `search` has no parameter `query`
         |
      12 |     tools: [{ endpointId: search, confirm: true, visibleParameters: [query] }]
         |                                                                      ^^^^^
+        = help: the only one is `q`
     ");
     assert_snapshot!(check(&agent("", "[[search]]")), @"
     refused

@@ -8,6 +8,7 @@ connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
 api:
   - id: remove
     type: Api
+    auth: public
     description: Delete
     payloadSchema: { type: object, properties: { title: { type: string } } }
     routine: [{ ':return': removed }]
@@ -15,6 +16,7 @@ agents:
   - id: a
     type: Agent
     connectionId: demo
+    auth: public
     properties: { model: demo }
     tools: [{ endpointId: remove, name: delete_it, confirm: true }]
 pages: [{ id: p, auth: public }]
