@@ -30,7 +30,7 @@ impl Run<'_> {
     ) -> Result<(Vec<ToolCall>, bool), Failure> {
         let Reply { said, calls, reason, usage } = reply;
         // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
-        let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls);
+        let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
         let results = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);

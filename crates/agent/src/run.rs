@@ -121,10 +121,12 @@ impl<'a> Run<'a> {
                 return Ok(Ending::Limit(limit));
             }
             let reply = self.ask(sink).await?;
+            // A provider that paused goes on when it reads its reply so far; the limit of steps bounds that, too.
+            let is_paused = reply.reason == FinishReason::Pause;
             let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
             let (calls, settled) = self.act_on_calls(reply, verdict, sink).await?;
             self.check_not_stopped()?;
-            if calls.is_empty() {
+            if calls.is_empty() && !is_paused {
                 return Ok(Ending::Done);
             }
             if verdict == Verdict::Stop {

@@ -517,6 +517,23 @@ async fn limits() {
     assert_eq!(ending(check(case).await), "Limit(Time)");
 }
 
+/// A provider that pauses reads its reply so far and goes on by itself, as often as the agent has steps.
+#[tokio::test(start_paused = true)]
+async fn a_pause_is_none_for_the_user() {
+    let pauses = || {
+        let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "search": 1 }) };
+        let (reason, usage) = (FinishReason::Pause, contract::Usage::default());
+        let finish = Part::Finish { reason, raw_reason: None, usage, metadata: None };
+        vec![Cue::Part(item), Cue::Part(finish)]
+    };
+    let (notes, requests) = Case::of(vec![pauses(), pauses(), says("found")]).run().await;
+    assert!(notes.ends_with("Done"), "{notes}");
+    assert_eq!(requests.iter().map(|request| request.messages.len()).collect::<Vec<_>>(), [1, 2, 3]);
+    let mut case = Case::of(vec![pauses(), pauses()]);
+    case.settings.max_steps = 2;
+    assert!(check(case).await.ends_with("Limit(MaxSteps)"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_a_turn_may_take() {
     let n = |n: u32| calls(&[("a", "slow", &format!(r#"{{"n":{n}}}"#))]);

@@ -81,12 +81,13 @@ pub(crate) fn usage(usage: contract::Usage) -> Usage {
 }
 
 fn reason(reason: contract::FinishReason) -> &'static str {
-    use contract::FinishReason::{ContentFilter, Error, Length, Other, Stop, ToolCalls};
+    use contract::FinishReason::{ContentFilter, Error, Length, Other, Pause, Stop, ToolCalls};
     match reason {
         Stop => "stop",
         Length => "length",
         ContentFilter => "content-filter",
         ToolCalls => "tool-calls",
+        Pause => "pause",
         Error => "error",
         Other => "other",
     }

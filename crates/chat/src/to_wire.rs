@@ -287,6 +287,6 @@ pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
         From::ContentFilter => FinishReason::ContentFilter,
         From::ToolCalls => FinishReason::ToolCalls,
         From::Error => FinishReason::Error,
-        From::Other => FinishReason::Other,
+        From::Pause | From::Other => FinishReason::Other,
     }
 }

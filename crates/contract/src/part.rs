@@ -185,6 +185,8 @@ pub enum FinishReason {
     ContentFilter,
     /// It waits for tools.
     ToolCalls,
+    /// The provider's own tools took long; asked again with the reply so far, it goes on.
+    Pause,
     /// The provider failed.
     Error,
     /// Something else.

@@ -176,7 +176,8 @@ impl Reader {
 
 fn reason(raw: Option<&str>) -> FinishReason {
     match raw {
-        Some("end_turn" | "stop_sequence" | "pause_turn") => FinishReason::Stop,
+        Some("end_turn" | "stop_sequence") => FinishReason::Stop,
+        Some("pause_turn") => FinishReason::Pause,
         Some("tool_use") => FinishReason::ToolCalls,
         Some("max_tokens" | "model_context_window_exceeded") => FinishReason::Length,
         Some("refusal") => FinishReason::ContentFilter,

@@ -64,7 +64,7 @@ fn blocks_that_are_not_understood() {
     text-delta {"id":"1","delta":"So far: "}
     text-delta {"id":"1","delta":"rust."}
     text-end {"id":"1","metadata":{"anthropic":{"type":"compaction"}}}
-    finish {"reason":"stop","rawReason":"pause_turn","usage":{"inputTokens":5,"outputTokens":8,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    finish {"reason":"pause","rawReason":"pause_turn","usage":{"inputTokens":5,"outputTokens":8,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
 }
 
