@@ -79,6 +79,11 @@ fn about_call(kind: &str, call_id: String, data: Value) -> Chunk {
     Chunk::Data(DataChunk { kind: kind.to_owned(), id: Some(call_id), data, transient: None })
 }
 
+/// An id that is unique in the message: providers number their sources anew in each reply.
+fn new_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}
+
 impl ToWire {
     /// One whose questions expire by this clock.
     pub(crate) fn at(clock: Clock) -> Self {
@@ -124,9 +129,8 @@ impl ToWire {
                 dynamic: dynamic.then_some(true),
             }),
             Event::ApprovalRequest { call_id, asked, terms } => {
-                let approval_id = uuid::Uuid::now_v7().simple().to_string();
                 let terms = Some(Box::new(self.terms(asked, terms)));
-                out.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: call_id, terms });
+                out.push(Chunk::ToolApprovalRequest { approval_id: new_id(), tool_call_id: call_id, terms });
             }
             Event::CallGranted { call_id, tool, grant } => out.push(standing_approval(call_id, &tool, &grant)),
             Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
@@ -214,12 +218,12 @@ impl ToWire {
                 dynamic: None,
                 preliminary: None,
             },
-            Part::Source(Source::Url { id, url, title, metadata }) => {
-                Chunk::SourceUrl(SourceUrl { source_id: id, url, title, provider_metadata: metadata })
+            Part::Source(Source::Url { url, title, metadata, .. }) => {
+                Chunk::SourceUrl(SourceUrl { source_id: new_id(), url, title, provider_metadata: metadata })
             }
-            Part::Source(Source::Document { id, media_type, title, filename, metadata }) => {
+            Part::Source(Source::Document { media_type, title, filename, metadata, .. }) => {
                 Chunk::SourceDocument(SourceDocument {
-                    source_id: id,
+                    source_id: new_id(),
                     media_type,
                     title,
                     filename,
@@ -288,5 +292,29 @@ pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
         From::ToolCalls => FinishReason::ToolCalls,
         From::Error => FinishReason::Error,
         From::Pause | From::Other => FinishReason::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Providers begin to number their sources anew in each reply of a message.
+    #[test]
+    fn sources_of_all_steps_have_their_own_ids() {
+        let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
+        for _ in 0..2 {
+            let (id, url) = ("source-1".to_owned(), "https://example.org/".to_owned());
+            let source = Source::Url { id, url, title: None, metadata: None };
+            to_wire.convert(Event::Part(Part::Source(source)), &mut chunks);
+        }
+        let ids: std::collections::HashSet<_> = chunks
+            .iter()
+            .filter_map(|chunk| match chunk {
+                Chunk::SourceUrl(source) => Some(&source.source_id),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(ids.len(), 2);
     }
 }
