@@ -2,6 +2,7 @@
 
 use crate::Limit;
 use contract::Usage;
+use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Bounds of one turn, looked at before each request and each call of a tool. Absent: none.
@@ -18,13 +19,25 @@ pub struct Limits {
 }
 
 /// What a turn has taken so far.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Spent {
     pub(crate) requests: u32,
     pub(crate) tool_calls: u32,
     pub(crate) usage: Usage,
     /// Absent as long as no price was known.
     pub(crate) cost_usd: Option<f64>,
+}
+
+impl Spent {
+    /// This, and what came before.
+    pub(crate) fn with(mut self, before: &Self) -> Self {
+        self.requests = self.requests.saturating_add(before.requests);
+        self.tool_calls = self.tool_calls.saturating_add(before.tool_calls);
+        self.usage += before.usage;
+        let known = self.cost_usd.is_some() || before.cost_usd.is_some();
+        self.cost_usd = known.then(|| self.cost_usd.unwrap_or_default() + before.cost_usd.unwrap_or_default());
+        self
+    }
 }
 
 impl Limits {
@@ -49,20 +62,27 @@ impl Limits {
 /// What a run has taken, with the agents below it, and its bounds. What an agent below takes counts for those above, too.
 pub(crate) struct Meter {
     spent: Mutex<Spent>,
+    /// What the same turn took before it waited for the user.
+    before: Spent,
     limits: Limits,
     above: Option<Arc<Meter>>,
 }
 
 impl Meter {
-    pub(crate) fn new(limits: Limits, above: Option<Arc<Meter>>) -> Arc<Self> {
-        Arc::new(Self { spent: Mutex::default(), limits, above })
+    pub(crate) fn new(limits: Limits, before: Spent, above: Option<Arc<Meter>>) -> Arc<Self> {
+        Arc::new(Self { spent: Mutex::default(), before, limits, above })
     }
 
     fn lock(&self) -> MutexGuard<'_, Spent> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was taken so far.
+    /// What counts for the limits.
+    pub(crate) fn in_all(&self) -> Spent {
+        self.spent().with(&self.before)
+    }
+
+    /// What this run took so far.
     pub(crate) fn spent(&self) -> Spent {
         *self.lock()
     }
@@ -99,13 +119,13 @@ impl Meter {
 
     /// [`Limits::reached`], those above included.
     pub(crate) fn reached(&self) -> Option<Limit> {
-        self.each().find_map(|meter| meter.limits.reached(&meter.spent()))
+        self.each().find_map(|meter| meter.limits.reached(&meter.in_all()))
     }
 
     /// How many tools may still be called, and of how many; none without a limit.
     pub(crate) fn may_call(&self) -> Option<(u32, u32)> {
         let left =
-            self.each().filter_map(|meter| Some((meter.limits.may_call(&meter.spent())?, meter.limits.tool_calls?)));
+            self.each().filter_map(|meter| Some((meter.limits.may_call(&meter.in_all())?, meter.limits.tool_calls?)));
         left.min()
     }
 }
@@ -117,8 +137,8 @@ mod tests {
     #[test]
     fn what_is_taken_below_counts_above() {
         let limits = |tool_calls, requests| Limits { tool_calls, requests, ..Limits::default() };
-        let above = Meter::new(limits(Some(5), Some(3)), None);
-        let below = Meter::new(limits(None, Some(9)), Some(above.clone()));
+        let above = Meter::new(limits(Some(5), Some(3)), Spent::default(), None);
+        let below = Meter::new(limits(None, Some(9)), Spent::default(), Some(above.clone()));
         above.request();
         below.tool_calls(2);
         below.request();

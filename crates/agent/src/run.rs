@@ -1,7 +1,7 @@
 //! The loop: ask, run the tools, append, until something says stop.
 
 use crate::calls::{Ids, Offer};
-use crate::limits::Meter;
+use crate::limits::{Meter, Spent};
 use crate::loops::{self, Loops, Verdict};
 use crate::prune::{self, Prune};
 use crate::reply::{self, Failure, Reply};
@@ -11,6 +11,7 @@ use crate::{
     Agent, Ending, Event, EventSink, Limit, Outcome, PendingCall, Replied, Turn, WaitingCall, prepare_step, retry, stop,
 };
 use contract::{FinishReason, Message, ModelError, ModelErrorKind, Request, ToolSpec, Usage, UserPart};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,16 +22,24 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Runs a turn to its end. Never panics because of a tool or a model; ends within a second after `cancel`.
 pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outcome {
-    run_below(agent, turn, None, sink).await
+    run_below(agent, turn, None, Earlier::default(), sink).await.0
 }
 
-/// The same for an agent below another one, whose limits count for it, too.
+/// What a run took that waited for the user, so that going on does not begin its limits anew.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Earlier {
+    spent: Spent,
+    steps: u32,
+}
+
+/// The same for an agent below another one, whose limits count for it, too. Answers what it took in all as well.
 pub(crate) async fn run_below<S: EventSink>(
     agent: &Agent,
     turn: Turn,
     above: Option<Arc<Meter>>,
+    earlier: Earlier,
     sink: &mut S,
-) -> Outcome {
+) -> (Outcome, Earlier) {
     let limit = agent.settings.timeouts.total;
     let outer = turn.cancel.clone();
     // A child, so that running out of time ends the run as a stop would, and only the ending tells them apart.
@@ -43,7 +52,7 @@ pub(crate) async fn run_below<S: EventSink>(
     let gathered = sources::gather(agent, &turn.user_id, &cancel, sink).await;
     // A sink that closed before the beginning says so again at the first step.
     let agent = gathered.unwrap_or(Cow::Borrowed(agent));
-    let mut run = Run::new(&agent, turn, above, cancel.clone());
+    let mut run = Run::new(&agent, turn, above, earlier, cancel.clone());
     let ending = match run.drive(sink).await {
         Ok(ending) => ending,
         Err(Failure::Sink) => Ending::SinkClosed,
@@ -51,8 +60,9 @@ pub(crate) async fn run_below<S: EventSink>(
         Err(Failure::Model(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
         Err(Failure::Model(error)) => Ending::Failed(error),
     };
-    let spent = run.caller.meter.spent();
-    Outcome {
+    let meter = &run.caller.meter;
+    let (spent, in_all) = (meter.spent(), Earlier { spent: meter.in_all(), steps: run.all_steps() });
+    let outcome = Outcome {
         ending,
         finish_reason: run.finish_reason,
         usage: spent.usage,
@@ -60,7 +70,8 @@ pub(crate) async fn run_below<S: EventSink>(
         steps: run.steps,
         messages: run.messages,
         waiting: run.waiting,
-    }
+    };
+    (outcome, in_all)
 }
 
 /// A turn that runs.
@@ -76,6 +87,8 @@ pub(crate) struct Run<'a> {
     finish_reason: FinishReason,
     /// Requests to the model.
     pub(crate) steps: u32,
+    /// The same of the run that this one goes on with.
+    steps_before: u32,
     loops: Loops,
     /// Whether a call was refused because there were too many.
     pub(crate) is_over_calls: bool,
@@ -84,14 +97,20 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: Turn, above: Option<Arc<Meter>>, cancel: CancellationToken) -> Self {
+    fn new(
+        agent: &'a Agent,
+        turn: Turn,
+        above: Option<Arc<Meter>>,
+        earlier: Earlier,
+        cancel: CancellationToken,
+    ) -> Self {
         let caller = Caller {
             user_id: turn.user_id,
             conversation_id: turn.conversation_id,
             grants: turn.grants,
             cancel,
             is_sub_agent: above.is_some(),
-            meter: Meter::new(agent.settings.limits.clone(), above),
+            meter: Meter::new(agent.settings.limits.clone(), earlier.spent, above),
             agents: Arc::new(Semaphore::new(agent.settings.max_parallel_agents.max(1))),
         };
         Self {
@@ -104,6 +123,7 @@ impl<'a> Run<'a> {
             waiting: Vec::new(),
             finish_reason: FinishReason::Other,
             steps: 0,
+            steps_before: earlier.steps,
             loops: Loops::default(),
             is_over_calls: false,
             model: 0,
@@ -142,10 +162,15 @@ impl<'a> Run<'a> {
                 let text = loops::WARNING.to_owned();
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
-            if let Some(limit) = stop::limit(&self.agent.settings, self.steps, &calls) {
+            if let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), &calls) {
                 return Ok(Ending::Limit(limit));
             }
         }
+    }
+
+    /// Requests to the model, those before it waited included.
+    fn all_steps(&self) -> u32 {
+        self.steps.saturating_add(self.steps_before)
     }
 
     /// What the turn begins with is pruned; what it adds itself stays.
@@ -207,7 +232,7 @@ impl<'a> Run<'a> {
 
     fn request(&self) -> Request {
         let settings = &self.agent.settings;
-        let rule = prepare_step::rule(&settings.prepare_step, self.steps + 1);
+        let rule = prepare_step::rule(&settings.prepare_step, self.all_steps() + 1);
         let active_tools = rule.and_then(|rule| rule.active_tools.as_ref()).or(settings.active_tools.as_ref());
         let active = |spec: &&ToolSpec| active_tools.is_none_or(|active| active.contains(&spec.name));
         let tools = self.agent.tools.iter().map(|tool| tool.spec());

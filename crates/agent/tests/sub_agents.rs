@@ -237,6 +237,33 @@ async fn a_question_within_waits_for_the_user() {
     assert_eq!(states, ["done", "denied"]);
 }
 
+/// What an agent took before it waited counts when it goes on.
+#[tokio::test(start_paused = true)]
+async fn waiting_gives_no_new_limits() {
+    for settings in [
+        Settings { limits: Limits { requests: Some(2), ..Limits::default() }, ..Settings::default() },
+        Settings { limits: Limits { tool_calls: Some(1), ..Limits::default() }, ..Settings::default() },
+        Settings { max_steps: 2, ..Settings::default() },
+    ] {
+        let (write, written) = doing("write", true);
+        let (work, _) = doing("work", false);
+        let once = |id: &str, name: &str| calls(&[(id, name, "{}")]);
+        let replies = vec![once("w", "write"), once("x", "work"), once("y", "work"), says("never asked")];
+        let (mut helper, model) = agent("helper", replies, vec![write, work]);
+        helper.settings = settings;
+        let (mut above, _) = agent("above", vec![calls(&[("h", "helper", TASK)]), says("ok")], Vec::new());
+        above.agents.push(below(helper));
+        let mut told = Told::default();
+        let outcome = ask(&above, &mut told).await;
+        let state = Some(told.suspended[0].1.clone());
+        let call = outcome.waiting[0].call.clone();
+        let pending = vec![PendingCall { call, decision: Decision::Approved, state, asked: None }];
+        run(&above, outcome.messages, pending, &mut told).await;
+        assert_eq!((written().len(), model.requests().len()), (1, 2));
+        assert_eq!(told.finished[0], Err("The agent was stopped at a limit before it had an answer.".to_owned()));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
     let (above, model, written) = asking();

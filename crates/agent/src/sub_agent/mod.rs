@@ -9,7 +9,7 @@ mod view;
 
 pub use suspended::{Within, waiting_within};
 
-use crate::run::run_below;
+use crate::run::{Earlier, run_below};
 use crate::tools::{Caller, Came, Record};
 use crate::{Agent, Decision, Ending, Grant, PendingCall, Turn};
 use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
@@ -78,7 +78,7 @@ async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, above: (Progre
     };
     let turn = turn(&caller, vec![Arc::new(Message::User(vec![UserPart::Text { text }]))], Vec::new());
     let sink = ViewSink::new(View::new(&below.agent.id), call, above);
-    drive(below, turn, caller, sink).await
+    drive(below, turn, Earlier::default(), caller, sink).await
 }
 
 async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Caller, above: (Progress, Record)) -> Came {
@@ -95,9 +95,10 @@ async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Call
     if suspended.asks() {
         return suspended.wait();
     }
+    let earlier = suspended.earlier;
     let (messages, pending, view) = suspended.into_turn();
     let sink = ViewSink::new(view, call, above);
-    drive(below, turn(&caller, messages, pending), caller, sink).await
+    drive(below, turn(&caller, messages, pending), earlier, caller, sink).await
 }
 
 fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>) -> Turn {
@@ -111,11 +112,11 @@ fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>)
     }
 }
 
-async fn drive(below: &SubAgent, turn: Turn, caller: Caller, mut sink: ViewSink) -> Came {
-    let outcome = run_below(&below.agent, turn, Some(caller.meter), &mut sink).await;
+async fn drive(below: &SubAgent, turn: Turn, earlier: Earlier, caller: Caller, mut sink: ViewSink) -> Came {
+    let (outcome, in_all) = run_below(&below.agent, turn, Some(caller.meter), earlier, &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {
-        Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, view).wait(),
+        Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, in_all, view).wait(),
         Ending::Done => {
             view.state = State::Done;
             Came::Result(Ok(view.to_value()))

@@ -1,6 +1,7 @@
 //! What a suspended agent goes on from. It is stored with the conversation and never leaves the server.
 
 use super::view::View;
+use crate::run::Earlier;
 use crate::tools::Came;
 use crate::{Decision, Grant, PendingCall, WaitingCall};
 use contract::{ApprovalTerms, Message, ToolCall};
@@ -15,6 +16,9 @@ pub(super) struct Suspended {
     /// Calls that need a decision, in their order; one is asked after the other.
     calls: Vec<Call>,
     view: View,
+    /// What it took so far, which goes on to count for its limits.
+    #[serde(default)]
+    pub(super) earlier: Earlier,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -34,13 +38,13 @@ struct Call {
 }
 
 impl Suspended {
-    pub(super) fn new(messages: Vec<Arc<Message>>, waiting: Vec<WaitingCall>, view: View) -> Self {
+    pub(super) fn new(messages: Vec<Arc<Message>>, waiting: Vec<WaitingCall>, earlier: Earlier, view: View) -> Self {
         let messages = messages.into_iter().map(Arc::unwrap_or_clone).collect();
         let calls = waiting.into_iter().map(|waiting| {
             let WaitingCall { call, state, asked, terms } = waiting;
             Call { call, state, asked, terms, decision: None, grant: None }
         });
-        Self { messages, calls: calls.collect(), view }
+        Self { messages, calls: calls.collect(), view, earlier }
     }
 
     pub(super) fn read(state: Value) -> Option<Self> {
