@@ -190,7 +190,7 @@ impl Run<'_> {
                     outputs.insert(call.id, (call.name, ToolOutput::Denied(reason)));
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
-                _ => match self.offer.fitting(&call.name, &call.input) {
+                _ => match self.offer.fitting(&call, &call.input) {
                     Ok(runner) if asked.is_some_and(|asked| asked != runner.spec().fingerprint()) => {
                         let ruling = self.ruling(&call).await;
                         self.ask_user(call, runner.spec(), &ruling, sink).await?;

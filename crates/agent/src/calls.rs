@@ -30,6 +30,8 @@ pub(crate) enum Runner {
     Tool(Arc<dyn Tool>),
     /// Another agent.
     Agent(Arc<SubAgent>),
+    /// The provider, when the user says yes: see [`ToolCall::asks_for_provider`].
+    Provider(Arc<ToolSpec>),
 }
 
 impl Runner {
@@ -37,7 +39,14 @@ impl Runner {
         match self {
             Self::Tool(tool) => tool.spec(),
             Self::Agent(agent) => &agent.spec,
+            Self::Provider(spec) => spec,
         }
+    }
+
+    /// For a call that the provider runs.
+    fn provider(name: &str) -> Self {
+        let spec = ToolSpec::new(name, "", json!({ "type": "object" }));
+        Self::Provider(Arc::new(ToolSpec { needs_approval: true, ..spec }))
     }
 }
 
@@ -82,15 +91,19 @@ impl Offer {
                 return Checked { call, tool: Err(unusable) };
             }
         };
-        let tool = self.fitting(&call.name, &input);
+        let tool = self.fitting(&call, &input);
         if input.is_object() {
             call.input = input;
         }
         Checked { call, tool }
     }
 
-    /// The tool for these arguments.
-    pub(crate) fn fitting(&self, name: &str, input: &Value) -> Result<Runner, Unusable> {
+    /// The tool for a call with these arguments.
+    pub(crate) fn fitting(&self, call: &ToolCall, input: &Value) -> Result<Runner, Unusable> {
+        let name = call.name.as_str();
+        if call.asks_for_provider() {
+            return Ok(Runner::provider(name));
+        }
         let unusable = |error, dynamic| Unusable { input: input.clone(), error, dynamic };
         let Some(Offered { tool, schema }) = self.tools.get(name) else {
             return Err(unusable(self.no_such_tool(name), true));

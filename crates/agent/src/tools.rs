@@ -22,6 +22,9 @@ const AGENT_GRACE: Duration = Duration::from_millis(800);
 /// Reports of a call that wait to be told; what comes on top is left out.
 const WAITING_REPORTS: usize = 8;
 
+/// The result of a call that its provider runs: it was asked whether it may.
+const APPROVED: &str = "The user approved this call.";
+
 /// Where an agent below tells what happens to its calls; it goes on when that is on record.
 pub(crate) type Record = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClosed>>)>;
 
@@ -143,6 +146,7 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
     let running = async move {
         match runner {
             Runner::Tool(tool) => Came::Result(run_tool(&*tool, call, caller, progress).await),
+            Runner::Provider(_) => Came::Result(Ok(APPROVED.into())),
             Runner::Agent(agent) => sub_agent::run(&agent, &call, resumed, caller, (progress, record)).await,
         }
     };

@@ -534,6 +534,34 @@ async fn a_pause_is_none_for_the_user() {
     assert!(check(case).await.ends_with("Limit(MaxSteps)"));
 }
 
+/// A call that the provider runs waits for the user like any other; what the user decides is its result.
+#[tokio::test(start_paused = true)]
+async fn a_provider_that_asks_first() {
+    let call = ToolCall {
+        id: "r".to_owned(),
+        name: "mcp.add".to_owned(),
+        input: json!({ "a": 1 }),
+        provider_executed: false,
+        metadata: serde_json::from_value(json!({ "p": { "approvalRequestId": "r" } })).unwrap(),
+    };
+    let ToolCall { id, name, input, metadata, .. } = call.clone();
+    let asks = Part::ToolCall { id, name, input: input.to_string(), provider_executed: false, metadata };
+    let finish = calls(&[]).pop().unwrap();
+    assert!(check(Case::of(vec![vec![Cue::Part(asks), finish]])).await.ends_with("Waiting"));
+    for (decision, expected) in [
+        (Decision::Approved, ToolOutput::Text("The user approved this call.".to_owned())),
+        (Decision::Denied(None), ToolOutput::Denied(None)),
+    ] {
+        let mut case = Case::of(vec![says("ok")]);
+        case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
+        case.pending = vec![PendingCall { call: call.clone(), decision, state: None, asked: None }];
+        let (notes, requests) = case.run().await;
+        assert!(notes.ends_with("Done"), "{notes}");
+        let Message::Tool(results) = &*requests[0].messages[2] else { panic!("{requests:?}") };
+        assert_eq!(results[0].output, expected);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_a_turn_may_take() {
     let n = |n: u32| calls(&[("a", "slow", &format!(r#"{{"n":{n}}}"#))]);

@@ -124,6 +124,15 @@ pub struct ToolCall {
     pub metadata: Option<ProviderMetadata>,
 }
 
+impl ToolCall {
+    /// Whether the provider runs it itself as soon as the user says yes. Its codec marks it with `approvalRequestId` in the
+    /// metadata, and takes the call's result as the answer.
+    pub fn asks_for_provider(&self) -> bool {
+        let mut own = self.metadata.iter().flat_map(|metadata| metadata.values());
+        !self.provider_executed && own.any(|own| own.get("approvalRequestId").is_some())
+    }
+}
+
 /// What became of a call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]

@@ -4,6 +4,7 @@ use crate::driver::broken;
 use contract::ModelError;
 use serde::de::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// What codecs hold of one reply (arguments, items) until it is complete, in bytes.
@@ -55,6 +56,12 @@ impl CallIds {
 /// The name of a call that names no tool; the loop tells the model that there is no such tool.
 pub(crate) fn tool_name(given: Option<String>) -> String {
     given.filter(|name| !name.trim().is_empty()).unwrap_or_else(|| "unnamed_tool".to_owned())
+}
+
+/// Calls that another provider made earlier in the conversation may have ids and names that an API refuses.
+pub(crate) fn plain(id: &str) -> Cow<'_, str> {
+    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    if id.chars().all(fits) { id.into() } else { id.replace(|c| !fits(c), "_").into() }
 }
 
 /// Counts what is held of a reply.

@@ -3,12 +3,12 @@
 use super::PROVIDER;
 use super::abilities::{self, Abilities};
 use super::{cache, file};
+use crate::lenient::plain;
 use crate::options;
 use contract::{
     AssistantPart, Message, ProviderMetadata, Request, Sampling, ToolChoice, ToolOutput, ToolResult, ToolSpec, UserPart,
 };
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Without a limit in the config, that of a model which is not known.
@@ -223,10 +223,4 @@ fn reasoning_block(text: &str, metadata: &ProviderMetadata) -> Option<Value> {
     }
     let signature = own.get("signature")?;
     Some(json!({ "type": "thinking", "thinking": text, "signature": signature }))
-}
-
-/// Calls that another provider made earlier in the conversation may have ids and names that this API refuses.
-fn plain(id: &str) -> Cow<'_, str> {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
-    if id.chars().all(fits) { id.into() } else { id.replace(|c| !fits(c), "_").into() }
 }

@@ -1,6 +1,7 @@
 //! The contract's request → a Chat Completions request.
 
 use super::PROVIDER;
+use crate::lenient::plain;
 use crate::{file, openai, options};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolCall, ToolChoice, ToolSpec,
@@ -193,7 +194,7 @@ fn takes_back(metadata: Option<&ProviderMetadata>) -> bool {
 fn tool_call(call: &ToolCall) -> Value {
     let arguments = if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() };
     let mut written =
-        json!({ "id": call.id, "type": "function", "function": { "name": call.name, "arguments": arguments } });
+        json!({ "id": call.id, "type": "function", "function": { "name": plain(&call.name), "arguments": arguments } });
     if let Some(extra) = call.metadata.as_ref().and_then(|metadata| metadata.get(PROVIDER)?.get("extraContent")) {
         written["extra_content"] = extra.clone();
     }

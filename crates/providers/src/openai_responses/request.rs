@@ -3,6 +3,8 @@
 //! Nothing is stored at the provider: the transcript is this server's, and reasoning goes back encrypted.
 
 use super::PROVIDER;
+use super::server_tool::{self, APPROVAL_REQUEST};
+use crate::lenient::plain;
 use crate::{file, openai, options};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolOutput, ToolResult,
@@ -84,22 +86,51 @@ fn input(messages: &[Arc<Message>]) -> Value {
     let mut input = Vec::new();
     for message in messages {
         if let Message::Assistant(parts) = &**message {
-            kinds.extend(parts.iter().filter_map(item_type));
+            kinds.extend(parts.iter().filter_map(|part| own_kind(part, parts)));
         }
         input.extend(items(message, &kinds));
     }
     input.into()
 }
 
-/// A call that went as an item of its own kind: its id and that kind.
-fn item_type(part: &AssistantPart) -> Option<(&str, &str)> {
+/// What a call's result has to be.
+#[derive(Clone, Copy)]
+enum ResultKind<'a> {
+    /// Of a tool that takes text.
+    Custom,
+    /// The answer to this request, which asks for these arguments.
+    Approval { request_id: &'a str, input: &'a Value, is_changed: bool },
+}
+
+/// Of a call that went as an item of its own kind: its id, and what its result has to be.
+fn own_kind<'a>(part: &'a AssistantPart, parts: &[AssistantPart]) -> Option<(&'a str, ResultKind<'a>)> {
     let AssistantPart::ToolCall(call) = part else { return None };
-    Some((&call.id, call.metadata.as_ref()?.get(PROVIDER)?.get("itemType")?.as_str()?))
+    let own = call.metadata.as_ref()?.get(PROVIDER)?;
+    let kind = match own.get("itemType")?.as_str()? {
+        APPROVAL_REQUEST => {
+            let request_id = own.get("approvalRequestId")?.as_str()?;
+            let is_changed = !parts.iter().any(|part| match part {
+                AssistantPart::ProviderItem { item, .. } => {
+                    item["id"] == request_id && server_tool::arguments(item) == call.input
+                }
+                _ => false,
+            });
+            ResultKind::Approval { request_id, input: &call.input, is_changed }
+        }
+        _ => ResultKind::Custom,
+    };
+    Some((&call.id, kind))
 }
 
 /// A result as the kind of its call wants it.
-fn result_item(result: &ToolResult, kind: Option<&str>) -> Value {
-    let kind = if kind == Some("custom_tool_call") { "custom_tool_call_output" } else { "function_call_output" };
+fn result_item(result: &ToolResult, kind: Option<ResultKind<'_>>) -> Value {
+    let kind = match kind {
+        Some(ResultKind::Approval { request_id, input, is_changed }) => {
+            return approval(request_id, &result.output, is_changed.then_some(input));
+        }
+        Some(ResultKind::Custom) => "custom_tool_call_output",
+        None => "function_call_output",
+    };
     let output = match &result.output {
         ToolOutput::Content(parts) => parts.iter().cloned().map(|part| user_part(&part.into())).collect(),
         other => Value::from(other.to_text()),
@@ -107,7 +138,22 @@ fn result_item(result: &ToolResult, kind: Option<&str>) -> Value {
     json!({ "type": kind, "call_id": result.call_id, "output": output })
 }
 
-fn items(message: &Message, kinds: &HashMap<&str, &str>) -> Vec<Value> {
+/// The answer to a request. A yes to other arguments than those that OpenAI would use is a no that names them.
+fn approval(request_id: &str, output: &ToolOutput, changed: Option<&Value>) -> Value {
+    let mut answer = json!({ "type": "mcp_approval_response", "approval_request_id": request_id });
+    let reason = match changed {
+        _ if output.is_error() => Some(output.to_text()),
+        Some(input) => Some(format!("The user approves only these arguments: {input}")),
+        None => None,
+    };
+    answer["approve"] = reason.is_none().into();
+    if let Some(reason) = reason {
+        answer["reason"] = reason.into();
+    }
+    answer
+}
+
+fn items(message: &Message, kinds: &HashMap<&str, ResultKind<'_>>) -> Vec<Value> {
     match message {
         Message::System(text) => vec![json!({ "role": "system", "content": text })],
         Message::User(parts) => {
@@ -158,9 +204,13 @@ fn assistant_item(part: &AssistantPart) -> Option<Value> {
         }
         AssistantPart::Reasoning { text, metadata } => reasoning_item(text, metadata.as_ref()?)?,
         // What the provider ran itself, or has as a kind of its own, goes back as its item.
-        AssistantPart::ToolCall(call) if call.provider_executed || item_type(part).is_some() => return None,
+        AssistantPart::ToolCall(call)
+            if call.provider_executed || own(call.metadata.as_ref(), "itemType").is_some() =>
+        {
+            return None;
+        }
         AssistantPart::ToolCall(call) => {
-            let mut item = json!({ "type": "function_call", "call_id": call.id, "name": call.name,
+            let mut item = json!({ "type": "function_call", "call_id": call.id, "name": plain(&call.name),
                 "arguments": call.input.to_string() });
             if let Some(caller) = own(call.metadata.as_ref(), "caller") {
                 item["caller"] = caller.clone();

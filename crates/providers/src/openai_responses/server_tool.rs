@@ -6,6 +6,10 @@ use contract::{Part, ProviderMetadata, Source};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
+/// A call of a remote tool that OpenAI makes itself, once the user says yes. Until then it is a call of ours, whose result is the
+/// user's answer.
+pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
+
 /// What the tools of a reply share.
 #[derive(Default)]
 pub(crate) struct Tools {
@@ -42,6 +46,7 @@ pub(crate) fn call_of(item: &Value) -> Option<(&str, Runner)> {
         "local_shell_call" => ("local_shell", Runner::Caller),
         "apply_patch_call" => ("apply_patch", Runner::Caller),
         "custom_tool_call" => (item["name"].as_str()?, Runner::Caller),
+        APPROVAL_REQUEST => (item["name"].as_str()?, Runner::Caller),
         _ => return None,
     })
 }
@@ -64,7 +69,12 @@ pub(crate) fn call_id(item: &Value) -> Option<String> {
 /// Whether a call and its result go back as items of their own kinds. A call of a tool that OpenAI knows and this server does
 /// not have goes back as a call of a function: as such it may have failed.
 pub(crate) fn is_own_kind(item: &Value) -> bool {
-    item["type"] == "custom_tool_call"
+    item["type"] == "custom_tool_call" || item["type"] == APPROVAL_REQUEST
+}
+
+/// The name that a user sees.
+pub(crate) fn shown_name(item: &Value, name: &str) -> String {
+    if item["type"] == APPROVAL_REQUEST { format!("mcp.{name}") } else { name.to_owned() }
 }
 
 /// What goes back with a call: which item it was, so that its result can be written as the API wants it.
@@ -72,6 +82,9 @@ pub(crate) fn metadata(item: &Value) -> ProviderMetadata {
     let mut own = json!({ "itemId": item["id"] });
     if is_own_kind(item) {
         own["itemType"] = item["type"].clone();
+    }
+    if item["type"] == APPROVAL_REQUEST {
+        own["approvalRequestId"] = item["id"].clone();
     }
     Map::from_iter([(PROVIDER.to_owned(), own)])
 }
@@ -106,9 +119,16 @@ pub(crate) fn input(item: &Value) -> Value {
         }
         "apply_patch_call" => json!({ "callId": item["call_id"], "operation": item["operation"] }),
         "custom_tool_call" => json!({ "input": item["input"] }),
+        APPROVAL_REQUEST => arguments(item),
         "computer_call" => json!({ "action": item["action"], "pendingSafetyChecks": item["pending_safety_checks"] }),
         _ => json!({}),
     }
+}
+
+/// The arguments of a remote tool.
+pub(crate) fn arguments(item: &Value) -> Value {
+    let given = item["arguments"].as_str().and_then(|arguments| serde_json::from_str(arguments).ok());
+    given.filter(Value::is_object).unwrap_or_else(|| json!({}))
 }
 
 impl Tools {

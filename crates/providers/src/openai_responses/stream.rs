@@ -195,7 +195,7 @@ impl Reader {
     fn begin_tool(&mut self, event: &Event<'_>, parts: &mut Vec<Part>) -> Result<Open, ModelError> {
         let item = self.whole(event)?;
         let Some((name, runner)) = server_tool::call_of(&item) else { return Ok(Open::Other) };
-        let (id, name) = (self.calls.name(server_tool::call_id(&item))?, name.to_owned());
+        let (id, name) = (self.calls.name(server_tool::call_id(&item))?, server_tool::shown_name(&item, name));
         let provider_executed = runner == Runner::Provider;
         parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed });
         Ok(Open::Tool { id, name, runner })

@@ -142,6 +142,54 @@ fn tools_that_the_provider_runs() {
     "##);
 }
 
+/// OpenAI asks before it calls a remote tool; the answer goes back behind its request.
+#[test]
+fn a_remote_tool_that_asks_first() {
+    let item =
+        r#"{"id":"mcpr_1","type":"mcp_approval_request","server_label":"s","name":"add","arguments":"{\"a\":1}"}"#;
+    let lines = format!(
+        "{{\"type\":\"response.output_item.added\",\"output_index\":0,\"item\":{item}}}\n\
+         {{\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":{item}}}\n\
+         {{\"type\":\"response.completed\",\"response\":{{}}}}"
+    );
+    insta::assert_snapshot!(shown(Reader::default(), &events(&lines, "")), @r##"
+    tool-input-start {"id":"mcpr_1","name":"mcp.add"}
+    tool-call {"id":"mcpr_1","name":"mcp.add","input":"{\"a\":1}","metadata":{"openai":{"itemId":"mcpr_1","itemType":"mcp_approval_request","approvalRequestId":"mcpr_1"}}}
+    provider-item {"provider":"openai","item":{"id":"mcpr_1","type":"mcp_approval_request","server_label":"s","name":"add","arguments":"{\"a\":1}"}}
+    finish {"reason":"tool-calls","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+    let check = |input: serde_json::Value, output: ToolOutput| {
+        let metadata = json!({ "openai": { "itemId": "mcpr_1", "itemType": "mcp_approval_request", "approvalRequestId": "mcpr_1" } });
+        let call = ToolCall {
+            id: "call_1".to_owned(),
+            name: "mcp.add".to_owned(),
+            input,
+            provider_executed: false,
+            metadata: serde_json::from_value(metadata).unwrap(),
+        };
+        assert!(call.asks_for_provider());
+        let (call_id, name) = (call.id.clone(), call.name.clone());
+        let item = serde_json::from_str(item).unwrap();
+        let said =
+            vec![AssistantPart::ToolCall(call), AssistantPart::ProviderItem { provider: "openai".to_owned(), item }];
+        let result = ToolResult { call_id, name, output, metadata: None };
+        let body = body("gpt-5", &request(vec![Message::Assistant(said), Message::Tool(vec![result])]));
+        assert_eq!(body["input"][0]["type"], "mcp_approval_request");
+        body["input"][1].to_string()
+    };
+    let yes = || ToolOutput::Text("yes".to_owned());
+    let answers = [
+        check(json!({ "a": 1 }), yes()),
+        check(json!({ "a": 2 }), yes()),
+        check(json!({ "a": 1 }), ToolOutput::Denied(Some("not now".to_owned()))),
+    ];
+    insta::assert_snapshot!(answers.join("\n"), @r##"
+    {"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":true}
+    {"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":false,"reason":"The user approves only these arguments: {\"a\":2}"}
+    {"type":"mcp_approval_response","approval_request_id":"mcpr_1","approve":false,"reason":"not now"}
+    "##);
+}
+
 /// Items go back to their provider as they came, a text with its phase, the summaries of one reasoning as one item, and the
 /// result of a tool with text as its input as one of that kind.
 #[test]
