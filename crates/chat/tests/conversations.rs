@@ -497,6 +497,23 @@ async fn a_pending_approval_outlives_a_restart() {
     "#);
 }
 
+/// A call that the provider makes after a yes waits like any other; the provider's own item and the answer are in the next request.
+#[tokio::test]
+async fn a_question_of_the_provider_outlives_a_restart() {
+    let metadata = serde_json::from_value(json!({ "p": { "approvalRequestId": "r" } })).unwrap();
+    let (id, name, input) = ("r".to_owned(), "mcp.add".to_owned(), r#"{"a":1}"#.to_owned());
+    let asks = Part::ToolCall { id, name, input, provider_executed: false, metadata };
+    let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "id": "r" }) };
+    let finish = calls(&[]).pop().unwrap();
+    let house = House::open(vec![vec![Cue::Part(asks), Cue::Part(item), finish]]).await;
+    house.ask(message("m1", "add")).await;
+    let house = House::reopen(house.folder.clone(), vec![says("2")]).await;
+    let chunks = house.ask(approve("r", true)).await;
+    assert!(told(&chunks).starts_with("start\ntool-output-available \"r\" \"The user approved this call.\"\n"));
+    let sent = &house.model.requests()[0].messages;
+    assert_snapshot!(serde_json::to_string(&sent[1..].iter().map(|message| &**message).collect::<Vec<_>>()).unwrap(), @r##"[{"role":"assistant","content":[{"type":"tool-call","id":"r","name":"mcp.add","input":{"a":1},"metadata":{"p":{"approvalRequestId":"r"}}},{"type":"provider-item","provider":"p","item":{"id":"r"}}]},{"role":"tool","content":[{"callId":"r","name":"mcp.add","output":{"type":"text","value":"The user approved this call."}}]}]"##);
+}
+
 #[tokio::test]
 async fn what_a_client_may_bring() {
     let house = House::open(vec![says("ok")]).await;
