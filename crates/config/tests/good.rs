@@ -2,6 +2,7 @@
 
 use config::{
     AgentType, Config, Confirm, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
+    AgentType, AuthMode, Config, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
 };
 use insta::assert_debug_snapshot;
 use serde_json::{Value, json};
@@ -273,4 +274,22 @@ fn how_the_user_is_asked() {
     check(", confirm: {}", terms(true, None));
     check(", confirm: { remember: false }", terms(false, None));
     check(", confirm: { expiresAfterSeconds: 60 }", terms(true, Some(60)));
+fn callers_are_told_apart() {
+    let auth = |text: &str| load(&format!("auth: {text}\n")).0.auth;
+    assert!(matches!(load("pages: []\n").0.auth.mode, AuthMode::Local));
+    let password = auth("{ mode: password, publicUrls: ['https://a.test'], sessionIdleHours: 8 }");
+    let AuthMode::Password(settings) = password.mode else { panic!("not password") };
+    assert_eq!((settings.open_sign_up, settings.session_idle), (false, Duration::from_secs(8 * 3600)));
+    let jwt =
+        auth("{ mode: jwt, jwksUrl: 'https://id.test/keys', issuer: id, audience: chat, claims: { roles: groups } }");
+    let AuthMode::Jwt(settings) = jwt.mode else { panic!("not jwt") };
+    assert_eq!((settings.audience, settings.leeway), (vec!["chat".to_owned()], Duration::from_secs(30)));
+    assert_eq!((settings.claims.user_id.as_str(), settings.claims.roles.as_str()), ("sub", "groups"));
+    let proxy = auth("{ mode: proxy, trustedProxies: ['10.1.2.3/8', '::1'], userHeader: X-User }");
+    let AuthMode::Proxy(settings) = proxy.mode else { panic!("not proxy") };
+    let trusted: Vec<_> = settings.trusted.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        (trusted, settings.user_header.as_str()),
+        (vec!["10.0.0.0/8".to_owned(), "::1/128".to_owned()], "x-user")
+    );
 }

@@ -9,6 +9,8 @@ use std::net::{IpAddr, SocketAddr};
 #[derive(Clone)]
 pub(crate) struct Credentials {
     headers: HeaderMap,
+    /// The name by which the server was asked; over HTTP/2 it stands in no header.
+    host: Option<String>,
     peer: Option<IpAddr>,
 }
 
@@ -21,7 +23,9 @@ impl Credentials {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         // An IPv4 address may come as one of IPv6, and proxies are named by the former.
         let peer = peer.map(|ConnectInfo(address)| address.ip().to_canonical());
-        Self { headers: request.headers().clone(), peer }
+        let named = request.uri().authority().map(|authority| authority.as_str());
+        let named = named.or_else(|| request.headers().get(header::HOST)?.to_str().ok());
+        Self { host: named.map(|name| without_port(name).to_owned()), headers: request.headers().clone(), peer }
     }
 
     /// The other end of the connection.
@@ -31,8 +35,7 @@ impl Credentials {
 
     /// The name by which the server was asked, without a port.
     pub(crate) fn host(&self) -> Option<&str> {
-        let host = self.headers.get(header::HOST)?.to_str().ok()?;
-        Some(without_port(host))
+        self.host.as_deref()
     }
 
     /// The one value of a header.
@@ -108,7 +111,7 @@ mod tests {
         for (name, value) in pairs {
             headers.append(name, value);
         }
-        Credentials { headers, peer: None }
+        Credentials { headers, host: None, peer: None }
     }
 
     #[test]

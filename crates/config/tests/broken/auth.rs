@@ -11,16 +11,54 @@ fn modes_and_their_keys() {
        |               ^^^^
        = help: did you mean `jwt`?
     ");
-    assert_snapshot!(check("auth: { mode: password, opensignup: true, sessionIdleHours: 0 }\n"), @"");
-    assert_snapshot!(check("auth: { mode: password, openSignUp: true, signUpRoles: [reader, admin] }\n"), @"");
-    assert_snapshot!(check("auth: { mode: password, signUpRoles: [reader] }\n"), @"");
+    assert_snapshot!(check("auth: { mode: password, opensignup: true, sessionIdleHours: 0 }\n"), @"
+    refused
+    chatwright.yaml:1:25: error: there is no key `opensignup` here
+       |
+     1 | auth: { mode: password, opensignup: true, sessionIdleHours: 0 }
+       |                         ^^^^^^^^^^
+       = help: did you mean `openSignUp`?
+
+    chatwright.yaml:1:61: error: expected a number between 1 and 8760, found the number 0
+       |
+     1 | auth: { mode: password, opensignup: true, sessionIdleHours: 0 }
+       |                                                             ^
+    ");
+    assert_snapshot!(check("auth: { mode: password, openSignUp: true, signUpRoles: [reader, admin] }\n"), @"
+    refused
+    chatwright.yaml:1:15: warning: without `publicUrls` the server can be used from this machine only
+       |
+     1 | auth: { mode: password, openSignUp: true, signUpRoles: [reader, admin] }
+       |               ^^^^^^^^
+       = help: say where users find it: `publicUrls: [https://chat.example.com]`
+
+    chatwright.yaml:1:65: error: everybody could make himself an administrator
+       |
+     1 | auth: { mode: password, openSignUp: true, signUpRoles: [reader, admin] }
+       |                                                                 ^^^^^
+       = help: administrators are made by administrators; leave it out
+    ");
+    assert_snapshot!(check("auth: { mode: password, signUpRoles: [reader] }\n"), @"
+    refused
+    chatwright.yaml:1:15: warning: without `publicUrls` the server can be used from this machine only
+       |
+     1 | auth: { mode: password, signUpRoles: [reader] }
+       |               ^^^^^^^^
+       = help: say where users find it: `publicUrls: [https://chat.example.com]`
+
+    chatwright.yaml:1:25: error: nobody can make an account himself, so nobody gets these
+       |
+     1 | auth: { mode: password, signUpRoles: [reader] }
+       |                         ^^^^^^^^^^^
+       = help: write `openSignUp: true`, or leave it out
+    ");
     assert_snapshot!(check("auth: { publicUrls: ['https://a.test'] }\n"), @"
     refused
     chatwright.yaml:1:7: error: `mode` is missing here
        |
      1 | auth: { publicUrls: ['https://a.test'] }
        |       ^
-       = help: one of `local`, `anonymous`, `jwt` and `proxy`
+       = help: one of `local`, `anonymous`, `jwt`, `proxy` and `password`
     ");
     assert_snapshot!(check("auth: { mode: local, publicUrls: ['https://a.test'] }\n"), @"
     refused
@@ -30,7 +68,20 @@ fn modes_and_their_keys() {
        |                      ^^^^^^^^^^
        = help: leave it out, or choose another mode
     ");
-    assert_snapshot!(check("auth: { mode: anonymous }\npages: [{ id: p }]\n"), @"");
+    assert_snapshot!(check("auth: { mode: anonymous }\npages: [{ id: p }]\n"), @"
+    accepted
+    chatwright.yaml:1:15: warning: without `publicUrls` the server can be used from this machine only
+       |
+     1 | auth: { mode: anonymous }
+       |               ^^^^^^^^^
+       = help: say where users find it: `publicUrls: [https://chat.example.com]`
+
+    chatwright.yaml:1:15: warning: nobody can open any page: in the mode `anonymous` nobody is signed in, and no page is public
+       |
+     1 | auth: { mode: anonymous }
+       |               ^^^^^^^^^
+       = help: write `auth: public` at the pages, agents and endpoints that visitors may use
+    ");
     assert_snapshot!(check("auth: { mode: anonymous, isuer: me }\npages: [{ id: p }]\n"), @"
     refused
     chatwright.yaml:1:26: error: there is no key `isuer` here

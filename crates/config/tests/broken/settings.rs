@@ -5,25 +5,20 @@ use insta::assert_snapshot;
 fn settings() {
     assert_snapshot!(check("limits: { toolMs: 0, turn: 3 }\nstore: { url: { _secret: DATABASE } }\n"), @"
     refused
-    chatwright.yaml:1:15: error: the mode `password` is not available in this version
+    chatwright.yaml:1:19: error: expected a number between 1 and 3600000, found the number 0
        |
-     1 | auth: { mode: password }
-       |               ^^^^^^^^
-
-    chatwright.yaml:2:19: error: expected a number between 1 and 3600000, found the number 0
-       |
-     2 | limits: { toolMs: 0, turn: 3 }
+     1 | limits: { toolMs: 0, turn: 3 }
        |                   ^
 
-    chatwright.yaml:2:22: error: there is no key `turn` here
+    chatwright.yaml:1:22: error: there is no key `turn` here
        |
-     2 | limits: { toolMs: 0, turn: 3 }
+     1 | limits: { toolMs: 0, turn: 3 }
        |                      ^^^^
        = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools` and `parallelAgents`
 
-    chatwright.yaml:3:15: error: the environment variable `DATABASE` is not set
+    chatwright.yaml:2:15: error: the environment variable `DATABASE` is not set
        |
-     3 | store: { url: { _secret: DATABASE } }
+     2 | store: { url: { _secret: DATABASE } }
        |               ^
        = help: set it before the server starts: it is the `url` of the store
     ");

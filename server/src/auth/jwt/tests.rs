@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tokio::net::TcpListener;
 
-/// For these tests only: `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -outform DER`.
+/// For these tests only: `openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048`, as `-traditional -outform DER`.
 const RSA: &[u8] = include_bytes!("fixtures/rsa.der");
 /// Its public half in PEM.
 const RSA_PUBLIC: &str = include_str!("fixtures/rsa.pem");
@@ -29,7 +29,7 @@ enum Signer {
 
 impl Signer {
     fn rsa() -> Self {
-        Self::Rsa(Box::new(RsaKeyPair::from_pkcs8(RSA).unwrap()))
+        Self::Rsa(Box::new(RsaKeyPair::from_der(RSA).unwrap()))
     }
 
     fn ec() -> Self {

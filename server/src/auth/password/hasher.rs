@@ -94,25 +94,17 @@ mod tests {
         check("x", Some("no hash"), false).await;
     }
 
-    /// A36: nobody learns from the time whether there is a user.
+    /// A36: nobody learns from the time whether there is a user. The same work is done; times alone would tell how busy this machine is.
     #[tokio::test]
     async fn nobody_takes_as_long_as_somebody() {
         let hasher = Hasher::default();
         let kept = hasher.hash("correct horse".to_owned()).await.unwrap().unwrap();
-        let time = async |kept: Option<String>| {
-            let begun = Instant::now();
-            assert_eq!(hasher.is_right("wrong".to_owned(), kept).await, Ok(false));
-            begun.elapsed()
-        };
-        time(None).await;
-        // The least of several: others work on this machine, too.
-        let (mut somebody, mut nobody) = (Duration::MAX, Duration::MAX);
-        for _ in 0..9 {
-            somebody = somebody.min(time(Some(kept.clone())).await);
-            nobody = nobody.min(time(None).await);
-        }
-        let ratio = nobody.as_secs_f64() / somebody.as_secs_f64();
-        assert!((0.7..1.4).contains(&ratio), "{nobody:?} instead of {somebody:?}");
+        let work = |hash: &str| hash.split('$').take(4).collect::<Vec<_>>().join("$");
+        assert_eq!(work(&NOBODY), work(&kept));
+        let begun = Instant::now();
+        assert_eq!(hasher.is_right("wrong".to_owned(), None).await, Ok(false));
+        // Twice through 19 MiB; to look at nothing takes some microseconds.
+        assert!(begun.elapsed() > Duration::from_millis(2), "{:?}", begun.elapsed());
     }
 
     #[tokio::test]

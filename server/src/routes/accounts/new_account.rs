@@ -14,9 +14,7 @@ use serde::Deserialize;
 use store::{Added, NewUser};
 use uuid::Uuid;
 
-/// What the throttle counts tries of the token under: no user has such a name.
-const FIRST: &str = " first admin";
-/// What it counts new accounts under.
+/// What the throttle counts new accounts under: no user has such a name.
 const NEW: &str = " sign up";
 
 /// The form.
@@ -96,9 +94,7 @@ async fn make(
     if let Some(wrong) = wrong {
         return refuse(StatusCode::UNPROCESSABLE_ENTITY, wrong.to_owned());
     }
-    // New accounts count whether they succeed or not.
-    let counted = if kind == Kind::FirstAdmin { FIRST } else { NEW };
-    if let Err(seconds) = accounts.desk.throttle.begin(counted, asker.sent.peer()) {
+    if let Some(seconds) = too_often(accounts, asker, kind) {
         return refuse(StatusCode::TOO_MANY_REQUESTS, wait(seconds));
     }
     if kind == Kind::FirstAdmin && !accounts.desk.setup.accepts(&sent.token) {
@@ -126,6 +122,13 @@ async fn make(
     }
     let cookie = accounts.begin_session(&id, &asker.sent, asker.is_https).await?;
     Ok(see_other(own_path(sent.next.as_deref()), cookie))
+}
+
+/// In how many seconds to come again. New accounts count for an address, whether they succeed or not, so that nobody can close the door
+/// for others; a proxy on this machine stands for many. The token cannot be guessed, and its check costs nothing.
+fn too_often(accounts: &Accounts, asker: &Asker, kind: Kind) -> Option<u64> {
+    let peer = asker.sent.peer().filter(|peer| kind == Kind::SignUp && !peer.is_loopback())?;
+    accounts.desk.throttle.begin(&format!("{NEW} {peer}"), Some(peer)).err()
 }
 
 fn form(kind: Kind, status: StatusCode, sent: &NewAccount, text: Option<String>) -> Response {
