@@ -86,6 +86,8 @@ pub enum Shape {
     Select,
     /// A file for the reader.
     Download,
+    /// A file from the reader.
+    Upload,
 }
 
 impl Shape {
@@ -123,6 +125,7 @@ impl Shape {
             Self::Folder => "M3 5h5l1.5 2H17v8.5H3z",
             Self::Dot => "M10 7a3 3 0 1 0 0 6 3 3 0 0 0 0-6z",
             Self::Select => "M3.5 5l1.2 1.2L7 4M3.5 10.5l1.2 1.2L7 9.5M10 5.5h7M10 10.5h7M10 15.5h7M4 15.5h2",
+            Self::Upload => "M10 12.5v-9M6 7l4-4 4 4M4 16.5h12",
             Self::Download => "M10 3.5v9M6 9l4 4 4-4M4 16.5h12",
         }
     }

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { List, seed } from "../fixtures/list.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
@@ -19,7 +20,8 @@ test("pin, archive, move to a folder, and back", async ({ page, server }) => {
   await page.getByRole("button", { name: "Rename this folder" }).click();
   await page.getByRole("textbox", { name: "New name of the folder" }).fill("Fruit and more");
   await page.keyboard.press("Enter");
-  await expect(show).toContainText("Fruit and more");
+  await expect(show.getByRole("option", { name: "Fruit and more", selected: true })).toBeAttached();
+  await list.shows("Pears");
   await show.selectOption("Archive");
   await list.shows("Plums");
   await list.menu("Plums", "Move out of the archive");
@@ -103,4 +105,94 @@ test("words are found in messages, and the message is brought before the reader"
   await field.focus();
   await page.keyboard.press("Escape");
   await expect(list.rows).toHaveCount(3);
+});
+
+test("a conversation leaves as a file and comes back from one", async ({ page, server }) => {
+  await seed(server.url, ["Search the knowledge base for refunds"]);
+  await open(page);
+  const list = new List(page);
+  const download = async (item: string) => {
+    const [file] = await Promise.all([page.waitForEvent("download"), list.menu("Search the knowledge base for refunds", item)]);
+    return readFile((await file.path()) as string, "utf8");
+  };
+  expect(await download("Export as Markdown")).toMatch(/^# Search the knowledge base for refunds\n\n## You\n/);
+  const exported = await download("Export as JSON");
+  const kept = JSON.parse(exported);
+  expect(kept.messages).toHaveLength(2);
+  kept.title = "Back again";
+  const choose = (text: string) =>
+    page.getByLabel("Import a conversation").setInputFiles({ name: "c.json", mimeType: "application/json", buffer: Buffer.from(text) });
+  await choose("{}");
+  await expect(page.getByRole("alert").filter({ hasText: "not an exported conversation" })).toBeVisible();
+  await choose(JSON.stringify(kept));
+  await list.shows("Back again", "Search the knowledge base for refunds");
+  await expect(page.getByRole("log").getByRole("article", { name: "Agent" })).toBeVisible();
+});
+
+test("a link shows a copy to anyone, until it is taken away", async ({ page, browser, server }) => {
+  await seed(server.url, ["Tell me <b>about</b> refunds"]);
+  await open(page);
+  const list = new List(page);
+  await list.menu("Tell me <b>about</b> refunds", "Share…");
+  const dialog = page.getByRole("dialog", { name: "Share a copy" });
+  await dialog.getByRole("button", { name: "Create a link" }).click();
+  const link = await dialog.getByRole("textbox", { name: "Link" }).inputValue();
+  const stranger = await (await browser.newContext({ javaScriptEnabled: false })).newPage();
+  await stranger.goto(link);
+  await expect(stranger.getByRole("heading", { name: "Tell me <b>about</b> refunds" })).toBeVisible();
+  await expect(stranger.getByRole("article", { name: "Agent" })).toBeVisible();
+  await expect(stranger.getByRole("textbox")).toHaveCount(0);
+  await dialog.getByRole("button", { name: "Take away" }).click();
+  await expect(dialog.getByRole("textbox", { name: "Link" })).toHaveCount(0);
+  expect((await stranger.goto(link))?.status()).toBe(404);
+  await expect(stranger.getByRole("heading", { name: "Nothing is shared here" })).toBeVisible();
+});
+
+test("ten thousand conversations: the document stays small, whatever is scrolled", async ({ page, server }) => {
+  test.setTimeout(240_000);
+  const total = 10_000;
+  const message = (id: string, role: string, text: string) => ({ id, role, parts: [{ type: "text", text }] });
+  let next = 0;
+  const add = async () => {
+    for (let at = next++; at < total; at = next++) {
+      const file = {
+        format: "chatwright.conversation.1",
+        title: `Conversation ${at}`,
+        pageId: "demo",
+        agentId: "demo",
+        createdAt: 1,
+        head: "a",
+        messages: [
+          { createdAt: 1, message: message("q", "user", `Question ${at}`) },
+          { parentId: "q", createdAt: 1, message: message("a", "assistant", `Answer ${at}`) },
+        ],
+      };
+      const answer = await fetch(`${server.url}/api/conversations`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(file),
+      });
+      expect(answer.status).toBe(201);
+      await answer.text();
+    }
+  };
+  await Promise.all(Array.from({ length: 32 }, add));
+  await open(page);
+  const list = new List(page);
+  const region = page.getByRole("navigation", { name: "Conversations" });
+  const heap = () => page.evaluate(() => (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize);
+  const [before, elements] = [await heap(), await page.locator("*").count()];
+  const more = page.getByRole("button", { name: "Show more" });
+  while ((await more.count()) > 0) {
+    await region.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
+    expect(await list.rows.count()).toBeLessThanOrEqual(160);
+  }
+  await region.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight));
+  await expect(list.rows.last()).toBeInViewport();
+  expect(await page.locator("*").count()).toBeLessThan(elements + 160 * 16);
+  expect((await heap()) - before).toBeLessThan(60 * 1024 * 1024);
+  await region.evaluate((scroller) => scroller.scrollTo(0, scroller.scrollHeight / 2));
+  await expect.poll(async () => list.rows.filter({ visible: true }).count()).toBeGreaterThan(5);
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("question 7777");
+  await expect(page.locator(".cw-find")).toHaveCount(1);
 });

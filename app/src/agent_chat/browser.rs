@@ -4,7 +4,8 @@ use futures::channel::oneshot;
 use leptos::prelude::*;
 use leptos::web_sys;
 use std::time::Duration;
-use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::Closure;
+use wasm_bindgen::{JsCast, JsValue};
 
 /// An id that nobody else has: 128 random bits. `crypto.randomUUID` would need HTTPS, this does not.
 pub(crate) fn random_id() -> String {
@@ -41,6 +42,23 @@ pub(crate) fn copy(text: &str) -> bool {
         drop(navigator.clipboard().write_text(text));
     }
     has_clipboard
+}
+
+/// The text of the file that was chosen in a field; none without a file, and for one that cannot be read. By name: what web-sys has for
+/// files is of no other use here.
+pub(crate) async fn chosen_text(field: &web_sys::HtmlInputElement) -> Option<String> {
+    let get = |of: &JsValue, name: &str| js_sys::Reflect::get(of, &JsValue::from_str(name)).ok();
+    let file = get(&get(field, "files")?, "0").filter(JsValue::is_object)?;
+    let text: js_sys::Function = get(&file, "text")?.dyn_into().ok()?;
+    let promise: js_sys::Promise = text.call0(&file).ok()?.dyn_into().ok()?;
+    let (tell, told) = oneshot::channel();
+    let read = Closure::once(move |text: JsValue| {
+        // Whoever waits may have given up.
+        let _ = tell.send(text.as_string());
+    });
+    let refused = Closure::once(|_: JsValue| ());
+    drop(promise.then2(&read, &refused));
+    told.await.ok().flatten()
 }
 
 /// Waits.

@@ -2,7 +2,8 @@
 
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_move_dialog;
-use crate::erase::{Erase, handler, text};
+use super::share_dialog::open_share_dialog;
+use crate::erase::{Erase, attribute, handler, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
@@ -37,6 +38,12 @@ pub fn ActionsMenu(
     let pin = text(move || if is(|subject| subject.pinned) { "Unpin" } else { "Pin" }.to_owned());
     let archive =
         text(move || if is(|subject| subject.archived) { "Move out of the archive" } else { "Archive" }.to_owned());
+    let export = move |format: &'static str| {
+        attribute(move || {
+            let id = list.subject.with(|subject| subject.as_ref().map(|subject| subject.id.clone()))?;
+            Some(format!("/api/conversations/{id}/export?format={format}"))
+        })
+    };
     view! {
         <div id=id class="cw-menu" popover="auto" role="menu" aria-label="Conversation" node_ref=menu on:keydown=handler(move_focus)>
             <button type="button" role="menuitem" autofocus=true on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
@@ -59,6 +66,18 @@ pub fn ActionsMenu(
                 <Icon of=Shape::Dot />
                 "Mark as unread"
             </button>
+            <button type="button" role="menuitem" on:click=item(|list, _| open_share_dialog(list))>
+                <Icon of=Shape::Link />
+                "Share…"
+            </button>
+            <a role="menuitem" download="" href=export("markdown") on:click=item(|_, _| ())>
+                <Icon of=Shape::Download />
+                "Export as Markdown"
+            </a>
+            <a role="menuitem" download="" href=export("json") on:click=item(|_, _| ())>
+                <Icon of=Shape::Download />
+                "Export as JSON"
+            </a>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.choose(&subject.id))>
                 <Icon of=Shape::Select />
                 "Select"

@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};
-use wire::order::{ConversationChange, Folder, FolderList, ListFilter, MoveTo};
+use wire::order::{ConversationChange, Folder, FolderList, ListFilter, MoveTo, Share};
 
 /// While an answer is being written somewhere, the list looks this often whether it has ended.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
@@ -43,6 +43,8 @@ pub struct Conversations {
     pub chosen: RwSignal<Option<Vec<String>>>,
     /// Those that the dialog moves to a folder.
     pub moving: StoredValue<Vec<String>>,
+    /// The links to copies of the one that the dialog is about.
+    pub shares: RwSignal<Vec<Share>>,
     /// Those that were just deleted.
     pub deleted: RwSignal<Vec<String>>,
     /// The conversation that is being renamed.
@@ -82,6 +84,7 @@ impl Conversations {
             subject: RwSignal::new(None),
             chosen: RwSignal::new(None),
             moving: StoredValue::new(Vec::new()),
+            shares: RwSignal::new(Vec::new()),
             deleted: RwSignal::new(Vec::new()),
             renaming: RwSignal::new(None),
             now: use_now(),
@@ -119,6 +122,7 @@ impl Conversations {
     /// Loads the list anew when the chat says that something changed, when the reader comes back to the window, and now and then, more
     /// often while an answer is being written.
     pub fn keep_fresh(self) {
+        let looks = RwSignal::new(0_u32);
         let mut last = None;
         effect(move || {
             let count = self.chat.changed.get();
@@ -127,7 +131,10 @@ impl Conversations {
             }
         });
         effect(move || {
-            let focused = window_event_listener(ev::focus, move |_| self.reload());
+            let focused = window_event_listener(ev::focus, move |_| {
+                looks.update(|looks| *looks += 1);
+                self.reload();
+            });
             on_cleanup(move || focused.remove());
         });
         let running = Memo::new(move |_| {
@@ -146,20 +153,25 @@ impl Conversations {
             }
         });
         effect(move || self.load_folders(None, None));
-        self.mark_read();
+        self.mark_read(looks);
     }
 
-    /// What the reader has before him is read.
-    fn mark_read(self) {
+    /// What the reader has before him is read; `looks` counts his returns. Each state of a conversation is marked once: a server that
+    /// refuses is not asked again and again.
+    fn mark_read(self, looks: RwSignal<u32>) {
         let unread = Memo::new(move |_| {
             let shown = self.chat.conversation.get()?;
             let entry = self.items.with(|items| items.iter().find(|item| item.id == shown).cloned())?;
             entry.summary.with(|summary| summary.unread.then_some((shown, summary.updated_at)))
         });
+        let mut last = None;
         effect(move || {
-            if let Some((id, _)) = unread.get()
-                && is_visible()
+            looks.track();
+            let now = unread.get();
+            if let Some((id, _)) = now.clone().filter(|_| is_visible())
+                && last != now
             {
+                last = now;
                 self.change(vec![id], ConversationChange { unread: Some(false), ..ConversationChange::default() });
             }
         });

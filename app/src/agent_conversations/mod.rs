@@ -1,7 +1,9 @@
 //! The list of the caller's conversations, newest first. The selected one is the address's; see [`crate::chat_context`].
 
 pub mod actions;
+pub mod import;
 pub mod item;
+pub mod items;
 mod keys;
 pub mod list;
 pub mod merge;
@@ -10,6 +12,7 @@ pub mod rename;
 pub mod scope;
 pub mod search;
 pub mod selection;
+pub mod share_dialog;
 pub mod when;
 mod window;
 
@@ -29,6 +32,7 @@ use scope::Scope;
 use search::{Finds, Search, SearchField};
 use selection::{Selection, Undo};
 use serde_json::Value;
+use share_dialog::ShareDialog;
 use window::RowWindow;
 use wire::api::ConversationList;
 use wire::order::ListFilter;
@@ -122,6 +126,7 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
         <Undo />
         <ActionsMenu id=menu.get_value() />
         <MoveDialog />
+        <ShareDialog />
     }
     .erase()
 }

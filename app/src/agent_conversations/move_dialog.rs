@@ -70,7 +70,7 @@ fn target(list: Conversations, id: Option<String>, name: String) -> Erased {
     let go = move |_| {
         list.change(list.moving.get_value(), into(id.clone()));
         list.chosen.set(None);
-        if let Some(dialog) = dialog() {
+        if let Some(dialog) = dialog(DIALOG) {
             dialog.close();
         }
     };
@@ -91,12 +91,17 @@ pub(super) fn into(id: Option<String>) -> ConversationChange {
 /// Asks where these conversations go.
 pub(super) fn open_move_dialog(list: Conversations, ids: Vec<String>) {
     list.moving.set_value(ids);
-    if let Some(dialog) = dialog() {
+    open_dialog(DIALOG);
+}
+
+/// Opens a dialog of the list's.
+pub(super) fn open_dialog(id: &str) {
+    if let Some(dialog) = dialog(id) {
         // Refused only by one that is open.
         let _ = dialog.show_modal();
     }
 }
 
-fn dialog() -> Option<HtmlDialogElement> {
-    document().get_element_by_id(DIALOG)?.dyn_into().ok()
+fn dialog(id: &str) -> Option<HtmlDialogElement> {
+    document().get_element_by_id(id)?.dyn_into().ok()
 }

@@ -1,8 +1,9 @@
 //! Which conversations are listed: all, those of a folder, or those in the archive.
 
+use super::import::Import;
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::NAME_LENGTH;
-use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
+use crate::erase::{Erase, Erased, Item, Key, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
@@ -18,7 +19,12 @@ pub fn Scope() -> impl IntoView {
     let folders = each(move || {
         let option = |Folder { id, name }: Folder| Item {
             key: Key::Text(format!("{id} {name}")),
-            view: Box::new(move || view! { <option value=id>{name}</option> }.erase()),
+            view: Box::new(move || {
+                // A folder with a new name is a new option, which must not lose the choice.
+                let of = id.clone();
+                let chosen = flag(move || list.filter.with(|filter| filter.folder_id.as_ref() == Some(&of)));
+                view! { <option value=id prop:selected=chosen>{name}</option> }.erase()
+            }),
         };
         list.folders.get().into_iter().map(option).collect()
     });
@@ -41,6 +47,7 @@ pub fn Scope() -> impl IntoView {
                 <option value=ARCHIVE>"Archive"</option>
             </select>
             {tools}
+            <Import />
         </div>
     }
     .erase()

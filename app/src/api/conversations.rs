@@ -6,10 +6,10 @@ use leptos::prelude::*;
 use wire::api::ConversationList;
 use wire::order::ListFilter;
 
-/// How many conversations one page of the list holds.
+/// How many conversations the first page of the list holds.
 pub const LIST_PAGE: u32 = 30;
 
-/// The caller's conversations, the pinned ones first, each kind newest first, at most [`LIST_PAGE`].
+/// The caller's conversations, the pinned ones first, each kind newest first, at most [`LIST_PAGE`], or some more where it goes on.
 #[server(prefix = "/ui", endpoint = "conversations", input = Json, output = Json)]
 pub async fn list_conversations(
     /// Which of them.
@@ -18,5 +18,8 @@ pub async fn list_conversations(
     cursor: Option<String>,
 ) -> Result<ConversationList, ApiError> {
     let (context, caller) = crate::context::authorize()?;
-    Ok(context.conversations(&caller, filter, LIST_PAGE, cursor).await?)
+    /// For those who scroll far.
+    const FURTHER_PAGE: u32 = 100;
+    let limit = if cursor.is_some() { FURTHER_PAGE } else { LIST_PAGE };
+    Ok(context.conversations(&caller, filter, limit, cursor).await?)
 }

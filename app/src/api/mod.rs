@@ -9,11 +9,13 @@ pub mod folders;
 #[cfg(feature = "ssr")]
 mod frames;
 pub mod grants;
+pub mod import;
 pub mod loaded;
 pub mod page;
 pub mod revoke;
 pub mod search;
 pub mod send;
+pub mod shares;
 pub mod stop;
 pub mod watch;
 
@@ -23,10 +25,12 @@ pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
 pub use error::ApiError;
 pub use folders::{Folders, folders};
 pub use grants::{ListGrants, list_grants};
+pub use import::{ImportConversation, import_conversation};
 pub use loaded::Loaded;
 pub use page::{LoadPage, load_page};
 pub use revoke::{RevokeGrant, revoke_grant};
 pub use search::{SEARCH_PAGE, SearchConversations, search_conversations};
 pub use send::{SendToAgent, send};
+pub use shares::{Shares, shares};
 pub use stop::{StopConversation, stop};
 pub use watch::{WatchConversation, watch};

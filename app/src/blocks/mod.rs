@@ -35,6 +35,7 @@ pub use title::Title;
 use crate::actions::BlockEvents;
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::AgentConversations;
+use crate::agent_conversations::items::ItemList;
 use crate::erase::{Erase, Erased, list, optional};
 use crate::markdown::Markdown;
 use crate::pages::CurrentPage;
@@ -79,6 +80,10 @@ fn component(own: page::Block) -> Erased {
         BlockType::Tabs => {
             let tabs = tabs::tabs_of(TabsProperties::read(&properties), blocks);
             return view! { <Tabs id tabs events /> }.erase();
+        }
+        BlockType::AgentConversations if properties.contains_key("items") => {
+            let properties = Properties::of_config(properties);
+            return view! { <ItemList properties events /> }.erase();
         }
         BlockType::AgentConversations => {
             let properties = AgentConversationsProperties::read(&properties);

@@ -47,7 +47,7 @@ fn of_blocks(kind: BlockType) -> &'static [&'static str] {
             "onTitleGenerated",
             "onDataPart",
         ],
-        BlockType::AgentConversations => &["onSelect", "onNew"],
+        BlockType::AgentConversations => &["onSelect", "onNew", "onMenuClick"],
         BlockType::Box
         | BlockType::Columns
         | BlockType::Card

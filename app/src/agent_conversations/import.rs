@@ -1,0 +1,54 @@
+//! The button that takes an exported conversation in.
+
+use super::list::use_conversations;
+use crate::agent_chat::browser::chosen_text;
+use crate::api::import_conversation;
+use crate::chat_context::use_chat_context;
+use crate::erase::{Erase, handler};
+use crate::icons::{Icon, Shape};
+use crate::pages::CurrentPage;
+use leptos::ev::Event;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::HtmlInputElement;
+
+/// A file field that looks like a button.
+#[component]
+pub fn Import() -> impl IntoView {
+    let list = use_conversations();
+    let chat = use_chat_context();
+    let CurrentPage(page) = expect_context();
+    let chosen = move |event: Event| {
+        let field = event.target().and_then(|target| target.dyn_into::<HtmlInputElement>().ok());
+        let Some(field) = field else { return };
+        let page_id = page.with_value(|page| page.id.clone());
+        spawn_local(async move {
+            let Some(text) = chosen_text(&field).await else { return };
+            // The same file may be chosen again.
+            field.set_value("");
+            match import_conversation(page_id, text).await {
+                Ok(id) => {
+                    chat.bump();
+                    chat.select(Some(id), false);
+                }
+                Err(error) => {
+                    list.error.try_set(Some(error));
+                }
+            }
+        });
+    };
+    view! {
+        <label class="cw-icon-button cw-import" title="Import a conversation">
+            <Icon of=Shape::Upload />
+            <input
+                class="cw-visually-hidden"
+                type="file"
+                accept="application/json,.json"
+                aria-label="Import a conversation"
+                on:change=handler(chosen)
+            />
+        </label>
+    }
+    .erase()
+}

@@ -1,0 +1,197 @@
+//! A list that the page wires by itself (L-94 to L-96): the entries come from its properties, and what is done with them are its events.
+
+use super::when::day;
+use crate::actions::BlockEvents;
+use crate::erase::{Erase, attribute, effect, handler};
+use crate::icons::{Shape, icon};
+use crate::node::{Node, drawn, element};
+use crate::pages::drawer::close_drawers;
+use crate::properties::Properties;
+use leptos::ev::MouseEvent;
+use leptos::html;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{Element, HtmlElement};
+use serde_json::{Value, json};
+use wire::page::properties::as_text;
+
+/// The list with its button for a new conversation. `onSelect` with `{key, previousKey}`, `onNew`, and `onMenuClick` with
+/// `{action, conversationKey, conversation}`.
+#[component]
+pub fn ItemList(
+    /// `items`, `activeKey`, `menu`, `creation`, `groupable` and `width`.
+    properties: Properties,
+    /// What happens.
+    events: BlockEvents,
+) -> impl IntoView {
+    let root = NodeRef::<html::Div>::new();
+    effect(move || {
+        if let (Some(root), Some(width)) = (root.get(), properties.value("width").as_f64()) {
+            // Fails only for a name that is no property.
+            let _ = HtmlElement::style(&root).set_property("max-inline-size", &format!("{width}px"));
+        }
+    });
+    let clicked = {
+        let events = events.clone();
+        move |event: MouseEvent| click(&event, properties, &events)
+    };
+    let new = move |_| {
+        close_drawers();
+        events.emit("onNew", json!({}));
+    };
+    let label = crate::erase::text(move || {
+        text(&properties.value("creation"), "label").unwrap_or_else(|| "New conversation".to_owned())
+    });
+    let class = attribute(move || {
+        let align = text(&properties.value("creation"), "align");
+        let align = align.filter(|align| matches!(align.as_str(), "center" | "end")).unwrap_or_default();
+        Some(format!("cw-button cw-new {align}"))
+    });
+    view! {
+        <div class="cw-conversations" node_ref=root>
+            <button type="button" class=class on:click=handler(new)>
+                <crate::icons::Icon of=Shape::Plus />
+                {label}
+            </button>
+            <div class="cw-items" on:click=handler(clicked)>
+                {drawn(move || groups(properties))}
+            </div>
+        </div>
+    }
+    .erase()
+}
+
+fn text(of: &Value, key: &str) -> Option<String> {
+    of.get(key).and_then(as_text)
+}
+
+fn items(properties: Properties) -> Vec<Value> {
+    match properties.value("items") {
+        Value::Array(items) => items.into_iter().filter(|item| text(item, "key").is_some()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The entries, under their groups in the order in which those come first.
+fn groups(properties: Properties) -> Vec<Node> {
+    let (items, grouping) = (items(properties), properties.value("groupable"));
+    let entries = Entries { active: properties.text("activeKey"), menu: properties.value("menu") };
+    if !operators::is_truthy(&grouping) {
+        return vec![entries.list(items.iter())];
+    }
+    let mut names: Vec<Option<String>> = Vec::new();
+    for item in &items {
+        let name = text(item, "group");
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let group = |name: Option<String>| {
+        let list = entries.list(items.iter().filter(|item| text(item, "group") == name));
+        match name {
+            Some(name) => heading(&grouping, &name, list),
+            None => list,
+        }
+    };
+    names.into_iter().map(group).collect()
+}
+
+/// A group under its heading; folded unless it is one of `defaultExpandedKeys`, where those are given.
+fn heading(grouping: &Value, name: &str, list: Node) -> Node {
+    let label = match grouping.get("label") {
+        Some(Value::Object(labels)) => labels.get(name).and_then(as_text),
+        _ => None,
+    };
+    let label = label.unwrap_or_else(|| name.to_owned());
+    if grouping.get("collapsible") == Some(&Value::Bool(false)) {
+        return element("div").around(vec![element("h3").with("class", "cw-item-group").text(label), list]);
+    }
+    let open = match grouping.get("defaultExpandedKeys").and_then(Value::as_array) {
+        Some(keys) => keys.iter().any(|key| as_text(key).as_deref() == Some(name)),
+        None => true,
+    };
+    let details = if open { element("details").with("open", "") } else { element("details") };
+    details.around(vec![element("summary").with("class", "cw-item-group").text(label), list])
+}
+
+/// What all entries share.
+struct Entries {
+    active: Option<String>,
+    menu: Value,
+}
+
+impl Entries {
+    fn list<'a>(&self, items: impl Iterator<Item = &'a Value>) -> Node {
+        element("ul").with("class", "cw-conversation-list").around(items.map(|item| self.entry(item)).collect())
+    }
+
+    fn entry(&self, item: &Value) -> Node {
+        let key = text(item, "key").unwrap_or_default();
+        let label = text(item, "label").unwrap_or_else(|| key.clone());
+        let is = |property: &str| item.get(property).is_some_and(operators::is_truthy);
+        let mut link = element("button").with("type", "button").with("class", "cw-conversation-link");
+        if self.active.as_ref() == Some(&key) {
+            link = link.with("aria-current", "true");
+        }
+        if is("disabled") {
+            link = link.with("disabled", "");
+        }
+        let mut below = Vec::new();
+        if is("loading") {
+            let words = element("span").with("class", "cw-visually-hidden").text("Answering now. ");
+            below.push(element("span").with("class", "cw-running").around(vec![words]));
+        }
+        below.extend(when(item).map(|when| element("span").text(when)));
+        let mut content = vec![element("span").with("class", "cw-conversation-title").text(label.as_str())];
+        if !below.is_empty() {
+            content.push(element("span").with("class", "cw-conversation-when").around(below));
+        }
+        let mut row = vec![link.around(content)];
+        row.extend(self.menu(&label));
+        element("li").with("class", "cw-conversation").with("data-key", key).around(row)
+    }
+
+    /// A menu that opens without script.
+    fn menu(&self, label: &str) -> Option<Node> {
+        let entries = self.menu.as_array().filter(|entries| !entries.is_empty())?;
+        let entry = |entry: &Value| {
+            let action = text(entry, "key")?;
+            let danger = if entry.get("danger").is_some_and(operators::is_truthy) { "cw-danger" } else { "" };
+            let label = text(entry, "label").unwrap_or_else(|| action.clone());
+            let button = element("button").with("type", "button").with("class", danger);
+            Some(button.with("data-action", action).text(label))
+        };
+        let opener =
+            element("summary").with("class", "cw-icon-button").with("aria-label", format!("Options for {label}"));
+        Some(element("details").with("class", "cw-item-menu").with("name", "cw-item-menu").around(vec![
+            opener.around(vec![icon(Shape::More)]),
+            element("div").with("class", "cw-menu").around(entries.iter().filter_map(entry).collect()),
+        ]))
+    }
+}
+
+/// A number is Unix time in milliseconds; a text stands as it is.
+fn when(item: &Value) -> Option<String> {
+    let timestamp = item.get("timestamp")?;
+    match timestamp.as_i64() {
+        Some(at) => Some(day(at)),
+        None => as_text(timestamp),
+    }
+}
+
+fn click(event: &MouseEvent, properties: Properties, events: &BlockEvents) {
+    let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
+    let closest = |selector: &str| target.closest(selector).ok().flatten();
+    let Some(key) = closest("[data-key]").and_then(|row| row.get_attribute("data-key")) else { return };
+    if let Some(action) = closest("[data-action]") {
+        if let Some(menu) = closest("details") {
+            let _ = menu.remove_attribute("open");
+        }
+        let item = items(properties).into_iter().find(|item| text(item, "key").as_ref() == Some(&key));
+        let action = action.get_attribute("data-action");
+        events.emit("onMenuClick", json!({ "action": action, "conversationKey": key, "conversation": item }));
+    } else if closest(".cw-conversation-link").is_some() {
+        close_drawers();
+        events.emit("onSelect", json!({ "key": key, "previousKey": properties.text("activeKey") }));
+    }
+}

@@ -1,0 +1,98 @@
+//! Links to copies of a conversation: made, copied, taken away.
+
+use super::list::{Conversations, use_conversations};
+use super::move_dialog::open_dialog;
+use crate::agent_chat::browser;
+use crate::api::shares;
+use crate::erase::{Erase, Erased, Item, Key, each, handler, text};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use wire::order::Share;
+
+const DIALOG: &str = "cw-share-conversation";
+
+/// A native modal dialog about the list's subject.
+#[component]
+pub fn ShareDialog() -> impl IntoView {
+    let list = use_conversations();
+    let results = NodeRef::<html::Input>::new();
+    let links = each(move || {
+        let link = |share: Share| Item { key: Key::Text(share.id.clone()), view: Box::new(move || link(list, share)) };
+        list.shares.get().into_iter().map(link).collect()
+    });
+    let create = move |_| ask(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
+    // In the dialog: what is outside of it cannot be seen while it is open.
+    let error = text(move || list.error.with(|error| error.as_ref().map(ToString::to_string)).unwrap_or_default());
+    view! {
+        <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-share-title">
+            <form method="dialog">
+                <h2 id="cw-share-title">"Share a copy"</h2>
+                <p>"Anyone who has the link can read the conversation as it is now. What is said later is not in it."</p>
+                <label class="cw-share-choice">
+                    <input type="checkbox" node_ref=results />
+                    "With what tools were given and what they found"
+                </label>
+                <ul class="cw-share-links">{links}</ul>
+                <p class="cw-share-error" role="alert">
+                    {error}
+                </p>
+                <div class="cw-dialog-buttons">
+                    <button type="submit" class="cw-button">
+                        "Close"
+                    </button>
+                    <button type="button" class="cw-button cw-primary" on:click=handler(create)>
+                        "Create a link"
+                    </button>
+                </div>
+            </form>
+        </dialog>
+    }
+    .erase()
+}
+
+/// Opens the dialog about the list's subject.
+pub(super) fn open_share_dialog(list: Conversations) {
+    list.shares.set(Vec::new());
+    list.error.set(None);
+    ask(list, None, None);
+    open_dialog(DIALOG);
+}
+
+fn ask(list: Conversations, create: Option<bool>, revoke: Option<String>) {
+    let Some(subject) = list.subject.get_untracked() else { return };
+    spawn_local(async move {
+        match shares(subject.id, create, revoke).await {
+            Ok(all) => {
+                list.error.try_set(None);
+                list.shares.try_set(all.items);
+            }
+            Err(error) => {
+                list.error.try_set(Some(error));
+            }
+        }
+    });
+}
+
+fn link(list: Conversations, share: Share) -> Erased {
+    let address = move || {
+        let origin = window().location().origin().unwrap_or_default();
+        format!("{origin}/shared/{}", share.id)
+    };
+    let (shown, id) = (address(), address().rsplit('/').next().map(str::to_owned));
+    let copied = RwSignal::new(false);
+    let copy = move |_| copied.set(browser::copy(&address()));
+    let label = text(move || if copied.get() { "Copied" } else { "Copy" }.to_owned());
+    view! {
+        <li>
+            <input class="cw-control" type="text" readonly=true aria-label="Link" value=shown />
+            <button type="button" class="cw-button" on:click=handler(copy)>
+                {label}
+            </button>
+            <button type="button" class="cw-button cw-danger" on:click=handler(move |_| ask(list, None, id.clone()))>
+                "Take away"
+            </button>
+        </li>
+    }
+    .erase()
+}
