@@ -35,7 +35,6 @@ test("the list in order", async ({ page, server }, info) => {
   await page.getByRole("button", { name: "Move to a folder…" }).last().click();
   await picture(page, info, "list-move");
   await page.keyboard.press("Escape");
-  await drawer();
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByRole("button", { name: "Undo" }).waitFor();
   await picture(page, info, "list-undo");

@@ -89,7 +89,7 @@ fn link(list: Conversations, share: Share) -> Erased {
             <button type="button" class="cw-button" on:click=handler(copy)>
                 {label}
             </button>
-            <button type="button" class="cw-button cw-danger" on:click=handler(move |_| ask(list, None, id.clone()))>
+            <button type="button" class="cw-button" on:click=handler(move |_| ask(list, None, id.clone()))>
                 "Take away"
             </button>
         </li>
