@@ -1,8 +1,7 @@
 //! Good configs and what they become.
 
 use config::{
-    AgentType, Config, Confirm, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
-    AgentType, AuthMode, Config, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
+    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
 };
 use insta::assert_debug_snapshot;
 use serde_json::{Value, json};
@@ -274,6 +273,9 @@ fn how_the_user_is_asked() {
     check(", confirm: {}", terms(true, None));
     check(", confirm: { remember: false }", terms(false, None));
     check(", confirm: { expiresAfterSeconds: 60 }", terms(true, Some(60)));
+}
+
+#[test]
 fn callers_are_told_apart() {
     let auth = |text: &str| load(&format!("auth: {text}\n")).0.auth;
     assert!(matches!(load("pages: []\n").0.auth.mode, AuthMode::Local));
