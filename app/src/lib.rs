@@ -8,6 +8,7 @@ pub mod api;
 pub mod attributes;
 pub mod blocks;
 pub mod chat_context;
+pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
 pub mod erase;

@@ -1,10 +1,25 @@
 //! What operators read on a page: its state and its address; in actions also what has happened.
 
 use crate::address::Address;
+use crate::chunks::{Chunk, Loading, Missing};
 use crate::page_state::{PageState, use_page_state};
 use leptos::prelude::*;
-use operators::OperatorError;
+use operators::{Evaluator, Language, OperatorError};
 use serde_json::Value;
+use wasm_split_helpers::wasm_split;
+use wire::page::{Block, Events, Page};
+
+/// What evaluates `_expr` and `_template`: a language that only pages need whose config speaks it.
+pub(crate) static EXPRESSIONS: Chunk<Evaluator> = Chunk::new("expressions", load);
+
+fn load() -> Loading {
+    Box::pin(async { EXPRESSIONS.fill(evaluator().await?) })
+}
+
+#[wasm_split(expressions, fallible)]
+fn evaluator() -> Result<Evaluator, Missing> {
+    Ok(operators::evaluate_text)
+}
 
 /// What operators read; a cheap handle.
 #[derive(Clone, Copy)]
@@ -58,6 +73,7 @@ impl Scope {
     ) -> Result<Value, OperatorError> {
         let url_query = self.address.map(|address| address.parameters());
         let scope = operators::Scope {
+            expressions: expressions(value),
             state: Some(state),
             url_query: url_query.as_ref(),
             event,
@@ -73,6 +89,38 @@ pub(crate) fn has_operator(value: &Value) -> bool {
     match value {
         Value::Array(items) => items.iter().any(has_operator),
         Value::Object(own) => operators::operator(value).is_some() || own.values().any(has_operator),
+        _ => false,
+    }
+}
+
+/// Whether `_expr` or `_template` stands anywhere on a page.
+pub(crate) fn speaks(page: &Page) -> bool {
+    in_events(&page.events) || page.blocks.iter().any(in_block)
+}
+
+fn in_block(block: &Block) -> bool {
+    let own = has_text(&block.visible) || block.properties.values().any(has_text) || in_events(&block.events);
+    own || block.blocks.iter().any(in_block)
+}
+
+fn in_events(events: &Events) -> bool {
+    let mut actions = events.iter().flat_map(|(_, actions)| actions);
+    actions.any(|action| has_text(&action.skip) || action.params.values().any(has_text))
+}
+
+/// What evaluates the texts in a value, if there are any.
+pub(crate) fn expressions(value: &Value) -> Option<Evaluator> {
+    if has_text(value) { EXPRESSIONS.get().copied() } else { None }
+}
+
+/// Whether `_expr` or `_template` is among the operators.
+fn has_text(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.iter().any(has_text),
+        Value::Object(own) => {
+            operators::operator(value).is_some_and(|(name, _)| Language::of(name).is_some())
+                || own.values().any(has_text)
+        }
         _ => false,
     }
 }

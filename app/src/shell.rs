@@ -22,6 +22,8 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
                 <script src="/assets/changes.js" type="module"></script>
                 <HydrationScripts options />
+                // What loads the chunks: the script imports it, and it should not come after it.
+                <link rel="modulepreload" href="/pkg/chatwright-chunks.js" />
                 <MetaTags />
             </head>
             <body>

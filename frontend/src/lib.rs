@@ -8,5 +8,5 @@ use wasm_bindgen::prelude::wasm_bindgen;
 #[wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    hydrate_body(|| view! { <App /> });
+    app::chunks::when_loaded(|| hydrate_body(|| view! { <App /> }));
 }

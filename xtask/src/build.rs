@@ -32,12 +32,17 @@ impl Profile {
 
 /// Builds everything.
 pub(crate) fn run(shell: &Shell, profile: Profile) -> Result<()> {
+    site(shell, profile)?;
+    step("build the server", || server(shell, profile))
+}
+
+/// Builds what the browser loads.
+pub(crate) fn site(shell: &Shell, profile: Profile) -> Result<()> {
     tools::wasm_target(shell)?;
     step("build the browser's half (frontend, wasm32)", || wasm(shell, "frontend", &[], profile))?;
     step("make the site (bindings, styles, public files)", || {
         site::make(&shell.current_dir(), &wasm_file("frontend", profile), "target/site", profile)
-    })?;
-    step("build the server", || server(shell, profile))
+    })
 }
 
 /// Builds the example whose page is written in Rust: a program with a site of its own.
@@ -54,8 +59,10 @@ pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
 
 fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));
-    let build = cargo(shell).args(["build", "--package", package, "--lib"]).args(features);
-    Ok(build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.of_wasm()]).run()?)
+    let build = cargo(shell).args(["rustc", "--package", package, "--lib"]).args(features);
+    let build = build.args(["--target", "wasm32-unknown-unknown", "--profile", profile.of_wasm()]);
+    // The linker says where functions and data refer to each other: without that the WASM cannot be cut.
+    Ok(build.args(["--", "-Clink-args=--emit-relocs"]).run()?)
 }
 
 /// The same flags as in `.cargo/config.toml`, which these replace. What is downloaded names no folder of the machine that built it.

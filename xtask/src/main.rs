@@ -31,6 +31,12 @@ enum Command {
         #[arg(long)]
         release: bool,
     },
+    /// Build what the browser loads, without the server, and say how large it is.
+    Site {
+        /// Optimised and compressed.
+        #[arg(long)]
+        release: bool,
+    },
     /// Build and run the server; what follows `--` goes to it.
     Serve {
         #[arg(last = true)]
@@ -66,6 +72,7 @@ fn run(command: Command) -> Result<()> {
     shell.change_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize()?);
     match command {
         Command::Build { release } => build::run(&shell, build::Profile::of(release)),
+        Command::Site { release } => build::site(&shell, build::Profile::of(release)),
         Command::Serve { arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::rust_page(&shell, &arguments),
         Command::Test => test::run(&shell),

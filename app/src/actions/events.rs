@@ -1,11 +1,11 @@
 //! What a block is given to say that something has happened.
 
-use super::Actions;
+use super::{ACTIONS, Actions, List, Status};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use std::sync::Arc;
-use wire::page::{Action, Events};
+use wire::page::Events;
 
 /// The events of a block; a cheap handle. Out of a config they run actions; a page in Rust adds closures with
 /// [`BlockEvents::on`].
@@ -16,7 +16,7 @@ pub struct BlockEvents {
 
 #[derive(Clone)]
 enum Handler {
-    Actions(Arc<(Actions, Vec<Action>)>),
+    Actions(List),
     Closure(Arc<dyn Fn(Value) + Send + Sync>),
 }
 
@@ -25,6 +25,11 @@ impl BlockEvents {
     pub(crate) fn of_config(events: Events) -> Self {
         let Some(actions) = use_context::<Actions>() else { return Self::default() };
         let handlers = events.into_iter().filter(|(_, list)| !list.is_empty());
+        let handlers: Vec<_> = handlers.collect();
+        if !handlers.is_empty() {
+            ACTIONS.request();
+        }
+        let handlers = handlers.into_iter();
         Self { handlers: handlers.map(|(name, list)| (name, Handler::Actions(Arc::new((actions, list))))).collect() }
     }
 
@@ -56,11 +61,22 @@ impl BlockEvents {
         for (name, handler) in &self.handlers {
             if name == event {
                 match handler {
-                    Handler::Actions(own) => done &= own.0.run(&own.1, &about).await,
+                    Handler::Actions(list) => done &= run(list.clone(), about.clone()).await,
                     Handler::Closure(closure) => closure(about.clone()),
                 }
             }
         }
         done
+    }
+}
+
+async fn run(list: List, about: Value) -> bool {
+    match ACTIONS.load().await {
+        Ok(code) => (code.run)(list, about).await,
+        Err(_) => {
+            let text = "This page could not load what has to be done. Try again.";
+            list.0.notify(text.to_owned(), Status::Error, None);
+            false
+        }
     }
 }

@@ -10,12 +10,39 @@ mod run;
 
 pub use events::BlockEvents;
 
+use crate::chunks::{Chunk, Loading, Missing};
 use crate::scope::Scope;
 use leptos::prelude::*;
 use litemap::LiteMap;
 use serde_json::Value;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+use wasm_split_helpers::wasm_split;
+use wire::page::Action;
+
+/// What runs actions: only pages whose config names some need it.
+pub(crate) static ACTIONS: Chunk<Functions> = Chunk::new("actions", load);
+
+/// A list of actions, with those of the page that run it.
+type List = Arc<(Actions, Vec<Action>)>;
+
+type Running = Pin<Box<dyn Future<Output = bool>>>;
+
+/// What the chunk can do.
+pub(crate) struct Functions {
+    /// Runs a list of actions, given what has happened. `false`: one has failed.
+    run: fn(List, Value) -> Running,
+}
+
+fn load() -> Loading {
+    Box::pin(async { ACTIONS.fill(functions().await?) })
+}
+
+#[wasm_split(actions, fallible)]
+fn functions() -> Result<Functions, Missing> {
+    Ok(Functions { run: |list, event| Box::pin(async move { list.0.run(&list.1, &event).await }) })
+}
 
 /// The most messages that are shown at once; older ones give way.
 const MAX_NOTICES: usize = 4;

@@ -1,5 +1,6 @@
 //! The component that a page shows.
 
+use super::CONVERSATION;
 use super::pane::Pane;
 use super::session::Place;
 use crate::actions::BlockEvents;
@@ -7,7 +8,7 @@ use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, awaited, handler};
 use leptos::prelude::*;
-use wire::error::ErrorCode;
+use wire::error::{ErrorCode, UserError};
 use wire::page::{AgentChatProperties, SharedField};
 
 /// The chat with an agent: the selected conversation, or a new one.
@@ -42,7 +43,12 @@ pub fn AgentChat(
     });
     let load = |id| async move {
         match id {
-            Some(id) => load_conversation(id).await.map(Some),
+            Some(id) => {
+                // Both come at once.
+                let (view, code) = futures::join!(load_conversation(id), CONVERSATION.load());
+                code.map_err(|_| ApiError::from(missing()))?;
+                view.map(Some)
+            }
             None => Ok(None),
         }
     };
@@ -61,11 +67,21 @@ pub fn AgentChat(
         })
     });
     view! {
-        <section class="cw-chat" aria-label="Chat with the agent">
+        <section
+            class="cw-chat"
+            aria-label="Chat with the agent"
+            // Whoever comes here is about to write.
+            on:pointerenter=handler(|_| CONVERSATION.request())
+            on:focusin=handler(|_| CONVERSATION.request())
+        >
             {pane}
         </section>
     }
     .erase()
+}
+
+fn missing() -> UserError {
+    UserError::new(ErrorCode::Internal, "A part of this page could not be loaded. Try again.")
 }
 
 /// The conversation could not be loaded.

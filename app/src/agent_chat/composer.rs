@@ -1,6 +1,6 @@
 //! Where the user writes.
 
-use super::session::{Phase, Session};
+use super::session::{Act, Phase, Session};
 use crate::erase::{Erase, attribute, dynamic, effect, flag, handler};
 use crate::icons::{Icon, Shape};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
@@ -22,14 +22,14 @@ pub(super) fn Composer(
         // While an input method composes a word, Enter belongs to it. Safari ends the composition first, and says 229.
         "Enter" if !event.shift_key() && !event.is_composing() && event.key_code() != 229 => {
             event.prevent_default();
-            session.send_draft();
+            session.act(Act::SendDraft);
         }
-        "Escape" if !event.is_composing() => session.stop(),
+        "Escape" if !event.is_composing() => session.act(Act::Stop),
         _ => {}
     };
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
-        session.send_draft();
+        session.act(Act::SendDraft);
     };
     view! {
         <form class="cw-composer" on:submit=handler(submit)>
@@ -70,7 +70,7 @@ fn SendOrStop() -> impl IntoView {
                     aria-label="Stop"
                     title="Stop (Escape)"
                     disabled=stopping
-                    on:click=handler(move |_| session.stop())
+                    on:click=handler(move |_| session.act(Act::Stop))
                 >
                     <Icon of=Shape::Stop />
                 </button>

@@ -39,3 +39,34 @@ mod words;
 
 pub use component::AgentChat;
 pub(crate) use session::tell_tabs;
+
+use crate::chunks::{Chunk, Loading, Missing};
+use crate::erase::{Erase, Erased};
+use leptos::prelude::*;
+use message_state::MessageState;
+use session::{Act, Session};
+use wasm_split_helpers::wasm_split;
+use wire::api::ConversationView;
+
+/// What a conversation needs once it has a message: the log, sending, following answers.
+pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", load);
+
+/// What the chunk can do.
+pub(crate) struct Functions {
+    log: fn() -> Erased,
+    messages: fn(&ConversationView) -> Vec<MessageState>,
+    perform: fn(Session, Act),
+}
+
+fn load() -> Loading {
+    Box::pin(async { CONVERSATION.fill(functions().await?) })
+}
+
+#[wasm_split(conversation, fallible)]
+fn functions() -> Result<Functions, Missing> {
+    Ok(Functions {
+        log: || view! { <log::Log /> }.erase(),
+        messages: |view| view.messages.iter().map(MessageState::new).collect(),
+        perform: Session::perform,
+    })
+}

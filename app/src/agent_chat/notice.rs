@@ -1,6 +1,6 @@
 //! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
 
-use super::session::{Phase, Remedy, Session};
+use super::session::{Act, Phase, Remedy, Session};
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
@@ -74,7 +74,7 @@ pub(super) fn Trouble() -> impl IntoView {
                 Remedy::Reload => "Load again",
             };
             view! {
-                <button type="button" class="cw-button" on:click=handler(move |_| session.remedy(remedy))>
+                <button type="button" class="cw-button" on:click=handler(move |_| session.act(Act::Remedy(remedy)))>
                     {label}
                 </button>
             }

@@ -1,7 +1,7 @@
 //! One conversation: its log, or the welcome while it is empty, and the composer.
 
+use super::CONVERSATION;
 use super::composer::Composer;
-use super::log::Log;
 use super::notice::Trouble;
 use super::session::{Place, Session};
 use super::standing::{Standing, StandingDialog};
@@ -41,7 +41,7 @@ pub(super) fn Pane(
             }
             .erase()
         } else {
-            view! { <Log /> }.erase()
+            CONVERSATION.view(|code| (code.log)())
         }
     });
     view! {

@@ -1,6 +1,6 @@
 //! What an empty chat says.
 
-use super::session::Session;
+use super::session::{Act, Session};
 use crate::erase::{Erase, handler};
 use leptos::prelude::*;
 use wire::page::Welcome as WelcomeText;
@@ -17,7 +17,7 @@ pub(super) fn Welcome(
         let sent = prompt.clone();
         let click = move |_| {
             session.tell("onSuggestionClick", serde_json::json!({ "text": sent }));
-            session.send_text(sent.clone());
+            session.act(Act::SendText(sent.clone()));
         };
         view! {
             <li>

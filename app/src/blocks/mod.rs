@@ -10,6 +10,7 @@ pub mod columns;
 pub mod control;
 pub mod field;
 mod input;
+mod lazy;
 pub mod line_input;
 pub mod multi_select;
 pub mod select;
@@ -17,6 +18,8 @@ pub mod table;
 pub mod tabs;
 pub mod text_area;
 pub mod title;
+
+pub(crate) use lazy::{BLOCKS, INPUTS};
 
 pub use alert::Alert;
 pub use box_block::BoxBlock;
@@ -37,14 +40,13 @@ use crate::agent_chat::AgentChat;
 use crate::agent_conversations::AgentConversations;
 use crate::agent_conversations::items::ItemList;
 use crate::erase::{Erase, Erased, list, optional};
-use crate::markdown::Markdown;
+use crate::markdown::MARKDOWN;
 use crate::pages::CurrentPage;
 use crate::properties::Properties;
 use crate::scope::Scope;
 use leptos::prelude::*;
 use wire::page::{
-    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, TabsProperties,
-    shared_fields,
+    self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, shared_fields,
 };
 
 /// Blocks, one after the other.
@@ -78,8 +80,7 @@ fn component(own: page::Block) -> Erased {
     match kind {
         BlockType::Columns => return columns::columns_of_blocks(&ColumnsProperties::read(&properties), blocks),
         BlockType::Tabs => {
-            let tabs = tabs::tabs_of(TabsProperties::read(&properties), blocks);
-            return view! { <Tabs id tabs events /> }.erase();
+            return BLOCKS.view(move |code| (code.tabs)(id.clone(), &properties, blocks.clone(), events.clone()));
         }
         BlockType::AgentConversations if properties.contains_key("items") => {
             let properties = Properties::of_config(properties);
@@ -104,19 +105,19 @@ fn component(own: page::Block) -> Erased {
         BlockType::Title => view! { <Title properties /> }.erase(),
         BlockType::Markdown => {
             let text = Signal::derive(move || properties.text("content").unwrap_or_default());
-            view! { <Markdown text /> }.erase()
+            MARKDOWN.view(move |markdown| (markdown.view)(text))
         }
-        BlockType::TextInput => view! { <TextInput id properties events /> }.erase(),
-        BlockType::TextArea => view! { <TextArea id properties events /> }.erase(),
-        BlockType::NumberInput => view! { <NumberInput id properties events /> }.erase(),
-        BlockType::Select => view! { <Select id properties events /> }.erase(),
-        BlockType::MultiSelect => view! { <MultiSelect id properties events /> }.erase(),
-        BlockType::Switch => view! { <Switch id properties events /> }.erase(),
-        BlockType::Checkbox => view! { <Checkbox id properties events /> }.erase(),
-        BlockType::DatePicker => view! { <DatePicker id properties events /> }.erase(),
+        BlockType::TextInput
+        | BlockType::TextArea
+        | BlockType::NumberInput
+        | BlockType::Select
+        | BlockType::Switch
+        | BlockType::Checkbox
+        | BlockType::DatePicker => INPUTS.view(move |code| (code.input)(kind, id.clone(), properties, events.clone())),
+        BlockType::MultiSelect | BlockType::Table | BlockType::Alert => {
+            BLOCKS.view(move |code| (code.block)(kind, id.clone(), properties, events.clone()))
+        }
         BlockType::Button => view! { <Button id properties events /> }.erase(),
-        BlockType::Table => view! { <Table id properties /> }.erase(),
-        BlockType::Alert => view! { <Alert properties /> }.erase(),
         BlockType::Columns | BlockType::Tabs | BlockType::AgentChat | BlockType::AgentConversations => ().erase(),
     }
 }

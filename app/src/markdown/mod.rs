@@ -20,3 +20,26 @@ pub use document::Document;
 pub(crate) use link::{allowed, host, is_embedded_image};
 pub(crate) use view::markdown_node;
 pub use view::{DocumentView, Markdown};
+
+use crate::chunks::{Chunk, Loading, Missing};
+use crate::erase::{Erase, Erased};
+use leptos::prelude::*;
+use wasm_split_helpers::wasm_split;
+
+/// The block of a config.
+pub(crate) static MARKDOWN: Chunk<Functions> = Chunk::new("markdown", load);
+
+/// What the chunk can do.
+pub(crate) struct Functions {
+    /// Shows a text that may change.
+    pub(crate) view: fn(Signal<String>) -> Erased,
+}
+
+fn load() -> Loading {
+    Box::pin(async { MARKDOWN.fill(functions().await?) })
+}
+
+#[wasm_split(markdown, fallible)]
+fn functions() -> Result<Functions, Missing> {
+    Ok(Functions { view: |text| view! { <Markdown text /> }.erase() })
+}

@@ -13,6 +13,7 @@ use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, awaited, effect};
 use crate::page_state::{PageState, words};
+use crate::scope::{EXPRESSIONS, expressions, speaks};
 use crate::title::DocumentTitle;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -33,7 +34,14 @@ pub fn PageRoute(
     awaited(move || {
         Suspend::new(async move {
             match page.wait().await {
-                Ok(page) => view! { <PageView page /> }.erase(),
+                Ok(page) => {
+                    if speaks(&page) {
+                        EXPRESSIONS.request();
+                        // Without it the page shows all that needs no expression.
+                        let _ = EXPRESSIONS.load().await;
+                    }
+                    view! { <PageView page /> }.erase()
+                }
                 Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
                 Err(error) => view! { <FailedPage error /> }.erase(),
             }
@@ -88,7 +96,8 @@ pub fn provide_page(page: Page) {
     let address = expect_context::<Address>();
     let url_query = untrack(|| address.parameters());
     let evaluate = |value: &Value| {
-        let scope = operators::Scope { url_query: Some(&url_query), ..operators::Scope::default() };
+        let expressions = untrack(|| expressions(value));
+        let scope = operators::Scope { url_query: Some(&url_query), expressions, ..operators::Scope::default() };
         operators::evaluate(value, &scope).unwrap_or_default()
     };
     provide_context(PageState::new(&page, evaluate));

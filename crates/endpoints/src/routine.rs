@@ -6,7 +6,7 @@ use crate::text::TextQuestion;
 use crate::{Connection, EndpointError, Gate};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use operators::{Scope, Secrets, evaluate, is_truthy};
+use operators::{Scope, Secrets, evaluate, evaluate_text, is_truthy};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -235,6 +235,7 @@ impl<'a> Routine<'a> {
             step: Some(&self.memory.results),
             item: Some(&self.memory.items),
             error: self.memory.error.as_ref(),
+            expressions: Some(evaluate_text),
             ..Scope::default()
         };
         evaluate(value, &scope)

@@ -1,7 +1,7 @@
 //! `_expr` and `_template`: the language of minijinja (<https://docs.rs/minijinja/latest/minijinja/syntax/>), without files, within
 //! bounds of work and size.
 
-use crate::Scope;
+use crate::{Language, Scope};
 use minijinja::value::{Kwargs, Serde, Value as Known};
 use minijinja::{
     AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior, context, escape_formatter,
@@ -87,15 +87,6 @@ fn refuse_recursion(source: &str) -> Result<(), String> {
     if words.any(|word| word == "recursive") { Err("loops cannot be recursive here".to_owned()) } else { Ok(()) }
 }
 
-/// What a text is read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
-    /// `_expr`: one expression; its value counts.
-    Expression,
-    /// `_template`: a text with `{{ … }}` and `{% … %}` in it.
-    Template,
-}
-
 /// Whether a text can be read.
 ///
 /// # Errors
@@ -109,11 +100,11 @@ pub fn check(language: Language, source: &str) -> Result<(), String> {
     refuse_recursion(source)
 }
 
-/// Evaluates a text.
+/// Evaluates a text; the [`Evaluator`](crate::Evaluator) of every scope that has one.
 ///
 /// # Errors
 /// In one line, what went wrong.
-pub(crate) fn evaluate(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
+pub fn evaluate_text(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
     let names = context! {
         state => known(scope.state),
         user => known(scope.user),
@@ -175,6 +166,7 @@ impl Write for Bounded {
 
 #[cfg(test)]
 mod tests {
+    use super::evaluate_text;
     use crate::{Scope, evaluate};
     use proptest::prelude::*;
     use serde_json::{Value, json};
@@ -182,7 +174,12 @@ mod tests {
     fn check(value: Value, expected: &str) {
         let payload = json!({ "name": "Ada", "seats": 3, "items": [{ "price": 2.5 }, { "price": 4 }] });
         let secret = |_: &str| Some("s3cret".to_owned());
-        let scope = Scope { payload: Some(&payload), secret: Some(&secret), ..Scope::default() };
+        let scope = Scope {
+            payload: Some(&payload),
+            secret: Some(&secret),
+            expressions: Some(evaluate_text),
+            ..Scope::default()
+        };
         let seen = evaluate(&value, &scope).map_or_else(|error| error.to_string(), |value| value.to_string());
         assert_eq!(seen, expected, "{value}");
     }
@@ -222,7 +219,7 @@ mod tests {
             let big = "x".repeat(100_000);
             let many = vec!["y"; 10_000];
             let payload = json!({ "big": big, "many": many });
-            let scope = Scope { payload: Some(&payload), ..Scope::default() };
+            let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
             let seen = evaluate(&json!({ operator: source }), &scope).map_err(|error| error.to_string());
             assert_eq!(
                 seen.map_or_else(|error| error, |value| value.to_string()),
@@ -265,7 +262,8 @@ mod tests {
         #[test]
         fn nothing_panics(source in "[a-z0-9 ._+*/%|()\\[\\]{}'\"<>=!,~-]{0,40}") {
             for operator in ["_expr", "_template"] {
-                let _ = evaluate(&json!({ operator: source }), &Scope::default());
+                let scope = Scope { expressions: Some(evaluate_text), ..Scope::default() };
+                let _ = evaluate(&json!({ operator: source }), &scope);
             }
         }
     }

@@ -4,7 +4,7 @@
 mod expression;
 
 #[cfg(feature = "expressions")]
-pub use expression::{Language, check};
+pub use expression::{check, evaluate_text};
 
 use serde_json::{Map, Value};
 use std::fmt;
@@ -58,10 +58,36 @@ pub struct Scope<'a> {
     pub error: Option<&'a Value>,
     /// `_secret`: the value of a variable; only ever given on the server.
     pub secret: Option<&'a Secrets>,
+    /// What evaluates `_expr` and `_template`: `evaluate_text`, where its code is.
+    pub expressions: Option<Evaluator>,
 }
 
 /// Reads a variable by its name.
 pub type Secrets = dyn Fn(&str) -> Option<String>;
+
+/// Evaluates the text of an `_expr` or a `_template`; the error is one line that says what went wrong. Given from outside, because the
+/// browser loads the code of the language for the pages that speak it, and only for those.
+pub type Evaluator = fn(Language, &str, &Scope<'_>) -> Result<Value, String>;
+
+/// What a text is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `_expr`: one expression; its value counts.
+    Expression,
+    /// `_template`: a text with `{{ … }}` and `{% … %}` in it.
+    Template,
+}
+
+impl Language {
+    /// The language that an operator speaks, if it does.
+    pub fn of(operator: &str) -> Option<Self> {
+        match operator {
+            "_expr" => Some(Self::Expression),
+            "_template" => Some(Self::Template),
+            _ => None,
+        }
+    }
+}
 
 /// A config value could not be evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,6 +177,9 @@ fn apply(
     path: &mut String,
     depth: usize,
 ) -> Result<Value, OperatorError> {
+    if let Some(language) = Language::of(name) {
+        return express(language, name, argument, scope, path);
+    }
     let source = match name {
         "_state" => scope.state,
         "_user" => scope.user,
@@ -164,7 +193,6 @@ fn apply(
         "_secret" => return secret(argument, scope, path),
         "_if" => return choose(argument, scope, path, depth),
         "_eq" => return equal(argument, scope, path, depth),
-        "_expr" | "_template" => return express(name, argument, scope, path),
         unknown => {
             return Err(error(path, format!("there is no operator `{unknown}`; there are {}", NAMES.join(", "))));
         }
@@ -226,18 +254,20 @@ fn equal(argument: &Value, scope: &Scope<'_>, path: &mut String, depth: usize) -
     }
 }
 
-#[cfg(feature = "expressions")]
-fn express(name: &str, argument: &Value, scope: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
+fn express(
+    language: Language,
+    name: &str,
+    argument: &Value,
+    scope: &Scope<'_>,
+    path: &str,
+) -> Result<Value, OperatorError> {
     let Some(source) = argument.as_str() else {
         return Err(error(path, format!("`{name}` takes a text")));
     };
-    let language = if name == "_expr" { Language::Expression } else { Language::Template };
-    expression::evaluate(language, source, scope).map_err(|message| error(path, message))
-}
-
-#[cfg(not(feature = "expressions"))]
-fn express(name: &str, _: &Value, _: &Scope<'_>, path: &str) -> Result<Value, OperatorError> {
-    Err(error(path, format!("`{name}` is evaluated on the server only")))
+    let Some(evaluate) = scope.expressions else {
+        return Err(error(path, format!("`{name}` cannot be evaluated here")));
+    };
+    evaluate(language, source, scope).map_err(|message| error(path, message))
 }
 
 /// Whether a value counts as yes: not `null`, `false`, `0` or empty text.

@@ -17,7 +17,7 @@ pub const PAGES: &[RustPage] = &[RustPage { id: "intake", content: intake }];
 #[wasm_bindgen::prelude::wasm_bindgen]
 pub fn hydrate() {
     console_error_panic_hook::set_once();
-    hydrate_body(|| view! { <app::App pages=PAGES /> });
+    app::chunks::when_loaded(|| hydrate_body(|| view! { <app::App pages=PAGES /> }));
 }
 
 /// A form that an agent can fill in, and the chat with it.

@@ -1,6 +1,6 @@
 //! Instructions that are evaluated for each turn (L-20).
 
-use operators::{Scope, evaluate};
+use operators::{Scope, evaluate, evaluate_text};
 use serde_json::{Map, Value};
 use wire::{ErrorCode, UserError};
 
@@ -15,7 +15,8 @@ pub(super) fn text(
     context: Map<String, Value>,
 ) -> Result<Option<String>, UserError> {
     let payload = Value::Object(context);
-    let scope = Scope { payload: Some(&payload), user: Some(&user), ..Scope::default() };
+    let scope =
+        Scope { payload: Some(&payload), user: Some(&user), expressions: Some(evaluate_text), ..Scope::default() };
     match evaluate(instructions, &scope) {
         Ok(Value::String(text)) => Ok(Some(text)),
         Ok(Value::Null) => Ok(None),

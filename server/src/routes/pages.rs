@@ -4,6 +4,7 @@ use super::accounts::{ACCOUNT, SIGN_IN, encoded};
 use super::site;
 use crate::router::AppState;
 use app::AccountLink;
+use app::chunks::{ChunkFiles, Needs};
 use app::context::{AppContext, Seen};
 use axum::Extension;
 use axum::extract::{Request, State};
@@ -60,7 +61,12 @@ fn account(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink
 fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
     let (chat, pages) = (state.composition.chat.clone(), state.composition.current.clone());
     let context = AppContext { chat, pages, seen: Seen::default() };
+    // Read anew, since the browser's half can be built while the server runs.
+    let chunks = (state.site.files)("pkg/chunks.json").map(|file| ChunkFiles::read(&file.data)).unwrap_or_default();
+    let needs = Needs::default();
     move || {
+        provide_context(chunks.clone());
+        provide_context(needs.clone());
         provide_context(context.clone());
         provide_context(caller.clone());
     }

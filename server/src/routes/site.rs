@@ -44,13 +44,20 @@ fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, header
     if let Ok(value) = HeaderValue::from_str(&etag) {
         own.insert(header::ETAG, value);
     }
-    // Names stay the same over versions, so the browser asks each time and mostly gets 304.
-    own.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    // Most names stay the same over versions, so the browser asks each time and mostly gets 304.
+    let keep = if is_marked(path) { "public, max-age=31536000, immutable" } else { "no-cache" };
+    own.insert(header::CACHE_CONTROL, HeaderValue::from_static(keep));
     own.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if let Some(coding) = coding {
         own.insert(header::CONTENT_ENCODING, HeaderValue::from_static(coding));
     }
     response
+}
+
+/// Whether the build has given the file a name that no other content has: `NAME-0123456789abcdef.wasm`.
+fn is_marked(path: &str) -> bool {
+    let mark = path.strip_suffix(".wasm").and_then(|stem| stem.rsplit_once('-'));
+    mark.is_some_and(|(_, mark)| mark.len() == 16 && mark.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 fn etag(file: &EmbeddedFile) -> String {

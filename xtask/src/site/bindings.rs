@@ -1,7 +1,9 @@
-//! The WASM as the browser loads it, with the JavaScript that it calls. The work of `wasm-bindgen`, as a library: cargo keeps
-//! its version equal to that in the WASM, and nobody has to install it.
+//! The WASM as the browser loads it: cut into what every page needs and the chunks that some need, with the JavaScript that they call.
+//! The work of `wasm-split` and `wasm-bindgen`, as libraries: cargo keeps their versions equal to those in the WASM, and nobody has to
+//! install them.
 
 use super::files::forget_copies;
+use super::split::{self, LOADER, MANIFEST};
 use crate::build::Profile;
 use anyhow::{Context, Result, bail};
 use std::hash::{DefaultHasher, Hasher};
@@ -14,12 +16,18 @@ pub(super) fn make(wasm: &Path, package: &Path, profile: Profile) -> Result<()> 
     // Beside the site and not in it: what is in it is served.
     let stamp = package.join("../../site.bound");
     let mark = format!("{profile:?} {} {:x}", input.len(), fingerprint(&input));
-    let made = ["chatwright.wasm", "chatwright.js"].map(|name| package.join(name));
+    let made = ["chatwright.wasm", "chatwright.js", LOADER, MANIFEST].map(|name| package.join(name));
     if made.iter().all(|file| file.exists()) && std::fs::read_to_string(&stamp).is_ok_and(|known| known == mark) {
         return Ok(());
     }
+    // Chunks have other names in every build.
+    if package.exists() {
+        std::fs::remove_dir_all(package)?;
+    }
     std::fs::create_dir_all(package)?;
-    bind(input, package, profile)?;
+    let main = split::split(&input, package, profile)?;
+    bind(main, package, profile)?;
+    split::finish(&package.join("chatwright.wasm"))?;
     made.iter().try_for_each(|file| forget_copies(file))?;
     Ok(std::fs::write(stamp, mark)?)
 }
@@ -27,6 +35,8 @@ pub(super) fn make(wasm: &Path, package: &Path, profile: Profile) -> Result<()> 
 fn bind(wasm: Vec<u8>, package: &Path, profile: Profile) -> Result<()> {
     let mut bindgen = Bindgen::new();
     bindgen.input_bytes("chatwright", wasm).web(true)?.typescript(false).omit_default_module_path(true);
+    // The chunks share the stack and the table of functions with it.
+    bindgen.keep_lld_exports(true);
     if profile == Profile::Release {
         bindgen.remove_name_section(true).remove_producers_section(true);
     }

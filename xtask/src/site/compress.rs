@@ -5,6 +5,7 @@ use anyhow::Result;
 use brotli::enc::BrotliEncoderParams;
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -13,18 +14,18 @@ const COMPRESSIBLE: &[&str] = &["wasm", "js", "css", "svg", "html", "txt", "json
 
 /// Adds the copies that are missing, and says how much is downloaded.
 pub(super) fn add(site: &Path) -> Result<()> {
-    let mut download = 0;
+    let mut sizes = BTreeMap::new();
     for_each(site, &mut |file| {
         if !file.extension().is_some_and(|ending| COMPRESSIBLE.iter().any(|known| ending == *known)) {
             return Ok(());
         }
         let (original, small) = compress(file)?;
-        eprintln!("  {original:>9} bytes, {small:>8} as brotli  {}", file.strip_prefix(site)?.display());
-        download += small;
+        let name = file.strip_prefix(site)?.display().to_string();
+        eprintln!("  {original:>9} bytes, {small:>8} as brotli  {name}");
+        sizes.insert(name, small);
         Ok(())
     })?;
-    eprintln!("  {:.1} KB as brotli, all together", f64::from(u32::try_from(download)?) / 1000.0);
-    Ok(())
+    super::figures::print(site, &sizes)
 }
 
 /// Removes every copy.

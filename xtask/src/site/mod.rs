@@ -2,8 +2,11 @@
 
 mod bindings;
 mod compress;
+mod figures;
 mod files;
+mod split;
 mod styles;
+mod wasm;
 
 use crate::build::Profile;
 use anyhow::Result;

@@ -1,6 +1,6 @@
 //! What actions of the page can ask of the chat (L-92).
 
-use super::{Phase, Session};
+use super::{Act, Phase, Session};
 use crate::actions::Actions;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -24,15 +24,15 @@ impl Session {
                 if self.phase.get_untracked() != Phase::Idle {
                     return Err("An answer is being written. Wait for its end, or stop it.".to_owned());
                 }
-                self.send_text(text);
+                self.act(Act::SendText(text));
             }
             "setInput" => {
                 self.draft.set(text(args).unwrap_or_default());
                 self.ask_for_focus();
             }
             "focus" => self.ask_for_focus(),
-            "stop" => self.stop(),
-            "regenerate" => self.regenerate(),
+            "stop" => self.act(Act::Stop),
+            "regenerate" => self.act(Act::Regenerate),
             "newConversation" => self.chat.select(None, false),
             "clearError" => self.problem.set(None),
             "scrollToBottom" => self.to_end.update(|count| *count += 1),

@@ -2,8 +2,9 @@
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
-//! page itself executes, `events.rs` tells the page what happens and `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
+//! page itself executes, `act.rs` is the door to all of it for what is on the page before the conversation has begun, `events.rs` tells the page what happens and `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
 
+mod act;
 mod client_call;
 mod events;
 mod follow;
@@ -12,14 +13,17 @@ mod shared_state;
 mod submit;
 mod tabs;
 
+pub(super) use act::Act;
 pub(crate) use tabs::tell_tabs;
 
 pub(super) use client_call::PAGE_STATE_TOOL;
 
+use super::CONVERSATION;
 use super::message_state::MessageState;
 use crate::actions::BlockEvents;
 use crate::api::ApiError;
 use crate::chat_context::{ChatContext, use_chat_context};
+use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state};
 use crate::scope::Scope;
 use futures::future::AbortHandle;
@@ -112,7 +116,9 @@ struct Inner {
 impl Session {
     /// A conversation as it was loaded, or a new one.
     pub(super) fn new(view: Option<&ConversationView>, place: Place, draft: RwSignal<String>) -> Self {
-        let messages = view.map(|view| view.messages.iter().map(MessageState::new).collect());
+        // A new conversation needs none of the code for messages.
+        let begun = view.filter(|view| !view.messages.is_empty());
+        let messages = begun.and_then(|view| untrack(|| CONVERSATION.get()).map(|code| (code.messages)(view)));
         let running = view.is_some_and(|view| view.active.is_some());
         Self {
             id: RwSignal::new(view.map(|view| view.summary.id.clone())),
@@ -133,13 +139,19 @@ impl Session {
 
     /// Begins the session's life in the browser.
     pub(super) fn start(self, view: Option<&ConversationView>) {
-        self.listen();
         self.offer_methods();
         on_cleanup(move || self.interrupt());
-        if view.is_some_and(|view| view.active.is_some()) {
-            self.watch_active();
-        } else {
-            self.run_client_calls();
+        // Others can only change what the server knows.
+        let is_known = Memo::new(move |_| self.id.with(Option::is_some));
+        effect(move || {
+            if is_known.get() && CONVERSATION.get().is_some() {
+                untrack(|| self.act(Act::Listen));
+            }
+        });
+        match view {
+            Some(view) if view.active.is_some() => self.act(Act::Watch),
+            Some(_) => self.act(Act::RunClientCalls),
+            None => {}
         }
     }
 

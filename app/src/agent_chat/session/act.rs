@@ -1,0 +1,62 @@
+//! What is done in a conversation: the code for it comes when it is needed first.
+
+use super::{Problem, Remedy, Session};
+use crate::agent_chat::CONVERSATION;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// Something to be done.
+pub(in crate::agent_chat) enum Act {
+    /// Hear of other tabs, of the network and of the reader's return, as long as the owner lives.
+    Listen,
+    /// Follow the answer that is being written.
+    Watch,
+    /// Execute the calls that wait for the page.
+    RunClientCalls,
+    /// Send what stands in the composer.
+    SendDraft,
+    /// Send a text.
+    SendText(String),
+    /// End the answer that is being written.
+    Stop,
+    /// Answer the newest message again.
+    Regenerate,
+    /// Try what went wrong again.
+    Remedy(Remedy),
+}
+
+impl Session {
+    /// Does it, now or when its code has come.
+    pub(in crate::agent_chat) fn act(self, act: Act) {
+        if let Some(code) = untrack(|| CONVERSATION.get()) {
+            return (code.perform)(self, act);
+        }
+        spawn_local(async move {
+            let loaded = CONVERSATION.load().await;
+            if self.is_gone() {
+                return;
+            }
+            match loaded {
+                Ok(code) => (code.perform)(self, act),
+                Err(_) => {
+                    let message = "A part of this page could not be loaded. Try again.".to_owned();
+                    self.problem.set(Some(Problem { message, remedy: None }));
+                }
+            }
+        });
+    }
+
+    /// Does it. Part of the chunk.
+    pub(in crate::agent_chat) fn perform(self, act: Act) {
+        match act {
+            Act::Listen => self.listen(),
+            Act::Watch => self.watch_active(),
+            Act::RunClientCalls => self.run_client_calls(),
+            Act::SendDraft => self.send_draft(),
+            Act::SendText(text) => self.send_text(text),
+            Act::Stop => self.stop(),
+            Act::Regenerate => self.regenerate(),
+            Act::Remedy(remedy) => self.remedy(remedy),
+        }
+    }
+}

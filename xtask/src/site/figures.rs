@@ -1,0 +1,34 @@
+//! What a browser downloads, said after a release build.
+
+use super::split::MANIFEST;
+use anyhow::{Context, Result};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The chunks that the page of `examples/demo` is rendered with; a journey asserts them.
+const DEMO: &[&str] = &["inputs"];
+
+/// Prints what every page downloads, what each chunk adds to it, and the sums that matter. `sizes` are those of the compressed files, by
+/// their names in the site.
+pub(super) fn print(site: &Path, sizes: &BTreeMap<String, usize>) -> Result<()> {
+    let manifest = std::fs::read(site.join("pkg").join(MANIFEST)).context("the chunks of the site")?;
+    let chunks: BTreeMap<String, Vec<String>> = serde_json::from_slice(&manifest)?;
+    let in_chunks: BTreeSet<_> = chunks.values().flatten().map(|file| format!("pkg/{file}")).collect();
+    let is_loaded = |file: &&String| !file.ends_with(MANIFEST) && !in_chunks.contains(*file);
+    let every: usize = sizes.keys().filter(is_loaded).map(|file| sizes[file]).sum();
+    let of = |names: &[&str]| -> usize {
+        let files: BTreeSet<_> = names.iter().filter_map(|name| chunks.get(*name)).flatten().collect();
+        files.iter().filter_map(|file| sizes.get(&format!("pkg/{file}"))).sum()
+    };
+    let say = |what: &str, size: usize| -> Result<()> {
+        eprintln!("  {:>9.1} KB as brotli  {what}", f64::from(u32::try_from(size)?) / 1000.0);
+        Ok(())
+    };
+    say("every page", every)?;
+    for (name, files) in &chunks {
+        say(&format!("+ {name}, in {} files", files.len()), of(&[name.as_str()]))?;
+    }
+    say("the demo page at first", every + of(DEMO))?;
+    say("the demo page once a conversation has begun", every + of(&[DEMO, &["conversation"]].concat()))?;
+    say("everything", sizes.iter().filter(|(file, _)| !file.ends_with(MANIFEST)).map(|(_, size)| size).sum())
+}
