@@ -21,6 +21,7 @@ test("a form says what is wrong at each field, and saves what is right", async (
   await expect(page.getByRole("textbox", { name: "E-mail" })).toHaveAccessibleDescription("This is no e-mail address.");
   await page.getByRole("textbox", { name: "E-mail" }).fill("ada@engines.example");
   await page.getByRole("combobox", { name: "Plan" }).selectOption("Starter");
+  await expect(page.getByText("5 seats cost 45 euros a month.")).toBeVisible();
   await page.getByLabel("Seats").fill("11");
   await page.getByLabel("Seats").press("Tab");
   await expect(page.getByLabel("Seats")).toHaveAccessibleDescription("The number must be between 1 and 10.");

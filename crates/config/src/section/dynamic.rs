@@ -54,6 +54,10 @@ fn describe(name: &str) -> &'static str {
         "_step" => "The result of an earlier action, by its id. In actions only.",
         "_if" => "`{ test, then, else }`.",
         "_eq" => "Whether the two values of a list are equal.",
+        "_expr" => {
+            "An expression over `state`, `url_query` and, in actions, `event` and `step`: `state.seats * 2 > 10`."
+        }
+        "_template" => "A text with `{{ state.name }}` and `{% if state.plan %}…{% endif %}` in it.",
         _ => "Computes a value.",
     }
 }
@@ -68,7 +72,7 @@ pub(super) enum Place {
 }
 
 /// Operators that read what is only on the server, or only in a routine.
-const ELSEWHERE: [&str; 8] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error", "_expr", "_template"];
+const ELSEWHERE: [&str; 6] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error"];
 /// Operators that read what only an action knows.
 const OF_ACTIONS: [&str; 2] = ["_event", "_step"];
 

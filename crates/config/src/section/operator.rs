@@ -59,11 +59,6 @@ fn refuse(operator: &Entry, allowed: &[&str], report: &mut Report) {
     if name == "_secret" {
         let help = "secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise".to_owned();
         report.error(at, "a secret has no place here", Some(help));
-    } else if matches!(name, "_expr" | "_template") {
-        let help =
-            "it is evaluated on the server, in `api` and in an agent's `instructions`; call an endpoint from here"
-                .to_owned();
-        report.error(at, format!("the operator `{name}` has no meaning in a page"), Some(help));
     } else if operators::names().contains(&name) {
         let help = suggest::list(allowed).map(|names| format!("what can stand here: {names}"));
         report.error(at, format!("the operator `{name}` has no meaning here"), help);

@@ -569,7 +569,7 @@ agents:
     properties: { model: demo, instructions: { _state: x } }
 pages:
   - id: p
-    blocks: [{ id: t, type: Title, properties: { title: { _template: 'Hi' } } }]
+    blocks: [{ id: t, type: Title, properties: { title: { _template: 'Hi {{ state.name' } } }]
 "), @"
     refused
     chatwright.yaml:5:25: error: syntax error: unexpected end of input, expected expression
@@ -598,10 +598,9 @@ pages:
         |                                                ^^^^^^
         = help: what can stand here: `_user`, `_payload`, `_if`, `_eq`, `_expr` and `_template`
 
-    chatwright.yaml:19:59: error: the operator `_template` has no meaning in a page
+    chatwright.yaml:19:70: error: syntax error: unexpected end of input, expected end of variable block
         |
-     19 |     blocks: [{ id: t, type: Title, properties: { title: { _template: 'Hi' } } }]
-        |                                                           ^^^^^^^^^
-        = help: it is evaluated on the server, in `api` and in an agent's `instructions`; call an endpoint from here
+     19 | … [{ id: t, type: Title, properties: { title: { _template: 'Hi {{ state.name' } } }]
+        |                                                            ^^^^^^^^^^^^^^^^^^
     ");
 }

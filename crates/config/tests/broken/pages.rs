@@ -266,7 +266,7 @@ fn shared_state() {
         |
      14 |             user: { _user: id }
         |                     ^^^^^
-        = help: what can stand here: `_state`, `_url_query`, `_if` and `_eq`
+        = help: what can stand here: `_state`, `_url_query`, `_if`, `_eq`, `_expr` and `_template`
 
     chatwright.yaml:15:20: error: there is no operator `_stat`
         |
@@ -423,7 +423,7 @@ fn operators() {
        |
      8 |       - { id: d, type: Title, properties: { title: { _event: value } } }
        |                                                      ^^^^^^
-       = help: what can stand here: `_state`, `_url_query`, `_if` and `_eq`
+       = help: what can stand here: `_state`, `_url_query`, `_if`, `_eq`, `_expr` and `_template`
 
     chatwright.yaml:9:54: error: there is no operator `_sate`
        |
@@ -435,7 +435,7 @@ fn operators() {
         |
      10 |       - { id: f, type: Title, visible: { _payload: x }, properties: { title: F } }
         |                                          ^^^^^^^^
-        = help: what can stand here: `_state`, `_url_query`, `_if` and `_eq`
+        = help: what can stand here: `_state`, `_url_query`, `_if`, `_eq`, `_expr` and `_template`
     ");
 }
 
