@@ -24,6 +24,7 @@ use browser as half;
 use server as half;
 
 use crate::erase::{Erased, optional};
+use leptos::prelude::untrack;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use wasm_split_helpers::SplitLoaderError;
@@ -82,7 +83,8 @@ impl<F: Send + Sync> Chunk<F> {
 
     /// A view that the chunk makes, once its code is there.
     pub(crate) fn view(&'static self, view: impl Fn(&F) -> Erased + Send + 'static) -> Erased {
-        optional(move || self.get().map(&view))
+        // Only the chunk is waited for: what the view reads while it is made must not make it anew.
+        optional(move || self.get().map(|functions| untrack(|| view(functions))))
     }
 }
 

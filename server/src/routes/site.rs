@@ -68,3 +68,21 @@ fn etag(file: &EmbeddedFile) -> String {
     etag.push('"');
     etag
 }
+
+#[cfg(test)]
+mod tests {
+    use super::is_marked;
+
+    #[test]
+    fn only_what_never_changes_is_kept_for_good() {
+        for (path, expected) in [
+            ("pkg/conversation-0123456789abcdef.wasm", true),
+            ("pkg/chatwright.wasm", false),
+            ("pkg/chatwright-chunks.js", false),
+            ("pkg/a-0123456789abcdeg.wasm", false),
+            ("pkg/0123456789abcdef.wasm", false),
+        ] {
+            assert_eq!(is_marked(path), expected, "{path}");
+        }
+    }
+}

@@ -83,7 +83,7 @@ fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Res
         let stem = stem(chunk)?;
         let new = format!("{}-{mark:016x}.wasm", stem.strip_prefix("split_").unwrap_or(stem));
         let content = std::fs::read(chunk)?;
-        let content = if profile == Profile::Release { wasm::stripped(&content)? } else { content };
+        let content = if profile == Profile::Release { wasm::compact(&content)? } else { content };
         std::fs::write(package.join(&new), content)?;
         std::fs::remove_file(chunk)?;
         names.insert(format!("{stem}.wasm"), new);

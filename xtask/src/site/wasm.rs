@@ -10,7 +10,14 @@ const CUSTOM: u8 = 0;
 
 /// The bytes of a module without what only people and tools read.
 pub(super) fn stripped(wasm: &[u8]) -> Result<Vec<u8>> {
-    rewritten(wasm, &mut |id, _| (id == CUSTOM).then(Vec::new))
+    rewritten(wasm, &|id| (id == CUSTOM).then(Vec::new))
+}
+
+/// The same module in fewer bytes: where the linker may still change a number it is written with five bytes, whatever it is.
+pub(super) fn compact(wasm: &[u8]) -> Result<Vec<u8>> {
+    let mut config = walrus::ModuleConfig::new();
+    config.generate_name_section(false).generate_producers_section(false);
+    Ok(config.parse(wasm)?.emit_wasm())
 }
 
 /// The names of the functions that a module defines. None after [`stripped`].
@@ -78,16 +85,16 @@ fn exports(wasm: &[u8], change: Change<'_>) -> Result<Vec<u8>> {
     }
     let mut section = vec![SectionId::Export.into()];
     exports.encode(&mut section);
-    rewritten(wasm, &mut |id, _| (id == u8::from(SectionId::Export)).then(|| section.clone()))
+    rewritten(wasm, &|id| (id == u8::from(SectionId::Export)).then(|| section.clone()))
 }
 
 /// The module with some sections replaced, each by the bytes of a whole section or by none.
-fn rewritten(wasm: &[u8], replace: &mut dyn FnMut(u8, &[u8]) -> Option<Vec<u8>>) -> Result<Vec<u8>> {
+fn rewritten(wasm: &[u8], replace: &dyn Fn(u8) -> Option<Vec<u8>>) -> Result<Vec<u8>> {
     let mut module = wasm_encoder::Module::HEADER.to_vec();
     for payload in Parser::new(0).parse_all(wasm) {
         let Some((id, range)) = payload?.as_section() else { continue };
         let data = &wasm[usize::try_from(range.start)?..usize::try_from(range.end)?];
-        match replace(id, data) {
+        match replace(id) {
             Some(other) => module.extend(other),
             None => {
                 module.push(id);
@@ -96,4 +103,48 @@ fn rewritten(wasm: &[u8], replace: &mut dyn FnMut(u8, &[u8]) -> Option<Vec<u8>>)
         }
     }
     Ok(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasm_encoder::{CodeSection, ExportKind, Function, FunctionSection, Module, NameMap, NameSection, TypeSection};
+
+    /// Two functions, the first of which is exported, with names.
+    fn module() -> Vec<u8> {
+        let (mut types, mut functions, mut exports) =
+            (TypeSection::new(), FunctionSection::new(), ExportSection::new());
+        let (mut code, mut names, mut all) = (CodeSection::new(), NameMap::new(), NameSection::new());
+        types.ty().function([], []);
+        exports.export("run", ExportKind::Func, 0);
+        for index in 0..2 {
+            functions.function(0);
+            let mut body = Function::new([]);
+            body.instructions().end();
+            code.function(&body);
+            names.append(index, &format!("function {index}"));
+        }
+        all.functions(&names);
+        let mut module = Module::new();
+        module.section(&types).section(&functions).section(&exports).section(&code).section(&all);
+        module.finish()
+    }
+
+    #[test]
+    fn exports_come_and_go_and_all_else_stays() -> Result<()> {
+        let module = module();
+        let more = with_exports(&module, &BTreeSet::from([1]), "kept:")?;
+        assert!(more.windows(6).any(|bytes| bytes == b"kept:1"));
+        assert_eq!(functions(&more)?, [(0, "function 0".to_owned()), (1, "function 1".to_owned())]);
+        assert_eq!(without_exports(&more, "kept:")?, module);
+        Ok(())
+    }
+
+    #[test]
+    fn names_are_for_people() -> Result<()> {
+        let (module, light) = (module(), stripped(&module())?);
+        assert!(functions(&light)?.is_empty() && light.len() < module.len());
+        assert_eq!(stripped(&light)?, light);
+        Ok(())
+    }
 }
