@@ -74,18 +74,19 @@ fn too_small(cut: &SplitWasm, input: &[u8]) -> Result<BTreeSet<u32>> {
 fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Result<BTreeMap<String, String>> {
     let mut mark = DefaultHasher::new();
     left.hash(&mut mark);
+    let mut chunks = Vec::new();
     for chunk in &cut.split_modules {
-        std::fs::read(chunk)?.hash(&mut mark);
+        let content = std::fs::read(chunk)?;
+        let content = if profile == Profile::Release { wasm::compact(&content)? } else { content };
+        content.hash(&mut mark);
+        std::fs::remove_file(chunk)?;
+        chunks.push((stem(chunk)?, content));
     }
     let mark = mark.finish();
     let mut names = BTreeMap::new();
-    for chunk in &cut.split_modules {
-        let stem = stem(chunk)?;
+    for (stem, content) in chunks {
         let new = format!("{}-{mark:016x}.wasm", stem.strip_prefix("split_").unwrap_or(stem));
-        let content = std::fs::read(chunk)?;
-        let content = if profile == Profile::Release { wasm::compact(&content)? } else { content };
         std::fs::write(package.join(&new), content)?;
-        std::fs::remove_file(chunk)?;
         names.insert(format!("{stem}.wasm"), new);
     }
     Ok(names)
