@@ -600,7 +600,7 @@ pages:
 
     chatwright.yaml:19:70: error: syntax error: unexpected end of input, expected end of variable block
         |
-     19 | … [{ id: t, type: Title, properties: { title: { _template: 'Hi {{ state.name' } } }]
-        |                                                            ^^^^^^^^^^^^^^^^^^
+     19 |     blocks: [{ id: t, type: Title, properties: { title: { _template: 'Hi {{ state.name' } } }]
+        |                                                                      ^^^^^^^^^^^^^^^^^^^
     ");
 }
