@@ -4,8 +4,8 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    accounts, agent, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent, runs,
-    search, site,
+    accounts, agent, change, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent,
+    runs, search, site,
 };
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
@@ -76,6 +76,7 @@ pub(crate) fn for_callers() -> Router<AppState> {
             "/api/conversations/{id}",
             get(conversations::show).patch(conversations::change).delete(conversations::delete),
         )
+        .route("/api/conversations/{id}/change", post(change::change))
         .route("/api/conversations/{id}/export", get(copies::export))
         .route("/api/conversations/{id}/shares", get(copies::shares).post(copies::share))
         .route("/api/shares/{id}", delete(copies::unshare))

@@ -3,7 +3,7 @@
 
 mod of_message;
 
-pub(crate) use of_message::{answered, expired, interrupted, passed_over};
+pub(crate) use of_message::{answered, expired, interrupted, is_open, passed_over};
 
 use crate::live::RunIdentity;
 use crate::mask;

@@ -54,7 +54,13 @@ impl Inner {
             ActiveRun { run_id: live.identity.run_id.clone(), message_id: live.identity.message_id.clone() }
         });
         messages.iter_mut().for_each(strip_private);
-        Ok(ConversationView { summary, messages, active })
+        let tree = self.tree(caller, id).await?;
+        let forks = tree.forks(messages.iter().map(|message| message.id.as_str()));
+        let owned =
+            |(id, siblings): (&str, Vec<&str>)| (id.to_owned(), siblings.into_iter().map(str::to_owned).collect());
+        let forks = forks.into_iter().map(owned).collect();
+        let feedback = self.store.feedback(&caller.user_id, id).await.map_err(errors::of_store)?;
+        Ok(ConversationView { summary, messages, active, forks, feedback: feedback.into_iter().collect() })
     }
 }
 

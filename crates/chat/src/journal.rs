@@ -18,6 +18,9 @@ const RENEW: Duration = Duration::from_secs(5);
 const PRUNE: Duration = Duration::from_secs(600);
 const KEPT: Duration = Duration::from_secs(3600);
 
+/// How long a deletion can be taken back at least.
+const RESTORABLE: Duration = Duration::from_secs(3600);
+
 /// A handle on the writing task.
 #[derive(Clone)]
 pub(crate) struct Journal {
@@ -110,5 +113,8 @@ async fn renew_leases(store: &Store, registry: &Registry) {
 async fn forget_ended(store: &Store) {
     if let Err(error) = store.prune_journal(crate::now() - KEPT.as_millis() as i64).await {
         tracing::warn!(%error, "the journal could not be pruned");
+    }
+    if let Err(error) = store.forget_deleted(crate::now() - RESTORABLE.as_millis() as i64).await {
+        tracing::warn!(%error, "deleted messages could not be forgotten");
     }
 }

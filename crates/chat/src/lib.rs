@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod audit;
+mod change;
 mod clock;
 mod conversations;
 mod errors;
@@ -28,6 +29,7 @@ mod standing;
 mod steps;
 mod to_prompt;
 mod to_wire;
+mod tree;
 mod turns;
 mod watch;
 
@@ -47,6 +49,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
+use wire::change::{Change, Changed};
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 use wire::order::ListFilter;
 
@@ -297,6 +300,15 @@ impl Chat {
     /// 404 for one that is not the caller's.
     pub async fn revoke(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         self.inner.revoke(caller, id).await
+    }
+
+    /// Changes what is in a conversation without asking the agent anything: another branch, a deletion, a judgement, a copy.
+    ///
+    /// # Errors
+    /// 404 for a conversation or a message that is not the caller's, 409 while an answer is being written that it concerns, 422 for
+    /// a judgement that is too long.
+    pub async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
+        self.inner.revise(caller, id, change).await
     }
 
     /// Asks an agent once, without its tools, and keeps the answer. A caller who hangs up finds it in the list.

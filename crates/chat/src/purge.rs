@@ -43,14 +43,21 @@ pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
 
 /// The rows of calls that waited for the user when the conversation was deleted.
 async fn open_calls(store: &Store, deleted: &Deleted) -> Result<Vec<AuditEntry>, StoreError> {
-    let messages = store.messages(&deleted.owner, &deleted.id).await?;
-    let Some(last) = messages.into_iter().find(|stored| stored.id == deleted.head) else { return Ok(Vec::new()) };
-    let subject = Subject {
-        user_id: deleted.owner.clone(),
-        agent_id: deleted.agent_id.clone(),
-        conversation_id: deleted.id.clone(),
-        message_id: last.id,
-        run_id: store.last_run(&deleted.owner, &deleted.id).await?.unwrap_or_default(),
-    };
-    Ok(audit::passed_over(&subject, &last.message, DELETED))
+    let mut entries = Vec::new();
+    // In any branch: the one that waits may have been left for another.
+    for stored in store.messages(&deleted.owner, &deleted.id).await? {
+        if !stored.message.tools().any(audit::is_open) {
+            continue;
+        }
+        let run_id = store.run_of(&deleted.owner, &deleted.id, &stored.id).await?;
+        let subject = Subject {
+            user_id: deleted.owner.clone(),
+            agent_id: deleted.agent_id.clone(),
+            conversation_id: deleted.id.clone(),
+            message_id: stored.id,
+            run_id: run_id.unwrap_or_default(),
+        };
+        entries.extend(audit::passed_over(&subject, &stored.message, DELETED));
+    }
+    Ok(entries)
 }

@@ -84,14 +84,15 @@ impl Inner {
         // What waits in the newest message is left behind by everything but an answer.
         let left = branch.last().map(|last| audit::passed_over(&subject(&last.id), &last.message, settle::PASSED_OVER));
         let left = left.unwrap_or_default();
+        // Its branch may be looked at again: what waited there is over.
+        let closed = branch.last().and_then(left_behind);
+        let close = |plan: Plan| Plan { update: with_closed(plan.update, closed), audit: left, ..plan };
         let plan = match &request.submission {
             Submission::Message { message, replaces, history } => self
                 .plan_message(caller, &request, conversation.as_ref(), branch, message, replaces.as_deref(), history)
                 .await
-                .map(|plan| Plan { audit: left, ..plan })?,
-            Submission::Regenerate { message_id } => {
-                Plan { audit: left, ..plan_regenerate(branch, message_id.as_deref())? }
-            }
+                .map(close)?,
+            Submission::Regenerate { message_id } => plan_regenerate(branch, message_id.as_deref()).map(close)?,
             Submission::Answers { answers } => {
                 let plan = plan_answers(branch, answers, &agent.id, &request.conversation_id)?;
                 let audit = audit::answered(&subject(&plan.message.id), &plan.message, answers);
@@ -270,6 +271,9 @@ impl Inner {
         conversation_id: &str,
         message_id: &str,
     ) -> Result<Vec<StoredMessage>, UserError> {
+        if !self.tree(caller, conversation_id).await?.has(message_id) {
+            return Err(UserError::not_found());
+        }
         let all = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
         let found = |id: &str| all.iter().find(|stored| stored.id == id);
         let replaced = found(message_id).filter(|stored| stored.message.role == Role::User);
@@ -283,6 +287,20 @@ impl Inner {
         branch.reverse();
         Ok(branch)
     }
+}
+
+/// The newest message of the branch without what waited for the user in it, if anything did.
+fn left_behind(last: &StoredMessage) -> Option<UiMessage> {
+    let waits = last.message.role == Role::Assistant && last.message.tools().any(audit::is_open);
+    let mut message = waits.then(|| last.message.clone())?;
+    settle::supersede(&mut message);
+    Some(message)
+}
+
+fn with_closed(mut update: Vec<UiMessage>, closed: Option<UiMessage>) -> Vec<UiMessage> {
+    let is_new = |closed: &UiMessage| update.iter().all(|message| message.id != closed.id);
+    update.extend(closed.filter(is_new));
+    update
 }
 
 fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> Result<Plan, UserError> {

@@ -141,12 +141,18 @@ async fn update(
     id: String,
     body: String,
 ) -> Result<(), StoreError> {
-    let active: Option<bool> =
-        sqlx::query_scalar(ACTIVE).bind(owner).bind(&conversation_id).fetch_optional(&mut *db).await?;
-    if active.ok_or(StoreError::NotFound)? {
-        return Err(StoreError::Busy);
-    }
+    check_idle(db, &owner, &conversation_id).await?;
     set_body(db, &conversation_id, &id, body).await
+}
+
+/// Refuses while a run is active, and what is not the owner's.
+pub(crate) async fn check_idle(
+    db: &mut SqliteConnection,
+    owner: &str,
+    conversation_id: &str,
+) -> Result<(), StoreError> {
+    let active: Option<bool> = sqlx::query_scalar(ACTIVE).bind(owner).bind(conversation_id).fetch_optional(db).await?;
+    if active.ok_or(StoreError::NotFound)? { Err(StoreError::Busy) } else { Ok(()) }
 }
 
 /// Replaces the body of a message that must exist.

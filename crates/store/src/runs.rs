@@ -97,6 +97,10 @@ const LAST: &str = "
     SELECT r.id FROM runs r JOIN conversations c ON c.id = r.conversation_id AND c.epoch = r.epoch
     WHERE c.owner = $1 AND c.id = $2";
 
+const OF_MESSAGE: &str = "
+    SELECT r.id FROM runs r JOIN conversations c ON c.id = r.conversation_id
+    WHERE c.owner = $1 AND c.id = $2 AND r.message_id = $3 ORDER BY r.epoch DESC LIMIT 1";
+
 const OPEN: &str = "
     SELECT c.owner, c.agent_id, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
@@ -137,6 +141,26 @@ impl Store {
             Box::pin(
                 async move { Ok(sqlx::query_scalar(LAST).bind(owner).bind(conversation_id).fetch_optional(db).await?) },
             )
+        })
+        .await
+    }
+
+    /// The newest run that wrote a message; none when there is none or it is someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn run_of(
+        &self,
+        owner: &str,
+        conversation_id: &str,
+        message_id: &str,
+    ) -> Result<Option<String>, StoreError> {
+        let ids = [owner.to_owned(), conversation_id.to_owned(), message_id.to_owned()];
+        self.read(move |db| {
+            Box::pin(async move {
+                let query = ids.into_iter().fold(sqlx::query_scalar(OF_MESSAGE), |query, id| query.bind(id));
+                Ok(query.fetch_optional(db).await?)
+            })
         })
         .await
     }

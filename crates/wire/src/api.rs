@@ -1,7 +1,9 @@
 //! Requests to the chat and its answers, the same behind every door (server function, HTTP).
 
+use crate::change::Feedback;
 use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names, read_struct};
 use crate::{UiMessage, error::UserError};
+use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -331,13 +333,21 @@ pub struct ConversationView {
     /// The run that is writing, if one is. Its stream, read from the start, gives that message whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<ActiveRun>,
+    /// For each message of the branch that has others in its place: all of them, itself included, oldest first.
+    #[serde(skip_serializing_if = "LiteMap::is_empty")]
+    pub forks: LiteMap<String, Vec<String>>,
+    /// What the user thinks of answers, by message.
+    #[serde(skip_serializing_if = "LiteMap::is_empty")]
+    pub feedback: LiteMap<String, Feedback>,
 }
 
 impl Read for ConversationView {
     fn read(value: Value) -> Result<Self, Unreadable> {
         let mut fields = Fields::of(value)?;
         let (messages, active) = (fields.take("messages")?, fields.take("active")?);
-        Ok(Self { messages, active, summary: Read::read(fields.rest())? })
+        let forks = fields.take::<Option<_>>("forks")?.unwrap_or_default();
+        let feedback = fields.take::<Option<_>>("feedback")?.unwrap_or_default();
+        Ok(Self { messages, active, forks, feedback, summary: Read::read(fields.rest())? })
     }
 }
 
@@ -373,6 +383,8 @@ mod tests {
             written["messages"] = messages.clone();
             if !active.is_null() {
                 written["active"] = active;
+                written["forks"] = json!({ "m1": ["m0", "m1"] });
+                written["feedback"] = json!({ "m1": { "rating": "up" } });
             }
             let view: ConversationView = serde_json::from_value(written.clone()).unwrap();
             assert_eq!(serde_json::to_value(&view).unwrap(), written);

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod api;
+pub mod change;
 pub mod chunk;
 pub mod error;
 pub mod invoke;

@@ -2,6 +2,7 @@
 
 pub(crate) mod accounts;
 pub(crate) mod agent;
+pub(crate) mod change;
 pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod copies;

@@ -69,6 +69,6 @@ pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a
 }
 
 /// Whether it is a call, and has not ended. While its arguments arrive it is none yet.
-fn is_open(tool: &ToolPart) -> bool {
+pub(crate) fn is_open(tool: &ToolPart) -> bool {
     !tool.is_final() && tool.state != ToolState::InputStreaming
 }

@@ -79,15 +79,7 @@ impl House {
     }
 
     pub(crate) async fn begin(&self, submission: Submission) -> chat::Sent {
-        let request = SendRequest {
-            page_id: "p".to_owned(),
-            agent_id: "helper".to_owned(),
-            conversation_id: "c1".to_owned(),
-            submission,
-            shared_state: Map::new(),
-            url_query: Map::new(),
-        };
-        self.chat.send(&ada(), request).await.unwrap()
+        self.chat.send(&ada(), request(submission)).await.unwrap()
     }
 
     /// Sends and waits for the end of the answer.
@@ -133,6 +125,17 @@ impl House {
 
 pub(crate) fn ada() -> Caller {
     Caller { user_id: "ada".to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
+}
+
+pub(crate) fn request(submission: Submission) -> SendRequest {
+    SendRequest {
+        page_id: "p".to_owned(),
+        agent_id: "helper".to_owned(),
+        conversation_id: "c1".to_owned(),
+        submission,
+        shared_state: Map::new(),
+        url_query: Map::new(),
+    }
 }
 
 pub(crate) fn message(id: &str) -> Submission {

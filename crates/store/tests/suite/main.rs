@@ -3,6 +3,7 @@
 
 mod accounts;
 mod audit;
+mod branches;
 mod conversations;
 mod copies;
 mod faults;

@@ -2,8 +2,9 @@
 
 use crate::support::{batch, begin, branch, each, end, journal, submission};
 use serde_json::json;
-use store::{Begun, StoreError, ToolCallState, ToolOutcome};
+use store::{Begun, CopyBranch, SetBranch, StoreError, ToolCallState, ToolOutcome};
 use wire::UiMessage;
+use wire::change::{Feedback, Rating};
 use wire::order::{ConversationChange, Folder, ListFilter, MoveTo};
 
 /// One of each kind.
@@ -47,6 +48,23 @@ async fn another_users_ids_open_nothing() {
             assert_eq!(store.messages(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.branch(owner, "c").await.unwrap(), [], "{owner}");
             assert_eq!(store.events(owner, "r-m", 0, 10).await.unwrap(), [], "{owner}");
+            assert_eq!(store.outline(owner, "c").await.unwrap(), [], "{owner}");
+            assert_eq!(store.feedback(owner, "c").await.unwrap(), [], "{owner}");
+            assert_eq!(store.run_of(owner, "c", "a-m").await.unwrap(), None, "{owner}");
+            let head = SetBranch { head: "m".to_owned(), ..SetBranch::default() };
+            assert_eq!(store.set_branch(owner, "c", head).await, Err(StoreError::NotFound), "{owner}");
+            for feedback in [None, Some(Feedback { rating: Rating::Up, reason: None })] {
+                let judged = store.set_feedback(owner, "c", "a-m", feedback, 2).await;
+                assert_eq!(judged, Err(StoreError::NotFound), "{owner}");
+            }
+            let copy = CopyBranch {
+                from: "c".to_owned(),
+                to: "d".to_owned(),
+                title: "mine".to_owned(),
+                messages: vec![UiMessage::user("m", "mine")],
+                now: 2,
+            };
+            assert_eq!(store.copy_branch(owner, copy).await, Err(StoreError::NotFound), "{owner}");
             let update = store.update_message(owner, "c", UiMessage::user("m", "mine"), Vec::new()).await;
             assert_eq!(update, Err(StoreError::NotFound), "{owner}: not even whether a run is active");
             for key in ["m", "other"] {

@@ -1,0 +1,180 @@
+//! A conversation's tree without its texts: which messages stand in one place, and where a branch ends.
+
+use std::collections::{HashMap, HashSet};
+use store::Node;
+
+/// The tree; what was deleted is not in it.
+pub(crate) struct Tree {
+    /// Parents before their children, oldest first.
+    nodes: Vec<Node>,
+    places: HashMap<String, usize>,
+}
+
+impl Tree {
+    /// The rows are as [`store::Store::outline`] gives them.
+    pub(crate) fn new(rows: Vec<Node>) -> Self {
+        let mut tree = Self { nodes: Vec::new(), places: HashMap::new() };
+        for row in rows {
+            let is_reached = row.parent_id.as_deref().is_none_or(|parent| tree.has(parent));
+            if is_reached && !row.deleted {
+                tree.places.insert(row.id.clone(), tree.nodes.len());
+                tree.nodes.push(row);
+            }
+        }
+        tree
+    }
+
+    pub(crate) fn has(&self, id: &str) -> bool {
+        self.places.contains_key(id)
+    }
+
+    /// All messages in the place of this one, itself included, oldest first.
+    pub(crate) fn siblings(&self, id: &str) -> Vec<&str> {
+        let Some(of) = self.node(id) else { return Vec::new() };
+        let same = self.nodes.iter().filter(|node| node.parent_id == of.parent_id);
+        same.map(|node| node.id.as_str()).collect()
+    }
+
+    /// The places with more than one message: each of these, with all of them.
+    pub(crate) fn forks<'t>(&'t self, branch: impl Iterator<Item = &'t str>) -> Vec<(&'t str, Vec<&'t str>)> {
+        let mut children: HashMap<Option<&str>, Vec<&str>> = HashMap::new();
+        for node in &self.nodes {
+            children.entry(node.parent_id.as_deref()).or_default().push(&node.id);
+        }
+        let of = |id: &'t str| Some((id, children.get(&self.node(id)?.parent_id.as_deref())?.clone()));
+        branch.filter_map(of).filter(|(_, siblings)| siblings.len() > 1).collect()
+    }
+
+    /// Where the branch ends that was written last of those with this message.
+    pub(crate) fn newest_leaf(&self, id: &str) -> Option<&str> {
+        let below = self.below(id)?;
+        below.iter().rposition(|is_below| *is_below).map(|at| self.nodes[at].id.as_str())
+    }
+
+    /// Where the active branch ends when this message goes with all that follows it: in what stands beside it, or before it.
+    /// Empty when nothing is left. None when the branch that ends in `head` goes on as it is.
+    pub(crate) fn head_without(&self, id: &str, head: &str) -> Option<&str> {
+        let below = self.below(id)?;
+        if !self.places.get(head).is_some_and(|at| below[*at]) {
+            return None;
+        }
+        let siblings = self.siblings(id);
+        let at = siblings.iter().position(|sibling| *sibling == id)?;
+        let beside = at.checked_sub(1).or(Some(at + 1)).and_then(|at| siblings.get(at));
+        match beside {
+            Some(beside) => self.newest_leaf(beside),
+            None => Some(self.node(id)?.parent_id.as_deref().unwrap_or_default()),
+        }
+    }
+
+    /// This message and all that follow it.
+    pub(crate) fn from(&self, id: &str) -> HashSet<&str> {
+        let below = self.below(id).unwrap_or_default();
+        let nodes = self.nodes.iter().zip(below).filter(|(_, is_below)| *is_below);
+        nodes.map(|(node, _)| node.id.as_str()).collect()
+    }
+
+    /// The messages up to this one, oldest first.
+    pub(crate) fn path(&self, id: &str) -> Vec<&str> {
+        let mut path = Vec::new();
+        let mut at = self.places.get(id);
+        // A parent stands before its child, so the walk ends.
+        while let Some(place) = at {
+            let node = &self.nodes[*place];
+            path.push(node.id.as_str());
+            at = node.parent_id.as_ref().and_then(|parent| self.places.get(parent)).filter(|parent| *parent < place);
+        }
+        path.reverse();
+        path
+    }
+
+    fn node(&self, id: &str) -> Option<&Node> {
+        self.places.get(id).map(|at| &self.nodes[*at])
+    }
+
+    /// For each message whether it is this one or follows it.
+    fn below(&self, id: &str) -> Option<Vec<bool>> {
+        let top = *self.places.get(id)?;
+        let mut below = vec![false; self.nodes.len()];
+        below[top] = true;
+        for at in top + 1..self.nodes.len() {
+            let parent = self.nodes[at].parent_id.as_ref().and_then(|parent| self.places.get(parent));
+            below[at] = parent.is_some_and(|parent| below[*parent]);
+        }
+        Some(below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `q < -`, then `a1` and `a2` answer it; `a2` goes on to `q2` and `b1`, `b2`; `r` is another first message.
+    fn tree(deleted: &str) -> Tree {
+        let rows = [
+            ("q", None),
+            ("a1", Some("q")),
+            ("a2", Some("q")),
+            ("q2", Some("a2")),
+            ("b1", Some("q2")),
+            ("r", None),
+            ("b2", Some("q2")),
+            ("q3", Some("b1")),
+        ];
+        let node = |(id, parent): (&str, Option<&str>)| Node {
+            id: id.to_owned(),
+            parent_id: parent.map(str::to_owned),
+            deleted: id == deleted,
+        };
+        Tree::new(rows.into_iter().map(node).collect())
+    }
+
+    #[test]
+    fn what_stands_in_one_place() {
+        let tree = tree("");
+        let check = |id: &str, expected: &[&str]| assert_eq!(tree.siblings(id), expected, "{id}");
+        check("q", &["q", "r"]);
+        check("a2", &["a1", "a2"]);
+        check("q2", &["q2"]);
+        check("x", &[]);
+        let forks = tree.forks(["q", "a2", "q2", "b2", "x"].into_iter());
+        assert_eq!(forks, [("q", vec!["q", "r"]), ("a2", vec!["a1", "a2"]), ("b2", vec!["b1", "b2"])]);
+    }
+
+    #[test]
+    fn where_a_branch_ends() {
+        let tree = tree("");
+        let check = |id: &str, expected: Option<&str>| assert_eq!(tree.newest_leaf(id), expected, "{id}");
+        check("q", Some("q3"));
+        check("a1", Some("a1"));
+        check("b2", Some("b2"));
+        check("r", Some("r"));
+        check("x", None);
+        assert_eq!(tree.path("b2"), ["q", "a2", "q2", "b2"]);
+        assert!(tree.path("x").is_empty());
+    }
+
+    #[test]
+    fn where_it_ends_when_a_message_goes() {
+        let tree = tree("");
+        let check = |id: &str, head: &str, expected: Option<&str>| {
+            assert_eq!(tree.head_without(id, head), expected, "{id}, {head}");
+        };
+        check("b2", "b2", Some("q3"));
+        check("b1", "q3", Some("b2"));
+        check("q3", "q3", Some("b1"));
+        check("q2", "q3", Some("a2"));
+        check("q", "q3", Some("r"));
+        check("a1", "q3", None);
+        check("x", "q3", None);
+    }
+
+    #[test]
+    fn what_was_deleted_is_not_there() {
+        let tree = tree("q2");
+        assert!(!tree.has("q2") && !tree.has("q3"));
+        assert_eq!(tree.newest_leaf("q"), Some("a2"));
+        let alone = Tree::new(vec![Node { id: "q".to_owned(), parent_id: None, deleted: false }]);
+        assert_eq!(alone.head_without("q", "q"), Some(""));
+    }
+}

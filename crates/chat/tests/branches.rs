@@ -1,0 +1,240 @@
+//! What a user does to a conversation without asking the agent: other branches, deletions, copies, judgements.
+
+#[path = "audit/house.rs"]
+#[expect(dead_code, reason = "shared with the tests of the audit log")]
+mod house;
+
+use crate::house::{House, ada, answers, decide, message};
+use chat::Caller;
+use contract::testing::{Cue, calls, says};
+use futures::StreamExt;
+use insta::assert_snapshot;
+use std::fmt::Write;
+use wire::api::Submission;
+use wire::change::{Change, Changed, Feedback, Rating};
+use wire::{ErrorCode, Role, UiMessage, UserError};
+
+const AGAIN: Submission = Submission::Regenerate { message_id: None };
+
+impl House {
+    async fn change(&self, change: Change) -> Result<Changed, UserError> {
+        self.chat.change(&ada(), "c1", change).await
+    }
+
+    /// One line a message of the active branch; behind it which one of how many it is.
+    async fn shown(&self, id: &str) -> String {
+        let view = self.chat.conversation(&ada(), id).await.unwrap();
+        view.messages.iter().fold(String::new(), |mut lines, message| {
+            let place = view.forks.get(&message.id).map_or_else(String::new, |all| {
+                let at = all.iter().position(|id| *id == message.id).unwrap();
+                format!(" {}/{}", at + 1, all.len())
+            });
+            let calls: String = message.tools().map(|tool| format!("{:?}", tool.state)).collect();
+            let _ = writeln!(lines, "{:?} {}{calls}{place}", message.role, message.text());
+            lines
+        })
+    }
+
+    /// The other messages in the place of the newest one of a role.
+    async fn others(&self, role: Role) -> Vec<String> {
+        let view = self.chat.conversation(&ada(), "c1").await.unwrap();
+        let newest = view.messages.iter().rfind(|message| message.role == role).unwrap();
+        let all = view.forks.get(&newest.id).cloned().unwrap_or_default();
+        all.into_iter().filter(|id| *id != newest.id).collect()
+    }
+
+    async fn newest(&self) -> String {
+        self.chat.conversation(&ada(), "c1").await.unwrap().messages.pop().unwrap().id
+    }
+}
+
+fn edit(id: &str, text: &str, replaces: &str) -> Submission {
+    let replaces = Some(replaces.to_owned());
+    Submission::Message { message: UiMessage::user(id, text), replaces, history: Vec::new() }
+}
+
+fn switch(message_id: &str) -> Change {
+    Change::Switch { message_id: message_id.to_owned() }
+}
+
+fn delete(message_id: &str) -> Change {
+    Change::Delete { message_id: message_id.to_owned() }
+}
+
+fn restore(message_id: &str) -> Change {
+    Change::Restore { message_id: message_id.to_owned() }
+}
+
+fn copy(message_id: &str) -> Change {
+    Change::Copy { message_id: message_id.to_owned() }
+}
+
+fn rate(message_id: &str, feedback: Option<(Rating, &str)>) -> Change {
+    let feedback = feedback.map(|(rating, reason)| Feedback { rating, reason: Some(reason.to_owned()) });
+    Change::Rate { message_id: message_id.to_owned(), feedback }
+}
+
+#[tokio::test]
+async fn a_branch_is_chosen_and_gone_on_with() {
+    let house = House::open(["one", "two", "three", "four"].map(says).into()).await;
+    house.say("m1").await;
+    house.ask(AGAIN).await;
+    house.ask(edit("m2", "better", "m1")).await;
+    assert_eq!(house.shown("c1").await, "User better 2/2\nAssistant three\n");
+    // Back to the first message: with what was said last below it.
+    house.change(switch("m1")).await.unwrap();
+    assert_eq!(house.shown("c1").await, "User go 1/2\nAssistant two 2/2\n");
+    let [first] = &house.others(Role::Assistant).await[..] else { panic!("one other answer") };
+    house.change(switch(first)).await.unwrap();
+    house.say("m3").await;
+    assert_snapshot!(house.shown("c1").await, @"
+    User go 1/2
+    Assistant one 1/2
+    User go
+    Assistant four
+    ");
+    // The edited message is still there, as it was.
+    house.change(switch("m2")).await.unwrap();
+    assert_eq!(house.shown("c1").await, "User better 2/2\nAssistant three\n");
+    assert_eq!(house.change(switch("nothing")).await, Err(UserError::not_found()));
+}
+
+#[tokio::test]
+async fn a_message_goes_with_what_follows_and_comes_back() {
+    let house = House::open(["one", "two", "three", "four"].map(says).into()).await;
+    house.say("m1").await;
+    house.say("m2").await;
+    let whole = house.shown("c1").await;
+    house.change(delete("m2")).await.unwrap();
+    assert_eq!(house.shown("c1").await, "User go\nAssistant one\n");
+    for change in [switch("m2"), delete("m2"), copy("m2")] {
+        assert_eq!(house.change(change).await, Err(UserError::not_found()), "it is not there any more");
+    }
+    house.change(restore("m2")).await.unwrap();
+    assert_eq!(house.shown("c1").await, whole);
+    assert_eq!(house.change(restore("m2")).await, Err(UserError::not_found()));
+    // Of two answers the other one is shown.
+    house.ask(AGAIN).await;
+    house.change(delete(&house.newest().await)).await.unwrap();
+    assert_eq!(house.shown("c1").await, whole);
+    // The first one: nothing is left, and the conversation goes on all the same.
+    house.change(delete("m1")).await.unwrap();
+    assert_eq!(house.shown("c1").await, "");
+    house.say("m4").await;
+    assert_eq!(house.shown("c1").await, "User go\nAssistant four\n");
+    let gone = house.chat.send(&ada(), house::request(edit("m5", "x", "m2"))).await.err().unwrap();
+    assert_eq!(gone.code, ErrorCode::NotFound, "what was deleted cannot be edited");
+}
+
+#[tokio::test]
+async fn a_copy_is_a_conversation_of_its_own() {
+    let house = House::open(vec![says("one"), says("two"), says("three"), says("four")]).await;
+    house.say("m1").await;
+    let first = house.newest().await;
+    house.ask(AGAIN).await;
+    house.say("m2").await;
+    let whole = house.shown("c1").await;
+    let to = house.change(copy(&first)).await.unwrap().conversation_id;
+    assert_eq!(house.shown(&to).await, "User go\nAssistant one\n");
+    assert_eq!(house.chat.conversation(&ada(), &to).await.unwrap().summary.title, "Copy of go");
+    let request = wire::api::SendRequest { conversation_id: to.clone(), ..house::request(message("m2")) };
+    house.chat.send(&ada(), request).await.unwrap().frames.collect::<Vec<_>>().await;
+    assert_eq!(house.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
+    assert_eq!(house.shown("c1").await, whole);
+    house.chat.delete(&ada(), "c1").await.unwrap();
+    assert_eq!(house.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
+}
+
+/// A call that waits in a branch that is left ends there, once; a copy of it waits for nobody.
+#[tokio::test]
+async fn what_waits_in_a_branch() {
+    let asks = || calls(&[("a", "pay", "{}")]);
+    let check = async |leave: Submission| {
+        let house = House::open(vec![asks(), says("two")]).await;
+        house.say("m1").await;
+        let asking = house.newest().await;
+        let copied = house.change(copy(&asking)).await.unwrap().conversation_id;
+        assert_eq!(house.shown(&copied).await, "User go\nAssistant OutputDenied\n");
+        assert_eq!(house.log().await, "");
+        house.ask(leave).await;
+        assert_eq!(house.log().await.lines().count(), 1, "{}", house.log().await);
+        house.change(switch(&asking)).await.unwrap();
+        assert!(house.shown("c1").await.contains("OutputDenied"));
+        let late = house.chat.send(&ada(), house::request(answers(vec![decide("a", true)]))).await.err().unwrap();
+        assert_eq!(late.code, ErrorCode::Invalid);
+    };
+    check(AGAIN).await;
+    check(edit("m2", "else", "m1")).await;
+
+    let house = House::open(vec![asks(), says("two")]).await;
+    house.say("m1").await;
+    house.change(delete("m1")).await.unwrap();
+    assert_snapshot!(house.log().await, @"a pay {} denied [approval asked, approval denied ada The user deleted the message.]");
+    house.change(restore("m1")).await.unwrap();
+    assert_eq!(house.shown("c1").await, "User go\nAssistant OutputDenied\n");
+}
+
+#[tokio::test]
+async fn nothing_changes_under_an_answer_that_is_being_written() {
+    let mut endless = says("begun ");
+    endless.truncate(2);
+    endless.push(Cue::Silence);
+    let house = House::open(vec![says("one"), endless]).await;
+    house.say("m1").await;
+    let first = house.newest().await;
+    let sent = house.begin(AGAIN).await;
+    for change in [switch(&first), delete(&first), delete(&sent.message_id), restore(&first), copy(&sent.message_id)] {
+        assert_eq!(
+            house.change(change.clone()).await.err().map(|error| error.code),
+            Some(ErrorCode::Busy),
+            "{change:?}"
+        );
+    }
+    house.change(rate(&first, Some((Rating::Up, "")))).await.unwrap();
+    let copied = house.change(copy(&first)).await.unwrap().conversation_id;
+    assert_eq!(house.shown(&copied).await, "User go\nAssistant one\n");
+}
+
+#[tokio::test]
+async fn judgements() {
+    let house = House::open(vec![says("one")]).await;
+    house.say("m1").await;
+    let answer = house.newest().await;
+    let check = async |feedback: Option<(Rating, &str)>, expected: &str| {
+        house.change(rate(&answer, feedback)).await.unwrap();
+        let view = house.chat.conversation(&ada(), "c1").await.unwrap();
+        let feedback = serde_json::to_value(&view).unwrap()["feedback"].to_string();
+        assert_eq!(feedback.replace(&answer, "m"), expected);
+    };
+    check(Some((Rating::Down, "  Wrong year. ")), r#"{"m":{"rating":"down","reason":"Wrong year."}}"#).await;
+    check(Some((Rating::Up, " ")), r#"{"m":{"rating":"up"}}"#).await;
+    check(None, "null").await;
+    check(None, "null").await;
+    let refused = house.change(rate(&answer, Some((Rating::Up, &"x".repeat(2001))))).await.err().unwrap();
+    assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/feedback/reason")));
+    for other in ["m1", "nothing"] {
+        for feedback in [None, Some((Rating::Up, ""))] {
+            assert_eq!(house.change(rate(other, feedback)).await, Err(UserError::not_found()), "{other}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn nobody_elses() {
+    let house = House::open(vec![says("secret")]).await;
+    house.say("m1").await;
+    let answer = house.newest().await;
+    house.change(rate(&answer, Some((Rating::Down, "mine")))).await.unwrap();
+    let eve = Caller { user_id: "eve".to_owned(), ..ada() };
+    let before = house.shown("c1").await;
+    for id in ["m1", &answer, "nothing"] {
+        for change in [switch(id), delete(id), restore(id), copy(id), rate(id, None), rate(id, Some((Rating::Up, "")))]
+        {
+            let seen = house.chat.change(&eve, "c1", change.clone()).await;
+            assert_eq!(seen, Err(UserError::not_found()), "{change:?}");
+        }
+    }
+    assert_eq!(house.shown("c1").await, before);
+    assert_eq!(house.chat.conversation(&ada(), "c1").await.unwrap().feedback.len(), 1);
+    assert!(house.chat.conversations(&eve, 10, None).await.unwrap().items.is_empty());
+}

@@ -1,0 +1,243 @@
+//! Branches of a conversation: its tree without the texts, which branch is active, what was deleted, and copies. Table
+//! `deleted_messages`.
+
+use crate::messages::{self, set_body};
+use crate::{AuditEntry, Store, StoreError, audit, body};
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+use wire::UiMessage;
+
+/// A message without its content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Unique within the conversation.
+    pub id: String,
+    /// The message that it follows, which stands before it in the list; none for a first one.
+    pub parent_id: Option<String>,
+    /// Whether it was deleted, with all that follows it.
+    pub deleted: bool,
+}
+
+/// A deletion, or one that is taken back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Deletion {
+    /// The message goes with all that follows it; Unix time, milliseconds.
+    Delete {
+        /// The message.
+        message_id: String,
+        /// When.
+        now: i64,
+    },
+    /// It is there again.
+    Restore {
+        /// The message that was deleted.
+        message_id: String,
+    },
+}
+
+/// Another active branch.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SetBranch {
+    /// Its newest message; empty when no message is left. With [`Deletion::Restore`] it does not count: the head from before the
+    /// deletion is the head again.
+    pub head: String,
+    /// What else happens.
+    pub deletion: Option<Deletion>,
+    /// Messages whose bodies are replaced.
+    pub update: Vec<UiMessage>,
+    /// Calls that end with it.
+    pub audit: Vec<AuditEntry>,
+}
+
+/// A copy of a part of a conversation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CopyBranch {
+    /// The conversation that is copied.
+    pub from: String,
+    /// The new conversation.
+    pub to: String,
+    /// Its title.
+    pub title: String,
+    /// The messages, oldest first; each one follows the one before it. They keep their ids.
+    pub messages: Vec<UiMessage>,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+const OUTLINE: &str = "
+    SELECT m.id, m.parent_id, d.message_id IS NOT NULL AS deleted
+    FROM conversations c
+    JOIN messages m ON m.conversation_id = c.id
+    LEFT JOIN deleted_messages d ON d.conversation_id = m.conversation_id AND d.message_id = m.id
+    WHERE c.owner = $1 AND c.id = $2
+    ORDER BY m.no";
+
+const SET_HEAD: &str = "UPDATE conversations SET head = $2 WHERE id = $1";
+
+const DELETE: &str = "
+    INSERT INTO deleted_messages (conversation_id, message_id, head, deleted_at)
+    SELECT id, $2, head, $3 FROM conversations WHERE id = $1";
+
+const RESTORE: &str = "DELETE FROM deleted_messages WHERE conversation_id = $1 AND message_id = $2 RETURNING head";
+
+const COPY_CONVERSATION: &str = "
+    INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
+    SELECT $3, owner, page_id, agent_id, $4, $5, 0, $6, $6 FROM conversations WHERE owner = $1 AND id = $2";
+
+const DUE: &str = "SELECT conversation_id, message_id FROM deleted_messages WHERE deleted_at < $1 LIMIT $2";
+
+/// A message with all that follows it. UNION, so that the walk ends in a damaged file, too.
+macro_rules! subtree {
+    ($then:literal) => {
+        concat!(
+            "WITH RECURSIVE gone (id) AS (
+                SELECT $2
+                UNION
+                SELECT m.id FROM gone g JOIN messages m ON m.conversation_id = $1 AND m.parent_id = g.id
+            ) ",
+            $then
+        )
+    };
+}
+
+/// Their journal is pruned with that of all runs that are over: it is no longer than an hour. The ledger goes with the runs.
+const FORGET_RUNS: &str =
+    subtree!("DELETE FROM runs WHERE conversation_id = $1 AND message_id IN (SELECT id FROM gone)");
+
+const FORGET: &str = subtree!("DELETE FROM messages WHERE conversation_id = $1 AND id IN (SELECT id FROM gone)");
+
+/// Deletions that are carried out in one transaction; in between, other writes get their turn.
+const FORGET_AT_ONCE: u32 = 50;
+
+impl Store {
+    /// The whole tree in the order of insertion, so that parents stand before their children; empty when the conversation is
+    /// unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn outline(&self, owner: &str, conversation_id: &str) -> Result<Vec<Node>, StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sqlx::query(OUTLINE).bind(owner).bind(conversation_id).fetch_all(db).await?;
+                rows.iter().map(node).collect()
+            })
+        })
+        .await
+    }
+
+    /// Makes another branch the active one, while no run is active.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] while a run is active; [`StoreError::NotFound`] for someone else's conversation and for a deletion that
+    /// cannot be taken back any more.
+    pub async fn set_branch(&self, owner: &str, conversation_id: &str, set: SetBranch) -> Result<(), StoreError> {
+        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
+        let bodies = set.update.iter().map(body::encode).collect::<Result<Vec<_>, _>>()?;
+        self.write(move |db| {
+            Box::pin(async move {
+                messages::check_idle(db, &owner, &conversation_id).await?;
+                for (message, body) in set.update.iter().zip(bodies) {
+                    set_body(db, &conversation_id, &message.id, body).await?;
+                }
+                let head = delete_or_restore(db, &conversation_id, set.deletion).await?.unwrap_or(set.head);
+                sqlx::query(SET_HEAD).bind(&conversation_id).bind(head).execute(&mut *db).await?;
+                audit::append(db, set.audit).await
+            })
+        })
+        .await
+    }
+
+    /// Copies a part of a conversation into a new one of the same owner.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] for someone else's conversation, [`StoreError::Invalid`] when the new id is in use.
+    pub async fn copy_branch(&self, owner: &str, copy: CopyBranch) -> Result<(), StoreError> {
+        let owner = owner.to_owned();
+        let bodies = copy.messages.iter().map(body::encode).collect::<Result<Vec<_>, _>>()?;
+        self.write(move |db| Box::pin(store_copy(db, owner, copy, bodies))).await
+    }
+
+    /// Forgets what was deleted before this time (Unix time, milliseconds) for good, with its runs. Answers with how many
+    /// deletions there were.
+    ///
+    /// # Errors
+    /// The database failed; what was forgotten by then stays so.
+    pub async fn forget_deleted(&self, before: i64) -> Result<u64, StoreError> {
+        let mut total = 0;
+        loop {
+            let count = self.write(move |db| Box::pin(forget(db, before))).await?;
+            total += count;
+            if count < u64::from(FORGET_AT_ONCE) {
+                return Ok(total);
+            }
+        }
+    }
+}
+
+fn node(row: &SqliteRow) -> Result<Node, StoreError> {
+    Ok(Node { id: row.try_get("id")?, parent_id: row.try_get("parent_id")?, deleted: row.try_get("deleted")? })
+}
+
+/// The head that a restored branch had.
+async fn delete_or_restore(
+    db: &mut SqliteConnection,
+    conversation_id: &str,
+    deletion: Option<Deletion>,
+) -> Result<Option<String>, StoreError> {
+    match deletion {
+        None => Ok(None),
+        Some(Deletion::Delete { message_id, now }) => {
+            sqlx::query(DELETE).bind(conversation_id).bind(message_id).bind(now).execute(db).await?;
+            Ok(None)
+        }
+        Some(Deletion::Restore { message_id }) => {
+            let head: Option<String> =
+                sqlx::query_scalar(RESTORE).bind(conversation_id).bind(message_id).fetch_optional(db).await?;
+            head.map(Some).ok_or(StoreError::NotFound)
+        }
+    }
+}
+
+async fn store_copy(
+    db: &mut SqliteConnection,
+    owner: String,
+    copy: CopyBranch,
+    bodies: Vec<String>,
+) -> Result<(), StoreError> {
+    let head = copy.messages.last().map(|message| message.id.as_str()).unwrap_or_default();
+    let begun = sqlx::query(COPY_CONVERSATION)
+        .bind(owner)
+        .bind(&copy.from)
+        .bind(&copy.to)
+        .bind(&copy.title)
+        .bind(head)
+        .bind(copy.now)
+        .execute(&mut *db)
+        .await?;
+    if begun.rows_affected() == 0 {
+        return Err(StoreError::NotFound);
+    }
+    let mut parent: Option<&str> = None;
+    for (message, body) in copy.messages.iter().zip(bodies) {
+        sqlx::query(messages::INSERT)
+            .bind(&copy.to)
+            .bind(&message.id)
+            .bind(parent)
+            .bind(body::role_name(message.role))
+            .bind(copy.now)
+            .bind(body)
+            .execute(&mut *db)
+            .await?;
+        parent = Some(&message.id);
+    }
+    Ok(())
+}
+
+async fn forget(db: &mut SqliteConnection, before: i64) -> Result<u64, StoreError> {
+    let due: Vec<(String, String)> = sqlx::query_as(DUE).bind(before).bind(FORGET_AT_ONCE).fetch_all(&mut *db).await?;
+    for (conversation_id, message_id) in &due {
+        sqlx::query(FORGET_RUNS).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
+        sqlx::query(FORGET).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
+    }
+    Ok(due.len() as u64)
+}
