@@ -88,6 +88,14 @@ pub enum Shape {
     Download,
     /// A file from the reader.
     Upload,
+    /// Something was good.
+    ThumbUp,
+    /// Something was bad.
+    ThumbDown,
+    /// A way that leads elsewhere from here.
+    Branch,
+    /// Something to be heard.
+    Speaker,
 }
 
 impl Shape {
@@ -119,6 +127,14 @@ impl Shape {
             Self::Spinner => "M10 3a7 7 0 1 1-7 7",
             Self::Copy => "M7 7h9.5v9.5H7zM13 7V3.5H3.5V13H7",
             Self::Retry => "M15.8 8A6.2 6.2 0 1 0 16 11.8M16.2 3.5V8h-4.5",
+            Self::ThumbUp => {
+                "M3 9h3v8H3zM6 9l3.4-6.2c1.5 0 2.3 1 2.1 2.4L11 8h4.4c1 0 1.8.9 1.6 1.9l-1.1 5.6c-.2.9-.9 1.5-1.8 1.5H6"
+            }
+            Self::ThumbDown => {
+                "M3 11h3V3H3zM6 11l3.4 6.2c1.5 0 2.3-1 2.1-2.4L11 12h4.4c1 0 1.8-.9 1.6-1.9l-1.1-5.6c-.2-.9-.9-1.5-1.8-1.5H6"
+            }
+            Self::Branch => "M5 17V3M5 12c0-3 10-2 10-6M15 6V3.5M12.5 5.5L15 3l2.5 2.5",
+            Self::Speaker => "M3 7.5h3l4.5-3.5v12L6 12.5H3zM13.5 7.5a3.5 3.5 0 0 1 0 5M15.8 5a7 7 0 0 1 0 10",
             Self::Link => "M8 5H4.5v10.5H15V12M11 4h5v5M16 4l-7 7",
             Self::Pin => "M7 3.5h6M8 3.5v5l-2.5 3h9L12 8.5v-5M10 11.5V17",
             Self::Archive => "M3 4h14v3.5H3zM4.5 7.5V16h11V7.5M8 10.5h4",

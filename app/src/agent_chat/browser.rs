@@ -61,6 +61,17 @@ pub(crate) async fn chosen_text(field: &web_sys::HtmlInputElement) -> Option<Str
     told.await.ok().flatten()
 }
 
+/// What an answer says, as it is read: without the marks of Markdown, and without the cards of calls.
+pub(crate) fn shown_text(message_id: &str) -> String {
+    let selector = format!("[data-message=\"{message_id}\"] > .cw-message-body");
+    let Some(body) = document().query_selector(&selector).ok().flatten() else { return String::new() };
+    // The style sheet leaves out what is not the text; nothing is painted in between.
+    let _ = body.class_list().add_1("cw-text-only");
+    let text = body.dyn_ref::<web_sys::HtmlElement>().map(web_sys::HtmlElement::inner_text).unwrap_or_default();
+    let _ = body.class_list().remove_1("cw-text-only");
+    text.trim().to_owned()
+}
+
 /// Waits.
 pub(crate) async fn sleep(duration: Duration) {
     let (wake, woken) = oneshot::channel();

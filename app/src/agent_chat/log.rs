@@ -1,6 +1,7 @@
 //! The conversation's messages, in a container that follows its end while the reader is there.
 
 use super::message::Message;
+use super::message_menu::MessageMenu;
 use super::message_state::MessageState;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
@@ -85,6 +86,7 @@ pub(super) fn Log() -> impl IntoView {
             >
                 <Icon of=Shape::Down />
             </button>
+            <MessageMenu />
         </div>
     }
     .erase()

@@ -3,7 +3,8 @@
 use crate::erase::Key;
 use crate::markdown::Document;
 use leptos::prelude::*;
-use wire::api::MessageMetadata;
+use wire::api::{ConversationView, MessageMetadata};
+use wire::change::Feedback;
 use wire::message::TextState;
 use wire::{Role, ToolPart, UiMessage, UiPart};
 
@@ -14,6 +15,9 @@ pub(super) struct MessageState {
     pub(super) role: Role,
     pub(super) parts: ArcRwSignal<Vec<PartState>>,
     pub(super) metadata: ArcRwSignal<MessageMetadata>,
+    /// All messages that stand in its place, itself included, oldest first; empty when it is the only one.
+    pub(super) versions: ArcRwSignal<Vec<String>>,
+    pub(super) feedback: ArcRwSignal<Option<Feedback>>,
 }
 
 /// A part of it.
@@ -108,7 +112,22 @@ impl MessageState {
             role: message.role,
             parts: ArcRwSignal::new(parts),
             metadata: ArcRwSignal::new(metadata(message)),
+            versions: ArcRwSignal::new(Vec::new()),
+            feedback: ArcRwSignal::new(None),
         }
+    }
+
+    /// A message of a conversation as it was loaded.
+    pub(super) fn of(view: &ConversationView, message: &UiMessage) -> Self {
+        let new = Self::new(message);
+        new.show_place(view);
+        new
+    }
+
+    /// Shows what the conversation knows of the message beyond its content.
+    pub(super) fn show_place(&self, view: &ConversationView) {
+        set_if_changed(&self.versions, view.forks.get(&self.id).cloned().unwrap_or_default());
+        set_if_changed(&self.feedback, view.feedback.get(&self.id).cloned());
     }
 
     /// Shows the parts that changed. Their texts begin with what is shown of them.
@@ -166,6 +185,21 @@ impl MessageState {
     pub(super) fn text(&self) -> String {
         let texts = self.parts.with_untracked(|parts| parts.iter().filter_map(PartState::text).collect::<Vec<_>>());
         texts.join("\n\n")
+    }
+
+    /// All messages that stand in its place. Not tracked.
+    pub(super) fn known_versions(&self) -> Vec<String> {
+        let versions = self.versions.get_untracked();
+        if versions.is_empty() { vec![self.id.clone()] } else { versions }
+    }
+
+    /// The files in it. Not tracked.
+    pub(super) fn files(&self) -> Vec<UiPart> {
+        let file = |part: &PartState| match &part.kind {
+            PartKind::Fixed(part) => Some(part.get_untracked()).filter(|part| matches!(part, UiPart::File(_))),
+            _ => None,
+        };
+        self.parts.with_untracked(|parts| parts.iter().filter_map(file).collect())
     }
 
     /// How much is shown of it; see [`weight`]. Not tracked.

@@ -14,8 +14,12 @@ pub(crate) mod browser;
 mod card;
 mod component;
 mod composer;
+mod edit_form;
+mod feedback;
 mod log;
 mod message;
+mod message_actions;
+mod message_menu;
 mod message_state;
 mod notice;
 mod pane;
@@ -27,13 +31,16 @@ mod reader;
 mod reasoning;
 mod scroll;
 mod session;
+mod speech;
 mod standing;
 mod sub_agent;
 #[cfg(all(test, feature = "ssr"))]
 mod tests;
 mod tool_card;
 mod tool_result;
+mod undo;
 mod value;
+mod versions;
 mod welcome;
 mod words;
 
@@ -54,6 +61,7 @@ pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", lo
 /// What the chunk can do.
 pub(crate) struct Functions {
     log: fn() -> Erased,
+    undo: fn() -> Erased,
     messages: fn(&ConversationView) -> Vec<MessageState>,
     perform: fn(Session, Act),
 }
@@ -66,7 +74,8 @@ fn load() -> Loading {
 fn functions() -> Result<Functions, Missing> {
     Ok(Functions {
         log: || view! { <log::Log /> }.erase(),
-        messages: |view| view.messages.iter().map(MessageState::new).collect(),
+        undo: || view! { <undo::Undo /> }.erase(),
+        messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
         perform: Session::perform,
     })
 }

@@ -12,7 +12,7 @@ pub(super) fn Ending() -> impl IntoView {
     let session = expect_context::<Session>();
     let retry = move || {
         view! {
-            <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate())>
+            <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate(None))>
                 <Icon of=Shape::Retry />
                 "Retry"
             </button>

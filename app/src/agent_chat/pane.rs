@@ -6,7 +6,7 @@ use super::notice::Trouble;
 use super::session::{Place, Session};
 use super::standing::{Standing, StandingDialog};
 use super::welcome::Welcome;
-use crate::erase::{Erase, dynamic, effect};
+use crate::erase::{Erase, dynamic, effect, optional};
 use leptos::prelude::*;
 use wire::api::ConversationView;
 
@@ -44,8 +44,11 @@ pub(super) fn Pane(
             CONVERSATION.view(|code| (code.log)())
         }
     });
+    // Only what was deleted here can be taken back here, so its code is there by then.
+    let undo = optional(move || session.deleted.get().map(|_| CONVERSATION.view(|code| (code.undo)())));
     view! {
         {content}
+        {undo}
         <Composer placeholder />
         <StandingDialog />
     }

@@ -105,7 +105,7 @@ fn unread() -> ConversationChange {
 }
 
 /// The arrow keys go round the items, as in every menu.
-fn move_focus(event: KeyboardEvent) {
+pub(crate) fn move_focus(event: KeyboardEvent) {
     let Some(focused) = document().active_element() else { return };
     let parent = focused.parent_element();
     let to = match event.key().as_str() {

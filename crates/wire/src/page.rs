@@ -8,7 +8,7 @@ mod shared;
 
 pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
-    Input, TableColumn, TableProperties, TabsProperties, Welcome,
+    Input, MessageActions, TableColumn, TableProperties, TabsProperties, Welcome,
 };
 pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
 

@@ -56,6 +56,7 @@ fn Assistant() -> impl IntoView {
         shared_state,
         placeholder: Some("Tell me about the customer".to_owned()),
         welcome: Some(Welcome { title: "Who is the customer?".to_owned(), ..Welcome::default() }),
+        ..AgentChatProperties::default()
     };
     view! { <AgentChat id="chat" page_id="intake" properties fields=fields.map(field).to_vec() /> }
 }

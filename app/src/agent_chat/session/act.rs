@@ -19,8 +19,10 @@ pub(in crate::agent_chat) enum Act {
     SendText(String),
     /// End the answer that is being written.
     Stop,
-    /// Answer the newest message again.
-    Regenerate,
+    /// Answer again: this message, or the newest.
+    Regenerate(Option<String>),
+    /// Delete a message, which [can be](Session::can_delete).
+    DeleteMessage(String),
     /// Try what went wrong again.
     Remedy(Remedy),
 }
@@ -55,7 +57,8 @@ impl Session {
             Act::SendDraft => self.send_draft(),
             Act::SendText(text) => self.send_text(text),
             Act::Stop => self.stop(),
-            Act::Regenerate => self.regenerate(),
+            Act::Regenerate(id) => self.regenerate(id),
+            Act::DeleteMessage(id) => self.delete_message(&id),
             Act::Remedy(remedy) => self.remedy(remedy),
         }
     }

@@ -227,6 +227,7 @@ impl Session {
             }
             let shown = known.unwrap_or_else(|| {
                 let new = MessageState::new(&wire::UiMessage::new(message.id.clone(), message.role));
+                self.take_place(&new);
                 self.messages.update(|all| all.push(new.clone()));
                 new
             });
@@ -280,9 +281,10 @@ impl Session {
         let shown = |message: &wire::UiMessage| match known.iter().find(|known| known.id == message.id) {
             Some(known) => {
                 known.show_all(message, view.active.is_none());
+                known.show_place(view);
                 known.clone()
             }
-            None => MessageState::new(message),
+            None => MessageState::of(view, message),
         };
         let messages: Vec<_> = view.messages.iter().map(shown).collect();
         let same = messages.len() == known.len() && messages.iter().zip(&known).all(|(a, b)| a.id == b.id);

@@ -32,8 +32,15 @@ impl Session {
             }
             "focus" => self.ask_for_focus(),
             "stop" => self.act(Act::Stop),
-            "regenerate" => self.act(Act::Regenerate),
-            "newConversation" => self.chat.select(None, false),
+            "regenerate" => self.act(Act::Regenerate(id(args))),
+            "deleteMessage" => {
+                let id = id(args).ok_or_else(|| "Which message? Give its `messageId`.".to_owned())?;
+                if !self.can_delete(&id) {
+                    return Err("There is no such message here, or an answer is being written.".to_owned());
+                }
+                self.act(Act::DeleteMessage(id));
+            }
+            "newConversation" | "clearMessages" => self.chat.select(None, false),
             "clearError" => self.problem.set(None),
             "scrollToBottom" => self.to_end.update(|count| *count += 1),
             other => return Err(format!("The chat cannot do `{other}`.")),
@@ -50,6 +57,12 @@ impl Session {
 fn text(args: &[Value]) -> Option<String> {
     let first = args.first()?;
     first.get("text").unwrap_or(first).as_str().map(str::to_owned)
+}
+
+/// The message that a call names: its first argument, or that one's `messageId`.
+fn id(args: &[Value]) -> Option<String> {
+    let first = args.first()?;
+    first.get("messageId").unwrap_or(first).as_str().map(str::to_owned)
 }
 
 #[cfg(test)]

@@ -2,10 +2,14 @@
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
-//! page itself executes, `act.rs` is the door to all of it for what is on the page before the conversation has begun, `events.rs` tells the page what happens and `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
+//! page itself executes, `act.rs` is the door to all of it for what is on the page before the conversation has begun, `change.rs` does
+//! what asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and
+//! `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
 
 mod act;
+mod change;
 mod client_call;
+mod edit;
 mod events;
 mod follow;
 mod methods;
@@ -20,6 +24,7 @@ pub(super) use client_call::PAGE_STATE_TOOL;
 
 use super::CONVERSATION;
 use super::message_state::MessageState;
+use super::speech;
 use crate::actions::BlockEvents;
 use crate::api::ApiError;
 use crate::chat_context::{ChatContext, use_chat_context};
@@ -30,7 +35,7 @@ use futures::future::AbortHandle;
 use leptos::prelude::*;
 use wire::Role;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
-use wire::page::{AgentChatProperties, SharedField};
+use wire::page::{AgentChatProperties, MessageActions, SharedField};
 
 /// An open conversation; a cheap handle.
 #[derive(Clone, Copy)]
@@ -48,6 +53,12 @@ pub(super) struct Session {
     pub(super) focus: RwSignal<u32>,
     /// Rises when the end of the log should be seen.
     pub(super) to_end: RwSignal<u32>,
+    /// The message that is being edited, with the text as it is so far.
+    pub(super) editing: RwSignal<Option<(String, String)>>,
+    /// The message that was deleted last, as long as that can be taken back.
+    pub(super) deleted: RwSignal<Option<String>>,
+    /// The message whose menu is open, or was last.
+    pub(super) subject: RwSignal<Option<MessageState>>,
     place: StoredValue<Place>,
     page_state: PageState,
     scope: Scope,
@@ -111,6 +122,8 @@ struct Inner {
     stop_early: bool,
     /// The page is being asked whether a message may be sent.
     asking: bool,
+    /// What stood in the place of the answer that is being waited for.
+    replaced: Vec<String>,
 }
 
 impl Session {
@@ -129,6 +142,9 @@ impl Session {
             announcement: RwSignal::new(String::new()),
             focus: RwSignal::new(0),
             to_end: RwSignal::new(0),
+            editing: RwSignal::new(None),
+            deleted: RwSignal::new(None),
+            subject: RwSignal::new(None),
             place: StoredValue::new(place),
             page_state: use_page_state(),
             scope: Scope::of_page(),
@@ -140,7 +156,10 @@ impl Session {
     /// Begins the session's life in the browser.
     pub(super) fn start(self, view: Option<&ConversationView>) {
         self.offer_methods();
-        on_cleanup(move || self.interrupt());
+        on_cleanup(move || {
+            self.interrupt();
+            speech::stop();
+        });
         // Others can only change what the server knows.
         let is_known = Memo::new(move |_| self.id.with(Option::is_some));
         effect(move || {
@@ -158,6 +177,11 @@ impl Session {
     /// The conversation that is open, once it has an id. Not tracked.
     pub(super) fn conversation_id(self) -> Option<String> {
         self.id.get_untracked()
+    }
+
+    /// What the user can do with messages.
+    pub(super) fn actions(self) -> MessageActions {
+        self.place.with_value(|place| place.properties.actions)
     }
 
     /// Whether nothing can be sent now.

@@ -28,16 +28,21 @@ impl Session {
 
     /// Sends a text if the page lets it go. Until then, and when it does not, a draft stays where it is.
     fn ask_and_send(self, text: String, is_draft: bool) {
-        let asking = self.inner.with_value(|inner| inner.asking);
-        if self.phase.get_untracked() != Phase::Idle || asking {
-            return;
-        }
         let send = move |text: String| {
             if is_draft && self.draft.with_untracked(|draft| draft.trim() == text) {
                 self.draft.set(String::new());
             }
             self.send_now(text);
         };
+        self.ask_page(text, Box::new(send));
+    }
+
+    /// Sends a text with `send` if the page lets it go.
+    pub(super) fn ask_page(self, text: String, send: Box<dyn FnOnce(String)>) {
+        let asking = self.inner.with_value(|inner| inner.asking);
+        if self.phase.get_untracked() != Phase::Idle || asking {
+            return;
+        }
         if !self.has_event("onBeforeSend") {
             return send(text);
         }
@@ -135,18 +140,20 @@ impl Session {
         self.run(Submission::Answers { answers });
     }
 
-    /// Answers the newest user message again.
-    pub(in crate::agent_chat) fn regenerate(self) {
-        if self.phase.get_untracked() != Phase::Idle {
-            return;
-        }
-        self.messages.update(|messages| {
-            if messages.last().is_some_and(|last| last.role == Role::Assistant) {
-                messages.pop();
-            }
-        });
-        self.tell("onRegenerate", json!({ "conversationId": self.conversation_id() }));
-        self.run(Submission::Regenerate { message_id: None });
+    /// Has an answer given again, or a message answered; without one, the newest. What was there before stays as another version.
+    pub(in crate::agent_chat) fn regenerate(self, message_id: Option<String>) {
+        let all = self.messages.get_untracked();
+        let at = match &message_id {
+            Some(id) => all.iter().position(|message| message.id == *id),
+            None => all.len().checked_sub(1),
+        };
+        let (Some(at), Phase::Idle) = (at, self.phase.get_untracked()) else { return };
+        let is_answer = all[at].role == Role::Assistant;
+        let replaced = if is_answer { all[at].known_versions() } else { Vec::new() };
+        self.messages.update(|messages| messages.truncate(if is_answer { at } else { at + 1 }));
+        self.tell("onRegenerate", json!({ "conversationId": self.conversation_id(), "id": all[at].id }));
+        self.run(Submission::Regenerate { message_id });
+        self.inner.update_value(|inner| inner.replaced = replaced);
     }
 
     /// Goes on with an answer that was cut off.
@@ -182,8 +189,12 @@ impl Session {
     pub(super) fn begin(self) {
         self.interrupt();
         self.problem.set(None);
+        self.deleted.set(None);
         self.phase.set(Phase::Sending);
-        self.inner.update_value(|inner| inner.stop_early = false);
+        self.inner.update_value(|inner| {
+            inner.stop_early = false;
+            inner.replaced.clear();
+        });
     }
 
     /// Sends what was [begun](Session::begin), and follows the answer to its end. `written` are values of the page that are
@@ -251,7 +262,7 @@ impl Session {
     }
 
     /// The server did not take something. When an answer is being written already, that is shown instead of an offer to try again.
-    fn refused(self, error: &ApiError, remedy: Remedy) {
+    pub(super) fn refused(self, error: &ApiError, remedy: Remedy) {
         let busy = error.code() == ErrorCode::Busy;
         self.fail(error, (!busy).then_some(remedy));
         if busy && self.phase.get_untracked() == Phase::Idle {

@@ -368,6 +368,28 @@ pub(crate) struct AgentChatEntry {
     welcome: Option<WelcomeEntry>,
     /// Shown in the empty composer.
     placeholder: Option<String>,
+    /// What the user can do with messages.
+    actions: Option<ActionsEntry>,
+}
+
+/// What the user can do with messages.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct ActionsEntry {
+    /// Copy them. On unless switched off.
+    copy: Option<bool>,
+    /// Say whether an answer was good, and why. On unless switched off.
+    feedback: Option<bool>,
+    /// Have something answered again; the earlier answer stays. On unless switched off.
+    regenerate: Option<bool>,
+    /// Change what the user wrote and have that answered; the earlier version stays. On unless switched off.
+    edit: Option<bool>,
+    /// Delete messages with what follows them. On unless switched off.
+    delete: Option<bool>,
+    /// Go on from a message in a new conversation. On unless switched off.
+    branch: Option<bool>,
+    /// Have an answer read aloud by the browser. Off unless switched on.
+    audio: Option<bool>,
 }
 
 /// What an empty chat says.

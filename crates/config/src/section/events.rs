@@ -13,13 +13,22 @@ use wire::page::{Action, BlockType, Events};
 /// The events of a page.
 const OF_PAGES: [&str; 1] = ["onInit"];
 /// The methods of a chat.
-const METHODS: [&str; 8] =
-    ["sendMessage", "setInput", "focus", "stop", "regenerate", "newConversation", "clearError", "scrollToBottom"];
+const METHODS: [&str; 10] = [
+    "sendMessage",
+    "setInput",
+    "focus",
+    "stop",
+    "regenerate",
+    "deleteMessage",
+    "newConversation",
+    "clearMessages",
+    "clearError",
+    "scrollToBottom",
+];
 /// Methods of the language that this version cannot call yet.
-const METHODS_NOT_YET: [&str; 2] = ["setMessages", "deleteMessage"];
+const METHODS_NOT_YET: [&str; 1] = ["setMessages"];
 /// Events of the language that nothing fires yet.
-const EVENTS_NOT_YET: [&str; 7] =
-    ["onEditMessage", "onDeleteMessage", "onFeedback", "onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
+const EVENTS_NOT_YET: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
 
 /// The events of a type of block.
 fn of_blocks(kind: BlockType) -> &'static [&'static str] {
@@ -43,6 +52,9 @@ fn of_blocks(kind: BlockType) -> &'static [&'static str] {
             "onError",
             "onStop",
             "onRegenerate",
+            "onEditMessage",
+            "onDeleteMessage",
+            "onFeedback",
             "onSuggestionClick",
             "onTitleGenerated",
             "onDataPart",

@@ -444,7 +444,7 @@ fn events() {
     assert_snapshot!(check(&page("      - { id: a, type: TextInput, events: { onChnage: [] } }
       - { id: b, type: Title, properties: { title: B }, events: { onClick: [] } }
       - { id: c, type: Button, properties: { title: C }, events: { onClick: { type: Reset } } }
-      - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onFeedback: [], onFinish: [] } }
+      - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
       - { id: e, type: Button, properties: { title: E }, events: [onClick] }
 ")), @"
     refused
@@ -465,16 +465,16 @@ fn events() {
        |                                                                             ^
        = help: start the line with `- ` to make it a list of one
 
-    chatwright.yaml:9:78: error: the event `onFeedback` is not available in this version
+    chatwright.yaml:9:78: error: the event `onSwitchChange` is not available in this version
        |
-     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onFeedback: [], onFinish: [] } }
-       |                                                                              ^^^^^^^^^^
+     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
+       |                                                                              ^^^^^^^^^^^^^^
 
-    chatwright.yaml:9:94: error: a block of the type AgentChat has no event `onFinish`
+    chatwright.yaml:9:98: error: a block of the type AgentChat has no event `onFinish`
        |
-     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onFeedback: [], onFinish: [] } }
-       |                                                                                              ^^^^^^^^
-       = help: one of `onBeforeSend`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onSuggestionClick`, `onTitleGenerated` and `onDataPart`
+     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
+       |                                                                                                  ^^^^^^^^
+       = help: one of `onBeforeSend`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onEditMessage`, `onDeleteMessage`, `onFeedback`, `onSuggestionClick`, `onTitleGenerated` and `onDataPart`
 
     chatwright.yaml:10:66: error: expected a mapping of events, found a list
         |

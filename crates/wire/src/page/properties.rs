@@ -165,6 +165,51 @@ pub struct AgentChatProperties {
     /// Shown in the empty composer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
+    /// What the user can do with messages.
+    pub actions: MessageActions,
+}
+
+/// What the user can do with messages (L-83).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
+pub struct MessageActions {
+    /// Copy them.
+    pub copy: bool,
+    /// Say whether an answer was good.
+    pub feedback: bool,
+    /// Have it answered again.
+    pub regenerate: bool,
+    /// Change what he wrote himself.
+    pub edit: bool,
+    /// Delete them with what follows.
+    pub delete: bool,
+    /// Go on from there in a new conversation.
+    pub branch: bool,
+    /// Have an answer read aloud.
+    pub audio: bool,
+}
+
+impl Default for MessageActions {
+    fn default() -> Self {
+        Self { copy: true, feedback: true, regenerate: true, edit: true, delete: true, branch: true, audio: false }
+    }
+}
+
+impl MessageActions {
+    fn read(own: &Map<String, Value>) -> Self {
+        let default = Self::default();
+        let is_on = |key: &str, default| own.get(key).and_then(Value::as_bool).unwrap_or(default);
+        Self {
+            copy: is_on("copy", default.copy),
+            feedback: is_on("feedback", default.feedback),
+            regenerate: is_on("regenerate", default.regenerate),
+            edit: is_on("edit", default.edit),
+            delete: is_on("delete", default.delete),
+            branch: is_on("branch", default.branch),
+            audio: is_on("audio", default.audio),
+        }
+    }
 }
 
 impl AgentChatProperties {
@@ -175,6 +220,7 @@ impl AgentChatProperties {
             shared_state: properties.get("sharedState").and_then(Value::as_object).cloned().unwrap_or_default(),
             welcome: properties.get("welcome").and_then(Value::as_object).map(Welcome::read),
             placeholder: text(properties, "placeholder"),
+            actions: properties.get("actions").and_then(Value::as_object).map(MessageActions::read).unwrap_or_default(),
         }
     }
 }
@@ -257,7 +303,8 @@ mod tests {
     #[test]
     fn a_chats_properties() {
         let written = json!({"agentId": "demo", "sharedState": {"name": {"_state": "name"}},
-            "welcome": {"title": "Hi", "description": "", "prompts": ["a", {"label": "b"}]}, "placeholder": "Ask"});
+            "welcome": {"title": "Hi", "description": "", "prompts": ["a", {"label": "b"}]}, "placeholder": "Ask",
+            "actions": {"copy": false, "feedback": true, "regenerate": true, "edit": true, "delete": false, "branch": true, "audio": true}});
         let read = AgentChatProperties::read(written.as_object().unwrap());
         let mut expected = written;
         expected["welcome"]["prompts"] = json!(["a", "b"]);

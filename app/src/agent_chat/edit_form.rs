@@ -1,0 +1,76 @@
+//! The field in which a message of the user is edited.
+
+use super::session::{Phase, Session};
+use crate::erase::{Erase, attribute, effect, flag, handler};
+use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
+use leptos::html;
+use leptos::prelude::*;
+
+/// Enter sends, Shift+Enter breaks the line, Escape leaves the message as it was.
+#[component]
+pub(super) fn EditForm() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let field = NodeRef::<html::Textarea>::new();
+    let text =
+        Memo::new(move |_| session.editing.with(|editing| editing.clone().map(|(_, text)| text).unwrap_or_default()));
+    effect(move || {
+        if let Some(field) = field.get() {
+            // It is in the document, so it can be focused; the caret goes to the end.
+            let _ = field.focus();
+            let end = field.value().encode_utf16().count() as u32;
+            let _ = field.set_selection_range(end, end);
+        }
+    });
+    let input = move |event: Event| {
+        session.editing.update(|editing| {
+            if let Some((_, text)) = editing {
+                *text = event_target_value(&event);
+            }
+        });
+    };
+    let leave = move || {
+        session.end_edit();
+        session.focus.update(|count| *count += 1);
+    };
+    let keydown = move |event: KeyboardEvent| match event.key().as_str() {
+        "Enter" if !event.shift_key() && !event.is_composing() && event.key_code() != 229 => {
+            event.prevent_default();
+            session.send_edit();
+        }
+        "Escape" if !event.is_composing() => {
+            event.stop_propagation();
+            leave();
+        }
+        _ => {}
+    };
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        session.send_edit();
+    };
+    let is_refused = move || text.with(|text| text.trim().is_empty()) || session.phase.get() != Phase::Idle;
+    view! {
+        <form class="cw-edit" on:submit=handler(submit)>
+            // The mirror has the text's height, and the field fills it.
+            <div class="cw-composer-field" data-text=attribute(move || Some(text.get()))>
+                <textarea
+                    node_ref=field
+                    rows="1"
+                    dir="auto"
+                    aria-label="Edit your message"
+                    prop:value=text
+                    on:input=handler(input)
+                    on:keydown=handler(keydown)
+                ></textarea>
+            </div>
+            <div class="cw-edit-buttons">
+                <button type="button" class="cw-button" on:click=handler(move |_| leave())>
+                    "Cancel"
+                </button>
+                <button type="submit" class="cw-button cw-primary" disabled=flag(is_refused)>
+                    "Send"
+                </button>
+            </div>
+        </form>
+    }
+    .erase()
+}

@@ -1,0 +1,90 @@
+//! What the user thinks of an answer: two buttons, and a field for the reason.
+
+use super::message_state::MessageState;
+use super::session::Session;
+use crate::erase::{Erase, Erased, attribute, effect, handler};
+use crate::icons::{Icon, Shape};
+use leptos::ev::{KeyboardEvent, SubmitEvent};
+use leptos::html;
+use leptos::prelude::*;
+use wire::change::{Feedback, Rating};
+
+/// A button that says that an answer was good or bad; pressed again, nothing any more.
+pub(super) fn rating_button(
+    session: Session,
+    message: &MessageState,
+    rating: Rating,
+    asks_why: RwSignal<bool>,
+) -> Erased {
+    let (of, label) = match rating {
+        Rating::Up => (Shape::ThumbUp, "Good answer"),
+        Rating::Down => (Shape::ThumbDown, "Bad answer"),
+    };
+    let (message, feedback) = (message.clone(), message.feedback.clone());
+    let is_given = move |feedback: &Option<Feedback>| feedback.as_ref().is_some_and(|given| given.rating == rating);
+    let pressed = attribute(move || Some(feedback.with(is_given).to_string()));
+    let click = move |_| {
+        let given = message.feedback.with_untracked(is_given);
+        session.rate(&message, (!given).then_some(Feedback { rating, reason: None }));
+        asks_why.set(!given);
+    };
+    view! {
+        <button type="button" class="cw-icon-button" aria-label=label title=label aria-pressed=pressed on:click=handler(click)>
+            <Icon of />
+        </button>
+    }
+    .erase()
+}
+
+/// The question why, which need not be answered.
+#[component]
+pub(super) fn FeedbackForm(
+    /// The answer.
+    message: MessageState,
+    /// Whether it is asked.
+    asks_why: RwSignal<bool>,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let field = NodeRef::<html::Input>::new();
+    effect(move || {
+        if let Some(field) = field.get() {
+            // It is in the document, so it can be focused.
+            let _ = field.focus();
+        }
+    });
+    let feedback = message.feedback.clone();
+    let question = attribute(move || {
+        let rating = feedback.with(|feedback| feedback.as_ref().map(|feedback| feedback.rating));
+        Some(
+            if rating == Some(Rating::Up) { "What was good? (optional)" } else { "What was wrong? (optional)" }
+                .to_owned(),
+        )
+    });
+    let submit = move |event: SubmitEvent| {
+        event.prevent_default();
+        let reason =
+            field.get_untracked().map(|field| field.value().trim().to_owned()).filter(|reason| !reason.is_empty());
+        let rated = message.feedback.get_untracked();
+        if let (Some(reason), Some(rated)) = (reason, rated) {
+            session.rate(&message, Some(Feedback { reason: Some(reason), ..rated }));
+            session.announcement.set("Thank you for your feedback.".to_owned());
+        }
+        asks_why.set(false);
+    };
+    let keydown = move |event: KeyboardEvent| {
+        if event.key() == "Escape" {
+            event.stop_propagation();
+            asks_why.set(false);
+        }
+    };
+    view! {
+        <form class="cw-feedback" on:submit=handler(submit) on:keydown=handler(keydown)>
+            <input node_ref=field type="text" dir="auto" maxlength="2000" aria-label="Why?" placeholder=question />
+            <button type="submit" class="cw-button">"Send"</button>
+            <button type="button" class="cw-icon-button" aria-label="Close" on:click=handler(move |_| asks_why.set(false))>
+                <Icon of=Shape::Close />
+            </button>
+        </form>
+    }
+    .erase()
+}

@@ -1,0 +1,137 @@
+//! What can be done with a message: the row below it. It has its place from the start, so that nothing moves when an answer is
+//! complete. What is done rarely is in the menu, see `message_menu.rs`.
+
+use super::browser;
+use super::feedback::{FeedbackForm, rating_button};
+use super::message_menu::{MENU, has_menu};
+use super::message_state::MessageState;
+use super::session::Session;
+use super::versions::Versions;
+use crate::erase::{Erase, Erased, attribute, dynamic, flag, handler, list, optional};
+use crate::icons::{Icon, Shape};
+use leptos::prelude::*;
+use std::time::Duration;
+use wire::Role;
+use wire::api::Outcome;
+use wire::change::Rating;
+
+/// How long the button says that it has copied.
+const COPIED_FOR: Duration = Duration::from_millis(1600);
+
+/// The row, and below it the question why an answer was good or bad.
+#[component]
+pub(super) fn Actions(
+    /// The message.
+    message: MessageState,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let actions = session.actions();
+    let is_answer = message.role == Role::Assistant;
+    let id = message.id.clone();
+    let is_newest = Memo::new(move |_| session.messages.with(|all| all.last().is_some_and(|last| last.id == id)));
+    let (blank, edited) = (message.clone(), message.id.clone());
+    let is_hidden = Memo::new(move |_| {
+        blank.is_blank() || is_answer && is_newest.get() && session.is_busy() || session.is_edited(&edited)
+    });
+    let asks_why = RwSignal::new(false);
+    let mut row = vec![view! { <Versions message=message.clone() /> }.erase()];
+    if actions.copy {
+        row.push(copy_button(message.clone()));
+    }
+    if is_answer && actions.feedback {
+        row.extend([Rating::Up, Rating::Down].map(|rating| rating_button(session, &message, rating, asks_why)));
+    }
+    if actions.regenerate {
+        row.push(again_button(session, &message, is_newest));
+    }
+    if !is_answer && actions.edit {
+        let message = message.clone();
+        row.push(button("Edit", Shape::Pencil, session, move || session.begin_edit(&message)));
+    }
+    if has_menu(actions, is_answer) {
+        row.push(menu_button(session, message.clone()));
+    }
+    let why = optional(move || {
+        let message = message.clone();
+        asks_why.get().then(|| view! { <FeedbackForm message asks_why /> }.erase())
+    });
+    view! {
+        <div class="cw-message-actions" role="group" aria-label="Message actions" class:cw-hidden=flag(move || is_hidden.get())>
+            {list(row)}
+        </div>
+        {why}
+    }
+    .erase()
+}
+
+/// A button that changes the conversation, which has to wait while something is being written.
+fn button(label: &'static str, of: Shape, session: Session, click: impl Fn() + Send + 'static) -> Erased {
+    view! {
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label=label
+            title=label
+            disabled=flag(move || session.is_busy())
+            on:click=handler(move |_| click())
+        >
+            <Icon of />
+        </button>
+    }
+    .erase()
+}
+
+fn copy_button(message: MessageState) -> Erased {
+    let copied = RwSignal::new(false);
+    let what = if message.role == Role::User { "Copy message" } else { "Copy answer" };
+    let copy = move |_| {
+        if browser::copy(&message.text()) {
+            copied.set(true);
+            let reset = move || {
+                // The message may be gone by then.
+                let _ = copied.try_set(false);
+            };
+            set_timeout(reset, COPIED_FOR);
+        }
+    };
+    let label = move || Some(if copied.get() { "Copied" } else { what }.to_owned());
+    let icon = dynamic(move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.erase());
+    view! {
+        <button type="button" class="cw-icon-button" aria-label=attribute(label) title=attribute(label) on:click=handler(copy)>
+            {icon}
+        </button>
+    }
+    .erase()
+}
+
+/// An answer can be given again unless it waits for the user; a message of the user's can be answered when it is the newest.
+fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>) -> Erased {
+    let (id, metadata, is_answer) = (message.id.clone(), message.metadata.clone(), message.role == Role::Assistant);
+    let can = Memo::new(move |_| {
+        let waits = metadata.with(|metadata| metadata.outcome == Some(Outcome::Waiting));
+        if is_answer { !(is_newest.get() && waits) } else { is_newest.get() && !session.is_busy() }
+    });
+    optional(move || {
+        let id = id.clone();
+        let label = if is_answer { "Answer again" } else { "Answer this" };
+        can.get().then(|| button(label, Shape::Retry, session, move || session.regenerate(Some(id.clone()))))
+    })
+}
+
+fn menu_button(session: Session, message: MessageState) -> Erased {
+    view! {
+        <button
+            type="button"
+            class="cw-icon-button"
+            popovertarget=MENU
+            aria-haspopup="menu"
+            aria-label="More"
+            title="More"
+            // Before the menu opens, which is the click's default action.
+            on:click=handler(move |_| session.subject.set(Some(message.clone())))
+        >
+            <Icon of=Shape::More />
+        </button>
+    }
+    .erase()
+}

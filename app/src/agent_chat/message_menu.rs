@@ -1,0 +1,98 @@
+//! What is done with messages rarely. One menu for the whole log: a native popover that the style sheet anchors to the button that
+//! opened it.
+
+use super::browser;
+use super::session::Session;
+use super::speech;
+use crate::agent_conversations::actions::move_focus;
+use crate::erase::{Erase, Erased, dynamic, flag, handler, list};
+use crate::icons::{Icon, Shape};
+use leptos::html;
+use leptos::prelude::*;
+use wire::Role;
+use wire::page::MessageActions;
+
+/// The popover's id.
+pub(super) const MENU: &str = "cw-message-menu";
+
+/// Whether there is anything in the menu.
+pub(super) fn has_menu(actions: MessageActions, is_answer: bool) -> bool {
+    actions.branch || actions.delete || is_answer && (actions.copy || actions.audio)
+}
+
+/// The menu of the message whose button was pressed last.
+#[component]
+pub(super) fn MessageMenu() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let menu = NodeRef::<html::Div>::new();
+    let items = dynamic(move || session.subject.get().map_or_else(|| ().erase(), |_| items(session, menu)));
+    view! {
+        <div
+            id=MENU
+            class="cw-menu"
+            popover="auto"
+            role="menu"
+            aria-label="Message"
+            node_ref=menu
+            on:keydown=handler(move_focus)
+        >
+            {items}
+        </div>
+    }
+    .erase()
+}
+
+fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
+    let Some(message) = session.subject.get_untracked() else { return ().erase() };
+    let actions = session.actions();
+    let is_answer = message.role == Role::Assistant;
+    let id = message.id;
+    let close = move || {
+        if let Some(menu) = menu.get_untracked() {
+            // Refused only when it is closed.
+            let _ = menu.hide_popover();
+        }
+    };
+    let mut items = Vec::new();
+    if is_answer && actions.copy {
+        let id = id.clone();
+        items.push(item("Copy as text", Shape::Copy, None, move || {
+            close();
+            browser::copy(&browser::shown_text(&id));
+        }));
+    }
+    if is_answer && actions.audio {
+        let id = id.clone();
+        let label = if speech::is_speaking() { "Stop reading" } else { "Read aloud" };
+        items.push(item(label, Shape::Speaker, None, move || {
+            close();
+            speech::toggle(&browser::shown_text(&id));
+        }));
+    }
+    if actions.branch {
+        let id = id.clone();
+        items.push(item("New conversation from here", Shape::Branch, Some(session), move || {
+            close();
+            session.copy_up_to(id.clone());
+        }));
+    }
+    if actions.delete {
+        items.push(item("Delete from here on", Shape::Bin, Some(session), move || {
+            close();
+            session.delete_message(&id);
+        }));
+    }
+    list(items)
+}
+
+/// A line of the menu. What changes the conversation waits while something is being written in it.
+fn item(label: &'static str, of: Shape, waits_for: Option<Session>, click: impl Fn() + Send + 'static) -> Erased {
+    let is_off = flag(move || waits_for.is_some_and(Session::is_busy));
+    view! {
+        <button type="button" role="menuitem" class:cw-danger=of == Shape::Bin disabled=is_off on:click=handler(move |_| click())>
+            <Icon of />
+            {label}
+        </button>
+    }
+    .erase()
+}

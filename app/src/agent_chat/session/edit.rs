@@ -1,0 +1,79 @@
+//! A message in the place of an earlier one. The earlier one stays, as another version.
+
+use super::{Phase, Remedy, Session};
+use crate::agent_chat::browser;
+use crate::agent_chat::message_state::MessageState;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use serde_json::json;
+use wire::UiMessage;
+use wire::api::Submission;
+
+impl Session {
+    /// Begins to edit a message of the user.
+    pub(in crate::agent_chat) fn begin_edit(self, message: &MessageState) {
+        if self.phase.get_untracked() == Phase::Idle {
+            self.editing.set(Some((message.id.clone(), message.text())));
+        }
+    }
+
+    /// Whether a message is being edited. Tracked.
+    pub(in crate::agent_chat) fn is_edited(self, id: &str) -> bool {
+        self.editing.with(|editing| editing.as_ref().is_some_and(|(edited, _)| edited == id))
+    }
+
+    /// Leaves the message as it was.
+    pub(in crate::agent_chat) fn end_edit(self) {
+        self.editing.set(None);
+    }
+
+    /// Sends the edited text in the place of the message, if the page lets it go.
+    pub(in crate::agent_chat) fn send_edit(self) {
+        let Some((id, text)) = self.editing.get_untracked() else { return };
+        let text = text.trim().to_owned();
+        let messages = self.messages.get_untracked();
+        let Some(message) = messages.into_iter().find(|message| message.id == id) else { return };
+        if !text.is_empty() {
+            self.ask_page(text, Box::new(move |text| self.replace(&message, text)));
+        }
+    }
+
+    fn replace(self, before: &MessageState, text: String) {
+        let mut message = UiMessage::user(browser::random_id(), text.clone());
+        message.parts.extend(before.files());
+        let shown = MessageState::new(&message);
+        shown.versions.set(before.known_versions().into_iter().chain([message.id.clone()]).collect());
+        self.messages.update(|messages| {
+            if let Some(at) = messages.iter().position(|known| known.id == before.id) {
+                messages.truncate(at);
+            }
+            messages.push(shown);
+        });
+        let replaced = before.id.clone();
+        let about = json!({
+            "conversationId": self.conversation_id(),
+            "id": message.id,
+            "replaces": replaced,
+            "text": text,
+            "textBefore": before.text(),
+        });
+        self.tell("onEditMessage", about);
+        self.tell("onUserMessage", json!({ "id": message.id, "text": text }));
+        self.end_edit();
+        self.focus.update(|count| *count += 1);
+        self.begin();
+        let submission = Submission::Message { message, replaces: Some(replaced.clone()), history: Vec::new() };
+        spawn_local(async move {
+            let Err(error) = self.submit(submission, None).await else { return };
+            if self.is_gone() {
+                return;
+            }
+            // Nothing is lost: the message is as it was, and what was to replace it is still being written.
+            self.reload().await;
+            if !self.is_gone() {
+                self.editing.set(Some((replaced, text)));
+                self.refused(&error, Remedy::Reload);
+            }
+        });
+    }
+}

@@ -1,0 +1,54 @@
+//! What was deleted can be taken back for a moment.
+
+use super::session::Session;
+use crate::erase::{Erase, effect, handler, optional};
+use crate::icons::{Icon, Shape};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::web_sys::HtmlButtonElement;
+use std::time::Duration;
+
+/// The moment. It is longer while the button has the focus.
+const MOMENT: Duration = Duration::from_secs(10);
+
+/// Says that a message was deleted.
+#[component]
+pub(super) fn Undo() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let button = NodeRef::<html::Button>::new();
+    effect(move || {
+        if let Some(button) = button.get() {
+            // The menu that had the focus is gone. The button is in the document, so it can be focused.
+            let _ = button.focus();
+            end_later(session, button, session.deleted.get_untracked());
+        }
+    });
+    optional(move || {
+        session.deleted.get()?;
+        let notice = view! {
+            <div class="cw-undo" role="status">
+                <Icon of=Shape::Bin />
+                <p>"Deleted, with what followed."</p>
+                <button type="button" class="cw-button" node_ref=button on:click=handler(move |_| session.restore())>
+                    "Undo"
+                </button>
+            </div>
+        };
+        Some(notice.erase())
+    })
+}
+
+fn end_later(session: Session, button: HtmlButtonElement, deleted: Option<String>) {
+    set_timeout(
+        move || {
+            let is_same = session.deleted.try_with_untracked(|now| *now == deleted) == Some(true);
+            let has_focus = document().active_element().is_some_and(|focused| focused == **button);
+            match (is_same, has_focus) {
+                (true, true) => end_later(session, button, deleted),
+                (true, false) => session.deleted.set(None),
+                _ => {}
+            }
+        },
+        MOMENT,
+    );
+}

@@ -1,0 +1,99 @@
+//! Which version of a message is shown, and the way to the others: `◀ 2/3 ▶`.
+
+use super::message_state::MessageState;
+use super::session::Session;
+use crate::erase::{Erase, Erased, attribute, handler, optional, text};
+use crate::icons::{Icon, Shape};
+use leptos::prelude::*;
+use leptos::web_sys::{Element, FocusOptions, HtmlElement};
+use wasm_bindgen::JsCast;
+
+/// Back and on, where there are several versions.
+#[component]
+pub(super) fn Versions(
+    /// The message.
+    message: MessageState,
+) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let (id, versions) = (message.id, message.versions);
+    let several = {
+        let versions = versions.clone();
+        Memo::new(move |_| versions.with(|versions| versions.len() > 1))
+    };
+    let place = move || {
+        let at = versions.with(|versions| versions.iter().position(|version| *version == id));
+        (at.unwrap_or_default(), versions.get())
+    };
+    optional(move || {
+        several.get().then(|| {
+            let (count, label) = (place.clone(), place.clone());
+            let count = text(move || {
+                let (at, versions) = count();
+                format!("{}/{}", at + 1, versions.len())
+            });
+            let label = attribute(move || {
+                let (at, versions) = label();
+                Some(format!("Version {} of {}", at + 1, versions.len()))
+            });
+            view! {
+                <span class="cw-versions" role="group" aria-label=label>
+                    {step(session, place.clone(), -1)}
+                    <span class="cw-versions-count" aria-hidden="true">{count}</span>
+                    {step(session, place.clone(), 1)}
+                </span>
+            }
+            .erase()
+        })
+    })
+}
+
+/// A button to the version before or after. At the end of the row it stays, so that it keeps the focus.
+fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Send + 'static, by: isize) -> Erased {
+    let other = move || {
+        let (at, versions) = place();
+        versions.get(at.checked_add_signed(by)?).cloned()
+    };
+    let is_off = {
+        let other = other.clone();
+        attribute(move || (other().is_none() || session.is_busy()).then(|| "true".to_owned()))
+    };
+    let (class, label) = match by {
+        -1 => ("cw-icon-button cw-versions-back", "Previous version"),
+        _ => ("cw-icon-button cw-versions-on", "Next version"),
+    };
+    let go = move |event: leptos::ev::MouseEvent| {
+        let Some(id) = untrack(&other) else { return };
+        let row = event.current_target().and_then(|target| target.dyn_into::<Element>().ok());
+        let top = row.as_ref().map(top_of);
+        let to = id.clone();
+        session.switch_to(id, Box::new(move || keep_place(&to, class, top)));
+    };
+    view! {
+        <button type="button" class=class aria-label=label title=label aria-disabled=is_off on:click=handler(go)>
+            <Icon of=Shape::Chevron />
+        </button>
+    }
+    .erase()
+}
+
+fn top_of(element: &Element) -> f64 {
+    element.get_bounding_client_rect().top()
+}
+
+/// The same button of the version that is shown now has the focus, and stands where the other one stood.
+fn keep_place(id: &str, class: &'static str, top: Option<f64>) {
+    let selector = format!("[data-message=\"{id}\"] .{}", class.rsplit(' ').next().unwrap_or_default());
+    // With the next frame: until then the message is not there.
+    request_animation_frame(move || {
+        let Some(button) = document().query_selector(&selector).ok().flatten() else { return };
+        if let (Some(top), Some(log)) = (top, button.closest(".cw-log").ok().flatten()) {
+            log.set_scroll_top(log.scroll_top() + (top_of(&button) - top) as i32);
+        }
+        if let Ok(button) = button.dyn_into::<HtmlElement>() {
+            let options = FocusOptions::new();
+            options.set_prevent_scroll(true);
+            // It is in the document, so it can be focused.
+            let _ = button.focus_with_options(&options);
+        }
+    });
+}
