@@ -184,3 +184,23 @@ test("what the config switches off is not there", async ({ page }) => {
   await expect(chat.answers.first().getByRole("button")).toHaveCount(0);
   await expect(own(chat).first().getByRole("button")).toHaveCount(0);
 });
+
+test("messages are shown as the config says", async ({ page }) => {
+  await open(page, "/shown");
+  const chat = new Chat(page);
+  // A server that is slow to accept.
+  await page.route("**/ui/send", async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    await route.continue();
+  });
+  await chat.send("search for refunds");
+  await expect(chat.log.getByText("Looking it up")).toBeVisible();
+  await expect(chat.log.getByText("Still looking")).toBeVisible();
+  const answer = chat.log.getByRole("article", { name: "Clerk" });
+  await expect(chat.log.getByRole("article", { name: "Ada" })).toContainText("search for refunds");
+  await expect(answer.getByText('"found": 3').first()).toBeVisible({ timeout: 20_000 });
+  await chat.idle();
+  await expect(answer.getByRole("separator")).toHaveCount(1);
+  await answer.hover();
+  await expect(answer).toContainText(/\d\d:\d\d/);
+});

@@ -1,4 +1,4 @@
-//! Parts that arrive whole: sources, files, and what was not there for the answer.
+//! Parts that arrive whole: files, and what was not there for the answer.
 
 use super::notice::notice;
 use super::standing;
@@ -6,40 +6,20 @@ use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use serde_json::Value;
-use wire::message::{FilePart, SourceDocument, SourceUrl};
+use wire::message::FilePart;
 use wire::{STANDING_APPROVAL, UiPart};
 
 /// Tools that an agent could not reach: `{name, message}`.
 const UNAVAILABLE: &str = "data-source-unavailable";
 
-/// The view of a part that is not text, reasoning or a call. Steps, other data and parts of unknown kinds have none.
+/// The view of a part that is not text, reasoning or a call. Sources stand below the answer, see `sources.rs`. Steps, other data and parts of unknown kinds have none.
 pub(super) fn fixed_part(part: &UiPart) -> Erased {
     match part {
-        UiPart::SourceUrl(source) => source_url(source),
-        UiPart::SourceDocument(source) => source_document(source),
         UiPart::File(file) => file_view(file),
         UiPart::Data(data) if data.kind == STANDING_APPROVAL => standing::line(&data.data),
         UiPart::Data(data) if data.kind == UNAVAILABLE => unavailable(&data.data),
         _ => ().erase(),
     }
-}
-
-fn source_url(source: &SourceUrl) -> Erased {
-    let label = source.title.clone().unwrap_or_else(|| source.url.clone());
-    if !is_web(&source.url) {
-        return view! { <span class="cw-source">{label}</span> }.erase();
-    }
-    view! {
-        <a class="cw-source" href=source.url.clone() target="_blank" rel="noopener noreferrer nofollow">
-            <Icon of=Shape::Link />
-            {label}
-        </a>
-    }
-    .erase()
-}
-
-fn source_document(source: &SourceDocument) -> Erased {
-    view! { <span class="cw-source"><Icon of=Shape::Form />{source.title.clone()}</span> }.erase()
 }
 
 /// Pictures that came with the message are shown; a file at an address is a link to it.

@@ -6,7 +6,8 @@ use super::message_state::MessageState;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
-use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, optional, text};
+use super::thinking::Thinking;
+use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
@@ -90,15 +91,4 @@ pub(super) fn Log() -> impl IntoView {
         </div>
     }
     .erase()
-}
-
-/// Says that an answer is on its way until there is something of it to see.
-#[component]
-fn Thinking() -> impl IntoView {
-    let session = expect_context::<Session>();
-    let waits = Memo::new(move |_| {
-        let newest = session.messages.with(|all| all.last().cloned());
-        session.is_answering() && newest.is_none_or(|newest| newest.role == Role::User || newest.is_blank())
-    });
-    optional(move || waits.get().then(|| view! { <p class="cw-thinking">"Thinking…"</p> }.erase()))
 }

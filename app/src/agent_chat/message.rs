@@ -2,12 +2,16 @@
 
 use super::edit_form::EditForm;
 use super::message_actions::Actions;
-use super::message_state::{MessageState, PartState};
+use super::message_state::{MessageState, PartKind, PartState};
 use super::part::part_view;
+use super::reasoning::all_reasoning;
 use super::session::Session;
-use crate::erase::{Erase, Erased, Item, dynamic, each};
+use super::sources::sources;
+use crate::erase::{Erase, Erased, Item, dynamic, each, list};
+use crate::markdown::is_embedded_image;
 use leptos::prelude::*;
 use wire::Role;
+use wire::page::Speaker;
 
 /// One message with its parts and what can be done with it.
 #[component]
@@ -15,14 +19,19 @@ pub(super) fn Message(
     /// The message.
     message: MessageState,
 ) -> impl IntoView {
+    let session = expect_context::<Session>();
     let (class, who) = match message.role {
         Role::User => ("cw-message cw-message-user", "You"),
         Role::Assistant | Role::System => ("cw-message cw-message-assistant", "Agent"),
     };
+    let speaker = session.speaker(message.role);
+    let head = head(&speaker);
+    let who = speaker.name.unwrap_or_else(|| who.to_owned());
     let id = message.id.clone();
     let content = if message.role == Role::User { editable(message.clone()) } else { body(&message) };
     view! {
         <article class=class aria-label=who data-message=id>
+            {head}
             {content}
             <Actions message />
         </article>
@@ -30,15 +39,37 @@ pub(super) fn Message(
     .erase()
 }
 
+/// Who speaks, where the config gives them a name or a picture.
+fn head(speaker: &Speaker) -> Option<Erased> {
+    let avatar = speaker.avatar.clone().map(|avatar| {
+        let is_picture = avatar.starts_with('/') || avatar.starts_with("https://") || is_embedded_image(&avatar);
+        match is_picture {
+            true => view! { <img class="cw-avatar" src=avatar alt="" referrerpolicy="no-referrer" /> }.erase(),
+            false => view! { <span class="cw-avatar" aria-hidden="true">{avatar}</span> }.erase(),
+        }
+    });
+    let name = speaker.name.clone().map(|name| view! { <span dir="auto">{name}</span> }.erase());
+    let head = list(avatar.into_iter().chain(name));
+    let is_there = speaker.avatar.is_some() || speaker.name.is_some();
+    is_there.then(|| view! { <div class="cw-message-head">{head}</div> }.erase())
+}
+
 fn body(message: &MessageState) -> Erased {
+    let session = expect_context::<Session>();
     let (parts, role) = (message.parts.clone(), message.role);
+    let is_grouped = session.display(|display| display.show_reasoning && display.reasoning_grouped);
     let item = move |part: PartState| Item { key: part.key(), view: Box::new(move || part_view(part, role)) };
-    let parts = each(move || parts.get().into_iter().map(item).collect());
+    let stands_here = move |part: &PartState| !(is_grouped && matches!(part.kind, PartKind::Reasoning { .. }));
+    let parts = each(move || parts.get().into_iter().filter(stands_here).map(item).collect());
+    let thoughts = if is_grouped { all_reasoning(message) } else { ().erase() };
+    let sources = if session.display(|display| display.show_sources) { sources(message) } else { ().erase() };
     // What an answer says is announced in sentences, see `announcer.rs`; the text itself must not be, token by token.
     let live = (role != Role::User).then_some("off");
     view! {
         <div class="cw-message-body" aria-live=live>
+            {thoughts}
             {parts}
+            {sources}
         </div>
     }
     .erase()

@@ -1,6 +1,7 @@
 //! What can be done with a message: the row below it. It has its place from the start, so that nothing moves when an answer is
 //! complete. What is done rarely is in the menu, see `message_menu.rs`.
 
+use super::about::about;
 use super::browser;
 use super::feedback::{FeedbackForm, rating_button};
 use super::message_menu::{MENU, has_menu};
@@ -51,6 +52,7 @@ pub(super) fn Actions(
     if has_menu(actions, is_answer) {
         row.push(menu_button(session, message.clone()));
     }
+    row.push(about(session, &message));
     let why = optional(move || {
         let message = message.clone();
         asks_why.get().then(|| view! { <FeedbackForm message asks_why /> }.erase())

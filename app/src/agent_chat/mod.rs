@@ -7,6 +7,7 @@
 
 #![expect(unreachable_pub, reason = "the component macro makes what it generates pub")]
 
+mod about;
 mod announcer;
 mod approval_card;
 mod attachment;
@@ -31,11 +32,13 @@ mod reader;
 mod reasoning;
 mod scroll;
 mod session;
+mod sources;
 mod speech;
 mod standing;
 mod sub_agent;
 #[cfg(all(test, feature = "ssr"))]
 mod tests;
+mod thinking;
 mod tool_card;
 mod tool_result;
 mod undo;

@@ -3,21 +3,36 @@
 use super::attachment::fixed_part;
 use super::message_state::{PartKind, PartState};
 use super::reasoning::Reasoning;
+use super::session::Session;
 use super::tool_card::ToolCard;
-use crate::erase::{Erase, Erased};
+use crate::erase::{Erase, Erased, dynamic, text};
 use crate::markdown::DocumentView;
 use leptos::prelude::*;
-use wire::Role;
+use wire::{Role, UiPart};
 
 /// The part's view. What the user wrote is shown as it was typed, what the agent wrote is Markdown.
 pub(super) fn part_view(part: PartState, role: Role) -> Erased {
+    let session = expect_context::<Session>();
+    let number = part.number;
     match part.kind {
         PartKind::Text(document) if role == Role::User => {
             view! { <p class="cw-plain" dir="auto">{document.text()}</p> }.erase()
         }
+        PartKind::Text(document) if !session.display(|display| display.markdown_rendering) => {
+            view! { <p class="cw-plain" dir="auto">{text(move || document.read())}</p> }.erase()
+        }
         PartKind::Text(document) => view! { <DocumentView document /> }.erase(),
+        PartKind::Reasoning { .. } if !session.display(|display| display.show_reasoning) => ().erase(),
         PartKind::Reasoning { document, open } => view! { <Reasoning document open /> }.erase(),
         PartKind::Tool(tool) => view! { <ToolCard tool /> }.erase(),
-        PartKind::Fixed(part) => (move || part.with(fixed_part)).erase(),
+        PartKind::Fixed(part) => {
+            let separates = number > 0 && session.display(|display| display.show_step_separators);
+            dynamic(move || {
+                part.with(|part| match part {
+                    UiPart::StepStart if separates => view! { <hr class="cw-step" /> }.erase(),
+                    part => fixed_part(part),
+                })
+            })
+        }
     }
 }

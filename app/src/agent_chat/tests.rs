@@ -7,6 +7,7 @@ use super::words::wish;
 use crate::node::Node;
 use leptos::prelude::*;
 use serde_json::{Value, json};
+use wire::page::ResultDisplay;
 use wire::{ToolPart, UiMessage, UiPart};
 
 fn part(part: Value) -> UiPart {
@@ -47,7 +48,7 @@ fn outline(node: &Node) -> String {
 }
 
 fn check(fields: Value, expected: &str) {
-    assert_eq!(outline(&card(&tool(fields.clone())).node()), expected, "{fields}");
+    assert_eq!(outline(&card(&tool(fields.clone()), ResultDisplay::Summary).node()), expected, "{fields}");
 }
 
 #[test]
@@ -65,6 +66,16 @@ fn a_running_call_says_how_far_it_is() {
     check(progress(json!("a part")), "running[Look up|Running…|Result|a part]");
     // The same at the end is a result.
     check(json!({ "output": { "progress": 3 } }), "done[Look up|Done|Result|Progress|3]");
+}
+
+#[test]
+fn results_are_shown_as_the_config_says() {
+    let call = tool(json!({ "output": { "seats": 3 } }));
+    let check = |results: ResultDisplay, expected: &str| assert_eq!(outline(&card(&call, results).node()), expected);
+    check(ResultDisplay::Summary, "done[Look up|Done|Result|Seats|3]");
+    check(ResultDisplay::Readable, "done open[Look up|Done|Result|Seats|3]");
+    check(ResultDisplay::Full, "done open[Look up|Done|Result|{\n  \"seats\": 3\n}]");
+    check(ResultDisplay::None, "done[Look up|Done|Nothing to show.]");
 }
 
 #[test]
@@ -178,7 +189,7 @@ fn agents_in_agents_are_shown_five_deep() {
         let step = json!({ "type": "tool", "id": "1", "name": "ask", "state": "running", "output": inner });
         agent(json!({ "state": "running", "steps": [step], "text": "" }))
     });
-    let seen = outline(&card(&tool(json!({ "preliminary": true, "output": nested }))).node());
+    let seen = outline(&card(&tool(json!({ "preliminary": true, "output": nested })), ResultDisplay::Summary).node());
     assert_eq!(seen.matches("running[").count(), 6, "{seen}");
     assert!(seen.starts_with("running[Market research|Ask › Ask › Ask › Ask › Ask|Running…|"), "{seen}");
     assert!(seen.contains("|…]") && !seen.contains("Hi"), "{seen}");

@@ -4,7 +4,7 @@ use super::approval_card::{ApprovalCard, Ask};
 use super::card::{Card, failure, section};
 use super::progress::Progress;
 use super::question_card::{QuestionCard, is_question};
-use super::session::PAGE_STATE_TOOL;
+use super::session::{PAGE_STATE_TOOL, Session};
 use super::sub_agent::{self, SubAgent};
 use super::tool_result::{is_for_eyes, result_nodes};
 use super::value::value_nodes;
@@ -15,6 +15,7 @@ use crate::markdown::copy_on_click;
 use crate::node::{Node, drawn, element};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
+use wire::page::ResultDisplay;
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
 
@@ -30,7 +31,12 @@ pub(super) fn ToolCard(
     };
     let waits = memo(waits_for);
     let called = tool.clone();
+    let session = expect_context::<Session>();
+    let shows_early = session.display(|display| display.show_tool_input_streaming);
     let is_shown = Memo::new(move |_| {
+        if !shows_early && called.with(|tool| tool.state == ToolState::InputStreaming) {
+            return false;
+        }
         waits.with(|waits| *waits == Wait::Nothing) || called.with(|tool| SubAgent::of(tool.output.as_ref()).is_some())
     });
     let asked = tool.clone();
@@ -67,16 +73,18 @@ fn waits_for(tool: &ToolPart) -> Wait {
 
 #[component]
 fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
+    let session = expect_context::<Session>();
+    let results = tool.with_untracked(|tool| session.display(|display| display.results_of(&tool.tool_name)));
     view! {
         <div class="cw-call" on:click=handler(copy_on_click)>
-            {drawn(move || vec![tool.with(|tool| card(tool).node())])}
+            {drawn(move || vec![tool.with(|tool| card(tool, results).node())])}
         </div>
     }
     .erase()
 }
 
 /// The call as it stands.
-pub(super) fn card(tool: &ToolPart) -> Card {
+pub(super) fn card(tool: &ToolPart, results: ResultDisplay) -> Card {
     let (standing, state) = tool_state(tool);
     let progress = progress(tool);
     let is_page_state = tool.tool_name == PAGE_STATE_TOOL && standing == Standing::Done;
@@ -87,8 +95,17 @@ pub(super) fn card(tool: &ToolPart) -> Card {
         detail: summary(tool),
         bar: progress.and_then(Progress::bar),
         state: vec![Node::Text(state.to_owned())],
-        open: standing == Standing::Done && tool.output.as_ref().is_some_and(is_for_eyes),
-        body: body(tool, progress),
+        open: standing == Standing::Done && tool.output.as_ref().is_some_and(|output| is_open(output, results)),
+        body: body(tool, progress, results),
+    }
+}
+
+/// Whether a result is seen without asking for it.
+fn is_open(output: &Value, results: ResultDisplay) -> bool {
+    match results {
+        ResultDisplay::Summary => is_for_eyes(output),
+        ResultDisplay::Full | ResultDisplay::Readable => true,
+        ResultDisplay::None => false,
     }
 }
 
@@ -131,7 +148,7 @@ fn fields_written(tool: &ToolPart) -> String {
     }
 }
 
-fn body(tool: &ToolPart, progress: Option<Progress<'_>>) -> Vec<Node> {
+fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay) -> Vec<Node> {
     let is_empty = |value: &&Value| value.as_object().is_some_and(Map::is_empty);
     let agent = SubAgent::of(tool.output.as_ref());
     let input = tool.input.as_ref().or(tool.raw_input.as_ref());
@@ -147,9 +164,14 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>) -> Vec<Node> {
     }
     match (&tool.output, agent) {
         (_, Some(agent)) => sections.extend(agent.nodes(1)),
-        (Some(output), None) if progress.is_none() => {
-            sections.push(section("Result", result_nodes(output, &tool_name(tool))));
+        (Some(_), None) if progress.is_some() || results == ResultDisplay::None => {}
+        (Some(output), None) if results == ResultDisplay::Full => {
+            let json = serde_json::to_string_pretty(output).unwrap_or_default();
+            let json =
+                element("pre").with("class", "cw-value-json").with("tabindex", "0").with("dir", "ltr").text(json);
+            sections.push(section("Result", vec![json]));
         }
+        (Some(output), None) => sections.push(section("Result", result_nodes(output, &tool_name(tool)))),
         _ => {}
     }
     let now = progress.map(Progress::words).filter(|now| !now.is_empty());
@@ -162,7 +184,8 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>) -> Vec<Node> {
         sections.push(section("Your note", vec![element("p").with("dir", "auto").text(reason)]));
     }
     if sections.is_empty() {
-        sections.push(element("p").with("class", "cw-value-word").text("Nothing to show yet."));
+        let words = if results == ResultDisplay::None { "Nothing to show." } else { "Nothing to show yet." };
+        sections.push(element("p").with("class", "cw-value-word").text(words));
     }
     sections
 }

@@ -82,6 +82,14 @@ fn local_day(at: i64) -> String {
     written(year, month, day)
 }
 
+/// `22:32`, and before today `20 Nov 2026 22:32`, in the reader's time zone.
+pub(crate) fn moment(at: i64) -> String {
+    let date = js_sys::Date::new(&JsValue::from_f64(at as f64));
+    let time = format!("{:02}:{:02}", date.get_hours(), date.get_minutes());
+    let (day, today) = (local_day(at), local_day(js_sys::Date::now() as i64));
+    if day == today { time } else { format!("{day} {time}") }
+}
+
 /// `2026-11-20T22:32:09Z`.
 fn iso(at: i64) -> String {
     let seconds = at.div_euclid(1000);

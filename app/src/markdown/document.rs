@@ -106,6 +106,16 @@ impl Document {
         })
     }
 
+    /// The whole text. Tracked.
+    pub fn read(&self) -> String {
+        self.blocks.with(|blocks| {
+            blocks.iter().fold(String::new(), |mut text, block| {
+                block.source.with(|source| text.push_str(&source.text));
+                text
+            })
+        })
+    }
+
     /// Its length in bytes. Not tracked.
     pub fn len(&self) -> usize {
         let of = |block: &Block| block.source.with_untracked(|source| source.text.len());

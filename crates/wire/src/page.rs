@@ -3,12 +3,14 @@
 //! Properties stay JSON on their way to the browser: any of them may be an operator, which is evaluated as the page is shown.
 //! [`properties`] has them as types, for pages that are written in Rust.
 
+pub mod messages;
 pub mod properties;
 mod shared;
 
+pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
 pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
-    Input, MessageActions, TableColumn, TableProperties, TabsProperties, Welcome,
+    Input, TableColumn, TableProperties, TabsProperties, Welcome,
 };
 pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
 

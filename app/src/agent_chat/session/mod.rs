@@ -35,7 +35,7 @@ use futures::future::AbortHandle;
 use leptos::prelude::*;
 use wire::Role;
 use wire::api::{ConversationView, MessageMetadata, Outcome};
-use wire::page::{AgentChatProperties, MessageActions, SharedField};
+use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
 
 /// An open conversation; a cheap handle.
 #[derive(Clone, Copy)]
@@ -182,6 +182,19 @@ impl Session {
     /// What the user can do with messages.
     pub(super) fn actions(self) -> MessageActions {
         self.place.with_value(|place| place.properties.actions)
+    }
+
+    /// How messages are shown.
+    pub(super) fn display<T>(self, of: impl FnOnce(&MessageDisplay) -> T) -> T {
+        self.place.with_value(|place| of(&place.properties.message_display))
+    }
+
+    /// Who speaks in a message of this role.
+    pub(super) fn speaker(self, role: Role) -> Speaker {
+        self.place.with_value(|place| match role {
+            Role::User => place.properties.roles.user.clone(),
+            Role::Assistant | Role::System => place.properties.roles.assistant.clone(),
+        })
     }
 
     /// Whether nothing can be sent now.

@@ -2,6 +2,7 @@
 //! its properties may be an operator.
 
 use super::dynamic::Dynamic;
+use super::messages::{ActionsEntry, MessageDisplayEntry, RolesEntry};
 use super::value::{Id, Text};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -355,7 +356,7 @@ pub(crate) enum Status {
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = [
     "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "display", "drawer", "suggestions",
-    "messageDisplay", "sender", "feedbackValues"
+    "sender", "feedbackValues"
 ]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentChatEntry {
@@ -370,26 +371,10 @@ pub(crate) struct AgentChatEntry {
     placeholder: Option<String>,
     /// What the user can do with messages.
     actions: Option<ActionsEntry>,
-}
-
-/// What the user can do with messages.
-#[derive(JsonSchema)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct ActionsEntry {
-    /// Copy them. On unless switched off.
-    copy: Option<bool>,
-    /// Say whether an answer was good, and why. On unless switched off.
-    feedback: Option<bool>,
-    /// Have something answered again; the earlier answer stays. On unless switched off.
-    regenerate: Option<bool>,
-    /// Change what the user wrote and have that answered; the earlier version stays. On unless switched off.
-    edit: Option<bool>,
-    /// Delete messages with what follows them. On unless switched off.
-    delete: Option<bool>,
-    /// Go on from a message in a new conversation. On unless switched off.
-    branch: Option<bool>,
-    /// Have an answer read aloud by the browser. Off unless switched on.
-    audio: Option<bool>,
+    /// How messages are shown.
+    message_display: Option<MessageDisplayEntry>,
+    /// Who speaks.
+    roles: Option<RolesEntry>,
 }
 
 /// What an empty chat says.

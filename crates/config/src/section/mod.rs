@@ -23,6 +23,7 @@ mod hooks;
 mod http_request;
 mod inputs;
 mod mcp;
+mod messages;
 mod operator;
 mod pages;
 mod payload_schema;

@@ -440,6 +440,67 @@ fn operators() {
 }
 
 #[test]
+fn messages_of_a_chat() {
+    assert_snapshot!(check(&page("      - { id: a, type: AgentChat, properties: { agentId: helper, actions: { like: true, copy: maybe } } }
+      - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, renderLatex: true } } }
+      - { id: c, type: AgentChat, properties: { agentId: helper, messageDisplay: { thinkingMessageDelay: 10, reasoningDisplay: above } } }
+      - { id: d, type: AgentChat, properties: { agentId: helper, messageDisplay: { toolResultDisplay: { search: all } } } }
+      - { id: e, type: AgentChat, properties: { agentId: helper, roles: { agent: { name: A }, user: { shape: round } } } }
+")), @"
+    refused
+    chatwright.yaml:6:77: error: there is no key `like` here
+       |
+     6 |       - { id: a, type: AgentChat, properties: { agentId: helper, actions: { like: true, copy: maybe } } }
+       |                                                                             ^^^^
+       = help: one of `copy`, `feedback`, `regenerate`, `edit`, `delete`, `branch` and `audio`
+
+    chatwright.yaml:6:95: error: expected true or false, found the text `maybe`
+       |
+     6 |       - { id: a, type: AgentChat, properties: { agentId: helper, actions: { like: true, copy: maybe } } }
+       |                                                                                               ^^^^^
+
+    chatwright.yaml:7:84: error: there is no key `showSource` here
+       |
+     7 | … agentId: helper, messageDisplay: { showSource: true, renderLatex: true } } }
+       |                                      ^^^^^^^^^^
+       = help: did you mean `showSources`?
+
+    chatwright.yaml:7:102: error: `renderLatex` is not available in this version
+       |
+     7 | …messageDisplay: { showSource: true, renderLatex: true } } }
+       |                                      ^^^^^^^^^^^
+
+    chatwright.yaml:8:106: error: expected a number between 500 and 600000, found the number 10
+       |
+     8 | …ageDisplay: { thinkingMessageDelay: 10, reasoningDisplay: above } } }
+       |                                      ^^
+
+    chatwright.yaml:8:128: error: there is no reasoning display `above`
+       |
+     8 | …MessageDelay: 10, reasoningDisplay: above } } }
+       |                                      ^^^^^
+       = help: one of `interleaved` and `grouped`
+
+    chatwright.yaml:9:113: error: there is no result display `all`
+       |
+     9 | …lay: { toolResultDisplay: { search: all } } } }
+       |                                      ^^^
+       = help: one of `summary`, `full`, `readable` and `none`
+
+    chatwright.yaml:10:75: error: there is no key `agent` here
+        |
+     10 | …erties: { agentId: helper, roles: { agent: { name: A }, user: { shape: round } } } }
+        |                                      ^^^^^
+        = help: one of `assistant` and `user`
+
+    chatwright.yaml:10:103: error: `shape` is not available in this version
+        |
+     10 | …oles: { agent: { name: A }, user: { shape: round } } } }
+        |                                      ^^^^^
+    ");
+}
+
+#[test]
 fn events() {
     assert_snapshot!(check(&page("      - { id: a, type: TextInput, events: { onChnage: [] } }
       - { id: b, type: Title, properties: { title: B }, events: { onClick: [] } }
@@ -467,13 +528,13 @@ fn events() {
 
     chatwright.yaml:9:78: error: the event `onSwitchChange` is not available in this version
        |
-     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
-       |                                                                              ^^^^^^^^^^^^^^
+     9 | …ies: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
+       |                                      ^^^^^^^^^^^^^^
 
     chatwright.yaml:9:98: error: a block of the type AgentChat has no event `onFinish`
        |
-     9 |       - { id: d, type: AgentChat, properties: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
-       |                                                                                                  ^^^^^^^^
+     9 | …er }, events: { onSwitchChange: [], onFinish: [] } }
+       |                                      ^^^^^^^^
        = help: one of `onBeforeSend`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onEditMessage`, `onDeleteMessage`, `onFeedback`, `onSuggestionClick`, `onTitleGenerated` and `onDataPart`
 
     chatwright.yaml:10:66: error: expected a mapping of events, found a list

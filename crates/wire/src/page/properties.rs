@@ -1,5 +1,6 @@
 //! The properties of blocks as types: for pages in Rust, and for the few that the server itself reads.
 
+use super::messages::{MessageActions, MessageDisplay, Roles};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -167,60 +168,24 @@ pub struct AgentChatProperties {
     pub placeholder: Option<String>,
     /// What the user can do with messages.
     pub actions: MessageActions,
-}
-
-/// What the user can do with messages (L-83).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
-pub struct MessageActions {
-    /// Copy them.
-    pub copy: bool,
-    /// Say whether an answer was good.
-    pub feedback: bool,
-    /// Have it answered again.
-    pub regenerate: bool,
-    /// Change what he wrote himself.
-    pub edit: bool,
-    /// Delete them with what follows.
-    pub delete: bool,
-    /// Go on from there in a new conversation.
-    pub branch: bool,
-    /// Have an answer read aloud.
-    pub audio: bool,
-}
-
-impl Default for MessageActions {
-    fn default() -> Self {
-        Self { copy: true, feedback: true, regenerate: true, edit: true, delete: true, branch: true, audio: false }
-    }
-}
-
-impl MessageActions {
-    fn read(own: &Map<String, Value>) -> Self {
-        let default = Self::default();
-        let is_on = |key: &str, default| own.get(key).and_then(Value::as_bool).unwrap_or(default);
-        Self {
-            copy: is_on("copy", default.copy),
-            feedback: is_on("feedback", default.feedback),
-            regenerate: is_on("regenerate", default.regenerate),
-            edit: is_on("edit", default.edit),
-            delete: is_on("delete", default.delete),
-            branch: is_on("branch", default.branch),
-            audio: is_on("audio", default.audio),
-        }
-    }
+    /// How messages are shown.
+    pub message_display: MessageDisplay,
+    /// Who speaks.
+    pub roles: Roles,
 }
 
 impl AgentChatProperties {
     /// Out of a block's properties.
     pub fn read(properties: &Map<String, Value>) -> Self {
+        let object = |key: &str| properties.get(key).and_then(Value::as_object);
         Self {
             agent_id: text(properties, "agentId").unwrap_or_default(),
             shared_state: properties.get("sharedState").and_then(Value::as_object).cloned().unwrap_or_default(),
             welcome: properties.get("welcome").and_then(Value::as_object).map(Welcome::read),
             placeholder: text(properties, "placeholder"),
-            actions: properties.get("actions").and_then(Value::as_object).map(MessageActions::read).unwrap_or_default(),
+            actions: object("actions").map(MessageActions::read).unwrap_or_default(),
+            message_display: object("messageDisplay").map(MessageDisplay::read).unwrap_or_default(),
+            roles: object("roles").map(Roles::read).unwrap_or_default(),
         }
     }
 }
@@ -268,7 +233,7 @@ impl AgentConversationsProperties {
 }
 
 /// A property as text.
-fn text(properties: &Map<String, Value>, key: &str) -> Option<String> {
+pub(super) fn text(properties: &Map<String, Value>, key: &str) -> Option<String> {
     properties.get(key).and_then(as_text)
 }
 
@@ -308,6 +273,11 @@ mod tests {
         let read = AgentChatProperties::read(written.as_object().unwrap());
         let mut expected = written;
         expected["welcome"]["prompts"] = json!(["a", "b"]);
-        assert_eq!(serde_json::to_value(&read).unwrap(), expected);
+        let mut read = serde_json::to_value(&read).unwrap();
+        // What is always there has tests of its own, in `messages`.
+        for key in ["messageDisplay", "roles"] {
+            read.as_object_mut().unwrap().remove(key).unwrap();
+        }
+        assert_eq!(read, expected);
     }
 }

@@ -1,0 +1,94 @@
+//! When a message was written and what it took, behind its actions.
+
+use super::message_state::MessageState;
+use super::session::Session;
+use crate::agent_conversations::when::moment;
+use crate::erase::{Erase, Erased, attribute, effect, text};
+use leptos::prelude::*;
+use wire::api::MessageMetadata;
+
+/// In a few words; the rest when the pointer rests on them. Empty until the page is alive: the server does not know the reader's clock.
+pub(super) fn about(session: Session, message: &MessageState) -> Erased {
+    let (shows_time, shows_usage) = session.display(|display| (display.show_timestamps, display.show_usage));
+    let is_alive = RwSignal::new(false);
+    effect(move || is_alive.set(true));
+    let (metadata, detailed) = (message.metadata.clone(), message.metadata.clone());
+    let words = text(move || {
+        if !is_alive.get() {
+            return String::new();
+        }
+        metadata.with(|metadata| {
+            let time = metadata.created_at.filter(|_| shows_time).map(moment);
+            let took = if shows_usage { took(metadata) } else { Vec::new() };
+            time.into_iter().chain(took).collect::<Vec<_>>().join(" · ")
+        })
+    });
+    let details = attribute(move || Some(detailed.with(details)).filter(|details| shows_usage && !details.is_empty()));
+    view! { <span class="cw-message-about" title=details>{words}</span> }.erase()
+}
+
+/// Tokens and money.
+fn took(metadata: &MessageMetadata) -> Vec<String> {
+    let tokens = metadata.usage.map(|usage| usage.input_tokens + usage.output_tokens).filter(|tokens| *tokens > 0);
+    let tokens = tokens.map(|tokens| format!("{} tokens", grouped(tokens)));
+    tokens.into_iter().chain(metadata.cost_usd.map(money)).collect()
+}
+
+fn details(metadata: &MessageMetadata) -> String {
+    let mut details: Vec<String> = metadata.model.iter().cloned().collect();
+    if let Some(usage) = metadata.usage.filter(|usage| usage.input_tokens + usage.output_tokens > 0) {
+        let part =
+            |tokens: u64, what: &str| if tokens > 0 { format!(" ({} {what})", grouped(tokens)) } else { String::new() };
+        details.push(format!("in {}{}", grouped(usage.input_tokens), part(usage.cache_read_tokens, "from the cache")));
+        details.push(format!("out {}{}", grouped(usage.output_tokens), part(usage.reasoning_tokens, "for thinking")));
+    }
+    details.join(", ")
+}
+
+/// `12,345`.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut grouped = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// US dollars; small amounts with more digits.
+fn money(usd: f64) -> String {
+    if usd > 0.0 && usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn what_an_answer_took() {
+        let check = |metadata: serde_json::Value, expected: [&str; 2]| {
+            let metadata: MessageMetadata = serde_json::from_value(metadata).unwrap();
+            assert_eq!([took(&metadata).join(" · "), details(&metadata)], expected);
+        };
+        check(json!({}), ["", ""]);
+        check(json!({ "usage": { "inputTokens": 0, "outputTokens": 0 } }), ["", ""]);
+        check(
+            json!({ "model": "m-1", "costUsd": 0.0031, "usage": {
+                "inputTokens": 1_200, "outputTokens": 45, "cacheReadTokens": 1_000, "reasoningTokens": 7 } }),
+            ["1,245 tokens · $0.0031", "m-1, in 1,200 (1,000 from the cache), out 45 (7 for thinking)"],
+        );
+        check(json!({ "costUsd": 1.5 }), ["$1.50", ""]);
+        check(json!({ "costUsd": 0.0 }), ["$0.00", ""]);
+    }
+
+    #[test]
+    fn numbers_in_groups() {
+        for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
+            assert_eq!(grouped(number), expected);
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Says that an answer is on its way, until there is something of it to see; and what the agent says it is doing.
+
+use super::message_state::{MessageState, PartKind};
+use super::session::Session;
+use crate::erase::{Erase, effect, optional, text};
+use leptos::prelude::*;
+use serde_json::Value;
+use std::time::Duration;
+use wire::{Role, UiPart};
+
+/// What an agent says it is doing: a text, or one under one of [`STATUS_KEYS`].
+const STATUS: &str = "data-status";
+const STATUS_KEYS: [&str; 3] = ["message", "status", "text"];
+
+/// The line at the end of the log.
+#[component]
+pub(super) fn Thinking() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let (shows_status, messages, delay, rotation) = session.display(|display| {
+        let rotation = display.thinking_message_rotation_interval;
+        (display.show_status_updates, display.thinking_messages.clone(), display.thinking_message_delay, rotation)
+    });
+    let newest = move || session.messages.with(|all| all.last().cloned());
+    let waits = Memo::new(move |_| {
+        session.is_answering() && newest().is_none_or(|newest| newest.role == Role::User || newest.is_blank())
+    });
+    let status = Memo::new(move |_| {
+        let newest = newest().filter(|_| shows_status && session.is_answering())?;
+        status(&newest)
+    });
+    let turn = RwSignal::new(0);
+    if !messages.is_empty() {
+        effect(move || {
+            turn.set(0);
+            if waits.get() {
+                rotate(turn, Duration::from_millis(delay), Duration::from_millis(rotation));
+            }
+        });
+    }
+    let is_shown = Memo::new(move |_| waits.get() || status.with(Option::is_some));
+    let words = move || {
+        let thought = || messages.get(turn.get().checked_sub(1)? % messages.len()).cloned();
+        status.get().or_else(thought).unwrap_or_else(|| "Thinking…".to_owned())
+    };
+    optional(move || {
+        is_shown.get().then(|| view! { <p class="cw-thinking" dir="auto">{text(words.clone())}</p> }.erase())
+    })
+}
+
+/// Counts up after a while, and then again and again, until the effect around runs anew.
+fn rotate(turn: RwSignal<usize>, delay: Duration, rotation: Duration) {
+    let next = move || {
+        turn.try_update(|turn| *turn += 1);
+    };
+    let interval = StoredValue::new_local(None);
+    let begin = move || {
+        next();
+        // The page may have gone by then.
+        interval.try_set_value(set_interval_with_handle(next, rotation).ok());
+    };
+    let timeout = set_timeout_with_handle(begin, delay).ok();
+    on_cleanup(move || {
+        if let Some(timeout) = timeout {
+            timeout.clear();
+        }
+        if let Some(Some(interval)) = interval.try_get_value() {
+            interval.clear();
+        }
+    });
+}
+
+/// What the message said last of what is being done. Tracked.
+fn status(message: &MessageState) -> Option<String> {
+    message.parts.with(|parts| {
+        parts.iter().rev().find_map(|part| match &part.kind {
+            PartKind::Fixed(part) => part.with(|part| match part {
+                UiPart::Data(data) if data.kind == STATUS => said(&data.data),
+                _ => None,
+            }),
+            _ => None,
+        })
+    })
+}
+
+fn said(status: &Value) -> Option<String> {
+    let text = status.as_str().or_else(|| STATUS_KEYS.iter().find_map(|key| status.get(key)?.as_str()));
+    text.filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::said;
+    use serde_json::json;
+
+    #[test]
+    fn what_is_being_done() {
+        for (status, expected) in [
+            (json!("Reading"), Some("Reading")),
+            (json!({ "message": "Reading" }), Some("Reading")),
+            (json!({ "status": "Reading", "step": 1 }), Some("Reading")),
+            (json!({ "text": "" }), None),
+            (json!(3), None),
+        ] {
+            assert_eq!(said(&status).as_deref(), expected, "{status}");
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! How the messages of a chat are shown and what can be done with them (L-81 to L-84).
+
+use super::properties::text;
+use litemap::LiteMap;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The least time, in milliseconds, for which a thinking message is waited for or shown.
+pub const THINKING_FLOOR_MS: u64 = 500;
+
+/// What the user can do with messages (L-83).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
+pub struct MessageActions {
+    /// Copy them.
+    pub copy: bool,
+    /// Say whether an answer was good.
+    pub feedback: bool,
+    /// Have it answered again.
+    pub regenerate: bool,
+    /// Change what he wrote himself.
+    pub edit: bool,
+    /// Delete them with what follows.
+    pub delete: bool,
+    /// Go on from there in a new conversation.
+    pub branch: bool,
+    /// Have an answer read aloud.
+    pub audio: bool,
+}
+
+impl Default for MessageActions {
+    fn default() -> Self {
+        Self { copy: true, feedback: true, regenerate: true, edit: true, delete: true, branch: true, audio: false }
+    }
+}
+
+impl MessageActions {
+    pub(super) fn read(own: &Map<String, Value>) -> Self {
+        let default = Self::default();
+        Self {
+            copy: is_on(own, "copy", default.copy),
+            feedback: is_on(own, "feedback", default.feedback),
+            regenerate: is_on(own, "regenerate", default.regenerate),
+            edit: is_on(own, "edit", default.edit),
+            delete: is_on(own, "delete", default.delete),
+            branch: is_on(own, "branch", default.branch),
+            audio: is_on(own, "audio", default.audio),
+        }
+    }
+}
+
+/// How messages are shown (L-81, L-82).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
+pub struct MessageDisplay {
+    /// Answers are Markdown, and not shown as they were written.
+    pub markdown_rendering: bool,
+    /// What the model thought.
+    pub show_reasoning: bool,
+    /// All of that above the answer, instead of where it was thought.
+    pub reasoning_grouped: bool,
+    /// What the answer refers to.
+    pub show_sources: bool,
+    /// What the agent says it is doing.
+    pub show_status_updates: bool,
+    /// A line between the steps of an answer.
+    pub show_step_separators: bool,
+    /// Calls while their arguments arrive.
+    pub show_tool_input_streaming: bool,
+    /// When it was written.
+    pub show_timestamps: bool,
+    /// What it took: tokens and money.
+    pub show_usage: bool,
+    /// Said in turn while an answer is waited for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub thinking_messages: Vec<String>,
+    /// When the first of them is said, in milliseconds.
+    pub thinking_message_delay: u64,
+    /// How long each is said, in milliseconds.
+    pub thinking_message_rotation_interval: u64,
+    /// The results of tools that have no entry of their own.
+    pub tool_results: ResultDisplay,
+    /// The results of single tools, by name.
+    #[serde(skip_serializing_if = "LiteMap::is_empty")]
+    pub tool_results_of: LiteMap<String, ResultDisplay>,
+}
+
+impl Default for MessageDisplay {
+    fn default() -> Self {
+        Self {
+            markdown_rendering: true,
+            show_reasoning: true,
+            reasoning_grouped: false,
+            show_sources: false,
+            show_status_updates: true,
+            show_step_separators: false,
+            show_tool_input_streaming: true,
+            show_timestamps: true,
+            show_usage: true,
+            thinking_messages: Vec::new(),
+            thinking_message_delay: 3_000,
+            thinking_message_rotation_interval: 8_000,
+            tool_results: ResultDisplay::Summary,
+            tool_results_of: LiteMap::new(),
+        }
+    }
+}
+
+impl MessageDisplay {
+    pub(super) fn read(own: &Map<String, Value>) -> Self {
+        let default = Self::default();
+        let time = |key: &str, default| own.get(key).and_then(Value::as_u64).unwrap_or(default).max(THINKING_FLOOR_MS);
+        let (tool_results, tool_results_of) = own.get("toolResultDisplay").map(results).unwrap_or_default();
+        Self {
+            markdown_rendering: is_on(own, "markdownRendering", default.markdown_rendering),
+            show_reasoning: is_on(own, "showReasoning", default.show_reasoning),
+            reasoning_grouped: text(own, "reasoningDisplay").as_deref() == Some("grouped"),
+            show_sources: is_on(own, "showSources", default.show_sources),
+            show_status_updates: is_on(own, "showStatusUpdates", default.show_status_updates),
+            show_step_separators: is_on(own, "showStepSeparators", default.show_step_separators),
+            show_tool_input_streaming: is_on(own, "showToolInputStreaming", default.show_tool_input_streaming),
+            show_timestamps: is_on(own, "showTimestamps", default.show_timestamps),
+            show_usage: is_on(own, "showUsage", default.show_usage),
+            thinking_messages: texts(own.get("thinkingMessages")),
+            thinking_message_delay: time("thinkingMessageDelay", default.thinking_message_delay),
+            thinking_message_rotation_interval: time(
+                "thinkingMessageRotationInterval",
+                default.thinking_message_rotation_interval,
+            ),
+            tool_results,
+            tool_results_of,
+        }
+    }
+
+    /// How the results of a tool are shown.
+    pub fn results_of(&self, tool: &str) -> ResultDisplay {
+        self.tool_results_of.get(tool).copied().unwrap_or(self.tool_results)
+    }
+}
+
+/// How the result of a tool is shown (L-82).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ResultDisplay {
+    /// A line that can be unfolded.
+    #[default]
+    Summary,
+    /// Unfolded, as JSON.
+    Full,
+    /// Unfolded, for people.
+    Readable,
+    /// Not at all; that there was a call is shown.
+    None,
+}
+
+impl ResultDisplay {
+    fn read(name: &Value) -> Option<Self> {
+        Some(match name.as_str()? {
+            "summary" => Self::Summary,
+            "full" => Self::Full,
+            "readable" => Self::Readable,
+            "none" => Self::None,
+            _ => return None,
+        })
+    }
+}
+
+/// One for all, or by tool with `default` for the others.
+fn results(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDisplay>) {
+    let Value::Object(own) = own else {
+        return (ResultDisplay::read(own).unwrap_or_default(), LiteMap::new());
+    };
+    let default = own.get("default").and_then(ResultDisplay::read).unwrap_or_default();
+    let tools = own.iter().filter(|(tool, _)| *tool != "default");
+    (default, tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::read(display)?))).collect())
+}
+
+/// Who speaks (L-84).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Roles {
+    /// The agent.
+    pub assistant: Speaker,
+    /// The user.
+    pub user: Speaker,
+}
+
+/// One of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Speaker {
+    /// The name above the messages.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// A picture's address, or a letter or two.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub avatar: Option<String>,
+}
+
+impl Roles {
+    pub(super) fn read(own: &Map<String, Value>) -> Self {
+        let speaker = |role: &str| {
+            let own = own.get(role).and_then(Value::as_object);
+            own.map(|own| Speaker { name: text(own, "name"), avatar: text(own, "avatar") }).unwrap_or_default()
+        };
+        Self { assistant: speaker("assistant"), user: speaker("user") }
+    }
+}
+
+fn is_on(own: &Map<String, Value>, key: &str, default: bool) -> bool {
+    own.get(key).and_then(Value::as_bool).unwrap_or(default)
+}
+
+/// One text or several.
+fn texts(own: Option<&Value>) -> Vec<String> {
+    match own {
+        Some(Value::String(text)) => vec![text.clone()],
+        Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(own: Value) -> MessageDisplay {
+        MessageDisplay::read(own.as_object().unwrap())
+    }
+
+    #[test]
+    fn what_is_not_said_stays_as_it_is() {
+        assert_eq!(read(json!({})), MessageDisplay::default());
+        assert_eq!(MessageActions::read(&Map::new()), MessageActions::default());
+        assert_eq!(Roles::read(&Map::new()), Roles::default());
+    }
+
+    #[test]
+    fn results_by_tool() {
+        let check = |own: Value, tool: &str, expected: ResultDisplay| {
+            assert_eq!(read(json!({ "toolResultDisplay": own })).results_of(tool), expected, "{own} {tool}");
+        };
+        check(json!("readable"), "search", ResultDisplay::Readable);
+        check(json!({ "search": "full" }), "search", ResultDisplay::Full);
+        check(json!({ "search": "full" }), "other", ResultDisplay::Summary);
+        check(json!({ "search": "full", "default": "none" }), "other", ResultDisplay::None);
+    }
+
+    #[test]
+    fn thinking_messages() {
+        let check = |own: Value, expected: (&[&str], u64, u64)| {
+            let read = read(own.clone());
+            let times = (read.thinking_message_delay, read.thinking_message_rotation_interval);
+            assert_eq!(
+                (read.thinking_messages, times),
+                (expected.0.iter().map(|text| (*text).to_owned()).collect(), (expected.1, expected.2)),
+                "{own}"
+            );
+        };
+        check(json!({ "thinkingMessages": "Hm" }), (&["Hm"], 3_000, 8_000));
+        check(
+            json!({ "thinkingMessages": ["A", "B"], "thinkingMessageDelay": 10, "thinkingMessageRotationInterval": 900 }),
+            (&["A", "B"], 500, 900),
+        );
+    }
+}
