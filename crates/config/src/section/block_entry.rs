@@ -33,7 +33,7 @@ pub(crate) struct BlockEntry {
 #[derive(JsonSchema)]
 #[serde(tag = "type", content = "properties")]
 #[schemars(extend("x-names" = "block type"))]
-#[expect(dead_code, reason = "only its schema is used")]
+#[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
 pub(crate) enum BlockTypeEntry {
     /// Puts its blocks below each other.
     Box(NoProperties),
