@@ -46,8 +46,10 @@ fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> 
         return invalid("/messages", &format!("A conversation has 1 to {MAX_MESSAGES} messages."));
     }
     let mut ids = HashMap::new();
-    let messages: Result<_, _> =
-        file.messages.into_iter().enumerate().map(|(at, message)| imported(at, message, &mut ids, now)).collect();
+    // In order: what is wrong with a message is told before what follows from it.
+    let messages = file.messages.into_iter().enumerate();
+    let messages: Vec<_> =
+        messages.map(|(at, message)| imported(at, message, &mut ids, now)).collect::<Result<_, _>>()?;
     let Some(head) = ids.get(&file.head).cloned() else {
         return invalid("/head", "This is none of the messages.");
     };
@@ -59,7 +61,7 @@ fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> 
         head,
         created_at: file.created_at.clamp(0, now),
         now,
-        messages: messages?,
+        messages,
     })
 }
 
