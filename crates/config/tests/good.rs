@@ -264,9 +264,8 @@ fn how_the_user_is_asked() {
         assert_eq!(warnings, "");
         assert_eq!(config.agents["support_agent"].tools[0].confirm, expected, "{confirm}");
     };
-    let terms = |remember, seconds: Option<u64>| {
-        Some(Confirm { remember, expires_after: seconds.map(std::time::Duration::from_secs) })
-    };
+    let terms =
+        |remember, seconds: Option<u64>| Some(Confirm { remember, expires_after: seconds.map(Duration::from_secs) });
     check("", None);
     check(", confirm: false", None);
     check(", confirm: true", terms(true, None));
