@@ -228,7 +228,7 @@ fn a_question_shows_what_its_terms_say() {
     check(json!({ "visibleParameters": "to" }), all(), None, false);
     let expired = json!({ "id": "a", "approved": false, "reason": "No.", "expired": true });
     assert!(
-        outline(&card(&tool(json!({ "state": "output-denied", "approval": expired }))).node())
+        outline(&card(&tool(json!({ "state": "output-denied", "approval": expired })), ResultDisplay::Summary).node())
             .contains("Not decided in time")
     );
 }

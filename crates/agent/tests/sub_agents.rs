@@ -257,7 +257,7 @@ async fn waiting_gives_no_new_limits() {
         let outcome = ask(&above, &mut told).await;
         let state = Some(told.suspended[0].1.clone());
         let call = outcome.waiting[0].call.clone();
-        let pending = vec![PendingCall { call, decision: Decision::Approved, state, asked: None }];
+        let pending = vec![PendingCall { call, decision: Decision::Approved, state, asked: None, grant: None }];
         run(&above, outcome.messages, pending, &mut told).await;
         assert_eq!((written().len(), model.requests().len()), (1, 2));
         assert_eq!(told.finished[0], Err("The agent was stopped at a limit before it had an answer.".to_owned()));

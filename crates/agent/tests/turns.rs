@@ -554,7 +554,7 @@ async fn a_provider_that_asks_first() {
     ] {
         let mut case = Case::of(vec![says("ok")]);
         case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
-        case.pending = vec![PendingCall { call: call.clone(), decision, state: None, asked: None }];
+        case.pending = vec![PendingCall { call: call.clone(), decision, state: None, asked: None, grant: None }];
         let (notes, requests) = case.run().await;
         assert!(notes.ends_with("Done"), "{notes}");
         let Message::Tool(results) = &*requests[0].messages[2] else { panic!("{requests:?}") };

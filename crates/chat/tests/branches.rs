@@ -12,13 +12,14 @@ use insta::assert_snapshot;
 use std::fmt::Write;
 use wire::api::Submission;
 use wire::change::{Change, Changed, Feedback, Rating};
+use wire::order::ListFilter;
 use wire::{ErrorCode, Role, UiMessage, UserError};
 
 const AGAIN: Submission = Submission::Regenerate { message_id: None };
 
 impl House {
     async fn change(&self, change: Change) -> Result<Changed, UserError> {
-        self.chat.change(&ada(), "c1", change).await
+        self.chat.revise(&ada(), "c1", change).await
     }
 
     /// One line a message of the active branch; behind it which one of how many it is.
@@ -230,11 +231,11 @@ async fn nobody_elses() {
     for id in ["m1", &answer, "nothing"] {
         for change in [switch(id), delete(id), restore(id), copy(id), rate(id, None), rate(id, Some((Rating::Up, "")))]
         {
-            let seen = house.chat.change(&eve, "c1", change.clone()).await;
+            let seen = house.chat.revise(&eve, "c1", change.clone()).await;
             assert_eq!(seen, Err(UserError::not_found()), "{change:?}");
         }
     }
     assert_eq!(house.shown("c1").await, before);
     assert_eq!(house.chat.conversation(&ada(), "c1").await.unwrap().feedback.len(), 1);
-    assert!(house.chat.conversations(&eve, 10, None).await.unwrap().items.is_empty());
+    assert!(house.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
 }

@@ -141,7 +141,7 @@ async fn update(
     id: String,
     body: String,
 ) -> Result<(), StoreError> {
-    check_idle(db, &owner, &conversation_id).await?;
+    check_idle(db, owner, &conversation_id).await?;
     set_body(db, &conversation_id, &id, body).await
 }
 

@@ -187,7 +187,7 @@ impl House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), is_authenticated: true, roles: Vec::new() }
+    Caller { user_id: name.to_owned(), is_authenticated: true, name: None, roles: Vec::new() }
 }
 
 pub(crate) fn ada() -> Caller {
