@@ -238,11 +238,11 @@ async fn a_file_is_its_importers() {
     // A call that waits for a decision in the file waits for nobody here.
     let mut waiting = file;
     let part = json!({ "type": "tool-pay", "toolCallId": "x", "state": "approval-requested", "input": {}, "approval": { "id": "a" } });
-    waiting["messages"][1]["message"]["parts"] = json!([part, { "type": "data-asked-tool", "data": {} }]);
+    waiting["messages"][1]["message"]["parts"] = json!([part, { "type": "data-suspended-call", "data": {} }]);
     let id = import(&waiting).await.1["id"].as_str().unwrap().to_owned();
     let seen = knock(&routes, &eve, get(format!("/api/conversations/{id}/export"))).await.1;
     assert!(
-        seen.contains("output-error") && !seen.contains("approval-requested") && !seen.contains("data-asked-tool"),
+        seen.contains("output-error") && !seen.contains("approval-requested") && !seen.contains("data-suspended-call"),
         "{seen}"
     );
 }
