@@ -21,7 +21,7 @@ pub(crate) const MAX_DAYS: u32 = 366;
 pub(crate) enum Scope {
     /// Asking agents, and reading what they answer.
     Agents,
-    /// Reading, renaming and deleting conversations.
+    /// Conversations and their order: reading, searching, changing, sharing and deleting them.
     Conversations,
     /// Calling endpoints.
     Endpoints,
@@ -45,7 +45,7 @@ impl Scope {
         let mut parts = path.strip_prefix("/api/")?.split('/');
         match parts.next()? {
             "agent" | "runs" => Some(Self::Agents),
-            "conversations" => Some(Self::Conversations),
+            "conversations" | "folders" | "search" | "shares" => Some(Self::Conversations),
             "endpoints" => Some(Self::Endpoints),
             _ => None,
         }
@@ -110,6 +110,10 @@ mod tests {
         check("/api/runs", Some(Scope::Agents));
         check("/api/runs/invoke", Some(Scope::Agents));
         check("/api/conversations/c", Some(Scope::Conversations));
+        check("/api/search", Some(Scope::Conversations));
+        check("/api/folders/f", Some(Scope::Conversations));
+        check("/api/shares/s", Some(Scope::Conversations));
+        check("/api/grants", None);
         check("/api/endpoints/p/e", Some(Scope::Endpoints));
         check("/api/keys", None);
         check("/api/conversationsx", None);
