@@ -24,7 +24,8 @@ mod scope;
 mod shared;
 #[cfg(feature = "ssr")]
 pub mod shell;
-pub mod theme;
+pub mod tabs;
+mod theme;
 pub mod title;
 mod validation;
 

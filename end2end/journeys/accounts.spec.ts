@@ -100,7 +100,7 @@ test("a session that is ended elsewhere is over, and its stream, too", async ({ 
   await expect(phone.getByText("this browser")).toHaveCount(1);
   await phone.getByRole("button", { name: /^Sign out Chrome/ }).click();
   await expect(phone.getByRole("button", { name: /^Sign out Chrome/ })).toHaveCount(0);
-  await expect(page.getByText("You are not signed in")).toBeVisible({ timeout: 15_000 });
+  await expect(page.getByRole("log").getByText("You are not signed in")).toBeVisible({ timeout: 15_000 });
   await page.reload();
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   await other.close();

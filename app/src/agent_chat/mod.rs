@@ -48,7 +48,6 @@ mod welcome;
 mod words;
 
 pub use component::AgentChat;
-pub(crate) use session::tell_tabs;
 
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};

@@ -4,10 +4,10 @@ use super::keys::focus_row;
 use super::merge::merge;
 use super::move_dialog::into;
 use super::when::use_now;
-use crate::agent_chat::tell_tabs;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::effect;
+use crate::tabs;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -119,8 +119,8 @@ impl Conversations {
         self.next.with(Option::is_some)
     }
 
-    /// Loads the list anew when the chat says that something changed, when the reader comes back to the window, and now and then, more
-    /// often while an answer is being written.
+    /// Loads the list anew when the chat or another tab says that something changed, when the reader comes back to the window, and now
+    /// and then, more often while an answer is being written.
     pub fn keep_fresh(self) {
         let looks = RwSignal::new(0_u32);
         let mut last = None;
@@ -130,6 +130,7 @@ impl Conversations {
                 self.reload();
             }
         });
+        effect(move || tabs::hear(move |_| self.reload()));
         effect(move || {
             let focused = window_event_listener(ev::focus, move |_| {
                 looks.update(|looks| *looks += 1);
@@ -315,7 +316,7 @@ impl Conversations {
 
     fn changed(self, ids: Vec<String>, change: &ConversationChange) {
         self.chat.bump();
-        tell_tabs("");
+        tabs::tell("");
         if change.deleted != Some(true) {
             return;
         }

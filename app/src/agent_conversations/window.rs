@@ -19,11 +19,13 @@ const ROWS: usize = 4 * STEP;
 pub(super) struct RowWindow {
     first: RwSignal<usize>,
     rows: NodeRef<html::Ul>,
+    /// The height of a row with its gap, in pixels, as it was measured last.
+    height: StoredValue<Option<f64>>,
 }
 
 impl RowWindow {
     pub(super) fn new() -> Self {
-        Self { first: RwSignal::new(0), rows: NodeRef::new() }
+        Self { first: RwSignal::new(0), rows: NodeRef::new(), height: StoredValue::new(None) }
     }
 
     pub(super) fn node(self) -> NodeRef<html::Ul> {
@@ -59,6 +61,7 @@ impl RowWindow {
     fn look(self, list: Conversations) {
         let Some(rows) = self.rows.try_get_untracked().flatten() else { return };
         let Some(height) = row_height(&rows) else { return };
+        self.height.set_value(Some(height));
         let above = -rows.get_bounding_client_rect().top();
         let seen = (above / height).max(0.0) as usize;
         let first = (seen / STEP).saturating_sub(1) * STEP;
@@ -74,7 +77,9 @@ impl RowWindow {
 
     fn make_room(self, above: usize, below: usize) {
         let Some(rows) = self.rows.get_untracked() else { return };
-        let height = row_height(&rows).unwrap_or_default();
+        // Measured while it scrolled: to measure between the rows' change and the room's would lay the list out while it is too short, and
+        // the browser would scroll back.
+        let height = self.height.get_value().or_else(|| row_height(&rows)).unwrap_or_default();
         for (side, count) in [("padding-block-start", above), ("padding-block-end", below)] {
             // Fails only for a name that is no property.
             let _ = HtmlElement::style(&rows).set_property(side, &format!("{}px", count as f64 * height));

@@ -18,8 +18,6 @@ mod submit;
 mod tabs;
 
 pub(super) use act::Act;
-pub(crate) use tabs::tell_tabs;
-
 pub(super) use client_call::PAGE_STATE_TOOL;
 
 use super::CONVERSATION;

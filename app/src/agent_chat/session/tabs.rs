@@ -4,28 +4,15 @@ use super::follow::SILENCE;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::api;
+use crate::tabs;
 use futures::StreamExt;
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use leptos::web_sys::{BroadcastChannel, MessageEvent};
 use std::time::Duration;
-use wasm_bindgen::JsCast;
-use wasm_bindgen::prelude::Closure;
 
-/// The channel on which the tabs of one browser name the conversation that changed.
-const CHANNEL: &str = "chatwright-conversations";
 /// While the page is seen and nothing is being written here, this often it asks whether something is being written.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-
-/// Tells the chats of all tabs which conversation changed; an empty id: something about the list of them.
-pub(crate) fn tell_tabs(id: &str) {
-    if let Ok(channel) = BroadcastChannel::new(CHANNEL) {
-        // Without other tabs nobody hears it.
-        let _ = channel.post_message(&id.into());
-        channel.close();
-    }
-}
 
 impl Session {
     /// Hears of other tabs, of the network and of the reader's return, until the session ends.
@@ -54,24 +41,19 @@ impl Session {
     pub(super) fn tell_others(self) {
         self.chat.bump();
         let Some(id) = self.id.get_untracked() else { return };
-        tell_tabs(&id);
+        tabs::tell(&id);
     }
 
     fn listen_to_tabs(self) {
-        let Ok(channel) = BroadcastChannel::new(CHANNEL) else { return };
-        let heard = Closure::<dyn Fn(MessageEvent)>::new(move |event: MessageEvent| {
+        tabs::hear(move |changed| {
             if self.is_gone() {
                 return;
             }
-            self.chat.bump();
-            let ours = self.id.with_untracked(|id| id.is_some() && *id == event.data().as_string());
+            let ours = self.id.with_untracked(|id| id.as_deref() == Some(changed));
             if ours && self.phase.get_untracked() == Phase::Idle {
                 spawn_local(self.reload());
             }
         });
-        channel.set_onmessage(Some(heard.as_ref().unchecked_ref()));
-        let kept = StoredValue::new_local((channel, heard));
-        on_cleanup(move || kept.with_value(|(channel, _)| channel.close()));
     }
 
     /// A connection that has been silent for too long is dead, and a wait for the next attempt is over.
