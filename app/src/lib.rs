@@ -24,8 +24,8 @@ mod scope;
 mod shared;
 #[cfg(feature = "ssr")]
 pub mod shell;
-pub mod tabs;
-mod theme;
+mod tabs;
+pub mod theme;
 pub mod title;
 mod validation;
 
