@@ -1,4 +1,4 @@
-//! Errors at the HTTP door: `{"error": {"code", "message"}}` with a fitting status.
+//! Errors at the HTTP door: `{"error": {"code", "message", "traceId"}}` with a fitting status.
 
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header::RETRY_AFTER};
@@ -26,7 +26,8 @@ impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.0.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let retry_after = self.0.retry_after;
-        let mut response = (status, Json(json!({ "error": self.0 }))).into_response();
+        let error = UserError { trace_id: chat::trace().map(|trace| trace.trace_id), ..self.0 };
+        let mut response = (status, Json(json!({ "error": error }))).into_response();
         if let Some(seconds) = retry_after {
             response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds));
         }

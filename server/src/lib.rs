@@ -9,6 +9,7 @@ mod reload;
 mod router;
 mod routes;
 mod shutdown;
+mod telemetry;
 
 pub use rust_embed::EmbeddedFile;
 

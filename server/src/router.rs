@@ -7,6 +7,7 @@ use crate::routes::{
     accounts, agent, change, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent,
     runs, search, site,
 };
+use crate::telemetry::requests;
 use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{HeaderName, HeaderValue, header};
@@ -30,10 +31,9 @@ pub(crate) struct AppState {
 /// All routes behind all gates.
 pub(crate) fn router(state: AppState) -> Router {
     let limits = &state.composition.limits;
-    let operators = Router::new()
-        .route("/healthz", get(health::alive))
-        .route("/readyz", get(health::ready))
-        .route("/metrics", get(health::metrics).layer(from_fn(auth::only_this_machine)));
+    let operators = Router::new().route("/metrics", get(health::metrics).layer(from_fn(auth::only_this_machine)));
+    // Whoever probes asks an address, not a name, and learns nothing that a page of another site could use.
+    let probes = Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
     let platforms = Router::new()
         .route("/remote-agent/tools", get(remote_agent::list))
         .route("/remote-agent/tools/{tool}", post(remote_agent::call))
@@ -47,13 +47,15 @@ pub(crate) fn router(state: AppState) -> Router {
         .merge(anyone)
         .merge(platforms)
         .layer(from_fn_with_state(state.clone(), auth::check_host))
+        .merge(probes)
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyTimeoutLayer::new(limits.body_read))
         .layer(RequestBodyLimitLayer::new(limits.body_bytes))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
-        .layer(CatchPanicLayer::new());
+        .layer(CatchPanicLayer::custom(requests::panicked))
+        .layer(from_fn(requests::follow));
     routes.with_state(state)
 }
 

@@ -29,7 +29,7 @@ pub(super) fn Ending() -> impl IntoView {
         let ending = session.ending()?;
         let view = match ending.outcome? {
             Outcome::Failed => {
-                let text = ending.error.map_or_else(|| "The answer failed.".to_owned(), |error| error.message);
+                let text = ending.error.map_or_else(|| "The answer failed.".to_owned(), |error| error.to_string());
                 notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().erase())
             }
             Outcome::Interrupted => {

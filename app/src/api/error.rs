@@ -18,10 +18,13 @@ impl ApiError {
 }
 
 impl From<UserError> for ApiError {
-    /// On the server, an error that answers a server function's request also sets the response's status.
+    /// On the server, an error that answers a server function's request also sets the response's status, and names the request's trace.
     fn from(error: UserError) -> Self {
         #[cfg(feature = "ssr")]
-        set_status(error.code);
+        let error = {
+            set_status(error.code);
+            UserError { trace_id: chat::trace().map(|trace| trace.trace_id), ..error }
+        };
         Self(error)
     }
 }

@@ -1,5 +1,6 @@
 //! An agent asked by a program: one question, one answer, kept and listed, outside of conversations (B-8 to B-11).
 
+use crate::telemetry::{self, Recorder, RunFacts};
 use crate::{Caller, Inner, errors, now, steps};
 use agent::{InvokeError, Question};
 use contract::ResponseFormat;
@@ -45,6 +46,13 @@ impl Inner {
         let (id, created_at) = (uuid::Uuid::now_v7().simple().to_string(), now());
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
         begun.map_err(errors::of_store)?;
+        let facts = RunFacts {
+            run_id: id.clone(),
+            conversation_id: None,
+            agent_id: request.agent_name.clone(),
+            trace: telemetry::trace(),
+        };
+        let recorder = Recorder::begin(self.telemetry.get().cloned(), facts);
         let question = Question {
             prompt: request.input.prompt,
             format: request.response_schema.map(format),
@@ -55,7 +63,9 @@ impl Inner {
         let answer = agent::invoke(&agent, question).await;
         let steps = answer.replies.into_iter();
         let steps = steps.map(|replied| steps::of_invocation(&caller.user_id, &id, &request.agent_name, replied));
+        let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
         let (status, output, error) = told(&id, answer.output);
+        recorder.ended_as(outcome(status));
         let finish = FinishInvocation {
             id: id.clone(),
             status,
@@ -63,7 +73,7 @@ impl Inner {
             error: error.clone(),
             usage: serde_json::to_value(answer.usage).unwrap_or_default(),
             now: now(),
-            steps: steps.collect(),
+            steps,
         };
         self.store.finish_invocation(finish).await.map_err(errors::of_store)?;
         let output = output.unwrap_or_default();
@@ -106,6 +116,15 @@ fn time(tier: AgentTier) -> Duration {
 fn full() -> UserError {
     let message = "Too many questions are being answered. Try again in a moment.";
     UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) }
+}
+
+/// In the words of a run's end.
+fn outcome(status: InvocationStatus) -> &'static str {
+    match status {
+        InvocationStatus::Succeeded => "done",
+        InvocationStatus::Timeout => "timeout",
+        InvocationStatus::Running | InvocationStatus::Failed => "failed",
+    }
 }
 
 /// What the caller is told, and keeps. The cause of a failure is in the log.

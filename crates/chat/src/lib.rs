@@ -27,6 +27,7 @@ mod share;
 mod sink;
 mod standing;
 mod steps;
+mod telemetry;
 mod to_prompt;
 mod to_wire;
 mod tree;
@@ -38,15 +39,17 @@ pub use export::{Exported, ExportedMessage, FORMAT};
 pub use hooks::{Hook, Hooks};
 pub use share::SharedCopy;
 pub use steps::ConversationUsage;
+pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, trace, traced};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{Store, StoreError};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
+use tracing::Instrument;
 use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
 use wire::change::{Change, Changed};
@@ -159,6 +162,7 @@ pub(crate) struct Inner {
     stopping: CancellationToken,
     max_runs: usize,
     clock: Clock,
+    telemetry: OnceLock<Arc<dyn Telemetry>>,
 }
 
 impl Chat {
@@ -201,6 +205,7 @@ impl Chat {
                 stopping,
                 max_runs,
                 clock,
+                telemetry: OnceLock::new(),
             }),
         })
     }
@@ -214,7 +219,7 @@ impl Chat {
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
         // In a task of its own: a caller who hangs up must not leave a half-begun run (D3).
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(async move { inner.send(&caller, request).await });
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.send(&caller, request).await }));
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
@@ -321,7 +326,7 @@ impl Chat {
             return Err(errors::draining());
         }
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(async move { inner.invoke(&caller, request).await });
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.invoke(&caller, request).await }));
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
@@ -348,22 +353,64 @@ impl Chat {
         self.inner.registry.len()
     }
 
+    /// Has what runs do told to somebody. Only the first call counts; runs that have begun tell nothing.
+    pub fn tell(&self, telemetry: Arc<dyn Telemetry>) {
+        // Whoever is told already stays.
+        let _ = self.inner.telemetry.set(telemetry);
+    }
+
+    /// What is told and not stored yet.
+    pub fn backlog(&self) -> Backlog {
+        let runs = self.inner.registry.all();
+        let behind = runs.iter().map(|run| run.behind());
+        let (events, lag) =
+            behind.fold((0, Duration::ZERO), |(all, most), (events, lag)| (all + events, most.max(lag)));
+        Backlog { events, lag, writes: self.inner.store.queued() }
+    }
+
+    /// Whether submissions are no longer taken.
+    pub fn is_draining(&self) -> bool {
+        self.inner.tasks.is_closed()
+    }
+
     /// Whether the store answers.
-    pub async fn is_ready(&self) -> bool {
-        !self.inner.tasks.is_closed() && self.inner.store.ping().await.is_ok()
+    pub async fn is_stored(&self) -> bool {
+        self.inner.store.ping().await.is_ok()
     }
 
     /// Takes no more submissions, gives active runs `patience` to end, then stops them. What they wrote is stored.
     pub async fn shutdown(&self, patience: Duration) {
+        self.drain(patience).await;
+        self.close().await;
+    }
+
+    /// The first half of [`Chat::shutdown`]: what is stored can still be read.
+    pub async fn drain(&self, patience: Duration) {
         self.inner.tasks.close();
         if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
             self.inner.stopping.cancel();
             // A stopped run ends within a second and then stores its message.
             let _ = tokio::time::timeout(Duration::from_secs(5), self.inner.tasks.wait()).await;
         }
+    }
+
+    /// The second half: nothing is stored or read any more.
+    pub async fn close(&self) {
         self.inner.purge.abort();
         self.inner.store.close().await;
     }
+}
+
+/// A task of its own goes on in the trace of the request that started it, in the logs and elsewhere.
+fn in_trace<F: Future + Send>(work: F) -> impl Future<Output = F::Output> + Send {
+    let trace = trace();
+    let work = async move {
+        match trace {
+            Some(trace) => traced(trace, work).await,
+            None => work.await,
+        }
+    };
+    work.in_current_span()
 }
 
 /// Unix time in milliseconds.

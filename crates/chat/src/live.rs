@@ -6,6 +6,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use store::JournalBatch;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -52,6 +53,8 @@ struct Log {
     /// The number of `frames[0]`.
     first: u64,
     stored: u64,
+    /// Since when there is something that is not stored.
+    unstored_since: Option<Instant>,
     told: u64,
     kept_bytes: usize,
     buffer: BytesMut,
@@ -70,6 +73,9 @@ impl Log {
         let frame = encode(&mut self.buffer, epoch, seq, chunk);
         self.kept_bytes += frame.len();
         self.frames.push_back(frame);
+        if self.unstored_since.is_none() {
+            self.unstored_since = Some(Instant::now());
+        }
     }
 
     fn join(&self, from: u64, to: u64) -> Bytes {
@@ -111,6 +117,7 @@ impl LiveRun {
             frames: VecDeque::new(),
             first: 1,
             stored: 0,
+            unstored_since: None,
             told: 0,
             kept_bytes: 0,
             buffer: BytesMut::with_capacity(BLOCK_BYTES),
@@ -187,10 +194,21 @@ impl LiveRun {
         })
     }
 
+    /// How many events the journal does not have yet, and how long the oldest one has waited.
+    pub(crate) fn behind(&self) -> (u64, Duration) {
+        let log = self.log.lock();
+        match log.unstored_since {
+            Some(since) if !log.sealed => (log.last().saturating_sub(log.stored), since.elapsed()),
+            _ => (0, Duration::ZERO),
+        }
+    }
+
     /// The journal has everything up to this number: held events may be told, old ones forgotten.
     pub(crate) fn stored_up_to(&self, seq: u64) {
         let mut log = self.log.lock();
         log.stored = log.stored.max(seq);
+        // What came meanwhile has waited at most as long as the group took.
+        log.unstored_since = (log.stored < log.last()).then(Instant::now);
         let news = seq > log.told;
         log.told = log.told.max(seq);
         log.forget_stored();

@@ -4,6 +4,7 @@ use crate::audit::{self, Subject};
 use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
+use crate::telemetry::{Recorder, Trace};
 use crate::{Inner, errors, steps, to_wire};
 use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Turn};
 use contract::{FinishReason, Message};
@@ -13,6 +14,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{AuditEntry, FinishRun, RunStatus, Step, StoreError};
+use tracing::Instrument;
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
 use wire::{Chunk, UiMessage, UserError};
@@ -32,6 +34,8 @@ pub(crate) struct Start {
     pub(crate) pending: Vec<PendingCall>,
     /// The standing approvals that hold.
     pub(crate) grants: Arc<dyn Grants>,
+    /// Of the request that started it.
+    pub(crate) trace: Option<Trace>,
 }
 
 /// Tells the beginning and starts the task. The task belongs to the chat's tracker, not to the request that asked.
@@ -40,10 +44,19 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
     let chat = chat.clone();
-    tasks.spawn(async move {
+    // An error's level, so that its lines name their run whatever is filtered out.
+    let span = tracing::error_span!(
+        "run",
+        run = run.identity.run_id,
+        conversation = run.identity.conversation_id,
+        agent = start.agent.id
+    );
+    let task = async move {
         let subject = Subject::of(&run.identity, &start.agent.id);
+        let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace);
         let (store, journal, clock) = (chat.store.clone(), chat.journal.clone(), chat.clock.clone());
-        let mut sink = RunSink::new(run.clone(), store, journal, start.observer, subject.clone(), clock);
+        let mut sink =
+            RunSink::new(run.clone(), store, journal, start.observer, (subject.clone(), recorder.clone()), clock);
         let driven = AssertUnwindSafe(async {
             let outcome = drive(&start.agent, start.prompt, start.pending, start.grants, &mut sink).await;
             // Hooks may take their time.
@@ -53,10 +66,14 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         });
         let close = driven.catch_unwind().await;
         let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));
+        let status = close.status;
         let leftover = Leftover { cut_off: sink.auditor.running(), steps: std::mem::take(&mut sink.steps) };
+        leftover.cut_off.iter().for_each(|row| recorder.called(row));
         finish(&chat, &run, &subject, close, leftover).await;
+        recorder.ended(status);
         chat.registry.remove(&run);
-    });
+    };
+    tasks.spawn(task.instrument(span));
 }
 
 fn tell_start(run: &LiveRun, agent: &Agent) {
@@ -172,7 +189,7 @@ impl Close {
             chunks.extend([Chunk::FinishStep, finish_chunk(FinishReason::Error)]);
         }
         let mut close = Self::new(RunStatus::Failed, Outcome::Failed, chunks);
-        close.metadata.error = Some(error);
+        close.metadata.error = Some(UserError { trace_id: sink.recorder.trace_id(), ..error });
         close
     }
 }

@@ -4,7 +4,7 @@
 use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
-use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, standing, to_prompt, watch};
+use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, standing, telemetry, to_prompt, watch};
 use agent::PendingCall;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
@@ -155,7 +155,14 @@ impl Inner {
                 run::start(
                     self,
                     live.clone(),
-                    run::Start { agent, observer, prompt, pending, grants: Arc::new(grants) },
+                    run::Start {
+                        agent,
+                        observer,
+                        prompt,
+                        pending,
+                        grants: Arc::new(grants),
+                        trace: telemetry::trace(),
+                    },
                 );
                 // The one who sent has the message so far; only news follows.
                 Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })

@@ -6,6 +6,7 @@ use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
 use crate::steps;
+use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
 use agent::{Event, EventSink, Replied, SinkClosed};
 use serde_json::Value;
@@ -30,6 +31,8 @@ pub(crate) struct RunSink {
     /// What requests took, as far as it is not entered yet.
     pub(crate) steps: Vec<Step>,
     subject: Subject,
+    /// Tells the operator.
+    pub(crate) recorder: Recorder,
     store: Store,
     journal: Journal,
     to_wire: ToWire,
@@ -52,7 +55,7 @@ impl RunSink {
         store: Store,
         journal: Journal,
         observer: Option<Observer>,
-        subject: Subject,
+        (subject, recorder): (Subject, Recorder),
         clock: Clock,
     ) -> Self {
         Self {
@@ -61,6 +64,7 @@ impl RunSink {
             auditor: Auditor::new(subject.clone()),
             steps: Vec::new(),
             subject,
+            recorder,
             store,
             journal,
             to_wire: ToWire::at(clock),
@@ -95,9 +99,13 @@ impl RunSink {
         let run = self.run.clone();
         let identity = &run.identity;
         let row = self.auditor.see(event, agent_id, &run.cancel);
+        if let Some(row) = &row {
+            self.recorder.called(row);
+        }
         if let Event::ToolFinished { call_id, .. } = event {
             // What an agent below still had running, its call takes along.
             let cut_off = self.auditor.cut_off(call_id);
+            cut_off.iter().for_each(|row| self.recorder.called(row));
             self.store.append_audit(cut_off).await.map_err(|error| self.cannot_write(&error))?;
         }
         let entered = match event {
@@ -159,7 +167,9 @@ impl RunSink {
 
     /// Keeps what a request took; `below` names the call and the agent of one below.
     async fn replied(&mut self, replied: Replied, below: Option<(String, String)>) -> Result<(), SinkClosed> {
-        self.steps.push(steps::of_run(&self.subject, replied, below));
+        let step = steps::of_run(&self.subject, replied, below);
+        self.recorder.replied(&step);
+        self.steps.push(step);
         if self.steps.len() < MAX_STEPS { Ok(()) } else { self.enter_steps().await }
     }
 

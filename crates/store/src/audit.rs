@@ -27,7 +27,8 @@ pub enum AuditOutcome {
 }
 
 impl AuditOutcome {
-    fn name(self) -> &'static str {
+    /// As it is stored and shown.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Error => "error",

@@ -24,7 +24,8 @@ pub enum RunStatus {
 }
 
 impl RunStatus {
-    fn name(self) -> &'static str {
+    /// As it is stored and shown.
+    pub fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
             Self::Waiting => "waiting",

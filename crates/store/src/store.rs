@@ -48,6 +48,11 @@ impl Store {
         self.write(|db| Box::pin(select_one(db))).await
     }
 
+    /// How many writes wait for the database.
+    pub fn queued(&self) -> usize {
+        self.database.writer.queued()
+    }
+
     /// Finishes what is queued and closes all connections; a database file is whole without its `-wal` file then. Later
     /// calls of any handle fail with [`StoreError::Closed`].
     pub async fn close(&self) {

@@ -17,9 +17,18 @@ pub struct UserError {
     /// Seconds after which to try again, with [`ErrorCode::RateLimited`] and [`ErrorCode::Unavailable`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
+    /// By what an operator finds the request in his logs and traces.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trace_id: Option<String>,
 }
 
-read_struct!(UserError { code: "code", message: "message", path: "path", retry_after: "retryAfter" });
+read_struct!(UserError {
+    code: "code",
+    message: "message",
+    path: "path",
+    retry_after: "retryAfter",
+    trace_id: "traceId"
+});
 
 /// A stable name for what went wrong, with its HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -81,7 +90,7 @@ impl ErrorCode {
 impl UserError {
     /// An error with a code and a sentence.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), path: None, retry_after: None }
+        Self { code, message: message.into(), path: None, retry_after: None, trace_id: None }
     }
 
     /// 404, the same whether the thing does not exist or belongs to someone else.
@@ -101,8 +110,16 @@ impl UserError {
 }
 
 impl std::fmt::Display for UserError {
+    /// What a person reads. Where only an operator can help, it names what he finds the request by.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(&self.message)
+        f.write_str(&self.message)?;
+        match &self.trace_id {
+            Some(id) if matches!(self.code, ErrorCode::Internal | ErrorCode::Unavailable) => {
+                f.write_str(" Reference: ")?;
+                f.write_str(id)
+            }
+            _ => Ok(()),
+        }
     }
 }
 

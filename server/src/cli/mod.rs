@@ -7,10 +7,10 @@ mod schema;
 mod serve;
 
 use crate::Site;
+use crate::telemetry::logs;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use tracing_subscriber::EnvFilter;
 
 /// AI agents for web pages, from config.
 #[derive(Parser)]
@@ -18,6 +18,9 @@ use tracing_subscriber::EnvFilter;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
+    /// How the lines of the log look.
+    #[arg(long, global = true, env = "CHATWRIGHT_LOG_FORMAT", value_enum, default_value_t)]
+    log_format: logs::Format,
 }
 
 #[derive(Subcommand)]
@@ -53,9 +56,7 @@ pub(crate) struct DatabaseArgument {
 /// Reads the command line and does what it says.
 pub(crate) async fn run(site: Site) -> ExitCode {
     let arguments = Arguments::parse();
-    let filter = EnvFilter::try_from_env("CHATWRIGHT_LOG")
-        .unwrap_or_else(|_| EnvFilter::new("warn,chatwright=info,server=info,chat=info"));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    logs::begin(arguments.log_format);
     match arguments.command {
         Command::Serve(arguments) => serve::run(arguments, site).await,
         Command::Check(arguments) => check::run(&arguments),

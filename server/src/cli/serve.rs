@@ -4,12 +4,13 @@ use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::compose::{self, Composition};
 use crate::router::{AppState, router};
+use crate::telemetry::metrics;
 use crate::{listen, reload, shutdown};
-use metrics_exporter_prometheus::PrometheusBuilder;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio::net::TcpListener;
+use tokio_util::sync::CancellationToken;
 
 /// How to serve.
 #[derive(clap::Args)]
@@ -41,13 +42,14 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     let seen = reload::Seen::now(reading.files).await;
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
-    let metrics = PrometheusBuilder::new().install_recorder().map_err(|error| format!("metrics: {error}"))?;
+    let metrics = metrics::begin().map_err(|error| format!("metrics: {error}"))?;
     let composition =
         Composition::new(config, reading.fingerprint, &arguments.database.url, Some(arguments.addr)).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    composition.chat.tell(Arc::new(metrics::Counted));
     let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();
     if let Some(path) = arguments.config.path {
@@ -57,13 +59,19 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     state.composition.current.announce();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
     let drain = limits.drain;
+    // Who comes while the answers end is told so; the door closes behind the last of them.
+    let closed = CancellationToken::new();
     let drained = tokio::spawn({
-        let stop = stop.clone();
+        let closed = closed.clone();
         async move {
             stop.cancelled().await;
-            chat.shutdown(drain).await;
+            chat.drain(drain).await;
+            closed.cancel();
+            chat
         }
     });
-    listen::serve(listener, router(state), &limits, stop).await;
-    drained.await.map_err(|error| error.to_string())
+    listen::serve(listener, router(state), &limits, closed).await;
+    let chat = drained.await.map_err(|error| error.to_string())?;
+    chat.close().await;
+    Ok(())
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::Instrument;
 use wire::chunk::DataChunk;
 
 /// Calls that nobody waits for, at once; more are left out.
@@ -123,10 +124,11 @@ impl chat::Hooks for TurnHooks {
             let (id, caller, payload) = (id.clone(), self.caller.clone(), payload.clone());
             // The room is not kept alive by its calls: they end with it.
             let (endpoints, cancel) = (self.room.endpoints.clone(), self.room.cancel.clone());
-            tokio::spawn(async move {
+            let called = async move {
                 call(&endpoints, &id, caller, payload, cancel).await;
                 drop(permit);
-            });
+            };
+            tokio::spawn(called.in_current_span());
         }
     }
 

@@ -1,5 +1,6 @@
 //! A connection and a model's name → a model.
 
+use crate::telemetry::measured;
 use config::{ConnectionKind, ModelConnection, OpenAiApi};
 use contract::Model;
 use providers::Settings;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 /// The model of this name; none where the connection has no models. `api` is which one of OpenAI's is spoken.
 pub(super) fn build(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
     let settings = |model| settings(model, name);
-    Some(match connection {
+    Some(measured(match connection {
         ConnectionKind::Anthropic(model) => Arc::new(Anthropic::new(settings(model))),
         ConnectionKind::OpenAiCompatible(model) => Arc::new(OpenAiChat::new(settings(model))),
         ConnectionKind::OpenAi(model) if api == OpenAiApi::Chat => Arc::new(OpenAiChat::new(settings(model))),
@@ -25,7 +26,7 @@ pub(super) fn build(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> 
         ConnectionKind::Sql(_) | ConnectionKind::Http(_) | ConnectionKind::Mcp(_) | ConnectionKind::RemoteAgent(_) => {
             return None;
         }
-    })
+    }))
 }
 
 fn settings(connection: &ModelConnection, name: &str) -> Settings {

@@ -1,25 +1,40 @@
 //! For operators: alive, ready, metrics.
 
 use crate::router::AppState;
+use crate::telemetry;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
+
+/// After how many seconds to ask again who is not ready.
+const RETRY_AFTER: &str = "5";
 
 /// 200 as long as the process answers.
 pub(crate) async fn alive() -> &'static str {
     "ok"
 }
 
-/// 200 when the store answers and the server is not draining, 503 otherwise.
-pub(crate) async fn ready(State(state): State<AppState>) -> (StatusCode, &'static str) {
-    match state.composition.chat.is_ready().await {
-        true => (StatusCode::OK, "ready"),
-        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
+/// 200 when the store reads and begins to write and the server is not draining; otherwise 503 with what is not as it should be, a
+/// line for each.
+pub(crate) async fn ready(State(state): State<AppState>) -> Response {
+    let chat = &state.composition.chat;
+    let mut missing = Vec::new();
+    if chat.is_draining() {
+        missing.push("draining: the server is about to end");
+    } else if !chat.is_stored().await {
+        missing.push("database: it does not answer, or cannot be written");
+    }
+    match missing.is_empty() {
+        true => "ready".into_response(),
+        false => {
+            let told = format!("not ready\n{}\n", missing.join("\n"));
+            (StatusCode::SERVICE_UNAVAILABLE, [(header::RETRY_AFTER, RETRY_AFTER)], told).into_response()
+        }
     }
 }
 
 /// Prometheus text.
 pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
-    metrics::gauge!("chatwright_runs_active").set(state.composition.chat.active_runs() as f64);
+    telemetry::metrics::look(&state.composition.chat);
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], state.metrics.render())
 }

@@ -4,7 +4,7 @@ use reqwest::redirect::Policy;
 use reqwest::{Client, Method, RequestBuilder};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::process::{Child, ChildStdout, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use tempfile::TempDir;
 use tokio::sync::Mutex;
 
@@ -36,6 +36,13 @@ impl Server {
         Self::spawn(arguments, |command| command.env("CHATWRIGHT_LOG", "trace").stderr(log))
     }
 
+    /// The same with more variables.
+    pub(crate) fn start_logging_in(variables: &[(&str, &str)], arguments: &[&str], log: File) -> Self {
+        Self::spawn(arguments, |command| {
+            command.env("CHATWRIGHT_LOG", "trace").envs(variables.iter().copied()).stderr(log)
+        })
+    }
+
     /// With more variables.
     pub(crate) fn start_in(variables: &[(&str, &str)], arguments: &[&str]) -> Self {
         Self::spawn(arguments, |command| command.envs(variables.iter().copied()))
@@ -45,10 +52,14 @@ impl Server {
         let folder = TempDir::new().unwrap();
         let database = format!("sqlite://{}/chat.db", folder.path().display());
         let mut command = Command::new(env!("CARGO_BIN_EXE_chatwright"));
-        command
-            .args(["serve", "--addr", "127.0.0.1:0", "--database", &database])
-            .args(arguments)
-            .stdout(Stdio::piped());
+        let given = arguments.iter().position(|argument| *argument == "--database");
+        let database = given.map_or(database, |at| arguments[at + 1].to_owned());
+        if given.is_none() {
+            command.args(["serve", "--database", &database]);
+        } else {
+            command.arg("serve");
+        }
+        command.args(["--addr", "127.0.0.1:0"]).args(arguments).stdout(Stdio::piped());
         let mut child = with(&mut command).spawn().unwrap();
         let mut line = String::new();
         let mut said = BufReader::new(child.stdout.take().unwrap());
@@ -65,6 +76,22 @@ impl Server {
         let mut line = String::new();
         self.said.lock().await.read_line(&mut line).unwrap();
         line.trim().rsplit_once("with the token ").unwrap().1.to_owned()
+    }
+
+    /// Tells it to end, as an operator does.
+    pub(crate) fn terminate(&self) {
+        let process = rustix::process::Pid::from_child(&self.child);
+        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// How it ended.
+    pub(crate) fn wait(&mut self) -> ExitStatus {
+        self.child.wait().unwrap()
+    }
+
+    /// With this database.
+    pub(crate) fn start_on(database: &str) -> Self {
+        Self::start_with(&["--database", database])
     }
 
     /// A request to it.

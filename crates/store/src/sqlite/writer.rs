@@ -50,6 +50,11 @@ impl Writer {
         answer.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    /// How many writes wait.
+    pub(crate) fn queued(&self) -> usize {
+        self.queue.max_capacity() - self.queue.capacity()
+    }
+
     /// Finishes what is queued and closes the connection, which folds the WAL into the file.
     pub(crate) async fn close(&self) {
         let (reply, closed) = oneshot::channel();
@@ -132,6 +137,9 @@ async fn commit_group(db: &mut SqliteConnection, jobs: &mut Vec<Box<dyn Job>>) {
     let (begun, count) = (Instant::now(), jobs.len());
     let committed = transact(db, jobs).await;
     let took = begun.elapsed();
+    let outcome = if committed.is_ok() { "ok" } else { "error" };
+    metrics::histogram!("chatwright_store_write_seconds", "outcome" => outcome).record(took);
+    metrics::counter!("chatwright_store_writes_total", "outcome" => outcome).increment(count as u64);
     if took > SLOW {
         tracing::warn!(?took, jobs = count, "writing to the database is slow");
     }

@@ -1,0 +1,143 @@
+//! What an operator learns of runs: who, how long, how much, how it ended. Never what was said.
+
+use crate::audit::Subject;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use store::{AuditEntry, AuditOutcome, Gate, RunStatus, Step};
+
+tokio::task_local! {
+    static TRACE: Trace;
+}
+
+/// What everything has in common that one request brings about, by the rules of W3C Trace Context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    /// 32 lower-case hexadecimal digits.
+    pub trace_id: String,
+    /// The request itself, 16 lower-case hexadecimal digits.
+    pub span_id: String,
+    /// Whether whoever sent the request records it.
+    pub is_sampled: bool,
+}
+
+/// Answers a request as a part of this trace: so are the runs that it starts.
+pub async fn traced<F: Future>(trace: Trace, request: F) -> F::Output {
+    TRACE.scope(trace, request).await
+}
+
+/// The trace of the request that is being answered here.
+pub fn trace() -> Option<Trace> {
+    TRACE.try_with(Clone::clone).ok()
+}
+
+/// Which run something is about, or which question of a program.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The run's id, or the invocation's.
+    pub run_id: String,
+    /// The conversation; none for a question of a program.
+    pub conversation_id: Option<String>,
+    /// The agent that was asked.
+    pub agent_id: String,
+    /// The trace of the request that started it.
+    pub trace: Option<Trace>,
+}
+
+/// A call of a tool that has ended. Its arguments and its result are nobody's business here.
+#[derive(Clone, Copy, Debug)]
+pub struct ToolEnd<'a> {
+    /// The agent that made the call, which may be one below the run's.
+    pub agent_id: &'a str,
+    /// The call.
+    pub call_id: &'a str,
+    /// The tool; none where there is no such tool, since the name is the model's invention then.
+    pub tool: Option<&'a str>,
+    /// How it ended.
+    pub outcome: AuditOutcome,
+    /// How long it ran; none where it did not run.
+    pub took: Option<Duration>,
+}
+
+/// Is told what runs do. Each call must return at once: the run waits for it.
+pub trait Telemetry: Send + Sync + 'static {
+    /// A run has begun.
+    fn run_began(&self, run: &RunFacts);
+    /// A model's reply is complete.
+    fn model_replied(&self, run: &RunFacts, step: &Step);
+    /// A call has ended.
+    fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>);
+    /// A run has ended, in these words: `done`, `waiting`, `stopped`, `limit`, `failed`; a question of a program also `timeout`.
+    fn run_ended(&self, run: &RunFacts, outcome: &'static str, took: Duration);
+}
+
+/// How far the journal is behind, and what waits for the database.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Backlog {
+    /// Events that were told and are not stored yet.
+    pub events: u64,
+    /// How long the oldest of them has waited.
+    pub lag: Duration,
+    /// Writes that wait for the database.
+    pub writes: usize,
+}
+
+/// Tells of one run.
+#[derive(Clone)]
+pub(crate) struct Recorder {
+    facts: Arc<RunFacts>,
+    to: Option<Arc<dyn Telemetry>>,
+    begun: Instant,
+}
+
+impl Recorder {
+    /// Begins to tell.
+    pub(crate) fn begin(to: Option<Arc<dyn Telemetry>>, facts: RunFacts) -> Self {
+        if let Some(to) = &to {
+            to.run_began(&facts);
+        }
+        Self { facts: Arc::new(facts), to, begun: Instant::now() }
+    }
+
+    /// A run of a conversation, as part of a request's trace.
+    pub(crate) fn begin_run(to: Option<Arc<dyn Telemetry>>, subject: &Subject, trace: Option<Trace>) -> Self {
+        let (run_id, agent_id) = (subject.run_id.clone(), subject.agent_id.clone());
+        Self::begin(to, RunFacts { run_id, conversation_id: Some(subject.conversation_id.clone()), agent_id, trace })
+    }
+
+    /// By what the user can name it to an operator.
+    pub(crate) fn trace_id(&self) -> Option<String> {
+        self.facts.trace.as_ref().map(|trace| trace.trace_id.clone())
+    }
+
+    pub(crate) fn replied(&self, step: &Step) {
+        if let Some(to) = &self.to {
+            to.model_replied(&self.facts, step);
+        }
+    }
+
+    pub(crate) fn called(&self, call: &AuditEntry) {
+        let Some(to) = &self.to else { return };
+        let is_unknown = call.gates.iter().any(|gate| gate.gate == Gate::Schema);
+        to.tool_ended(
+            &self.facts,
+            ToolEnd {
+                agent_id: &call.agent_id,
+                call_id: &call.call_id,
+                tool: (!is_unknown).then_some(call.tool.as_str()),
+                outcome: call.outcome,
+                took: call.duration_ms.and_then(|took| u64::try_from(took).ok()).map(Duration::from_millis),
+            },
+        );
+    }
+
+    /// A run of a conversation has ended.
+    pub(crate) fn ended(&self, status: RunStatus) {
+        self.ended_as(status.name());
+    }
+
+    pub(crate) fn ended_as(&self, outcome: &'static str) {
+        if let Some(to) = &self.to {
+            to.run_ended(&self.facts, outcome, self.begun.elapsed());
+        }
+    }
+}

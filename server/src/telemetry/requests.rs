@@ -1,0 +1,131 @@
+//! Every request: part of a trace, counted, and named in each line of the log that it brings about.
+
+use crate::error::HttpError;
+use axum::extract::{MatchedPath, Request};
+use axum::http::{HeaderMap, HeaderValue, Method};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use chat::Trace;
+use metrics::{counter, gauge, histogram};
+use std::any::Any;
+use std::time::Instant;
+use tracing::Instrument;
+use wire::{ErrorCode, UserError};
+
+/// Where an answer names its trace.
+const TRACE_ID: &str = "x-trace-id";
+
+/// The outermost of all layers.
+pub(crate) async fn follow(request: Request, next: Next) -> Response {
+    let route = request.extensions().get::<MatchedPath>().map_or("page", MatchedPath::as_str).to_owned();
+    let (method, begun) = (method(request.method()), Instant::now());
+    let trace = sent(request.headers()).unwrap_or_else(new_trace);
+    let id = HeaderValue::from_str(&trace.trace_id);
+    // An error's level, so that its lines name their trace whatever is filtered out.
+    let span = tracing::error_span!("request", trace_id = trace.trace_id, method, route);
+    let active = Active::enter();
+    let answer = async {
+        let response = next.run(request).await;
+        let (status, took) = (response.status(), begun.elapsed());
+        match status.is_server_error() {
+            true => tracing::warn!(status = status.as_u16(), ?took, "a request was not answered as it should be"),
+            false => tracing::debug!(status = status.as_u16(), ?took, "a request was answered"),
+        }
+        response
+    };
+    let mut response = chat::traced(trace, answer.instrument(span)).await;
+    drop(active);
+    let status = response.status().as_u16().to_string();
+    histogram!("chatwright_http_seconds", "method" => method, "route" => route.clone()).record(begun.elapsed());
+    counter!("chatwright_http_requests_total", "method" => method, "route" => route, "status" => status).increment(1);
+    if let Ok(id) = id {
+        response.headers_mut().insert(TRACE_ID, id);
+    }
+    response
+}
+
+/// What is told when a handler panics; the panic itself is in the log.
+pub(crate) fn panicked(_: Box<dyn Any + Send>) -> Response {
+    tracing::error!("a request's handler panicked");
+    HttpError(UserError::new(ErrorCode::Internal, "Something went wrong on our side. Try again.")).into_response()
+}
+
+/// A request that is being answered; counted down also when its client hangs up.
+struct Active;
+
+impl Active {
+    fn enter() -> Self {
+        gauge!("chatwright_http_requests_active").increment(1.0);
+        Self
+    }
+}
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        gauge!("chatwright_http_requests_active").decrement(1.0);
+    }
+}
+
+/// Clients may invent methods.
+fn method(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+/// The trace that the client is in: the header `traceparent` of W3C Trace Context, level 1.
+fn sent(headers: &HeaderMap) -> Option<Trace> {
+    let mut parts = headers.get("traceparent")?.to_str().ok()?.split('-');
+    let (version, trace_id, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let is_hex = |text: &str, length: usize| {
+        text.len() == length && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+    };
+    let is_id = |text: &str, length: usize| is_hex(text, length) && text.bytes().any(|byte| byte != b'0');
+    let is_good = is_hex(version, 2)
+        && version != "ff"
+        && (version != "00" || parts.next().is_none())
+        && is_id(trace_id, 32)
+        && is_id(parent, 16)
+        && is_hex(flags, 2);
+    let is_sampled = u8::from_str_radix(flags, 16).is_ok_and(|flags| flags & 1 == 1);
+    is_good.then(|| Trace { trace_id: trace_id.to_owned(), span_id: parent.to_owned(), is_sampled })
+}
+
+fn new_trace() -> Trace {
+    let (trace_id, span) = (uuid::Uuid::new_v4().simple().to_string(), uuid::Uuid::new_v4().simple().to_string());
+    Trace { trace_id, span_id: span[..16].to_owned(), is_sampled: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traces_of_clients() {
+        const ID: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+        let check = |header: &str, expected: Option<bool>| {
+            let mut headers = HeaderMap::new();
+            headers.insert("traceparent", header.parse().unwrap());
+            let found = sent(&headers);
+            assert_eq!(found.as_ref().map(|trace| trace.is_sampled), expected, "{header}");
+            assert!(found.is_none_or(|trace| trace.trace_id == ID && trace.span_id == "00f067aa0ba902b7"));
+        };
+        check(&format!("00-{ID}-00f067aa0ba902b7-01"), Some(true));
+        check(&format!("00-{ID}-00f067aa0ba902b7-00"), Some(false));
+        check(&format!("01-{ID}-00f067aa0ba902b7-03-more"), Some(true));
+        check(&format!("00-{ID}-00f067aa0ba902b7-01-more"), None);
+        check(&format!("ff-{ID}-00f067aa0ba902b7-01"), None);
+        check(&format!("00-{}-00f067aa0ba902b7-01", "0".repeat(32)), None);
+        check(&format!("00-{ID}-0000000000000000-01"), None);
+        check(&format!("00-{}-00f067aa0ba902b7-01", ID.to_uppercase()), None);
+        check("00-4bf9-00f067aa0ba902b7-01", None);
+        check("nonsense", None);
+    }
+}

@@ -1,0 +1,50 @@
+//! A server that is told to end (F29).
+
+use crate::http::chunks;
+use crate::process::Server;
+use reqwest::{Method, StatusCode};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+#[tokio::test]
+async fn answers_end_and_nothing_new_begins() {
+    let mut server = Server::start();
+    let running = server.message("c1", "count to 60").send().await.unwrap();
+    server.terminate();
+    let ready = || server.ask(Method::GET, "/readyz").send();
+    let mut asked = ready().await.unwrap();
+    while asked.status() == StatusCode::OK {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+        asked = ready().await.unwrap();
+    }
+    assert_eq!((asked.status().as_u16(), &asked.headers()["retry-after"]), (503, &"5".parse().unwrap()));
+    assert_eq!(asked.text().await.unwrap(), "not ready\ndraining: the server is about to end\n");
+    let refused = server.message("c2", "hello").send().await.unwrap();
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"5".parse().unwrap()));
+    let refused: Value = refused.json().await.unwrap();
+    assert_eq!(refused["error"]["code"], "unavailable");
+    // It is alive, and what is stored can be read.
+    assert_eq!(server.ask(Method::GET, "/healthz").send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(server.conversation("c1").await["id"], "c1");
+    let told = chunks(running).await;
+    assert_eq!(told.last().unwrap()["type"], "finish");
+    assert!(server.wait().success());
+}
+
+#[tokio::test]
+async fn an_end_has_its_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = "connections: [{ id: demo, type: Demo, properties: { delayMs: 100 } }]\n\
+                  agents: [{ id: demo, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
+                  pages: [{ id: demo, blocks: [{ id: chat, type: AgentChat, properties: { agentId: demo } }] }]\n\
+                  limits: { drainMs: 500 }\n";
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    let mut server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    let running = server.message("c1", "count to 3000").send().await.unwrap();
+    let begun = Instant::now();
+    server.terminate();
+    let told = chunks(running).await;
+    assert_eq!(told.last().unwrap()["type"], "abort");
+    assert!(server.wait().success());
+    assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
+}
