@@ -3,6 +3,7 @@
 mod api_keys;
 mod audit;
 mod audit_chain;
+mod backup;
 mod begin_run;
 mod body;
 mod branches;
@@ -28,6 +29,7 @@ mod users;
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
 pub use audit_chain::{AuditFault, AuditHead, AuditReport};
+pub use backup::Copied;
 pub use begin_run::{BeginRun, Begun, NewMessage};
 pub use branches::{CopyBranch, Deletion, Node, SetBranch};
 pub use change::Deleted;

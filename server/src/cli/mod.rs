@@ -1,14 +1,17 @@
 //! The command line.
 
 mod audit;
+mod backup;
 mod check;
 mod check_agent;
 mod schema;
 mod serve;
 
 use crate::Site;
+use crate::compose;
 use crate::telemetry::logs;
 use clap::{Parser, Subcommand};
+use secrecy::ExposeSecret;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -35,6 +38,10 @@ enum Command {
     Schema,
     /// Check or print the log of tool calls.
     Audit(audit::Arguments),
+    /// Copy everything that the server keeps into one file; it may run meanwhile.
+    Backup(backup::BackupArguments),
+    /// Put the contents of such a file in place; the server must not run.
+    Restore(backup::RestoreArguments),
 }
 
 /// The config, wherever a command takes one.
@@ -53,6 +60,21 @@ pub(crate) struct DatabaseArgument {
     pub(crate) url: String,
 }
 
+impl DatabaseArgument {
+    /// The database that the server would use with this config, which may name another one.
+    ///
+    /// # Errors
+    /// One line: the config is wrong.
+    pub(crate) fn with(&self, config: &ConfigArgument) -> anyhow::Result<String> {
+        let Some(path) = config.path.as_deref() else { return Ok(self.url.clone()) };
+        let (config, _) = compose::read(Some(path)).outcome.map_err(|problems| {
+            problems.iter().for_each(|problem| eprintln!("{problem}"));
+            anyhow::anyhow!("the config has {} error(s)", problems.len())
+        })?;
+        Ok(config.store.map_or_else(|| self.url.clone(), |url| url.expose_secret().to_owned()))
+    }
+}
+
 /// Reads the command line and does what it says.
 pub(crate) async fn run(site: Site) -> ExitCode {
     let arguments = Arguments::parse();
@@ -63,6 +85,8 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::CheckAgent(arguments) => check_agent::run(arguments).await,
         Command::Schema => schema::run(),
         Command::Audit(arguments) => audit::run(arguments).await,
+        Command::Backup(arguments) => backup::backup(arguments).await,
+        Command::Restore(arguments) => backup::restore(arguments).await,
     }
 }
 

@@ -3,6 +3,7 @@
 mod accounts;
 mod agents;
 mod audit;
+mod backup;
 mod callers;
 mod database_down;
 mod drain;

@@ -47,15 +47,20 @@ impl Location {
     }
 }
 
-/// The folder of the file that a URL names.
-pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
+/// The file that a URL names.
+pub(crate) fn path(url: &str) -> Result<Option<PathBuf>, StoreError> {
     Ok(match Location::parse(url)? {
         Location::Memory => None,
-        Location::File { path, .. } => {
-            let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-            Some(parent.unwrap_or(Path::new(".")).to_owned())
-        }
+        Location::File { path, .. } => Some(path),
     })
+}
+
+/// The folder of the file that a URL names.
+pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
+    Ok(path(url)?.map(|path| {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        parent.unwrap_or(Path::new(".")).to_owned()
+    }))
 }
 
 /// Makes the file and its folder when they are missing. What exists keeps its permissions.

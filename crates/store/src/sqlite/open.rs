@@ -89,7 +89,7 @@ fn is_busy(error: &sqlx::Error) -> bool {
 /// conversation, which costs more than reading the rows.
 const ROW_BUFFER: usize = 1_024;
 
-fn common() -> SqliteConnectOptions {
+pub(super) fn common() -> SqliteConnectOptions {
     // The driver logs whole statements; the writer has its own words for a slow one.
     SqliteConnectOptions::new()
         .disable_statement_logging()
@@ -151,6 +151,11 @@ async fn assert_version(connection: &mut SqliteConnection) -> Result<(), StoreEr
     Ok(())
 }
 
+/// The schema of this version.
+pub(super) fn newest_migration() -> i64 {
+    MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
 /// What durability rests on is read back from every connection, not assumed.
 async fn assert_settings(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {
     let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
@@ -193,7 +198,7 @@ async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
 async fn assert_schema(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(connection);
     let found: Option<i64> = find.await?;
-    let expected = MIGRATOR.iter().map(|migration| migration.version).max();
+    let expected = Some(newest_migration());
     if found == expected {
         return Ok(());
     }

@@ -1,0 +1,60 @@
+//! Copying a database, and looking at a copy.
+
+use super::open::{common, newest_migration};
+use crate::StoreError;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use std::path::Path;
+use std::time::Duration;
+
+/// Whoever takes a database over does not wait long for its server.
+const CLAIM: Duration = Duration::from_secs(1);
+
+async fn connect(options: SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
+    options.filename(path).create_if_missing(false).connect().await.map_err(|error| cannot("open", path, &error))
+}
+
+fn cannot(verb: &str, path: &Path, error: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Open(format!("cannot {verb} the database {}: {error}", path.display()))
+}
+
+/// See [`crate::Store::copy`].
+pub(crate) async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
+    let Some(target) = to.to_str() else { return Err(cannot("copy", from, &"the target's name is no text")) };
+    let mut connection = connect(common(), from).await?;
+    // One statement sees one state of the database, however long it takes.
+    let copied = sqlx::query("VACUUM INTO $1").bind(target.to_owned()).execute(&mut connection).await;
+    copied.map_err(|error| cannot("copy", from, &error))?;
+    connection.close().await.map_err(|error| cannot("copy", from, &error))
+}
+
+/// See [`crate::Store::inspect`].
+pub(crate) async fn inspect(path: &Path) -> Result<i64, StoreError> {
+    let mut connection = connect(common().read_only(true), path).await?;
+    let damaged = |error: sqlx::Error| cannot("read", path, &error);
+    let found: Vec<String> =
+        sqlx::query_scalar("PRAGMA integrity_check(3)").fetch_all(&mut connection).await.map_err(damaged)?;
+    if found != ["ok"] {
+        return Err(cannot("use", path, &format!("it is damaged: {}", found.join("; "))));
+    }
+    let schema: Result<Option<i64>, _> =
+        sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut connection).await;
+    let Ok(Some(schema)) = schema else { return Err(cannot("use", path, &"it is not one of Chatwright's")) };
+    if schema > newest_migration() {
+        let newer = format!("a newer version of Chatwright wrote it (schema {schema}); use that version");
+        return Err(cannot("use", path, &newer));
+    }
+    connection.close().await.map_err(damaged)?;
+    Ok(schema)
+}
+
+/// See [`crate::Store::claim`].
+pub(crate) async fn claim(path: &Path) -> Result<(), StoreError> {
+    let mut connection = connect(common().busy_timeout(CLAIM), path).await?;
+    // Leaving the mode needs the database for oneself.
+    let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
+    if mode.ok().as_deref() != Some("delete") {
+        return Err(cannot("replace", path, &"a server has it open; stop it first"));
+    }
+    connection.close().await.map_err(|error| cannot("replace", path, &error))
+}

@@ -1,0 +1,77 @@
+//! `chatwright backup` and `chatwright restore`: everything that a server keeps, in one file.
+
+mod archive;
+mod restore;
+
+use super::{ConfigArgument, DatabaseArgument, fail};
+use anyhow::{Context, bail};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use store::Store;
+
+pub(crate) use restore::{RestoreArguments, run as restore};
+
+/// What a server keeps beside its database, by name: the key of its cookies, and the files that users sent or that tools made.
+/// Whatever is not named here is not the server's.
+const PARTS: [&str; 4] = ["cookie.key", "files", "attachments", "uploads"];
+
+/// Where to.
+#[derive(clap::Args)]
+pub(crate) struct BackupArguments {
+    /// A new file; its owner alone can read it.
+    #[arg(long, value_name = "FILE")]
+    to: PathBuf,
+    /// Overwrite the file.
+    #[arg(long)]
+    force: bool,
+    #[command(flatten)]
+    config: ConfigArgument,
+    #[command(flatten)]
+    database: DatabaseArgument,
+}
+
+/// Copies. The server may run meanwhile: the copy is as the database was at one moment.
+pub(crate) async fn backup(arguments: BackupArguments) -> ExitCode {
+    match copy(&arguments).await {
+        Ok(told) => {
+            println!("{told}");
+            ExitCode::SUCCESS
+        }
+        Err(error) => fail(&format!("{error:#}")),
+    }
+}
+
+async fn copy(arguments: &BackupArguments) -> anyhow::Result<String> {
+    let database = file(&arguments.database.with(&arguments.config)?)?;
+    let to = &arguments.to;
+    if to.exists() && !arguments.force {
+        bail!("{} is there already; name another file, or overwrite it with --force", to.display());
+    }
+    if !database.is_file() {
+        bail!("there is no database at {}", database.display());
+    }
+    let beside = folder_of(to);
+    let work = tempfile::Builder::new().prefix(".chatwright-backup-").tempdir_in(beside);
+    let work = work.with_context(|| format!("cannot write into the folder {}", beside.display()))?;
+    // The database first: what it names is not taken away before it is copied, but for what is deleted meanwhile.
+    let copied = work.path().join(archive::DATABASE);
+    Store::copy(&database, &copied).await?;
+    let schema = Store::inspect(&copied).await?.schema;
+    let parts = PARTS.iter().map(|name| (*name, folder_of(&database).join(name)));
+    let parts: Vec<_> = parts.filter(|(_, path)| path.exists()).collect();
+    let (written, files) = archive::write(work.path(), &copied, schema, &parts)?;
+    let bytes = std::fs::metadata(&written).map_or(0, |file| file.len());
+    std::fs::rename(&written, to).with_context(|| format!("cannot write {}", to.display()))?;
+    archive::sync(beside)?;
+    Ok(format!("{}: schema {schema}, {files} file(s), {bytes} bytes, checked", to.display()))
+}
+
+/// The database's file.
+fn file(url: &str) -> anyhow::Result<PathBuf> {
+    Store::file(url)?.context("a database in memory cannot be copied")
+}
+
+/// Where a file lies.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
