@@ -4,6 +4,8 @@ mod audit;
 mod backup;
 mod check;
 mod check_agent;
+mod doctor;
+mod probe;
 mod schema;
 mod serve;
 
@@ -42,6 +44,10 @@ enum Command {
     Backup(backup::BackupArguments),
     /// Put the contents of such a file in place; the server must not run.
     Restore(backup::RestoreArguments),
+    /// Check what a server needs: config, database, disk, clock, connections, secrets, ports, permissions.
+    Doctor(doctor::Arguments),
+    /// Ask a server that runs whether it is ready; for a container's health check.
+    Probe(probe::Arguments),
 }
 
 /// The config, wherever a command takes one.
@@ -87,6 +93,8 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::Audit(arguments) => audit::run(arguments).await,
         Command::Backup(arguments) => backup::backup(arguments).await,
         Command::Restore(arguments) => backup::restore(arguments).await,
+        Command::Doctor(arguments) => doctor::run(arguments).await,
+        Command::Probe(arguments) => probe::run(&arguments).await,
     }
 }
 

@@ -13,10 +13,12 @@ mod pages;
 mod policy;
 mod remote_agents;
 mod served;
+mod sources;
 mod text_models;
 
 pub(crate) use current::{Current, Status};
 pub(crate) use served::{SERVICE_USER, Served};
+pub(crate) use sources::sources;
 
 use crate::auth::password::Desk;
 use crate::auth::{Ground, ground};
