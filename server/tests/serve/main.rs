@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod callers;
 mod database_down;
+mod deploy;
 mod doctor;
 mod drain;
 mod files;
