@@ -19,9 +19,12 @@ pub(crate) fn start(store: Store) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         loop {
             tokio::time::sleep(EVERY).await;
+            // What fails is still due the next time.
             if let Err(error) = purge(&store, crate::now()).await {
-                // It is still due the next time.
                 tracing::error!(%error, "deleted conversations could not be taken away");
+            }
+            if let Err(error) = purge_users(&store).await {
+                tracing::error!(%error, "deleted users could not be taken away");
             }
         }
     }))
@@ -39,6 +42,24 @@ pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
             return Ok(());
         }
     }
+}
+
+/// Takes away users who are being deleted, with all that is theirs.
+pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
+    for user_id in store.users_to_delete().await? {
+        loop {
+            let conversations = store.conversations_to_delete(&user_id, BATCH).await?;
+            for conversation in &conversations {
+                let open = open_calls(store, conversation).await?;
+                store.delete(&conversation.owner, &conversation.id, open).await?;
+            }
+            if conversations.is_empty() {
+                break;
+            }
+        }
+        store.delete_user(&user_id).await?;
+    }
+    Ok(())
 }
 
 /// The rows of calls that waited for the user when the conversation was deleted.

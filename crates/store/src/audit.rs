@@ -263,7 +263,7 @@ async fn insert(db: &mut SqliteConnection, row: &AuditRow) -> Result<bool, Store
     Ok(done.rows_affected() > 0)
 }
 
-fn audit_row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
+pub(crate) fn audit_row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
     Ok(AuditRow {
         number: row.try_get("no")?,
         at: row.try_get("at")?,

@@ -70,7 +70,7 @@ impl Store {
     }
 }
 
-fn deleted(row: &SqliteRow) -> Result<Deleted, StoreError> {
+pub(crate) fn deleted(row: &SqliteRow) -> Result<Deleted, StoreError> {
     Ok(Deleted {
         owner: row.try_get("owner")?,
         id: row.try_get("id")?,

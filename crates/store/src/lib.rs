@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admin;
 mod api_keys;
 mod audit;
 mod audit_chain;
@@ -26,6 +27,10 @@ mod store;
 mod tool_calls;
 mod users;
 
+pub use admin::{
+    ADMIN, AdminConversation, AdminSort, AgentUsage, AuditFilter, ConversationFilter, DayUsage, FeedbackRow, Judged,
+    MAX_LISTED, Place, Used, UserChange, UserChanged, UserFilter, UserRow, UserSort,
+};
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
 pub use audit_chain::{AuditFault, AuditHead, AuditReport};

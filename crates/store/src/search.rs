@@ -100,23 +100,28 @@ fn found(row: &SqliteRow) -> Result<Found, StoreError> {
 /// none for the index either, and would fit nothing.
 fn expression(owner: &str, text: &str) -> Option<String> {
     use std::fmt::Write;
-    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
-    let words: Vec<_> = words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS).collect();
-    if words.is_empty() {
-        return None;
-    }
+    let words = anyones(text)?;
     let mut expression = String::from("owner : \"o");
     for byte in owner.bytes() {
         // Writing to a string cannot fail.
         let _ = write!(expression, "{byte:02X}");
     }
-    expression.push('"');
-    for word in words {
-        let word: String = word.chars().take(MAX_WORD).collect();
-        let _ = write!(expression, " AND text : \"{}\"", word.replace('"', "\"\""));
-    }
-    expression.push_str(" *");
+    let _ = write!(expression, "\" AND {words}");
     Some(expression)
+}
+
+/// The same in everybody's conversations, for administrators.
+pub(crate) fn anyones(text: &str) -> Option<String> {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<_> = words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS).collect();
+    if words.is_empty() {
+        return None;
+    }
+    let quoted = |word: &&str| {
+        let word: String = word.chars().take(MAX_WORD).collect();
+        format!("text : \"{}\"", word.replace('"', "\"\""))
+    };
+    Some(words.iter().map(quoted).collect::<Vec<_>>().join(" AND ") + " *")
 }
 
 #[cfg(test)]

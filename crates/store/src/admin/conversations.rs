@@ -1,0 +1,227 @@
+//! The conversations of all users, filtered, sorted and searched.
+
+use super::{MAX_LISTED, Place};
+use crate::{AuditEntry, Store, StoreError, audit, search};
+use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminConversation {
+    /// Its id.
+    pub id: String,
+    /// Whose it is.
+    pub owner: String,
+    /// What he is called, if he signs in here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_name: Option<String>,
+    /// Its title.
+    pub title: String,
+    /// Its agent.
+    pub agent_id: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// Unix time, milliseconds.
+    pub updated_at: i64,
+    /// Tokens in and out.
+    pub tokens: f64,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: f64,
+    /// Answers that failed or were cut off.
+    pub failures: i64,
+    /// Answers that its owner liked.
+    pub liked: i64,
+    /// Answers that he did not like.
+    pub disliked: i64,
+}
+
+/// What users thought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judged {
+    /// An answer was liked.
+    Up,
+    /// An answer was not liked.
+    Down,
+}
+
+/// Which conversations.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ConversationFilter {
+    /// The words stand in the title or in a message; empty for all.
+    pub text: String,
+    /// Of this user.
+    pub owner: Option<String>,
+    /// With this agent.
+    pub agent_id: Option<String>,
+    /// Changed then or later; Unix time, milliseconds.
+    pub from: Option<i64>,
+    /// Changed before.
+    pub to: Option<i64>,
+    /// With such a judgement.
+    pub judged: Option<Judged>,
+    /// An answer failed.
+    pub failed: bool,
+    /// They cost this or more, in US dollars.
+    pub min_cost: Option<f64>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AdminSort {
+    /// Changed last, first.
+    #[default]
+    Newest,
+    /// Changed first, first.
+    Oldest,
+    /// The dearest first.
+    Cost,
+}
+
+const COLUMNS: &str = "
+    SELECT c.id, c.owner, c.title, c.agent_id, c.created_at, c.updated_at, c.tokens, c.cost_usd, c.failures, c.liked, c.disliked,
+        (SELECT name FROM users WHERE id = c.owner) AS owner_name
+    FROM conversations c WHERE c.deleted_at IS NULL";
+
+/// Of a word that is everywhere the 5,000 newest messages and titles count, as in a user's own search.
+const FOUND: [&str; 4] = [
+    " AND c.id IN (
+        SELECT conversation_id FROM messages WHERE no IN
+            (SELECT rowid FROM search WHERE search MATCH ",
+    " AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)
+        UNION ALL
+        SELECT conversation_id FROM titles WHERE no IN
+            (SELECT -rowid FROM search WHERE search MATCH ",
+    " AND rowid < 0 ORDER BY rowid LIMIT 5000))",
+    " AND false",
+];
+
+const ONE: &str = " AND c.id = ";
+
+impl Store {
+    /// Conversations of all users, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it.
+    ///
+    /// # Errors
+    /// The database failed, or the place is not one of this list.
+    pub async fn all_conversations(
+        &self,
+        filter: ConversationFilter,
+        sort: AdminSort,
+        limit: u32,
+        after: Option<Place>,
+    ) -> Result<Vec<(AdminConversation, Place)>, StoreError> {
+        let mut query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
+        self.read(move |db| {
+            Box::pin(
+                async move { query.build().fetch_all(db).await?.iter().map(|found| placed(found, sort)).collect() },
+            )
+        })
+        .await
+    }
+
+    /// Somebody's conversation; none when it is unknown or deleted.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn any_conversation(&self, id: &str) -> Result<Option<AdminConversation>, StoreError> {
+        let mut query = QueryBuilder::<Sqlite>::new(COLUMNS);
+        query.push(ONE).push_bind(id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move { query.build().fetch_optional(db).await?.as_ref().map(row).transpose() })
+        })
+        .await
+    }
+
+    /// Enters what an administrator did.
+    ///
+    /// # Errors
+    /// The database failed; then it must not be done.
+    pub async fn enter_audit(&self, entry: AuditEntry) -> Result<(), StoreError> {
+        self.write(move |db| Box::pin(async move { audit::append(db, vec![entry]).await })).await
+    }
+}
+
+fn listed(
+    filter: ConversationFilter,
+    sort: AdminSort,
+    limit: u32,
+    after: Option<Place>,
+) -> Result<QueryBuilder<Sqlite>, StoreError> {
+    let mut query = QueryBuilder::new(COLUMNS);
+    if !filter.text.trim().is_empty() {
+        match search::anyones(&filter.text) {
+            Some(words) => {
+                query.push(FOUND[0]).push_bind(words.clone()).push(FOUND[1]).push_bind(words).push(FOUND[2]);
+            }
+            None => {
+                query.push(FOUND[3]);
+            }
+        }
+    }
+    if let Some(owner) = filter.owner {
+        query.push(" AND c.owner = ").push_bind(owner);
+    }
+    if let Some(agent_id) = filter.agent_id {
+        query.push(" AND c.agent_id = ").push_bind(agent_id);
+    }
+    if let Some(from) = filter.from {
+        query.push(" AND c.updated_at >= ").push_bind(from);
+    }
+    if let Some(to) = filter.to {
+        query.push(" AND c.updated_at < ").push_bind(to);
+    }
+    match filter.judged {
+        Some(Judged::Up) => query.push(" AND c.liked > 0"),
+        Some(Judged::Down) => query.push(" AND c.disliked > 0"),
+        None => &mut query,
+    };
+    if filter.failed {
+        query.push(" AND c.failures > 0");
+    }
+    if let Some(cost) = filter.min_cost {
+        query.push(" AND c.cost_usd >= ").push_bind(cost);
+    }
+    if let Some(place) = after {
+        match sort {
+            AdminSort::Newest => query.push(" AND (c.updated_at, c.id) < (").push_bind(place.number::<i64>()?),
+            AdminSort::Oldest => query.push(" AND (c.updated_at, c.id) > (").push_bind(place.number::<i64>()?),
+            AdminSort::Cost => query.push(" AND (c.cost_usd, c.id) < (").push_bind(place.number::<f64>()?),
+        };
+        query.push(", ").push_bind(place.id).push(")");
+    }
+    query.push(match sort {
+        AdminSort::Newest => " ORDER BY c.updated_at DESC, c.id DESC LIMIT ",
+        AdminSort::Oldest => " ORDER BY c.updated_at, c.id LIMIT ",
+        AdminSort::Cost => " ORDER BY c.cost_usd DESC, c.id DESC LIMIT ",
+    });
+    query.push_bind(limit);
+    Ok(query)
+}
+
+fn placed(found: &SqliteRow, sort: AdminSort) -> Result<(AdminConversation, Place), StoreError> {
+    let conversation = row(found)?;
+    let key = match sort {
+        AdminSort::Newest | AdminSort::Oldest => conversation.updated_at.to_string(),
+        AdminSort::Cost => conversation.cost_usd.to_string(),
+    };
+    let place = Place { key, id: conversation.id.clone() };
+    Ok((conversation, place))
+}
+
+fn row(row: &SqliteRow) -> Result<AdminConversation, StoreError> {
+    Ok(AdminConversation {
+        id: row.try_get("id")?,
+        owner: row.try_get("owner")?,
+        owner_name: row.try_get("owner_name")?,
+        title: row.try_get("title")?,
+        agent_id: row.try_get("agent_id")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+        tokens: row.try_get("tokens")?,
+        cost_usd: row.try_get("cost_usd")?,
+        failures: row.try_get("failures")?,
+        liked: row.try_get("liked")?,
+        disliked: row.try_get("disliked")?,
+    })
+}

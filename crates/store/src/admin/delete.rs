@@ -1,0 +1,62 @@
+//! The end of a user with all that is his, a part at a time: others write in between. What he used (`steps`, `usage_days`) and the audit
+//! log stay, by ids only.
+
+use crate::change::deleted;
+use crate::{Deleted, Store, StoreError};
+
+const GOING: &str = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 100";
+
+const CONVERSATIONS: &str = "
+    SELECT owner, id, agent_id, head FROM conversations
+    WHERE owner = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $1 AND deleted_at IS NOT NULL) LIMIT $2";
+
+/// What is his and belongs to no conversation. Sessions and keys go with the row of the user.
+const REST: [&str; 4] = [
+    "DELETE FROM folders WHERE owner = $1",
+    "DELETE FROM grants WHERE owner = $1",
+    "DELETE FROM invocations WHERE owner = $1",
+    "DELETE FROM users WHERE id = $1",
+];
+
+const IS_GOING: &str = "
+    SELECT EXISTS (SELECT 1 FROM users WHERE id = $1 AND deleted_at IS NOT NULL)
+        AND NOT EXISTS (SELECT 1 FROM conversations WHERE owner = $1)";
+
+impl Store {
+    /// Users who are being deleted, the first ones first: for whoever takes away what is theirs.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn users_to_delete(&self) -> Result<Vec<String>, StoreError> {
+        self.read(|db| Box::pin(async move { Ok(sqlx::query_scalar(GOING).fetch_all(db).await?) })).await
+    }
+
+    /// Conversations of a user who is being deleted, at most `limit`, for [`Store::delete`].
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn conversations_to_delete(&self, user_id: &str, limit: u32) -> Result<Vec<Deleted>, StoreError> {
+        let list = sqlx::query(CONVERSATIONS).bind(user_id.to_owned()).bind(limit);
+        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(deleted).collect() })).await
+    }
+
+    /// Takes away the rest and the user himself, when no conversation of his is left. False when one is, or he is not being deleted.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete_user(&self, id: &str) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |db| {
+            Box::pin(async move {
+                if !sqlx::query_scalar::<_, bool>(IS_GOING).bind(&id).fetch_one(&mut *db).await? {
+                    return Ok(false);
+                }
+                for sql in REST {
+                    sqlx::query(sql).bind(&id).execute(&mut *db).await?;
+                }
+                Ok(true)
+            })
+        })
+        .await
+    }
+}

@@ -1,0 +1,84 @@
+//! What users think of answers, all of it, newest first.
+
+use super::{Judged, MAX_LISTED, Place};
+use crate::{Store, StoreError};
+use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite};
+
+/// A judgement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct FeedbackRow {
+    /// The conversation.
+    pub conversation_id: String,
+    /// Its title.
+    pub title: String,
+    /// Its agent.
+    pub agent_id: String,
+    /// The answer.
+    pub message_id: String,
+    /// Who judged.
+    pub owner: String,
+    /// What he is called, if he signs in here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub owner_name: Option<String>,
+    /// `up` or `down`.
+    pub rating: String,
+    /// Why.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Unix time, milliseconds.
+    pub updated_at: i64,
+}
+
+const COLUMNS: &str = "
+    SELECT f.conversation_id, c.title, c.agent_id, f.message_id, f.owner, f.rating, f.reason, f.updated_at,
+        (SELECT name FROM users WHERE id = f.owner) AS owner_name
+    FROM feedback f JOIN conversations c ON c.id = f.conversation_id WHERE c.deleted_at IS NULL";
+
+impl Store {
+    /// Judgements, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it.
+    ///
+    /// # Errors
+    /// The database failed, or the place is not one of this list.
+    pub async fn all_feedback(
+        &self,
+        judged: Option<Judged>,
+        limit: u32,
+        after: Option<Place>,
+    ) -> Result<Vec<(FeedbackRow, Place)>, StoreError> {
+        let mut query = QueryBuilder::<Sqlite>::new(COLUMNS);
+        if let Some(judged) = judged {
+            let rating = if judged == Judged::Up { "up" } else { "down" };
+            query.push(" AND f.rating = ").push_bind(rating);
+        }
+        if let Some(place) = after {
+            // No id has a space.
+            let (conversation_id, message_id) = place.id.split_once(' ').unwrap_or_default();
+            query.push(" AND (f.updated_at, f.conversation_id, f.message_id) < (").push_bind(place.number::<i64>()?);
+            query.push(", ").push_bind(conversation_id.to_owned());
+            query.push(", ").push_bind(message_id.to_owned()).push(")");
+        }
+        query.push(" ORDER BY f.updated_at DESC, f.conversation_id DESC, f.message_id DESC LIMIT ");
+        query.push_bind(limit.min(MAX_LISTED));
+        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(row).collect() })).await
+    }
+}
+
+fn row(row: &SqliteRow) -> Result<(FeedbackRow, Place), StoreError> {
+    let found = FeedbackRow {
+        conversation_id: row.try_get("conversation_id")?,
+        title: row.try_get("title")?,
+        agent_id: row.try_get("agent_id")?,
+        message_id: row.try_get("message_id")?,
+        owner: row.try_get("owner")?,
+        owner_name: row.try_get("owner_name")?,
+        rating: row.try_get("rating")?,
+        reason: row.try_get("reason")?,
+        updated_at: row.try_get("updated_at")?,
+    };
+    let id = format!("{} {}", found.conversation_id, found.message_id);
+    let place = Place { key: found.updated_at.to_string(), id };
+    Ok((found, place))
+}

@@ -1,0 +1,241 @@
+//! Users, as an administrator lists and changes them.
+
+use super::{ADMIN, MAX_LISTED, Place};
+use crate::users::{list, texts};
+use crate::{AuditEntry, Store, StoreError, audit};
+use serde::Serialize;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
+
+/// A line of the list.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct UserRow {
+    /// His id.
+    pub id: String,
+    /// The name that he signs in with.
+    pub name: String,
+    /// What he is.
+    pub roles: Vec<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// Since when he may not sign in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disabled_at: Option<i64>,
+    /// Since when he is being deleted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deleted_at: Option<i64>,
+    /// When a session of his was used last, if he has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seen_at: Option<i64>,
+    /// His sessions.
+    pub sessions: i64,
+    /// His conversations.
+    pub conversations: i64,
+}
+
+/// Which users.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserFilter {
+    /// Stands in the name, in the form in which names are compared.
+    pub text: String,
+    /// He has this role.
+    pub role: Option<String>,
+    /// Whether he is disabled.
+    pub disabled: Option<bool>,
+    /// This one only.
+    pub id: Option<String>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum UserSort {
+    /// By name.
+    #[default]
+    Name,
+    /// The newest first.
+    Newest,
+}
+
+/// What is changed about a user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UserChange {
+    /// Other roles.
+    Roles(Vec<String>),
+    /// No rights from this time on, or again all of them.
+    Disabled(Option<i64>),
+    /// Another password, by its hash; all that he is signed in with ends.
+    Password(String),
+    /// All that he is signed in with ends.
+    EndSessions,
+    /// He goes, with all that is his: he is disabled at once, and [`Store::delete_user`] takes away the rest.
+    Delete,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UserChanged {
+    /// It is done.
+    Done,
+    /// There is no such user, or he is being deleted.
+    Unknown,
+    /// Nobody would be left who answers for the system.
+    LastAdmin,
+}
+
+const COLUMNS: &str = "
+    SELECT u.id, u.name, u.name_key, u.roles, u.created_at, u.disabled_at, u.deleted_at,
+        (SELECT max(seen_at) FROM sessions WHERE user_id = u.id) AS seen_at,
+        (SELECT count(*) FROM sessions WHERE user_id = u.id) AS sessions,
+        (SELECT count(*) FROM conversations WHERE owner = u.id AND deleted_at IS NULL) AS conversations
+    FROM users u WHERE true";
+
+const ONE: &str = "SELECT roles, disabled_at FROM users WHERE id = $1 AND deleted_at IS NULL";
+
+const OTHER_ADMINS: &str = "
+    SELECT EXISTS (SELECT 1 FROM users, json_each(users.roles) role
+                   WHERE role.value = $2 AND users.id <> $1 AND users.disabled_at IS NULL)";
+
+impl Store {
+    /// Users, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after him.
+    ///
+    /// # Errors
+    /// The database failed, or the place is not one of this list.
+    pub async fn users(
+        &self,
+        filter: UserFilter,
+        sort: UserSort,
+        limit: u32,
+        after: Option<Place>,
+    ) -> Result<Vec<(UserRow, Place)>, StoreError> {
+        let mut query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
+        self.read(move |db| {
+            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
+        })
+        .await
+    }
+
+    /// Changes a user and enters who did so, both or neither. The last administrator stays one, however many try at once.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn change_user(
+        &self,
+        id: &str,
+        change: UserChange,
+        now: i64,
+        entry: AuditEntry,
+    ) -> Result<UserChanged, StoreError> {
+        let id = id.to_owned();
+        self.write(move |db| {
+            Box::pin(async move {
+                let done = apply(db, &id, change, now).await?;
+                if done == UserChanged::Done {
+                    audit::append(db, vec![entry]).await?;
+                }
+                Ok(done)
+            })
+        })
+        .await
+    }
+}
+
+fn listed(
+    filter: UserFilter,
+    sort: UserSort,
+    limit: u32,
+    after: Option<Place>,
+) -> Result<QueryBuilder<Sqlite>, StoreError> {
+    let mut query = QueryBuilder::new(COLUMNS);
+    if !filter.text.is_empty() {
+        query.push(" AND instr(u.name_key, ").push_bind(filter.text).push(") > 0");
+    }
+    if let Some(role) = filter.role {
+        query.push(" AND EXISTS (SELECT 1 FROM json_each(u.roles) WHERE value = ").push_bind(role).push(")");
+    }
+    if let Some(id) = filter.id {
+        query.push(" AND u.id = ").push_bind(id);
+    }
+    match filter.disabled {
+        Some(true) => query.push(" AND u.disabled_at IS NOT NULL"),
+        Some(false) => query.push(" AND u.disabled_at IS NULL"),
+        None => &mut query,
+    };
+    match (sort, after) {
+        (UserSort::Name, Some(place)) => query.push(" AND u.name_key > ").push_bind(place.key),
+        (UserSort::Newest, Some(place)) => {
+            query.push(" AND (u.created_at, u.id) < (").push_bind(place.number::<i64>()?);
+            query.push(", ").push_bind(place.id).push(")")
+        }
+        (_, None) => &mut query,
+    };
+    query.push(match sort {
+        UserSort::Name => " ORDER BY u.name_key LIMIT ",
+        UserSort::Newest => " ORDER BY u.created_at DESC, u.id DESC LIMIT ",
+    });
+    query.push_bind(limit);
+    Ok(query)
+}
+
+fn row(row: &SqliteRow, sort: UserSort) -> Result<(UserRow, Place), StoreError> {
+    let user = UserRow {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        roles: texts(row.try_get("roles")?)?,
+        created_at: row.try_get("created_at")?,
+        disabled_at: row.try_get("disabled_at")?,
+        deleted_at: row.try_get("deleted_at")?,
+        seen_at: row.try_get("seen_at")?,
+        sessions: row.try_get("sessions")?,
+        conversations: row.try_get("conversations")?,
+    };
+    let key = match sort {
+        UserSort::Name => row.try_get("name_key")?,
+        UserSort::Newest => user.created_at.to_string(),
+    };
+    let place = Place { key, id: user.id.clone() };
+    Ok((user, place))
+}
+
+async fn apply(db: &mut SqliteConnection, id: &str, change: UserChange, now: i64) -> Result<UserChanged, StoreError> {
+    let Some(user) = sqlx::query(ONE).bind(id).fetch_optional(&mut *db).await? else { return Ok(UserChanged::Unknown) };
+    let is_admin = texts(user.try_get("roles")?)?.iter().any(|role| role == ADMIN)
+        && user.try_get::<Option<i64>, _>("disabled_at")?.is_none();
+    let stays_admin = match &change {
+        UserChange::Roles(roles) => roles.iter().any(|role| role == ADMIN),
+        UserChange::Disabled(Some(_)) | UserChange::Delete => false,
+        UserChange::Disabled(None) | UserChange::Password(_) | UserChange::EndSessions => true,
+    };
+    // The writer's transaction is the only one that writes: of two who demote each other, the second is told.
+    if is_admin && !stays_admin {
+        let others: bool = sqlx::query_scalar(OTHER_ADMINS).bind(id).bind(ADMIN).fetch_one(&mut *db).await?;
+        if !others {
+            return Ok(UserChanged::LastAdmin);
+        }
+    }
+    let ends_sessions = !matches!(change, UserChange::Roles(_) | UserChange::Disabled(None));
+    let update = match change {
+        UserChange::Roles(roles) => {
+            Some(sqlx::query("UPDATE users SET roles = $2 WHERE id = $1").bind(id.to_owned()).bind(list(&roles)))
+        }
+        UserChange::Disabled(since) => {
+            Some(sqlx::query("UPDATE users SET disabled_at = $2 WHERE id = $1").bind(id.to_owned()).bind(since))
+        }
+        UserChange::Password(hash) => {
+            let set = "UPDATE users SET password = $2, password_changed_at = $3 WHERE id = $1";
+            Some(sqlx::query(set).bind(id.to_owned()).bind(hash).bind(now))
+        }
+        UserChange::Delete => {
+            let set = "UPDATE users SET disabled_at = coalesce(disabled_at, $2), deleted_at = $2 WHERE id = $1";
+            Some(sqlx::query(set).bind(id.to_owned()).bind(now))
+        }
+        UserChange::EndSessions => None,
+    };
+    if let Some(update) = update {
+        update.execute(&mut *db).await?;
+    }
+    if ends_sessions {
+        sqlx::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
+    }
+    Ok(UserChanged::Done)
+}
