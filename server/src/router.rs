@@ -4,8 +4,8 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    accounts, agent, change, config, conversations, copies, endpoints, folders, grants, health, pages, remote_agent,
-    runs, search, site,
+    accounts, admin, agent, change, config, conversations, copies, endpoints, folders, grants, health, pages,
+    remote_agent, runs, search, site,
 };
 use crate::telemetry::requests;
 use axum::Router;
@@ -101,7 +101,7 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/ui/{*function}", any(pages::server_function))
         .route("/pkg/{*file}", get(site::package))
         .fallback(pages::page);
-    agents.merge(accounts).merge(browser)
+    agents.merge(accounts).merge(admin::routes()).merge(browser)
 }
 
 fn header_layer(name: HeaderName, value: &'static str) -> SetResponseHeaderLayer<HeaderValue> {

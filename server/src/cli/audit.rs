@@ -76,7 +76,8 @@ fn print(rows: &[AuditRow]) -> std::io::Result<()> {
     out.flush()
 }
 
-fn line(row: &AuditRow) -> Value {
+/// A row as JSON.
+pub(crate) fn line(row: &AuditRow) -> Value {
     // What is no JSON any more was changed, and is shown as it is.
     let read = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::from(text));
     json!({

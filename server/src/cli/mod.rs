@@ -9,6 +9,8 @@ mod probe;
 mod schema;
 mod serve;
 
+pub(crate) use audit::line as audit_line;
+
 use crate::Site;
 use crate::compose;
 use crate::telemetry::logs;

@@ -45,6 +45,8 @@ pub(crate) struct Composition {
     /// What the config describes, as it is now.
     pub(crate) current: Arc<Current>,
     pub(crate) limits: Limits,
+    /// For what administrators see; everybody else goes through the chat.
+    pub(crate) store: Store,
 }
 
 /// Reads the config at `path`, or the embedded demo without one.
@@ -69,7 +71,7 @@ impl Composition {
         let (folder, store) = (Store::folder(url)?, Store::open(url).await?);
         let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
         let current = Arc::new(Current::new(&config, fingerprint, ground).await?);
-        let chat = Chat::open(store, current.clone(), MAX_RUNS).await?;
-        Ok(Self { chat, current, limits: config.limits })
+        let chat = Chat::open(store.clone(), current.clone(), MAX_RUNS).await?;
+        Ok(Self { chat, current, limits: config.limits, store })
     }
 }

@@ -1,6 +1,7 @@
 //! One file for each group of addresses.
 
 pub(crate) mod accounts;
+pub(crate) mod admin;
 pub(crate) mod agent;
 pub(crate) mod change;
 pub(crate) mod config;

@@ -38,7 +38,7 @@ SELECT owner, at / 86400000, agent_id, count(*), total(input_tokens), total(outp
 FROM steps GROUP BY 1, 2, 3;
 INSERT INTO usage_days (owner, day, agent_id, messages, failures)
 SELECT c.owner, r.started_at / 86400000, c.agent_id,
-       sum(r.submission_key LIKE 'message:%' OR r.submission_key LIKE 'regenerate:%'), sum(r.status IN ('failed', 'interrupted'))
+       sum(r.submission_key NOT LIKE 'answers:%' AND r.submission_key NOT LIKE 'continue:%'), sum(r.status IN ('failed', 'interrupted'))
 FROM runs r JOIN conversations c ON c.id = r.conversation_id WHERE true GROUP BY 1, 2, 3
 ON CONFLICT DO UPDATE SET messages = excluded.messages, failures = excluded.failures;
 INSERT INTO usage_days (owner, day, agent_id, messages)
@@ -69,9 +69,9 @@ CREATE TRIGGER usage_of_step AFTER INSERT ON steps BEGIN
     WHERE id = new.conversation_id;
 END;
 
--- Answers to an agent's questions are no messages.
+-- Answers to an agent's questions are no messages, nor is going on with an answer.
 CREATE TRIGGER usage_of_run AFTER INSERT ON runs
-WHEN new.submission_key LIKE 'message:%' OR new.submission_key LIKE 'regenerate:%' BEGIN
+WHEN new.submission_key NOT LIKE 'answers:%' AND new.submission_key NOT LIKE 'continue:%' BEGIN
     INSERT INTO usage_days (owner, day, agent_id, messages)
     SELECT owner, new.started_at / 86400000, agent_id, 1 FROM conversations WHERE id = new.conversation_id
     ON CONFLICT DO UPDATE SET messages = messages + 1;
@@ -121,7 +121,6 @@ CREATE INDEX feedback_list ON feedback (updated_at, conversation_id, message_id)
 CREATE INDEX audit_of_user ON audit (user_id, no);
 CREATE INDEX audit_of_tool ON audit (tool, no);
 CREATE INDEX audit_by_outcome ON audit (outcome, no);
-CREATE INDEX audit_by_time ON audit (at);
 
 CREATE INDEX users_by_age ON users (created_at, id);
 -- An administrator deletes him with all that is his; the row goes last, so that it can be gone on with after a restart.

@@ -2,6 +2,7 @@
 //! database joins in `support::each`.
 
 mod accounts;
+mod admin;
 mod audit;
 mod branches;
 mod conversations;

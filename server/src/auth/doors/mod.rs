@@ -1,6 +1,7 @@
 //! Every door with every kind of caller (A1 to A8): the routes as they are served, over a config with each kind of rule. Callers are
 //! made up, but for those of [`modes`].
 
+mod admin;
 mod conversations;
 mod grants;
 mod inside;

@@ -25,11 +25,13 @@ pub(crate) enum Scope {
     Conversations,
     /// Calling endpoints.
     Endpoints,
+    /// What administrators do, for those who are.
+    Admin,
 }
 
 impl Scope {
     /// All of them.
-    pub(crate) const ALL: [Self; 3] = [Self::Agents, Self::Conversations, Self::Endpoints];
+    pub(crate) const ALL: [Self; 4] = [Self::Agents, Self::Conversations, Self::Endpoints, Self::Admin];
 
     /// As it is written.
     pub(crate) fn name(self) -> &'static str {
@@ -37,6 +39,7 @@ impl Scope {
             Self::Agents => "agents",
             Self::Conversations => "conversations",
             Self::Endpoints => "endpoints",
+            Self::Admin => "admin",
         }
     }
 
@@ -47,6 +50,7 @@ impl Scope {
             "agent" | "runs" => Some(Self::Agents),
             "conversations" | "folders" | "search" | "shares" => Some(Self::Conversations),
             "endpoints" => Some(Self::Endpoints),
+            "admin" => Some(Self::Admin),
             _ => None,
         }
     }
@@ -115,6 +119,8 @@ mod tests {
         check("/api/shares/s", Some(Scope::Conversations));
         check("/api/grants", None);
         check("/api/endpoints/p/e", Some(Scope::Endpoints));
+        check("/api/admin/users", Some(Scope::Admin));
+        check("/admin/users", None);
         check("/api/keys", None);
         check("/api/conversationsx", None);
         check("/ui/send", None);

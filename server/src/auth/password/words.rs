@@ -1,5 +1,7 @@
 //! What names and passwords may be.
 
+use crate::auth::visitors::random;
+
 /// Characters of a name.
 const NAME: std::ops::RangeInclusive<usize> = 2..=64;
 /// Characters of a password (NIST SP 800-63B: long is good, no rules of signs).
@@ -42,6 +44,14 @@ pub(crate) fn problem_of_password(password: &str, name: &str) -> Option<&'static
     } else {
         None
     }
+}
+
+/// A password for somebody else, who takes another one when he signs in: a hundred bits in signs that are not mistaken for others.
+pub(crate) fn random_password() -> String {
+    const SIGNS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let sign = |byte: &u8| char::from(SIGNS[usize::from(*byte) % SIGNS.len()]);
+    let groups = random::<20>();
+    groups.chunks(5).map(|group| group.iter().map(sign).collect::<String>()).collect::<Vec<_>>().join("-")
 }
 
 /// Whether a password can be anybody's at all.

@@ -99,6 +99,7 @@ pub(crate) struct KeyForm {
     agents: Option<String>,
     conversations: Option<String>,
     endpoints: Option<String>,
+    admin: Option<String>,
 }
 
 /// `POST /auth/keys`. The answer is the only page that shows the key.
@@ -108,7 +109,7 @@ pub(crate) async fn make_key(
     sent: Result<Form<KeyForm>, FormRejection>,
 ) -> Result<Response, Trouble> {
     let Ok(Form(sent)) = sent else { return Ok(unreadable()) };
-    let chosen = [&sent.agents, &sent.conversations, &sent.endpoints];
+    let chosen = [&sent.agents, &sent.conversations, &sent.endpoints, &sent.admin];
     let scopes: Vec<_> = Scope::ALL.into_iter().zip(chosen).filter(|(_, chosen)| chosen.is_some()).collect();
     let scopes: Vec<_> = scopes.into_iter().map(|(scope, _)| scope).collect();
     match new_key(&accounts, &member.caller.user_id, &sent.name, &scopes, sent.days).await? {

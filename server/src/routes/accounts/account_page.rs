@@ -51,6 +51,7 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
         Notice::Key(text) => (None, Some(text), None),
         Notice::NewKey(key) => (None, None, Some(key)),
     };
+    let is_admin = crate::routes::admin::is_admin(&caller);
     let content = view! {
         <div class="cw-account">
             <header class="cw-account-head">
@@ -58,6 +59,7 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
                     <h1>{caller.name.clone().unwrap_or_else(|| caller.user_id.clone())}</h1>
                     <p class="cw-account-note">{roles}</p>
                 </div>
+                {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Administration"</a> })}
                 <a class="cw-button" href="/">"Back"</a>
                 <form method="post" action="/auth/sign-out">
                     <button class="cw-button">"Sign out"</button>
@@ -65,7 +67,7 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
             </header>
             {done(changed)}
             {sessions_view(sessions, &session_id)}
-            {keys_view(keys, new_key, wrong_key)}
+            {keys_view(keys, new_key, wrong_key, is_admin)}
             {password_view(&caller, wrong_password)}
         </div>
     };
@@ -121,7 +123,7 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
     }
 }
 
-fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>) -> impl IntoView {
+fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> impl IntoView {
     let line = |key: ApiKeyRow| {
         let ends = if key.expires_at <= now() { "expired" } else { "good until" };
         let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", minute(at)));
@@ -163,6 +165,7 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>) -
                     <label><input type="checkbox" name="agents" checked />"Asking agents"</label>
                     <label><input type="checkbox" name="conversations" />"Conversations"</label>
                     <label><input type="checkbox" name="endpoints" />"Calling endpoints"</label>
+                    {is_admin.then(|| view! { <label><input type="checkbox" name="admin" />"Administration"</label> })}
                 </fieldset>
                 <label class="cw-account-field">
                     <span>"Good for"</span>

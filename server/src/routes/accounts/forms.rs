@@ -67,12 +67,12 @@ impl Field {
 }
 
 /// What went wrong, read out at once.
-pub(super) fn problem(text: Option<String>) -> impl IntoView {
+pub(in crate::routes) fn problem(text: Option<String>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-problem" role="alert">{text}</p> })
 }
 
 /// What went well.
-pub(super) fn done(text: Option<&'static str>) -> impl IntoView {
+pub(in crate::routes) fn done(text: Option<&'static str>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-done" role="status">{text}</p> })
 }
 

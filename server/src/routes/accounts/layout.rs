@@ -11,6 +11,11 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
 /// A page. Its own `Referrer-Policy`, because browsers that know no other way tell by `Origin` where a form comes from, and leave
 /// that out, too, where no referrer may be told.
 pub(super) fn page(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
+    document(status, title, view! { <main class="cw-account-page">{content}</main> })
+}
+
+/// A document with this body.
+pub(in crate::routes) fn document(status: StatusCode, title: &str, content: impl IntoView + 'static) -> Response {
     let title = format!("{title} · Chatwright");
     let document = view! {
         <!DOCTYPE html>
@@ -24,9 +29,7 @@ pub(super) fn page(status: StatusCode, title: &str, content: impl IntoView + 'st
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
                 <title>{title}</title>
             </head>
-            <body>
-                <main class="cw-account-page">{content}</main>
-            </body>
+            <body>{content}</body>
         </html>
     };
     let mut response = (status, Html(document.to_html())).into_response();
@@ -58,7 +61,7 @@ pub(super) fn sheet(status: StatusCode, title: &'static str, content: impl IntoV
 }
 
 /// A page that says one thing.
-pub(super) fn message(status: StatusCode, title: &'static str, text: &'static str) -> Response {
+pub(in crate::routes) fn message(status: StatusCode, title: &'static str, text: &'static str) -> Response {
     let content = view! {
         <p class="cw-account-note">{text}</p>
         <a class="cw-button" href="/">
@@ -69,6 +72,6 @@ pub(super) fn message(status: StatusCode, title: &'static str, text: &'static st
 }
 
 /// There is nothing here.
-pub(super) fn nothing() -> Response {
+pub(in crate::routes) fn nothing() -> Response {
     message(StatusCode::NOT_FOUND, "There is no page here", "The address may be mistyped.")
 }

@@ -4,8 +4,8 @@
 mod account;
 mod account_page;
 mod api;
-mod forms;
-mod layout;
+pub(super) mod forms;
+pub(super) mod layout;
 mod new_account;
 mod sign_in;
 

@@ -1,0 +1,136 @@
+//! What stands around the pages of the administration.
+
+use super::Admin;
+use crate::routes::accounts::layout::document;
+use axum::http::StatusCode;
+use axum::response::Response;
+use jiff::Timestamp;
+use leptos::prelude::*;
+use wire::UserError;
+
+/// The pages, in the order of the menu.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tab {
+    Overview,
+    Users,
+    Conversations,
+    Feedback,
+    Audit,
+}
+
+impl Tab {
+    const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Overview, "/admin", "Overview"),
+        (Self::Users, "/admin/users", "Users"),
+        (Self::Conversations, "/admin/conversations", "Conversations"),
+        (Self::Feedback, "/admin/feedback", "Feedback"),
+        (Self::Audit, "/admin/audit", "Audit log"),
+    ];
+}
+
+/// A page with the menu.
+pub(super) fn page(
+    admin: &Admin,
+    tab: Tab,
+    status: StatusCode,
+    title: &str,
+    content: impl IntoView + 'static,
+) -> Response {
+    let who = admin.0.name.clone().unwrap_or_else(|| "Owner".to_owned());
+    let link = |(of, path, name): (Tab, &'static str, &'static str)| {
+        let current = (of == tab).then_some("page");
+        view! { <li><a href=path aria-current=current>{name}</a></li> }
+    };
+    let body = view! {
+        <a class="cw-admin-skip" href="#content">"Skip to the content"</a>
+        <header class="cw-admin-bar">
+            <strong>"Administration"</strong>
+            <nav aria-label="Administration">
+                <ul class="cw-admin-menu">{Tab::ALL.map(link).collect_view()}</ul>
+            </nav>
+            <span class="cw-admin-who">{who}</span>
+            <a href="/">"Back to the pages"</a>
+        </header>
+        <main class="cw-admin" id="content" tabindex="-1">
+            <h1>{title.to_owned()}</h1>
+            {content}
+        </main>
+    };
+    document(status, title, body)
+}
+
+/// A failure, with the way back.
+pub(super) fn failed(error: &UserError) -> Response {
+    let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+    let body = view! {
+        <main class="cw-account-page">
+            <div class="cw-account-sheet">
+                <h1>"This did not work"</h1>
+                <p class="cw-account-problem" role="alert">{error.message.clone()}</p>
+                <a class="cw-button" href="/admin">"Go to the overview"</a>
+            </div>
+        </main>
+    };
+    document(status, "This did not work", body)
+}
+
+/// A time to the minute.
+pub(super) fn minute(at: i64) -> String {
+    shown(at, "%-d %b %Y, %H:%M")
+}
+
+/// A day as people read it.
+pub(super) fn day(at: i64) -> String {
+    shown(at, "%-d %b %Y")
+}
+
+/// A day as addresses have it.
+pub(super) fn iso_day(at: i64) -> String {
+    shown(at, "%Y-%m-%d")
+}
+
+fn shown(at: i64, format: &str) -> String {
+    Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime(format).to_string())
+}
+
+/// A whole number with its thousands apart.
+pub(super) fn number(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// US dollars.
+pub(super) fn dollars(value: f64) -> String {
+    if value == 0.0 || value >= 0.01 { format!("${value:.2}") } else { "<$0.01".to_owned() }
+}
+
+/// Milliseconds as seconds.
+pub(super) fn seconds(ms: f64) -> String {
+    format!("{:.1} s", ms / 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        let check = |value: f64, expected: &str| assert_eq!(number(value), expected);
+        check(0.0, "0");
+        check(999.0, "999");
+        check(1_000.0, "1,000");
+        check(1_234_567.4, "1,234,567");
+        assert_eq!([0.0, 0.004, 0.01, 12.345].map(dollars), ["$0.00", "<$0.01", "$0.01", "$12.35"]);
+        assert_eq!(
+            (seconds(1_540.0), iso_day(0), minute(0)),
+            ("1.5 s".into(), "1970-01-01".into(), "1 Jan 1970, 00:00".into())
+        );
+    }
+}

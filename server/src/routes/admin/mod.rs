@@ -1,0 +1,145 @@
+//! What who answers for the system sees and does: plain pages under `/admin`, which need no script, and the same for programs under
+//! `/api/admin`. For everybody else there is nothing here.
+
+mod api;
+mod audit;
+mod chart;
+mod conversation_page;
+mod conversations;
+mod feedback;
+mod layout;
+mod lists;
+mod overview;
+mod users;
+mod users_page;
+
+use crate::auth::Asker;
+use crate::auth::password::now;
+use crate::error::HttpError;
+use crate::router::AppState;
+use crate::routes::accounts::{self, SIGN_IN, encoded, see_other};
+use axum::Router;
+use axum::extract::FromRequestParts;
+use axum::http::Method;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use chat::Caller;
+use serde_json::Value;
+use store::{AuditEntry, AuditOutcome, StoreError};
+use uuid::Uuid;
+use wire::{ErrorCode, UserError};
+
+/// All of it.
+pub(crate) fn routes() -> Router<AppState> {
+    let pages = Router::new()
+        .route("/admin", get(overview::show))
+        .route("/admin/users", get(users_page::list).post(users_page::add))
+        .route("/admin/users/{id}", get(users_page::show))
+        .route("/admin/users/{id}/{act}", post(users_page::act))
+        .route("/admin/conversations", get(conversations::list))
+        .route("/admin/conversations/{id}", get(conversations::show))
+        .route("/admin/conversations/{id}/export", get(conversations::export))
+        .route("/admin/conversations/{id}/delete", post(conversations::delete))
+        .route("/admin/feedback", get(feedback::list))
+        .route("/admin/audit", get(audit::list))
+        .route("/admin/audit.csv", get(audit::csv));
+    let programs = Router::new()
+        .route("/api/admin/overview", get(api::overview))
+        .route("/api/admin/users", get(api::users).post(api::add_user))
+        .route("/api/admin/users/{id}", get(api::user).patch(api::change_user).delete(api::delete_user))
+        .route("/api/admin/users/{id}/password", post(api::reset_password))
+        .route("/api/admin/users/{id}/sessions", axum::routing::delete(api::end_sessions))
+        .route("/api/admin/conversations", get(api::conversations))
+        .route("/api/admin/conversations/{id}", get(api::conversation).delete(api::delete_conversation))
+        .route("/api/admin/feedback", get(api::feedback))
+        .route("/api/admin/audit", get(api::audit))
+        .route("/api/admin/audit/verify", get(api::verify));
+    pages.merge(programs)
+}
+
+/// Whether he answers for the system.
+pub(crate) fn is_admin(caller: &Caller) -> bool {
+    caller.is_authenticated && caller.roles.iter().any(|role| role == store::ADMIN)
+}
+
+/// Somebody who answers for the system. It is the first thing that a route asks for, so that nobody else learns anything (A8).
+pub(crate) struct Admin(pub(super) Caller);
+
+impl FromRequestParts<AppState> for Admin {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        let caller = parts.extensions.get::<Caller>();
+        if let Some(caller) = caller.filter(|caller| is_admin(caller)) {
+            return Ok(Self(caller.clone()));
+        }
+        let path = parts.uri.path();
+        if path.starts_with("/api/") {
+            return Err(HttpError(UserError::not_found()).into_response());
+        }
+        // His session may have ended: the sign-in page is for anybody, and tells nothing.
+        let may_sign_in = caller.is_some_and(|caller| !caller.is_authenticated)
+            && parts.extensions.get::<Asker>().is_some()
+            && state.composition.current.authentication().accounts().is_some();
+        let asked = parts.uri.path_and_query().map_or(path, |asked| asked.as_str());
+        Err(match may_sign_in && parts.method == Method::GET {
+            true => see_other(&format!("{SIGN_IN}?next={}", encoded(asked)), None),
+            false => accounts::layout::nothing(),
+        })
+    }
+}
+
+impl Admin {
+    /// The row of the audit log for something that he does: a tool call that he makes himself. `what` has a colon before it, which no
+    /// tool of an agent has.
+    fn entry(&self, what: &str, conversation_id: &str, about: Value) -> AuditEntry {
+        AuditEntry {
+            at: now(),
+            user_id: self.0.user_id.clone(),
+            agent_id: String::new(),
+            conversation_id: conversation_id.to_owned(),
+            message_id: String::new(),
+            run_id: String::new(),
+            call_id: Uuid::now_v7().to_string(),
+            tool: format!("admin:{what}"),
+            arguments: about,
+            gates: Vec::new(),
+            outcome: AuditOutcome::Ok,
+            duration_ms: None,
+        }
+    }
+}
+
+/// What an administrator reads when the store failed.
+fn of_store(error: StoreError) -> UserError {
+    match error {
+        StoreError::NotFound => UserError::not_found(),
+        StoreError::Invalid(_) => UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours."),
+        error => {
+            tracing::error!(%error, "the administration cannot reach the database");
+            UserError::new(ErrorCode::Unavailable, "This cannot be read or saved just now. Try again in a moment.")
+        }
+    }
+}
+
+/// A failure as a page.
+pub(crate) struct PageError(UserError);
+
+impl From<UserError> for PageError {
+    fn from(error: UserError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<StoreError> for PageError {
+    fn from(error: StoreError) -> Self {
+        Self(of_store(error))
+    }
+}
+
+impl IntoResponse for PageError {
+    fn into_response(self) -> Response {
+        layout::failed(&self.0)
+    }
+}
