@@ -4,7 +4,7 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, copies, endpoints, folders, grants, health, pages,
+    accounts, admin, agent, change, config, conversations, copies, endpoints, files, folders, grants, health, pages,
     remote_agent, runs, search, site,
 };
 use crate::telemetry::requests;
@@ -40,23 +40,29 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/remote-agent/resource", post(remote_agent::resource))
         .layer(from_fn(auth::check_origin));
     let anyone = Router::new().route("/shared/{id}", get(copies::shared));
-    let gated =
-        for_callers().layer(from_fn_with_state(state.clone(), auth::name_caller)).layer(from_fn(auth::check_origin));
+    let bound = RequestBodyLimitLayer::new(limits.body_bytes);
+    let gated = for_callers()
+        .layer(bound.clone())
+        .merge(uploads())
+        .layer(from_fn_with_state(state.clone(), auth::name_caller))
+        .layer(from_fn(auth::check_origin));
     let routes = gated
-        .merge(operators)
-        .merge(anyone)
-        .merge(platforms)
+        .merge(operators.merge(anyone).merge(platforms).layer(bound))
         .layer(from_fn_with_state(state.clone(), auth::check_host))
         .merge(probes)
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyTimeoutLayer::new(limits.body_read))
-        .layer(RequestBodyLimitLayer::new(limits.body_bytes))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
         .layer(CatchPanicLayer::custom(requests::panicked))
         .layer(from_fn(requests::follow));
     routes.with_state(state)
+}
+
+/// What takes bodies that are larger than those of other requests, and counts their bytes itself.
+pub(crate) fn uploads() -> Router<AppState> {
+    Router::new().route("/api/files", post(files::upload))
 }
 
 /// The routes that need to know who calls: an extension of the request names the [`chat::Caller`].
@@ -84,6 +90,7 @@ pub(crate) fn for_callers() -> Router<AppState> {
         .route("/api/shares/{id}", delete(copies::unshare))
         .route("/api/folders", get(folders::list).post(folders::add))
         .route("/api/folders/{id}", patch(folders::rename).delete(folders::delete))
+        .route("/api/files/{id}", get(files::show).delete(files::delete))
         .route("/api/search", get(search::search));
     let accounts = Router::new()
         .route("/auth/sign-in", get(accounts::sign_in_form).post(accounts::sign_in))

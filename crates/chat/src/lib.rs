@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod admin;
+mod attached;
 mod audit;
 mod change;
 mod clock;
@@ -8,6 +9,7 @@ mod conversations;
 mod errors;
 mod expiry;
 mod export;
+mod files;
 #[cfg(test)]
 mod golden;
 #[cfg(test)]
@@ -26,6 +28,7 @@ mod send;
 mod settle;
 mod share;
 mod sink;
+mod sniff;
 mod standing;
 mod steps;
 mod telemetry;
@@ -37,6 +40,7 @@ mod watch;
 
 pub use clock::Clock;
 pub use export::{Exported, ExportedMessage, FORMAT};
+pub use files::{FileBounds, NewUpload};
 pub use hooks::{Hook, Hooks};
 pub use share::SharedCopy;
 pub use steps::ConversationUsage;
@@ -130,6 +134,8 @@ pub struct AgentRequest<'a> {
     pub shared_state: &'a Map<String, Value>,
     /// The page's query string.
     pub url_query: &'a Map<String, Value>,
+    /// The switches of the composer, `true` or `false`.
+    pub switches: &'a Map<String, Value>,
 }
 
 impl<'a> AgentRequest<'a> {
@@ -141,6 +147,7 @@ impl<'a> AgentRequest<'a> {
             conversation_id: &request.conversation_id,
             shared_state: &request.shared_state,
             url_query: &request.url_query,
+            switches: &request.switches,
         }
     }
 }
@@ -191,6 +198,7 @@ impl Chat {
         let registry = Arc::new(live::Registry::default());
         let journal = journal::Journal::start(store.clone(), registry.clone());
         purge::purge(&store, now()).await?;
+        files::purge(&store, now()).await?;
         let purge = purge::start(store.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
         Ok(Self {

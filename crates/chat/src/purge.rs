@@ -1,6 +1,8 @@
-//! The end of deleted conversations: out of sight at once, gone for good when the time for an undo is over.
+//! The end of deleted conversations: out of sight at once, gone for good when the time for an undo is over. And of files that no
+//! message uses.
 
 use crate::audit::{self, Subject};
+use crate::files;
 use std::time::Duration;
 use store::{AuditEntry, Deleted, Store, StoreError};
 use tokio_util::task::AbortOnDropHandle;
@@ -25,6 +27,9 @@ pub(crate) fn start(store: Store) -> AbortOnDropHandle<()> {
             }
             if let Err(error) = purge_users(&store).await {
                 tracing::error!(%error, "deleted users could not be taken away");
+            }
+            if let Err(error) = files::purge(&store, crate::now()).await {
+                tracing::error!(%error, "files that no message uses could not be taken away");
             }
         }
     }))

@@ -4,7 +4,9 @@
 use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
-use crate::{AgentRequest, Caller, Hooks, Inner, Sent, errors, run, settle, standing, telemetry, to_prompt, watch};
+use crate::{
+    AgentRequest, Caller, Hooks, Inner, Sent, attached, errors, run, settle, standing, telemetry, to_prompt, watch,
+};
 use agent::PendingCall;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
@@ -17,6 +19,10 @@ const MAX_TEXT_BYTES: usize = 256 * 1024;
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 /// Messages that a client may bring into a new conversation.
 const MAX_HISTORY: usize = 500;
+/// Switches of a composer.
+const MAX_SWITCHES: usize = 50;
+/// Bytes of a switch's key.
+const MAX_SWITCH_KEY: usize = 64;
 /// Characters of a title.
 const MAX_TITLE: usize = 60;
 /// What the model reads when an interrupted answer is to go on.
@@ -56,8 +62,11 @@ impl Plan {
 
 impl Inner {
     /// See [`crate::Chat::send`].
-    pub(crate) async fn send(self: &Arc<Self>, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
+    pub(crate) async fn send(self: &Arc<Self>, caller: &Caller, mut request: SendRequest) -> Result<Sent, UserError> {
         check(&request)?;
+        if let Submission::Message { message, .. } = &mut request.submission {
+            attached::check(&self.store, &caller.user_id, message).await.map_err(errors::of_store)?;
+        }
         let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
         let hooks = self.agents.hooks(&AgentRequest::of(caller, &request));
         // What is read below must still hold when the run begins: of two decisions at once, one is entered.
@@ -116,6 +125,10 @@ impl Inner {
         plan: Plan,
     ) -> Result<Sent, UserError> {
         self.admit()?;
+        // Read before the run begins: a store that fails here leaves nothing behind.
+        let read = attached::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::of_store)?;
+        let prompt = prompt(&read, &plan.message, plan.continues, plan.go_on);
+        drop(read);
         let now = crate::now();
         let begin = BeginRun {
             conversation_id: request.conversation_id.clone(),
@@ -147,7 +160,6 @@ impl Inner {
                 };
                 let grants = self.grants(caller, &identity.conversation_id);
                 let pending = self.with_grants(&plan.message, plan.pending, &agent.id, &grants).await;
-                let prompt = prompt(&plan.history, &plan.message, plan.continues, plan.go_on);
                 let observer = hooks.map(|hooks| Observer::new(hooks, plan.history, &agent));
                 let message_id = plan.message.id.clone();
                 let live = LiveRun::new(identity, plan.message, plan.continues, self.stopping.child_token());
@@ -457,6 +469,10 @@ pub(crate) fn new_id() -> String {
 /// The bounds of a submission.
 fn check(request: &SendRequest) -> Result<(), UserError> {
     check_id("/conversationId", &request.conversation_id)?;
+    let is_switch = |(key, value): (&String, &serde_json::Value)| key.len() <= MAX_SWITCH_KEY && value.is_boolean();
+    if request.switches.len() > MAX_SWITCHES || !request.switches.iter().all(is_switch) {
+        return Err(UserError::invalid("/switches", "A switch is `true` or `false`."));
+    }
     match &request.submission {
         Submission::Message { message, .. } => check_message(message),
         Submission::Answers { answers } => check_answers(answers),
@@ -471,6 +487,10 @@ fn check_message(message: &UiMessage) -> Result<(), UserError> {
     }
     if accepted(message).parts.is_empty() || (message.text().trim().is_empty() && !has_file(message)) {
         return Err(UserError::invalid("/message/parts", "The message is empty."));
+    }
+    if message.parts.iter().filter(|part| matches!(part, UiPart::File(_))).count() > attached::MAX_FILES {
+        let message = format!("A message has at most {} files.", attached::MAX_FILES);
+        return Err(UserError::invalid("/message/parts", message));
     }
     if message.text().len() > MAX_TEXT_BYTES {
         let message = format!("The message is too long: {} KB at most.", MAX_TEXT_BYTES / 1024);

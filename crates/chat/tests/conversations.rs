@@ -102,6 +102,7 @@ fn request(conversation_id: &str, submission: Submission) -> SendRequest {
         submission,
         shared_state: Map::new(),
         url_query: Map::new(),
+        switches: Map::new(),
     }
 }
 

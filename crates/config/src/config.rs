@@ -267,8 +267,12 @@ pub struct Limits {
     pub header_read: Duration,
     /// For the body of a request.
     pub body_read: Duration,
-    /// Bytes of a request's body.
+    /// Bytes of a request's body; files have a bound of their own.
     pub body_bytes: usize,
+    /// Bytes of a file that a user attaches.
+    pub file_bytes: u64,
+    /// Bytes of all files that one user keeps.
+    pub user_file_bytes: u64,
     /// Open connections.
     pub connections: usize,
     /// Open connections from one address.

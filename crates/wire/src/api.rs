@@ -25,6 +25,9 @@ pub struct SendRequest {
     /// The page's query string.
     #[serde(default)]
     pub url_query: Map<String, Value>,
+    /// The switches of the composer: `true` or `false`, by key.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub switches: Map<String, Value>,
 }
 
 /// What is sent.

@@ -5,6 +5,7 @@
 
 pub mod messages;
 pub mod properties;
+pub mod sender;
 mod shared;
 
 pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
@@ -12,6 +13,7 @@ pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
     Input, TableColumn, TableProperties, TabsProperties, Welcome,
 };
+pub use sender::{Attachments, Sender, SenderCommand, SenderSwitch};
 pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
 
 use crate::read::{read_names, read_struct};

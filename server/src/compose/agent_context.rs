@@ -13,8 +13,8 @@ const MAX_FIELDS: usize = 200;
 
 /// The agent, told where the user is.
 pub(super) fn with_page_context(agent: &Arc<Agent>, request: &AgentRequest<'_>) -> Arc<Agent> {
-    let AgentRequest { caller, page_id, conversation_id, url_query, .. } = request;
-    Arc::new(told(agent, tools::context::page(page_id, &caller.user_id, conversation_id, url_query)))
+    let AgentRequest { caller, page_id, conversation_id, url_query, switches, .. } = request;
+    Arc::new(told(agent, tools::context::page(page_id, &caller.user_id, conversation_id, url_query, switches)))
 }
 
 /// The agent with a block of facts in front of its instructions.

@@ -75,7 +75,9 @@ pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
         ("conversationId", request.conversation_id),
     ];
     context.extend(texts.map(|(key, text)| (key.to_owned(), text.into())));
-    for (key, values) in [("urlQuery", request.url_query), ("sharedState", request.shared_state)] {
+    let objects =
+        [("urlQuery", request.url_query), ("sharedState", request.shared_state), ("switches", request.switches)];
+    for (key, values) in objects {
         if !values.is_empty() {
             context.insert(key.to_owned(), Value::Object(values.clone()));
         }

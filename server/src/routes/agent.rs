@@ -30,6 +30,8 @@ pub(crate) struct Body {
     url_query: Map<String, Value>,
     #[serde(default)]
     shared_state: Map<String, Value>,
+    #[serde(default)]
+    switches: Map<String, Value>,
 }
 
 /// Which conversation.
@@ -70,6 +72,7 @@ pub(crate) async fn send(
         submission,
         shared_state: body.shared_state,
         url_query: body.url_query,
+        switches: body.switches,
     };
     Ok(stream::response(chat.send(&caller, request).await?.frames, heartbeat))
 }

@@ -8,6 +8,7 @@ pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod copies;
 pub(crate) mod endpoints;
+pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod grants;
 pub(crate) mod health;

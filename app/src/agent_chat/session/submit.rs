@@ -243,6 +243,7 @@ impl Session {
             submission,
             shared_state,
             url_query: browser::url_query(),
+            switches: Map::new(),
         })
     }
 

@@ -135,6 +135,7 @@ pub(crate) fn request(submission: Submission) -> SendRequest {
         submission,
         shared_state: Map::new(),
         url_query: Map::new(),
+        switches: Map::new(),
     }
 }
 

@@ -131,6 +131,7 @@ impl House {
             submission,
             shared_state: Map::new(),
             url_query: Map::new(),
+            switches: Map::new(),
         };
         self.chat.send(&ada(), request).await
     }

@@ -29,9 +29,15 @@ pub(crate) struct LimitsEntry {
     /// Milliseconds for the body of a request.
     #[schemars(range(min = 1, max = 3_600_000))]
     body_read_ms: u64,
-    /// Bytes of a request's body.
+    /// Bytes of a request's body; files have a bound of their own.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     body_bytes: usize,
+    /// Bytes of a file that a user attaches to a message.
+    #[schemars(range(min = 1024, max = 1_073_741_824))]
+    file_bytes: u64,
+    /// Bytes of all files that one user keeps.
+    #[schemars(range(min = 4096, max = 1_099_511_627_776_u64))]
+    user_file_bytes: u64,
     /// Open connections.
     #[schemars(range(min = 1, max = 1_000_000))]
     connections: usize,
@@ -70,6 +76,8 @@ impl Default for LimitsEntry {
             header_read_ms: 10_000,
             body_read_ms: 30_000,
             body_bytes: 1 << 20,
+            file_bytes: 20 << 20,
+            user_file_bytes: 500 << 20,
             connections: 8_000,
             connections_per_address: 200,
             heartbeat_ms: 15_000,
@@ -91,6 +99,8 @@ impl From<LimitsEntry> for Limits {
             header_read: ms(entry.header_read_ms),
             body_read: ms(entry.body_read_ms),
             body_bytes: entry.body_bytes,
+            file_bytes: entry.file_bytes,
+            user_file_bytes: entry.user_file_bytes,
             connections: entry.connections,
             connections_per_address: entry.connections_per_address,
             heartbeat: ms(entry.heartbeat_ms),

@@ -8,6 +8,7 @@ mod branches;
 mod conversations;
 mod copies;
 mod faults;
+mod files;
 mod grants;
 mod journal;
 mod ledger;

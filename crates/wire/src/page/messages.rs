@@ -207,12 +207,12 @@ impl Roles {
     }
 }
 
-fn is_on(own: &Map<String, Value>, key: &str, default: bool) -> bool {
+pub(super) fn is_on(own: &Map<String, Value>, key: &str, default: bool) -> bool {
     own.get(key).and_then(Value::as_bool).unwrap_or(default)
 }
 
 /// One text or several.
-fn texts(own: Option<&Value>) -> Vec<String> {
+pub(super) fn texts(own: Option<&Value>) -> Vec<String> {
     match own {
         Some(Value::String(text)) => vec![text.clone()],
         Some(Value::Array(texts)) => texts.iter().filter_map(Value::as_str).map(str::to_owned).collect(),

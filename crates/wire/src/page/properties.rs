@@ -1,6 +1,7 @@
 //! The properties of blocks as types: for pages in Rust, and for the few that the server itself reads.
 
 use super::messages::{MessageActions, MessageDisplay, Roles};
+use super::sender::Sender;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -172,6 +173,11 @@ pub struct AgentChatProperties {
     pub message_display: MessageDisplay,
     /// Who speaks.
     pub roles: Roles,
+    /// What the composer can do.
+    pub sender: Sender,
+    /// Offered below the newest answer; each is sent as it stands.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub suggestions: Vec<String>,
 }
 
 impl AgentChatProperties {
@@ -186,6 +192,8 @@ impl AgentChatProperties {
             actions: object("actions").map(MessageActions::read).unwrap_or_default(),
             message_display: object("messageDisplay").map(MessageDisplay::read).unwrap_or_default(),
             roles: object("roles").map(Roles::read).unwrap_or_default(),
+            sender: object("sender").map(Sender::read).unwrap_or_default(),
+            suggestions: properties.get("suggestions").map(labels).unwrap_or_default(),
         }
     }
 }
@@ -201,17 +209,21 @@ pub struct Welcome {
     pub prompts: Vec<String>,
 }
 
+/// Things to click: texts, or objects with a `label`.
+pub fn labels(list: &Value) -> Vec<String> {
+    let label = |item: &Value| match item {
+        Value::Object(own) => text(own, "label"),
+        other => as_text(other),
+    };
+    list.as_array().into_iter().flatten().filter_map(label).collect()
+}
+
 impl Welcome {
     fn read(own: &Map<String, Value>) -> Self {
-        let prompt = |prompt: &Value| match prompt {
-            Value::Object(own) => text(own, "label"),
-            other => as_text(other),
-        };
-        let prompts = own.get("prompts").and_then(Value::as_array).into_iter().flatten();
         Self {
             title: text(own, "title").unwrap_or_default(),
             description: text(own, "description").unwrap_or_default(),
-            prompts: prompts.filter_map(prompt).collect(),
+            prompts: own.get("prompts").map(labels).unwrap_or_default(),
         }
     }
 }
@@ -275,7 +287,7 @@ mod tests {
         expected["welcome"]["prompts"] = json!(["a", "b"]);
         let mut read = serde_json::to_value(&read).unwrap();
         // What is always there has tests of its own, in `messages`.
-        for key in ["messageDisplay", "roles"] {
+        for key in ["messageDisplay", "roles", "sender"] {
             read.as_object_mut().unwrap().remove(key).unwrap();
         }
         assert_eq!(read, expected);

@@ -3,6 +3,7 @@
 
 mod admin;
 mod conversations;
+mod files;
 mod grants;
 mod inside;
 mod modes;
@@ -10,7 +11,7 @@ mod routes;
 
 use crate::Site;
 use crate::compose::Composition;
-use crate::router::{AppState, for_callers};
+use crate::router::{AppState, for_callers, uploads};
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::http::{Method, Request, header};
@@ -83,7 +84,7 @@ fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
 
 /// The routes with what is behind them.
 async fn serve(config: &str) -> Router {
-    for_callers().with_state(state(config).await)
+    for_callers().merge(uploads()).with_state(state(config).await)
 }
 
 async fn state(config: &str) -> AppState {

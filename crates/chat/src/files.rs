@@ -1,0 +1,244 @@
+//! Files that users attach: kept as they come, read by their owner, and taken away when nothing needs them. `attached.rs` has what
+//! becomes of them in messages and prompts.
+
+use crate::{Caller, Chat, Inner, errors, sniff};
+use bytes::{Bytes, BytesMut};
+use futures::stream::BoxStream;
+use futures::{Stream, StreamExt};
+use std::sync::Arc;
+use std::time::Duration;
+use store::{FILE_PIECE, FileRow, NewFile, Store, StoreError};
+use wire::file::{FILES, KeptFile};
+use wire::{ErrorCode, UserError};
+
+/// How long a file is kept that no message uses.
+const UNUSED: Duration = Duration::from_secs(24 * 60 * 60);
+/// Files that are taken away at once.
+const BATCH: u32 = 20;
+/// Characters of a file's name.
+const MAX_NAME: usize = 200;
+
+/// How much users may keep.
+#[derive(Clone, Copy, Debug)]
+pub struct FileBounds {
+    /// Bytes of one file.
+    pub file: u64,
+    /// Bytes of all files of a user.
+    pub user: u64,
+}
+
+/// A file on its way.
+pub struct NewUpload<S> {
+    /// As its owner names it; of a path, the last part counts.
+    pub name: String,
+    /// How long it says that it is, in bytes.
+    pub length: Option<u64>,
+    /// Its bytes; an error: they end here without being complete.
+    pub bytes: S,
+}
+
+impl Chat {
+    /// Keeps a file for the caller. It is kept for a day; as long as a message of his uses it, it stays.
+    ///
+    /// # Errors
+    /// 413 for one that is too large, and when all of his would be too much; 422 for an empty one; 400 when it breaks off.
+    pub async fn keep_file<S, E>(
+        &self,
+        caller: &Caller,
+        bounds: FileBounds,
+        upload: NewUpload<S>,
+    ) -> Result<KeptFile, UserError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + Unpin + 'static,
+        E: Send + 'static,
+    {
+        if self.inner.tasks.is_closed() {
+            return Err(errors::draining());
+        }
+        // In a task of its own: a caller who hangs up must not leave a part of a file.
+        let (inner, owner) = (self.inner.clone(), caller.user_id.clone());
+        let task = self.inner.tasks.spawn(async move { inner.keep_file(owner, bounds, upload).await });
+        task.await.unwrap_or_else(|_| Err(errors::internal()))
+    }
+
+    /// A file of the caller's: what it is, and its bytes as they are read.
+    ///
+    /// # Errors
+    /// 404 for one that is not the caller's.
+    pub async fn file(
+        &self,
+        caller: &Caller,
+        id: &str,
+    ) -> Result<(KeptFile, BoxStream<'static, Result<Bytes, StoreError>>), UserError> {
+        let row = self.inner.store.file(&caller.user_id, id).await.map_err(errors::of_store)?;
+        let row = row.ok_or_else(UserError::not_found)?;
+        let bytes = pieces(self.inner.store.clone(), caller.user_id.clone(), row.id.clone());
+        Ok((kept(row), bytes))
+    }
+
+    /// Deletes a file of the caller's that no message uses.
+    ///
+    /// # Errors
+    /// 404 for one that is not the caller's, and for one that a message uses: that goes with its conversation.
+    pub async fn drop_file(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        let gone = self.inner.store.drop_file(&caller.user_id, id).await.map_err(errors::of_store)?;
+        if gone { Ok(()) } else { Err(UserError::not_found()) }
+    }
+}
+
+impl Inner {
+    async fn keep_file<S, E>(
+        self: Arc<Self>,
+        owner: String,
+        bounds: FileBounds,
+        upload: NewUpload<S>,
+    ) -> Result<KeptFile, UserError>
+    where
+        S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
+    {
+        let room = upload.length.unwrap_or(bounds.file);
+        if room > bounds.file {
+            return Err(too_large(bounds.file));
+        }
+        let id = crate::send::new_id();
+        let name = name(&upload.name);
+        let new = NewFile { id: id.clone(), name: name.clone(), room, now: crate::now() };
+        if !self.store.begin_file(&owner, new, bounds.user).await.map_err(errors::of_store)? {
+            let message = format!(
+                "Your files would be more than {} together. Delete conversations with files that you no longer need.",
+                size(bounds.user)
+            );
+            return Err(UserError::new(ErrorCode::TooLarge, message));
+        }
+        let arrived = arrive(&self.store, &owner, &id, &name, room, upload.bytes).await;
+        if arrived.is_err()
+            && let Err(error) = self.store.drop_file(&owner, &id).await
+        {
+            tracing::warn!(%error, "a part of a file could not be taken away; it goes within a day");
+        }
+        arrived
+    }
+}
+
+/// Stores the bytes as they come.
+async fn arrive<S, E>(
+    store: &Store,
+    owner: &str,
+    id: &str,
+    name: &str,
+    room: u64,
+    mut bytes: S,
+) -> Result<KeptFile, UserError>
+where
+    S: Stream<Item = Result<Bytes, E>> + Send + Unpin,
+{
+    let (mut piece, mut no, mut size) = (BytesMut::with_capacity(FILE_PIECE), 0, 0);
+    let mut kind = None;
+    let mut next = true;
+    while next {
+        match bytes.next().await {
+            Some(Ok(more)) => {
+                size += more.len() as u64;
+                if size > room {
+                    return Err(too_large(room));
+                }
+                piece.extend_from_slice(&more);
+            }
+            Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "The file broke off. Send it again.")),
+            None => next = false,
+        }
+        while piece.len() >= FILE_PIECE || (!next && !piece.is_empty()) {
+            let whole = piece.split_to(piece.len().min(FILE_PIECE)).freeze();
+            kind.get_or_insert_with(|| sniff::media_type(&whole, name));
+            store.add_piece(owner, id, no, whole).await.map_err(errors::of_store)?;
+            no += 1;
+        }
+    }
+    let Some(media_type) = kind else { return Err(UserError::invalid("/", "The file is empty.")) };
+    store.finish_file(owner, id, &media_type, size).await.map_err(errors::of_store)?;
+    Ok(kept(FileRow { id: id.to_owned(), name: name.to_owned(), media_type, size }))
+}
+
+/// The bytes of a file, piece by piece.
+fn pieces(store: Store, owner: String, id: String) -> BoxStream<'static, Result<Bytes, StoreError>> {
+    Box::pin(async_stream::try_stream! {
+        let mut no = 0;
+        while let Some(piece) = store.file_piece(&owner, &id, no).await? {
+            no += 1;
+            yield piece;
+        }
+    })
+}
+
+/// The whole of a file.
+pub(crate) async fn read(store: &Store, owner: &str, id: &str) -> Result<Vec<u8>, StoreError> {
+    let mut bytes = Vec::new();
+    let mut no = 0;
+    while let Some(piece) = store.file_piece(owner, id, no).await? {
+        no += 1;
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
+}
+
+/// Takes away what no message has used for a day, as of `now` (Unix time, milliseconds).
+pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
+    while store.purge_files(now - UNUSED.as_millis() as i64, BATCH).await? == u64::from(BATCH) {}
+    Ok(())
+}
+
+fn kept(row: FileRow) -> KeptFile {
+    KeptFile {
+        url: format!("{FILES}{}", row.id),
+        id: row.id,
+        media_type: row.media_type,
+        filename: row.name,
+        size: row.size,
+    }
+}
+
+/// The last part of what may be a path, without characters that are no part of a name.
+fn name(given: &str) -> String {
+    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String = last.chars().filter(|char| !char.is_control() && !is_direction(*char)).take(MAX_NAME).collect();
+    let clean = clean.trim().trim_start_matches('.').trim();
+    if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
+}
+
+/// Whether it turns the direction of what follows, so that a name looks like another one.
+fn is_direction(char: char) -> bool {
+    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn too_large(bound: u64) -> UserError {
+    UserError::new(ErrorCode::TooLarge, format!("The file is too large: {} at most.", size(bound)))
+}
+
+/// A number of bytes for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
+        _ => format!("{} MB", bytes / 1_048_576),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let check = |given: &str, expected: &str| assert_eq!(name(given), expected, "{given:?}");
+        check("report.pdf", "report.pdf");
+        check("../../etc/passwd", "passwd");
+        check("C:\\Users\\ada\\a.txt", "a.txt");
+        check(".htaccess", "htaccess");
+        check("a\r\nSet-Cookie: x", "aSet-Cookie: x");
+        check("invoice\u{202e}fdp.exe", "invoicefdp.exe");
+        for nothing in ["", ".", "..", "/", "  "] {
+            check(nothing, "file");
+        }
+        assert_eq!(name(&"é".repeat(300)).chars().count(), MAX_NAME);
+    }
+}

@@ -1,0 +1,88 @@
+//! What a file is, by its bytes. A name is only a word of who sends it.
+
+/// Bytes from the beginning that are looked at.
+pub(crate) const HEAD: usize = 8 * 1024;
+
+/// What nobody knows better.
+const UNKNOWN: &str = "application/octet-stream";
+
+/// The kinds of text that a name may tell apart. None of them is ever shown in a page as what it is.
+const TEXTS: [(&str, &str); 14] = [
+    ("md", "text/markdown"),
+    ("markdown", "text/markdown"),
+    ("csv", "text/csv"),
+    ("tsv", "text/tab-separated-values"),
+    ("json", "application/json"),
+    ("html", "text/html"),
+    ("htm", "text/html"),
+    ("css", "text/css"),
+    ("xml", "text/xml"),
+    ("svg", "image/svg+xml"),
+    ("yaml", "application/yaml"),
+    ("yml", "application/yaml"),
+    ("toml", "application/toml"),
+    ("sql", "application/sql"),
+];
+
+/// The kind of a file that begins with these bytes. The name decides only between kinds of text.
+pub(crate) fn media_type(head: &[u8], name: &str) -> String {
+    let head = &head[..head.len().min(HEAD)];
+    // Markup is text: what it is here depends on nothing that is in it.
+    if let Some(found) = infer::get(head).filter(|found| found.matcher_type() != infer::MatcherType::Text) {
+        return found.mime_type().to_owned();
+    }
+    if !is_text(head) {
+        return UNKNOWN.to_owned();
+    }
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).unwrap_or_default();
+    let known = TEXTS.iter().find(|(known, _)| *known == extension);
+    known.map_or("text/plain", |(_, kind)| kind).to_owned()
+}
+
+/// Whether a model can read it as text.
+pub(crate) fn is_text_kind(media_type: &str) -> bool {
+    media_type.starts_with("text/") || TEXTS.iter().any(|(_, kind)| *kind == media_type)
+}
+
+/// UTF-8 without control characters that no text has; the head may end within a character.
+fn is_text(head: &[u8]) -> bool {
+    let text = match std::str::from_utf8(head) {
+        Ok(text) => text,
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&head[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => return false,
+    };
+    !text.is_empty() && !text.chars().any(|char| char.is_control() && !"\t\n\r\u{c}\u{1b}".contains(char))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds() {
+        let check = |head: &[u8], name: &str, expected: &str| assert_eq!(media_type(head, name), expected, "{name}");
+        check(b"\x89PNG\r\n\x1a\n....", "report.pdf", "image/png");
+        check(b"\xff\xd8\xff\xe0....", "x", "image/jpeg");
+        check(b"RIFF\x10\0\0\0WEBPVP8 ", "x.exe", "image/webp");
+        check(b"GIF89a....", "x", "image/gif");
+        check(b"%PDF-1.7\n", "notes.txt", "application/pdf");
+        check(b"PK\x03\x04\x14\0\0\0", "x.txt", "application/zip");
+        // A polyglot is what its first bytes are.
+        check(b"GIF89a/*<script>alert(1)</script>*/", "x.html", "image/gif");
+        check(b"<!DOCTYPE html><script>", "x.png", "text/plain");
+        check(b"<!DOCTYPE html><script>", "x.html", "text/html");
+        check(b"<svg xmlns='http://www.w3.org/2000/svg'/>", "x.svg", "image/svg+xml");
+        check(b"a,b\n1,2\n", "Table.CSV", "text/csv");
+        check("caf\u{e9}".as_bytes(), "menu", "text/plain");
+        check(&"\u{e9}".repeat(HEAD).as_bytes()[..HEAD - 1], "cut", "text/plain");
+        check(b"a\0b", "x.txt", UNKNOWN);
+        check(b"\xfe\xff\0a", "x.txt", UNKNOWN);
+        assert!(!is_shown(b"<svg/>") && !is_shown(b"<html>"));
+    }
+
+    fn is_shown(head: &[u8]) -> bool {
+        wire::file::is_shown_inline(&media_type(head, "x.png"))
+    }
+}

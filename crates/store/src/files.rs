@@ -1,0 +1,163 @@
+//! Tables `files`, `file_pieces` and `file_uses`: what users attach to messages, each file its owner's. A file that no message uses goes
+//! after a while, one that is used goes with the last of its conversations.
+
+use crate::{Store, StoreError};
+use bytes::Bytes;
+use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
+
+/// Bytes of a piece: of all pieces but a file's last.
+pub const FILE_PIECE: usize = 256 * 1024;
+
+/// What a small file counts for when an owner's files are added up: the room that it takes.
+const LEAST_SIZE: i64 = 4096;
+
+/// A file that is about to arrive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewFile {
+    /// Unique.
+    pub id: String,
+    /// As its owner names it.
+    pub name: String,
+    /// Room to keep for it, in bytes.
+    pub room: u64,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+/// A file that has arrived.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRow {
+    /// Unique.
+    pub id: String,
+    /// As its owner named it.
+    pub name: String,
+    /// What its bytes say that it is.
+    pub media_type: String,
+    /// Bytes.
+    pub size: u64,
+}
+
+/// A single statement, so that of many at once none goes beyond the bound.
+const BEGIN: &str = "
+    INSERT INTO files (id, owner, name, size, created_at)
+    SELECT $1, $2, $3, $4, $5
+    WHERE (SELECT coalesce(sum(max(size, $6)), 0) FROM files WHERE owner = $2) + max($4, $6) <= $7";
+
+const ADD: &str = "
+    INSERT INTO file_pieces (file_id, no, bytes)
+    SELECT id, $3, $4 FROM files WHERE owner = $1 AND id = $2 AND media_type = ''";
+
+const FINISH: &str =
+    "UPDATE files SET media_type = $3, size = $4 WHERE owner = $1 AND id = $2 AND media_type = '' AND $3 <> ''";
+
+const ONE: &str = "SELECT id, name, media_type, size FROM files WHERE owner = $1 AND id = $2 AND media_type <> ''";
+
+const PIECE: &str = "
+    SELECT p.bytes FROM files f JOIN file_pieces p ON p.file_id = f.id
+    WHERE f.owner = $1 AND f.id = $2 AND f.media_type <> '' AND p.no = $3";
+
+const DROP: &str = "
+    DELETE FROM files
+    WHERE owner = $1 AND id = $2 AND NOT EXISTS (SELECT 1 FROM file_uses WHERE file_id = files.id)";
+
+const PURGE: &str = "
+    DELETE FROM files WHERE id IN (
+        SELECT id FROM files
+        WHERE created_at < $1 AND NOT EXISTS (SELECT 1 FROM file_uses WHERE file_id = files.id)
+        ORDER BY created_at LIMIT $2)";
+
+impl Store {
+    /// Keeps room for a file; false when all of the owner's files would then be more than `bound` bytes.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn begin_file(&self, owner: &str, file: NewFile, bound: u64) -> Result<bool, StoreError> {
+        let begin = sqlx::query(BEGIN).bind(file.id).bind(owner.to_owned()).bind(file.name).bind(number(file.room));
+        let begin = begin.bind(file.now).bind(LEAST_SIZE).bind(number(bound));
+        self.write(move |db| Box::pin(async move { Ok(begin.execute(db).await?.rows_affected() > 0) })).await
+    }
+
+    /// Adds piece `no` of a file that is arriving, counted from 0. Each but the last has [`FILE_PIECE`] bytes.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
+    pub async fn add_piece(&self, owner: &str, id: &str, no: u32, bytes: Bytes) -> Result<(), StoreError> {
+        let add = sqlx::query(ADD).bind(owner.to_owned()).bind(id.to_owned()).bind(no).bind(bytes.to_vec());
+        self.write(move |db| Box::pin(async move { one_row(add.execute(db).await?.rows_affected()) })).await
+    }
+
+    /// A file has arrived: what it is, and how many bytes it has.
+    ///
+    /// # Errors
+    /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
+    pub async fn finish_file(&self, owner: &str, id: &str, media_type: &str, size: u64) -> Result<(), StoreError> {
+        let finish = sqlx::query(FINISH).bind(owner.to_owned()).bind(id.to_owned()).bind(media_type.to_owned());
+        let finish = finish.bind(number(size));
+        self.write(move |db| Box::pin(async move { one_row(finish.execute(db).await?.rows_affected()) })).await
+    }
+
+    /// A file that has arrived; none when it is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn file(&self, owner: &str, id: &str) -> Result<Option<FileRow>, StoreError> {
+        let find = sqlx::query(ONE).bind(owner.to_owned()).bind(id.to_owned());
+        self.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(file).transpose() }))
+            .await
+    }
+
+    /// Piece `no` of a file; none after the last one, and when the file is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn file_piece(&self, owner: &str, id: &str, no: u32) -> Result<Option<Bytes>, StoreError> {
+        let find = sqlx::query(PIECE).bind(owner.to_owned()).bind(id.to_owned()).bind(no);
+        self.read(move |db| {
+            Box::pin(async move {
+                let row = find.fetch_optional(db).await?;
+                row.map(|row| Ok(Bytes::from(row.try_get::<Vec<u8>, _>("bytes")?))).transpose()
+            })
+        })
+        .await
+    }
+
+    /// Deletes a file that no message uses, whether it has arrived or not; whether there was one.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn drop_file(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
+        let drop = sqlx::query(DROP).bind(owner.to_owned()).bind(id.to_owned());
+        self.write(move |db| Box::pin(async move { Ok(drop.execute(db).await?.rows_affected() > 0) })).await
+    }
+
+    /// Deletes files of all owners that no message uses and that came before `before` (Unix time, milliseconds), at most `limit`: for
+    /// whoever takes them away, never for a request. How many there were.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn purge_files(&self, before: i64, limit: u32) -> Result<u64, StoreError> {
+        self.write(move |db| Box::pin(purge(db, before, limit))).await
+    }
+}
+
+async fn purge(db: &mut SqliteConnection, before: i64, limit: u32) -> Result<u64, StoreError> {
+    Ok(sqlx::query(PURGE).bind(before).bind(limit).execute(db).await?.rows_affected())
+}
+
+fn one_row(affected: u64) -> Result<(), StoreError> {
+    if affected == 0 { Err(StoreError::NotFound) } else { Ok(()) }
+}
+
+/// SQLite's integers have a sign.
+fn number(bytes: u64) -> i64 {
+    i64::try_from(bytes).unwrap_or(i64::MAX / 2)
+}
+
+fn file(row: &SqliteRow) -> Result<FileRow, StoreError> {
+    Ok(FileRow {
+        id: row.try_get("id")?,
+        name: row.try_get("name")?,
+        media_type: row.try_get("media_type")?,
+        size: row.try_get::<i64, _>("size")?.cast_unsigned(),
+    })
+}

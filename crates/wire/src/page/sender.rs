@@ -1,0 +1,193 @@
+//! What the composer of a chat can do (L-85).
+
+use super::messages::is_on;
+use super::properties::text;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// The composer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Sender {
+    /// Shown while it is empty.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placeholder: Option<String>,
+    /// Shift and Enter send, and Enter breaks the line; otherwise it is the other way round.
+    pub shift_enter_sends: bool,
+    /// What is sent while an answer is being written ends it; otherwise it waits for its end.
+    pub interrupts: bool,
+    /// Words may be spoken, where the browser understands them.
+    pub allow_speech: bool,
+    /// The files that may be attached; none without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub attachments: Option<Attachments>,
+    /// What can be switched on and off for the next message.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub switches: Vec<SenderSwitch>,
+    /// What `/` offers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<SenderCommand>,
+}
+
+/// The files that may be attached.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Attachments {
+    /// Kinds of files, as in HTML: `image/*`, `application/pdf`, `.csv`. Empty: all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accept: Vec<String>,
+    /// Bytes of one file, below the server's own bound.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_size: Option<u64>,
+}
+
+/// Something that can be switched on and off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SenderSwitch {
+    /// By which the agent and the page's events know it.
+    pub key: String,
+    /// What stands on it.
+    pub label: String,
+    /// A character or two in front of that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub icon: Option<String>,
+    /// Whether it is on at first.
+    pub default: bool,
+}
+
+/// Something that `/` offers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SenderCommand {
+    /// What is written behind the `/`.
+    pub name: String,
+    /// What it is for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What takes its place.
+    pub text: String,
+}
+
+impl Sender {
+    pub(super) fn read(own: &Map<String, Value>) -> Self {
+        let is = |key: &str, value: &str| text(own, key).as_deref() == Some(value);
+        let attachments = own.get("attachments").and_then(Value::as_object);
+        Self {
+            placeholder: text(own, "placeholder"),
+            shift_enter_sends: is("submitType", "shiftEnter"),
+            interrupts: is("whileRunning", "interrupt"),
+            allow_speech: is_on(own, "allowSpeech", false),
+            attachments: attachments.filter(|own| is_on(own, "enabled", false)).map(Attachments::read),
+            switches: objects(own, "switches").filter_map(SenderSwitch::read).collect(),
+            commands: objects(own, "commands").filter_map(SenderCommand::read).collect(),
+        }
+    }
+}
+
+fn objects<'a>(own: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &'a Map<String, Value>> {
+    own.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+}
+
+impl Attachments {
+    fn read(own: &Map<String, Value>) -> Self {
+        Self { accept: accepted(own.get("accept")), max_size: own.get("maxSize").and_then(Value::as_u64) }
+    }
+
+    /// Whether a file of this name and kind may be attached. The kind is what the browser says; the server looks again.
+    pub fn takes(&self, name: &str, media_type: &str) -> bool {
+        let (name, kind) = (name.to_ascii_lowercase(), media_type.to_ascii_lowercase());
+        let fits = |accept: &String| match accept.strip_suffix('*') {
+            Some(group) => kind.starts_with(group),
+            None if accept.starts_with('.') => name.ends_with(accept.as_str()),
+            None => kind == *accept,
+        };
+        self.accept.is_empty() || self.accept.iter().any(fits)
+    }
+}
+
+/// Kinds of files as they are written: a list, or one text with commas as in HTML.
+pub fn accepted(accept: Option<&Value>) -> Vec<String> {
+    let kinds: Vec<&str> = match accept {
+        Some(Value::String(text)) => text.split(',').collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    kinds.into_iter().map(|kind| kind.trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty()).collect()
+}
+
+/// Whether it names a kind of files: `.csv`, `image/*`, `image/png`.
+pub fn is_file_kind(kind: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-_".contains(&byte))
+    };
+    match (kind.strip_prefix('.'), kind.split_once('/')) {
+        (Some(extension), _) => is_word(extension),
+        (None, Some((group, "*"))) => is_word(group),
+        (None, Some((group, name))) => is_word(group) && is_word(name),
+        (None, None) => false,
+    }
+}
+
+impl SenderSwitch {
+    fn read(own: &Map<String, Value>) -> Option<Self> {
+        let key = text(own, "key")?;
+        let label = text(own, "label").unwrap_or_else(|| key.clone());
+        Some(Self { key, label, icon: text(own, "icon"), default: is_on(own, "default", false) })
+    }
+}
+
+impl SenderCommand {
+    fn read(own: &Map<String, Value>) -> Option<Self> {
+        Some(Self { name: text(own, "name")?, description: text(own, "description"), text: text(own, "text")? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_composer_as_it_is_written() {
+        let own = json!({
+            "submitType": "shiftEnter", "whileRunning": "interrupt",
+            "attachments": { "enabled": true, "accept": "image/*, .CSV", "maxSize": 100 },
+            "switches": [{ "key": "web" }, { "key": "deep", "label": "Think", "icon": "★", "default": true }],
+            "commands": [{ "name": "sum", "text": "Sum up." }],
+        });
+        let sender = Sender::read(own.as_object().unwrap());
+        assert_eq!(
+            serde_json::to_value(&sender).unwrap(),
+            json!({
+                "shiftEnterSends": true, "interrupts": true, "allowSpeech": false,
+                "attachments": { "accept": ["image/*", ".csv"], "maxSize": 100 },
+                "switches": [
+                    { "key": "web", "label": "web", "default": false },
+                    { "key": "deep", "label": "Think", "icon": "★", "default": true },
+                ],
+                "commands": [{ "name": "sum", "text": "Sum up." }],
+            })
+        );
+        let off = json!({ "attachments": { "accept": "image/*" } });
+        assert_eq!(Sender::read(off.as_object().unwrap()), Sender::default());
+    }
+
+    #[test]
+    fn which_files_are_taken() {
+        let check = |accept: &str, name: &str, kind: &str, expected: bool| {
+            let attachments = Attachments { accept: accepted(Some(&json!(accept))), max_size: None };
+            assert_eq!(attachments.takes(name, kind), expected, "{accept}: {name} {kind}");
+        };
+        check("", "a.exe", "", true);
+        check("image/*", "a.png", "image/png", true);
+        check("image/*", "a.png", "", false);
+        check("image/*,.pdf", "Report.PDF", "", true);
+        check("application/pdf", "a.pdf", "application/pdf", true);
+        check(".csv", "csv", "text/csv", false);
+        for kind in [".csv", "image/*", "application/vnd.ms-excel", ".tar.gz"] {
+            assert!(is_file_kind(kind), "{kind}");
+        }
+        for kind in ["csv", ".", "*", "image/", "*/*", "image/png;q=1", "a b/c"] {
+            assert!(!is_file_kind(kind), "{kind}");
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Files that users attach to messages: kept as they come, given to their owner alone, and never as something that could act in our pages.
+
+use crate::error::HttpError;
+use crate::router::AppState;
+use axum::body::Body;
+use axum::extract::{Path, Query, State};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use chat::{Caller, FileBounds, NewUpload};
+use serde::Deserialize;
+use wire::file::{KeptFile, is_shown_inline};
+
+/// Even where a browser shows it, nothing in it runs or loads anything.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox";
+
+/// What is told of a file beside its bytes.
+#[derive(Deserialize)]
+pub(crate) struct About {
+    #[serde(default)]
+    name: String,
+}
+
+/// `POST /api/files?name=NAME` with the bytes as its body; what they are is found out from them.
+pub(crate) async fn upload(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Query(about): Query<About>,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<(StatusCode, Json<KeptFile>), HttpError> {
+    let limits = &state.composition.limits;
+    let bounds = FileBounds { file: limits.file_bytes, user: limits.user_file_bytes };
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+    let upload = NewUpload { name: about.name, length, bytes: body.into_data_stream() };
+    Ok((StatusCode::CREATED, Json(state.composition.chat.keep_file(&caller, bounds, upload).await?)))
+}
+
+/// `GET /api/files/{id}`
+pub(crate) async fn show(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Result<Response, HttpError> {
+    let (file, bytes) = state.composition.chat.file(&caller, &id).await?;
+    let tag = format!("\"{}\"", file.id);
+    let about = [
+        (header::CONTENT_DISPOSITION, disposition(&file)),
+        (header::CONTENT_SECURITY_POLICY, POLICY.to_owned()),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff".to_owned()),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin".to_owned()),
+        // Asked for again each time: what was deleted, or is another user's by now, is not shown from a cache.
+        (header::CACHE_CONTROL, "private, no-cache".to_owned()),
+        (header::ETAG, tag.clone()),
+    ];
+    if headers.get(header::IF_NONE_MATCH).is_some_and(|known| known.as_bytes() == tag.as_bytes()) {
+        return Ok((StatusCode::NOT_MODIFIED, about).into_response());
+    }
+    let what = [(header::CONTENT_TYPE, content_type(&file)), (header::CONTENT_LENGTH, file.size.to_string())];
+    Ok((about, what, Body::from_stream(bytes)).into_response())
+}
+
+/// `DELETE /api/files/{id}`, for one that no message uses.
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, HttpError> {
+    state.composition.chat.drop_file(&caller, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Text is text, whatever kind it is; what a page could do something with is bytes.
+fn content_type(file: &KeptFile) -> String {
+    let kind = file.media_type.as_str();
+    let is_binary = ["image/", "audio/", "video/", "font/"].iter().any(|binary| kind.starts_with(binary));
+    match kind {
+        "image/svg+xml" => "text/plain; charset=utf-8".to_owned(),
+        "application/pdf" | "application/zip" => kind.to_owned(),
+        _ if is_binary => kind.to_owned(),
+        _ if kind.starts_with("text/") => "text/plain; charset=utf-8".to_owned(),
+        _ => "application/octet-stream".to_owned(),
+    }
+}
+
+/// Shown where that is harmless, saved under its name otherwise (RFC 6266, RFC 8187).
+fn disposition(file: &KeptFile) -> String {
+    let how = if is_shown_inline(&file.media_type) { "inline" } else { "attachment" };
+    let plain = |char: char| if char.is_ascii_alphanumeric() || " .-_()".contains(char) { char } else { '_' };
+    let ascii: String = file.filename.chars().map(plain).collect();
+    let exact: String = file.filename.bytes().map(encoded).collect();
+    format!("{how}; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
+}
+
+fn encoded(byte: u8) -> String {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_file_is_given() {
+        let check = |media_type: &str, filename: &str, kind: &str, how: &str| {
+            let file = KeptFile {
+                id: "f".to_owned(),
+                url: "/api/files/f".to_owned(),
+                media_type: media_type.to_owned(),
+                filename: filename.to_owned(),
+                size: 1,
+            };
+            assert_eq!((content_type(&file).as_str(), disposition(&file).as_str()), (kind, how));
+        };
+        let text = "text/plain; charset=utf-8";
+        let saved = "attachment; filename=\"a.b\"; filename*=UTF-8''a.b";
+        check("image/png", "a.b", "image/png", "inline; filename=\"a.b\"; filename*=UTF-8''a.b");
+        check("text/html", "a.b", text, saved);
+        check("image/svg+xml", "a.b", text, saved);
+        check("application/pdf", "a.b", "application/pdf", saved);
+        check("application/json", "a.b", "application/octet-stream", saved);
+        check("application/xhtml+xml", "a.b", "application/octet-stream", saved);
+        let name = "caf\u{e9}\".txt\r\n";
+        check("text/csv", name, text, "attachment; filename=\"caf__.txt__\"; filename*=UTF-8''caf%C3%A9%22.txt%0D%0A");
+    }
+}
