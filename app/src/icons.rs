@@ -96,6 +96,12 @@ pub enum Shape {
     Branch,
     /// Something to be heard.
     Speaker,
+    /// Something is said.
+    Microphone,
+    /// A file.
+    File,
+    /// Something that goes with something.
+    Clip,
 }
 
 impl Shape {
@@ -135,6 +141,13 @@ impl Shape {
             }
             Self::Branch => "M5 17V3M5 12c0-3 10-2 10-6M15 6V3.5M12.5 5.5L15 3l2.5 2.5",
             Self::Speaker => "M3 7.5h3l4.5-3.5v12L6 12.5H3zM13.5 7.5a3.5 3.5 0 0 1 0 5M15.8 5a7 7 0 0 1 0 10",
+            Self::Microphone => {
+                "M10 3a2.5 2.5 0 0 0-2.5 2.5V10a2.5 2.5 0 0 0 5 0V5.5A2.5 2.5 0 0 0 10 3zM4.5 9.5a5.5 5.5 0 0 0 11 0M10 15v2.5"
+            }
+            Self::File => "M5 2.5h6.5L15 6v11.5H5zM11.5 2.5V6H15",
+            Self::Clip => {
+                "M15.5 9.5l-5.6 5.6a3.5 3.5 0 0 1-5-5l6-6a2.3 2.3 0 0 1 3.3 3.3l-5.9 5.9a1.1 1.1 0 0 1-1.6-1.6l5.2-5.2"
+            }
             Self::Link => "M8 5H4.5v10.5H15V12M11 4h5v5M16 4l-7 7",
             Self::Pin => "M7 3.5h6M8 3.5v5l-2.5 3h9L12 8.5v-5M10 11.5V17",
             Self::Archive => "M3 4h14v3.5H3zM4.5 7.5V16h11V7.5M8 10.5h4",

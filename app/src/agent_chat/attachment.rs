@@ -6,6 +6,7 @@ use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use leptos::prelude::*;
 use serde_json::Value;
+use wire::file::{is_shown_inline, kept_file_id};
 use wire::message::FilePart;
 use wire::{STANDING_APPROVAL, UiPart};
 
@@ -25,6 +26,9 @@ pub(super) fn fixed_part(part: &UiPart) -> Erased {
 /// Pictures that came with the message are shown; a file at an address is a link to it.
 fn file_view(file: &FilePart) -> Erased {
     let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
+    if kept_file_id(&file.url).is_some() {
+        return kept_file(file, name);
+    }
     if crate::markdown::is_embedded_image(&file.url) {
         return view! { <img class="cw-picture" src=file.url.clone() alt=name /> }.erase();
     }
@@ -35,6 +39,27 @@ fn file_view(file: &FilePart) -> Erased {
         <a class="cw-source" href=file.url.clone() target="_blank" rel="noopener noreferrer nofollow">
             <Icon of=Shape::Link />
             {name}
+        </a>
+    }
+    .erase()
+}
+
+/// A file of ours: a picture that can be opened, or a card with what it is, from which it is saved.
+fn kept_file(file: &FilePart, name: String) -> Erased {
+    let (url, words) = (file.url.clone(), name.clone());
+    if is_shown_inline(&file.media_type) {
+        let source = url.clone();
+        return view! {
+            <a class="cw-attached-picture" href=url target="_blank" rel="noopener">
+                <img class="cw-picture" src=source alt=name loading="lazy" />
+            </a>
+        }
+        .erase();
+    }
+    view! {
+        <a class="cw-source" href=url download=name>
+            <Icon of=Shape::File />
+            {words}
         </a>
     }
     .erase()

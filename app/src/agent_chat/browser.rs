@@ -81,6 +81,20 @@ pub(crate) async fn sleep(duration: Duration) {
     let _ = woken.await;
 }
 
+/// The files of a list.
+pub(crate) fn files(list: Option<web_sys::FileList>) -> Vec<web_sys::File> {
+    list.into_iter().flat_map(|list| (0..list.length()).filter_map(move |index| list.get(index))).collect()
+}
+
+/// A number of bytes for people.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_024 => format!("{bytes} bytes"),
+        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
+        _ => format!("{} MB", bytes / 1_048_576),
+    }
+}
+
 /// The parameters of the address, for the agent.
 pub(crate) fn url_query() -> serde_json::Map<String, serde_json::Value> {
     let search = window().location().search().unwrap_or_default();

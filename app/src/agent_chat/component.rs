@@ -2,11 +2,12 @@
 
 use super::CONVERSATION;
 use super::pane::Pane;
-use super::session::Place;
+use super::session::{Place, Session};
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, awaited, handler};
+use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use wire::error::{ErrorCode, UserError};
 use wire::page::{AgentChatProperties, SharedField};
@@ -29,7 +30,6 @@ pub fn AgentChat(
     events: BlockEvents,
 ) -> impl IntoView {
     let chat = use_chat_context();
-    let draft = RwSignal::new(String::new());
     // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
     let own_id = RwSignal::new(chat.conversation.get_untracked());
     // Counted, because from a new conversation that got its id to the next new one the id to load stays `None`.
@@ -54,10 +54,21 @@ pub fn AgentChat(
     };
     let loaded = Loaded::new(move || wanted.get(), load, true);
     let place = StoredValue::new(Place { block_id: id, page_id, properties, fields, events });
+    let open = StoredValue::new(None::<Session>);
+    let drag = move |event: DragEvent, above: bool| {
+        if let Some(session) = open.get_value().filter(|session| !session.is_gone()) {
+            session.drag(&event, above);
+        }
+    };
+    let let_go = move |event: DragEvent| {
+        if let Some(session) = open.get_value().filter(|session| !session.is_gone()) {
+            session.drop_files(&event);
+        }
+    };
     let pane = awaited(move || {
         Suspend::new(async move {
             match loaded.wait().await {
-                Ok(view) => view! { <Pane view place=place.get_value() draft own_id /> }.erase(),
+                Ok(view) => view! { <Pane view place=place.get_value() own_id open /> }.erase(),
                 Err(error) => {
                     // Nothing is open: the conversation from before has to be loaded again.
                     own_id.set(None);
@@ -73,6 +84,9 @@ pub fn AgentChat(
             // Whoever comes here is about to write.
             on:pointerenter=handler(|_| CONVERSATION.request())
             on:focusin=handler(|_| CONVERSATION.request())
+            on:dragover=handler(move |event| drag(event, true))
+            on:dragleave=handler(move |event| drag(event, false))
+            on:drop=handler(let_go)
         >
             {pane}
         </section>

@@ -1,67 +1,185 @@
 //! Where the user writes.
 
+use super::CONVERSATION;
+use super::commands::Commands;
+use super::composer_tools::tools;
+use super::outgoing::{Attached, Upload};
 use super::session::{Act, Phase, Session};
-use crate::erase::{Erase, attribute, dynamic, effect, flag, handler};
+use crate::agent_chat::browser;
+use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional};
 use crate::icons::{Icon, Shape};
-use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
+use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
 
-/// The composer: Enter sends, Shift+Enter breaks the line, Escape stops the answer.
+/// The composer: Enter sends, Shift+Enter breaks the line (or the other way round), Escape stops the answer, and the up key in an empty
+/// composer brings back what was written before.
 #[component]
 pub(super) fn Composer(
     /// Shown while it is empty.
     placeholder: String,
+    /// Unique on the page.
+    block_id: String,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Textarea>::new();
     let draft = session.draft;
+    let commands = Commands::new(session);
     focus_when_asked(session, field);
     keep_early_text(session, field);
-    let keydown = move |event: KeyboardEvent| match event.key().as_str() {
-        // While an input method composes a word, Enter belongs to it. Safari ends the composition first, and says 229.
-        "Enter" if !event.shift_key() && !event.is_composing() && event.key_code() != 229 => {
-            event.prevent_default();
-            session.act(Act::SendDraft);
-        }
-        "Escape" if !event.is_composing() => session.act(Act::Stop),
-        _ => {}
-    };
+    session.keep_draft();
+    let keys = Keys { session, commands, recalled: StoredValue::new(0) };
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         session.act(Act::SendDraft);
     };
+    let tools = tools(session);
+    let has_tools = tools.is_some().then_some("");
+    let list_id = format!("{block_id}-commands");
+    let (active_of, owned) = (list_id.clone(), list_id.clone());
+    let has_files = Memo::new(move |_| session.attached.with(|all| !all.is_empty()));
+    let attached = optional(move || has_files.get().then(|| CONVERSATION.view(|code| (code.attachments)())));
+    let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
+    let queue = optional(move || is_waiting.get().then(|| CONVERSATION.view(|code| (code.queue)())));
     view! {
         <form class="cw-composer" on:submit=handler(submit)>
-            <div class="cw-composer-box">
-            // The mirror has the text's height, and the field fills it.
-            <div class="cw-composer-field" data-text=attribute(move || Some(draft.get()))>
-                <textarea
-                    node_ref=field
-                    rows="1"
-                    dir="auto"
-                    aria-label="Message"
-                    placeholder=placeholder
-                    enterkeyhint="send"
-                    prop:value=draft
-                    on:input=handler(move |event: Event| draft.set(event_target_value(&event)))
-                    on:keydown=handler(keydown)
-                ></textarea>
-            </div>
-            <SendOrStop />
+            {queue}
+            <div class="cw-composer-box" class:cw-dropping=flag(move || session.dragging.get()) data-tools=has_tools>
+                {attached}
+                {refusal(session)}
+                {commands.view(list_id)}
+                // The mirror has the text's height, and the field fills it.
+                <div class="cw-composer-field" data-text=attribute(move || Some(draft.get()))>
+                    <textarea
+                        node_ref=field
+                        rows="1"
+                        dir="auto"
+                        aria-label="Message"
+                        aria-controls=attribute(move || commands.active(&owned).map(|_| owned.clone()))
+                        aria-activedescendant=attribute(move || commands.active(&active_of))
+                        placeholder=placeholder
+                        enterkeyhint="send"
+                        prop:value=draft
+                        on:input=handler(move |event: Event| keys.typed(event_target_value(&event)))
+                        on:keydown=handler(move |event: KeyboardEvent| keys.down(&event))
+                        on:paste=handler(move |event: ClipboardEvent| paste(session, &event))
+                    ></textarea>
+                </div>
+                {tools}
+                <SendAndStop />
             </div>
         </form>
     }
     .erase()
 }
 
+/// What keys do in the field; a cheap handle.
+#[derive(Clone, Copy)]
+struct Keys {
+    session: Session,
+    commands: Commands,
+    /// How many messages back the one is that was brought back, counted from 1; 0: none.
+    recalled: StoredValue<usize>,
+}
+
+impl Keys {
+    fn typed(self, text: String) {
+        self.recalled.set_value(0);
+        self.session.draft.set(text);
+    }
+
+    fn down(self, event: &KeyboardEvent) {
+        // While an input method composes a word, keys belong to it. Safari ends the composition first, and says 229.
+        if event.is_composing() || event.key_code() == 229 {
+            return;
+        }
+        let key = event.key();
+        let is_plain = !event.shift_key() && !event.alt_key() && !event.ctrl_key() && !event.meta_key();
+        if is_plain && self.commands.key(&key) {
+            event.prevent_default();
+            return;
+        }
+        match key.as_str() {
+            "Enter" if self.sends(event) => {
+                event.prevent_default();
+                self.recalled.set_value(0);
+                self.session.act(Act::SendDraft);
+            }
+            "Escape" => self.session.act(Act::Stop),
+            "ArrowUp" if is_plain => self.recall(event, 1),
+            "ArrowDown" if is_plain => self.recall(event, -1),
+            _ => {}
+        }
+    }
+
+    /// With Control or Command, Enter sends in any case.
+    fn sends(self, event: &KeyboardEvent) -> bool {
+        let by_shift = self.session.sender(|sender| sender.shift_enter_sends);
+        event.ctrl_key() || event.meta_key() || event.shift_key() == by_shift
+    }
+
+    /// Goes through what was written before, as long as nothing else stands in the composer.
+    fn recall(self, event: &KeyboardEvent, step: isize) {
+        let at = self.recalled.get_value();
+        if at == 0 && (step < 0 || self.session.draft.with_untracked(|draft| !draft.is_empty())) {
+            return;
+        }
+        let next = at.saturating_add_signed(step).min(self.session.written());
+        event.prevent_default();
+        if next != at {
+            self.recalled.set_value(next);
+            self.session.act(Act::Recall(next));
+        }
+    }
+}
+
+/// Files that are pasted are attached. Where there is text as well, as from a table or a document, the text is meant.
+fn paste(session: Session, event: &ClipboardEvent) {
+    let Some(data) = event.clipboard_data() else { return };
+    let files = browser::files(data.files());
+    let has_text = data.get_data("text/plain").is_ok_and(|text| !text.is_empty());
+    if files.is_empty() || has_text || !session.takes_files() {
+        return;
+    }
+    event.prevent_default();
+    session.act(Act::Attach(files, true));
+}
+
+/// Why something did not come into the composer, or does not leave it.
+fn refusal(session: Session) -> Erased {
+    optional(move || {
+        let why = session.refusal.get()?;
+        Some(
+            view! {
+                <div class="cw-composer-refusal">
+                    <p role="alert" dir="auto">{why}</p>
+                    <button
+                        type="button"
+                        class="cw-icon-button"
+                        aria-label="Dismiss"
+                        title="Dismiss"
+                        on:click=handler(move |_| session.refusal.set(None))
+                    >
+                        <Icon of=Shape::Close />
+                    </button>
+                </div>
+            }
+            .erase(),
+        )
+    })
+}
+
+/// While an answer is being written: stop, and beside it the button that sends once there is something to send.
 #[component]
-fn SendOrStop() -> impl IntoView {
+fn SendAndStop() -> impl IntoView {
     let session = expect_context::<Session>();
-    let is_empty = Memo::new(move |_| session.draft.with(|draft| draft.trim().is_empty()));
+    let is_empty =
+        Memo::new(move |_| session.draft.with(|draft| draft.trim().is_empty()) && session.attached.with(Vec::is_empty));
+    let is_sending = |attached: &Attached| attached.upload.with(|upload| matches!(upload, Upload::Running(_)));
+    let is_refused = Memo::new(move |_| is_empty.get() || session.attached.with(|all| all.iter().any(is_sending)));
     let is_busy = Memo::new(move |_| session.is_busy());
-    dynamic(move || {
-        if is_busy.get() {
+    let stop = optional(move || {
+        is_busy.get().then(|| {
             let stopping = flag(move || session.phase.get() == Phase::Stopping);
             view! {
                 <button
@@ -76,15 +194,35 @@ fn SendOrStop() -> impl IntoView {
                 </button>
             }
             .erase()
-        } else {
+        })
+    });
+    let interrupts = session.sender(|sender| sender.interrupts);
+    let send = optional(move || {
+        (!is_busy.get() || !is_empty.get()).then(|| {
+            let (label, title) = match (is_busy.get(), interrupts) {
+                (false, _) => ("Send", "Send"),
+                (true, false) => ("Send after the answer", "Waits for the end of the answer"),
+                (true, true) => ("Stop and send", "Ends the answer, then sends"),
+            };
             view! {
-                <button type="submit" class="cw-send" aria-label="Send" title="Send (Enter)" disabled=flag(move || is_empty.get())>
+                <button
+                    type="submit"
+                    class="cw-send"
+                    aria-label=label
+                    title=title
+                    disabled=flag(move || is_refused.get())
+                >
                     <Icon of=Shape::Send />
                 </button>
             }
             .erase()
-        }
-    })
+        })
+    });
+    view! {
+        {stop}
+        {send}
+    }
+    .erase()
 }
 
 /// Moves the focus here when the session asks for it: a button that had it is gone.

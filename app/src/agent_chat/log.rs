@@ -6,6 +6,7 @@ use super::message_state::MessageState;
 use super::notice::{Ending, Trouble};
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
+use super::suggestions::Suggestions;
 use super::thinking::Thinking;
 use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
@@ -71,6 +72,7 @@ pub(super) fn Log() -> impl IntoView {
                     {messages}
                     <Thinking />
                     <Ending />
+                    <Suggestions />
                     <Trouble />
                     <p class="cw-visually-hidden" aria-live="polite">
                         {text(move || session.announcement.get())}

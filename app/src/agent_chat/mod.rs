@@ -11,10 +11,14 @@ mod about;
 mod announcer;
 mod approval_card;
 mod attachment;
+mod attachments;
 pub(crate) mod browser;
 mod card;
+mod commands;
 mod component;
 mod composer;
+mod composer_tools;
+mod drafts;
 mod edit_form;
 mod feedback;
 mod log;
@@ -23,11 +27,13 @@ mod message_actions;
 mod message_menu;
 mod message_state;
 mod notice;
+mod outgoing;
 mod pane;
 mod part;
 mod progress;
 mod question_card;
 mod question_field;
+mod queue;
 mod reader;
 mod reasoning;
 mod scroll;
@@ -36,6 +42,7 @@ mod sources;
 mod speech;
 mod standing;
 mod sub_agent;
+mod suggestions;
 #[cfg(all(test, feature = "ssr"))]
 mod tests;
 mod thinking;
@@ -64,6 +71,8 @@ pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", lo
 pub(crate) struct Functions {
     log: fn() -> Erased,
     undo: fn() -> Erased,
+    attachments: fn() -> Erased,
+    queue: fn() -> Erased,
     messages: fn(&ConversationView) -> Vec<MessageState>,
     perform: fn(Session, Act),
 }
@@ -77,6 +86,8 @@ fn functions() -> Result<Functions, Missing> {
     Ok(Functions {
         log: || view! { <log::Log /> }.erase(),
         undo: || view! { <undo::Undo /> }.erase(),
+        attachments: || view! { <attachments::Attachments /> }.erase(),
+        queue: || view! { <queue::Queue /> }.erase(),
         messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
         perform: Session::perform,
     })

@@ -63,6 +63,10 @@ fn limit_text(limit: Option<LimitName>) -> &'static str {
 pub(super) fn Trouble() -> impl IntoView {
     let session = expect_context::<Session>();
     optional(move || {
+        if session.offline.get() {
+            let text = "You are offline. What you write stays here; send it when you are back.".to_owned();
+            return Some(notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), text, ().erase()));
+        }
         if session.phase.get() == Phase::Reconnecting {
             let text = "Reconnecting…".to_owned();
             return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().erase()));

@@ -17,15 +17,18 @@ pub(super) fn Pane(
     view: Option<ConversationView>,
     /// Where the chat stands.
     place: Place,
-    /// What stands in the composer; it stays when another conversation is opened.
-    draft: RwSignal<String>,
     /// Learns the id that a new conversation gets.
     own_id: RwSignal<Option<String>>,
+    /// Learns which session is open.
+    open: StoredValue<Option<Session>>,
 ) -> impl IntoView {
-    let placeholder = place.properties.placeholder.clone().unwrap_or_else(|| "Type a message…".to_owned());
+    let own = place.properties.sender.placeholder.clone().or_else(|| place.properties.placeholder.clone());
+    let placeholder = own.unwrap_or_else(|| "Type a message…".to_owned());
+    let block_id = place.block_id.clone();
     let welcome = place.properties.welcome.clone().unwrap_or_default();
-    let session = Session::new(view.as_ref(), place, draft);
+    let session = Session::new(view.as_ref(), place);
     provide_context(session);
+    open.set_value(Some(session));
     Standing::provide();
     effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);
@@ -49,7 +52,7 @@ pub(super) fn Pane(
     view! {
         {content}
         {undo}
-        <Composer placeholder />
+        <Composer placeholder block_id />
         <StandingDialog />
     }
     .erase()

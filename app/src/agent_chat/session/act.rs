@@ -4,6 +4,7 @@ use super::{Problem, Remedy, Session};
 use crate::agent_chat::CONVERSATION;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use leptos::web_sys::File;
 
 /// Something to be done.
 pub(in crate::agent_chat) enum Act {
@@ -17,6 +18,14 @@ pub(in crate::agent_chat) enum Act {
     SendDraft,
     /// Send a text.
     SendText(String),
+    /// Take files into the next message; whether they were pasted.
+    Attach(Vec<File>, bool),
+    /// Put what the user wrote before into the composer: this many messages back from the end.
+    Recall(usize),
+    /// Hear what the user says, and write it; or end that.
+    Dictate,
+    /// End what belongs to the composer.
+    Leave,
     /// End the answer that is being written.
     Stop,
     /// Answer again: this message, or the newest.
@@ -56,6 +65,10 @@ impl Session {
             Act::RunClientCalls => self.run_client_calls(),
             Act::SendDraft => self.send_draft(),
             Act::SendText(text) => self.send_text(text),
+            Act::Attach(files, pasted) => self.attach(files, pasted),
+            Act::Recall(back) => self.recall(back),
+            Act::Dictate => self.dictate(),
+            Act::Leave => self.forget_attached(),
             Act::Stop => self.stop(),
             Act::Regenerate(id) => self.regenerate(id),
             Act::DeleteMessage(id) => self.delete_message(&id),

@@ -3,10 +3,10 @@
 use super::{Phase, Remedy, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
+use crate::agent_chat::outgoing::{Outgoing, OutgoingFile};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::json;
-use wire::UiMessage;
 use wire::api::Submission;
 
 impl Session {
@@ -34,13 +34,14 @@ impl Session {
         let messages = self.messages.get_untracked();
         let Some(message) = messages.into_iter().find(|message| message.id == id) else { return };
         if !text.is_empty() {
-            self.ask_page(text, Box::new(move |text| self.replace(&message, text)));
+            let files = message.files().into_iter().filter_map(OutgoingFile::known).collect();
+            self.ask_page(Outgoing { text, files }, Box::new(move |out| self.replace(&message, out)));
         }
     }
 
-    fn replace(self, before: &MessageState, text: String) {
-        let mut message = UiMessage::user(browser::random_id(), text.clone());
-        message.parts.extend(before.files());
+    fn replace(self, before: &MessageState, out: Outgoing) {
+        let message = out.message(browser::random_id());
+        let text = out.text.clone();
         let shown = MessageState::new(&message);
         shown.versions.set(before.known_versions().into_iter().chain([message.id.clone()]).collect());
         self.messages.update(|messages| {
@@ -58,7 +59,7 @@ impl Session {
             "textBefore": before.text(),
         });
         self.tell("onEditMessage", about);
-        self.tell("onUserMessage", json!({ "id": message.id, "text": text }));
+        self.tell("onUserMessage", json!({ "id": message.id, "text": text, "files": out.about_files() }));
         self.end_edit();
         self.focus.update(|count| *count += 1);
         self.begin();

@@ -1,6 +1,7 @@
 //! Tells the page what happens in the chat (L-90). What was loaded is no news: only what happens while the page looks on (L-91).
 
 use super::Session;
+use crate::agent_chat::outgoing::Outgoing;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use wire::{ToolState, UiMessage, UiPart};
@@ -84,9 +85,10 @@ impl Session {
     }
 
     /// Whether the page lets a message go (L-93).
-    pub(super) async fn may_send(self, text: &str) -> bool {
+    pub(super) async fn may_send(self, out: &Outgoing) -> bool {
         let Some(events) = self.place.try_with_value(|place| place.events.clone()) else { return false };
-        events.ask("onBeforeSend", json!({ "text": text })).await
+        let about = json!({ "text": out.text, "files": out.about_files(), "switches": self.switches() });
+        events.ask("onBeforeSend", about).await
     }
 
     /// Says that an answer is complete.

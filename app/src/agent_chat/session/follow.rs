@@ -256,6 +256,7 @@ impl Session {
         } else {
             self.run_client_calls_later();
         }
+        self.send_waiting();
     }
 
     /// Loads the conversation and shows it as it stands; what is the same stays as it is.
@@ -296,6 +297,7 @@ impl Session {
             self.watch_active();
         } else {
             self.run_client_calls_later();
+            self.send_waiting();
         }
     }
 }

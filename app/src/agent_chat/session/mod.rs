@@ -2,17 +2,22 @@
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
-//! page itself executes, `act.rs` is the door to all of it for what is on the page before the conversation has begun, `change.rs` does
+//! page itself executes, `attach.rs` sends files, `queue.rs` keeps what waits, `compose.rs` is the rest of what the composer does,
+//! `act.rs` is the door to all of it for what is on the page before the conversation has begun, `change.rs` does
 //! what asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and
 //! `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
 
 mod act;
+mod attach;
 mod change;
 mod client_call;
+mod compose;
+mod dictate;
 mod edit;
 mod events;
 mod follow;
 mod methods;
+mod queue;
 mod shared_state;
 mod submit;
 mod tabs;
@@ -22,6 +27,7 @@ pub(super) use client_call::PAGE_STATE_TOOL;
 
 use super::CONVERSATION;
 use super::message_state::MessageState;
+use super::outgoing::{Attached, Outgoing, Queued};
 use super::speech;
 use crate::actions::BlockEvents;
 use crate::api::ApiError;
@@ -45,6 +51,20 @@ pub(super) struct Session {
     pub(super) problem: RwSignal<Option<Problem>>,
     /// What stands in the composer.
     pub(super) draft: RwSignal<String>,
+    /// The files that go with it.
+    pub(super) attached: RwSignal<Vec<Attached>>,
+    /// Why something did not come into the composer, or does not go out of it.
+    pub(super) refusal: RwSignal<Option<String>>,
+    /// What waits for the end of the answer, in its order.
+    pub(super) queue: RwSignal<Vec<Queued>>,
+    /// Which of the composer's switches are on, in their order.
+    pub(super) switched: RwSignal<Vec<bool>>,
+    /// Files are held above the chat.
+    pub(super) dragging: RwSignal<bool>,
+    /// What the user says is being heard.
+    pub(super) hearing: RwSignal<bool>,
+    /// The browser has no network.
+    pub(super) offline: RwSignal<bool>,
     /// What a screen reader should say next.
     pub(super) announcement: RwSignal<String>,
     /// Rises when the composer should have the focus.
@@ -115,7 +135,9 @@ struct Inner {
     /// When the stream was heard of last, by the page's clock.
     heard: f64,
     /// A message that the server has not acknowledged; sent again as it is, it is the same message.
-    unsent: Option<(String, String)>,
+    unsent: Option<(String, Outgoing)>,
+    /// The answer was stopped for what waits.
+    interrupting: bool,
     /// Stop was asked for before the server had accepted.
     stop_early: bool,
     /// The page is being asked whether a message may be sent.
@@ -126,17 +148,25 @@ struct Inner {
 
 impl Session {
     /// A conversation as it was loaded, or a new one.
-    pub(super) fn new(view: Option<&ConversationView>, place: Place, draft: RwSignal<String>) -> Self {
+    pub(super) fn new(view: Option<&ConversationView>, place: Place) -> Self {
         // A new conversation needs none of the code for messages.
         let begun = view.filter(|view| !view.messages.is_empty());
         let messages = begun.and_then(|view| untrack(|| CONVERSATION.get()).map(|code| (code.messages)(view)));
         let running = view.is_some_and(|view| view.active.is_some());
+        let switched = place.properties.sender.switches.iter().map(|switch| switch.default).collect();
         Self {
             id: RwSignal::new(view.map(|view| view.summary.id.clone())),
             messages: RwSignal::new(messages.unwrap_or_default()),
             phase: RwSignal::new(if running { Phase::Streaming } else { Phase::Idle }),
             problem: RwSignal::new(None),
-            draft,
+            draft: RwSignal::new(String::new()),
+            attached: RwSignal::new(Vec::new()),
+            refusal: RwSignal::new(None),
+            queue: RwSignal::new(Vec::new()),
+            switched: RwSignal::new(switched),
+            dragging: RwSignal::new(false),
+            hearing: RwSignal::new(false),
+            offline: RwSignal::new(false),
             announcement: RwSignal::new(String::new()),
             focus: RwSignal::new(0),
             to_end: RwSignal::new(0),
@@ -154,9 +184,15 @@ impl Session {
     /// Begins the session's life in the browser.
     pub(super) fn start(self, view: Option<&ConversationView>) {
         self.offer_methods();
+        self.watch_network();
         on_cleanup(move || {
             self.interrupt();
             speech::stop();
+            // Whoever has something attached has the code for it.
+            if self.attached.try_with_untracked(|all| !all.is_empty()) == Some(true) {
+                self.act(Act::Leave);
+            }
+            speech::stop_hearing();
         });
         // Others can only change what the server knows.
         let is_known = Memo::new(move |_| self.id.with(Option::is_some));
@@ -219,7 +255,7 @@ impl Session {
         (is_special && self.phase.get() == Phase::Idle).then_some(metadata)
     }
 
-    fn is_gone(self) -> bool {
+    pub(super) fn is_gone(self) -> bool {
         self.messages.is_disposed()
     }
 

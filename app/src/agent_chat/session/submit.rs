@@ -3,69 +3,108 @@
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
+use crate::agent_chat::outgoing::{Attached, Outgoing, Upload};
 use crate::api::{self, ApiError};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
 use wire::api::{Answer, Remember, SendRequest, Submission};
 use wire::error::ErrorCode;
-use wire::{Approval, Role, ToolPart, ToolState, UiMessage};
+use wire::{Approval, Role, ToolPart, ToolState};
 
 impl Session {
-    /// Sends what stands in the composer.
+    /// Sends what stands in the composer, or has it wait while an answer is being written. When the page does not let it go, it stays
+    /// where it is.
     pub(in crate::agent_chat) fn send_draft(self) {
-        let text = self.draft.get_untracked().trim().to_owned();
-        if text.is_empty() || self.phase.get_untracked() != Phase::Idle {
-            return;
+        let Some(out) = self.composed() else { return };
+        if self.phase.get_untracked() != Phase::Idle {
+            return self.enqueue(out);
         }
-        self.ask_and_send(text, true);
+        let send = move |out: Outgoing| {
+            self.sent_from_composer(&out);
+            self.send_now(out);
+        };
+        self.ask_page(out, Box::new(send));
     }
 
     /// Sends a text.
     pub(in crate::agent_chat) fn send_text(self, text: String) {
-        self.ask_and_send(text, false);
+        self.ask_page(Outgoing::words(text), Box::new(move |out| self.send_now(out)));
     }
 
-    /// Sends a text if the page lets it go. Until then, and when it does not, a draft stays where it is.
-    fn ask_and_send(self, text: String, is_draft: bool) {
-        let send = move |text: String| {
-            if is_draft && self.draft.with_untracked(|draft| draft.trim() == text) {
-                self.draft.set(String::new());
+    /// What stands in the composer, if it can be sent.
+    fn composed(self) -> Option<Outgoing> {
+        let attached = self.attached.get_untracked();
+        let mut files = Vec::new();
+        for attached in &attached {
+            match attached.upload.get_untracked() {
+                Upload::Done(file) => files.push(file),
+                Upload::Running(_) => return None,
+                Upload::Failed(_) => {
+                    self.refusal.set(Some(format!("{} is not attached. Try again, or remove it.", attached.name)));
+                    return None;
+                }
             }
-            self.send_now(text);
-        };
-        self.ask_page(text, Box::new(send));
+        }
+        let out = Outgoing { text: self.draft.get_untracked().trim().to_owned(), files };
+        (!out.is_empty()).then_some(out)
     }
 
-    /// Sends a text with `send` if the page lets it go.
-    pub(super) fn ask_page(self, text: String, send: Box<dyn FnOnce(String)>) {
+    /// Empties the composer of what has left it; what came into it in the meantime stays.
+    pub(super) fn sent_from_composer(self, out: &Outgoing) {
+        if self.draft.with_untracked(|draft| draft.trim() == out.text) {
+            self.draft.set(String::new());
+        }
+        self.refusal.set(None);
+        let attached = self.attached.get_untracked();
+        let (gone, stays): (Vec<_>, Vec<_>) = attached
+            .into_iter()
+            .partition(|attached| untrack(|| attached.file()).is_some_and(|file| out.files.contains(&file)));
+        if !gone.is_empty() {
+            gone.iter().for_each(super::attach::forget);
+            self.attached.set(stays);
+        }
+    }
+
+    /// Puts back into the composer what could not be sent; when something else stands there already, before all that waits.
+    fn put_back(self, out: Outgoing) {
+        let is_free = self.draft.with_untracked(String::is_empty) && self.attached.with_untracked(Vec::is_empty);
+        if !is_free {
+            return self.put_first(out);
+        }
+        self.draft.set(out.text);
+        self.attached.set(out.files.into_iter().map(|file| Attached::done(browser::random_id(), file)).collect());
+    }
+
+    /// Sends something with `send` if the page lets it go.
+    pub(super) fn ask_page(self, out: Outgoing, send: Box<dyn FnOnce(Outgoing)>) {
         let asking = self.inner.with_value(|inner| inner.asking);
         if self.phase.get_untracked() != Phase::Idle || asking {
             return;
         }
         if !self.has_event("onBeforeSend") {
-            return send(text);
+            return send(out);
         }
         self.inner.update_value(|inner| inner.asking = true);
         spawn_local(async move {
-            let may_send = self.may_send(&text).await;
+            let may_send = self.may_send(&out).await;
             if self.is_gone() {
                 return;
             }
             self.inner.update_value(|inner| inner.asking = false);
             if may_send && self.phase.get_untracked() == Phase::Idle {
-                send(text);
+                send(out);
             }
         });
     }
 
-    fn send_now(self, text: String) {
+    pub(super) fn send_now(self, out: Outgoing) {
         let unsent = self.inner.try_update_value(|inner| inner.unsent.take()).flatten();
-        let again = unsent.filter(|(_, unsent)| *unsent == text);
+        let again = unsent.filter(|(_, unsent)| *unsent == out);
         let id = again.map_or_else(browser::random_id, |(id, _)| id);
-        let message = UiMessage::user(id.clone(), text.clone());
+        let message = out.message(id.clone());
         self.messages.update(|messages| messages.push(MessageState::new(&message)));
-        self.tell("onUserMessage", json!({ "id": id, "text": text }));
+        self.tell("onUserMessage", json!({ "id": id, "text": out.text, "files": out.about_files() }));
         self.focus.update(|count| *count += 1);
         self.begin();
         let submission = Submission::Message { message, replaces: None, history: Vec::new() };
@@ -76,10 +115,8 @@ impl Session {
             }
             // Nothing is lost: the words are back in the composer, and sent again they are the same message.
             self.messages.update(|messages| messages.retain(|message| message.id != id));
-            if self.draft.with_untracked(String::is_empty) {
-                self.draft.set(text.clone());
-            }
-            self.inner.update_value(|inner| inner.unsent = Some((id, text)));
+            self.inner.update_value(|inner| inner.unsent = Some((id, out.clone())));
+            self.put_back(out);
             self.refused(&error, Remedy::Send);
         });
     }
@@ -243,7 +280,7 @@ impl Session {
             submission,
             shared_state,
             url_query: browser::url_query(),
-            switches: Map::new(),
+            switches: self.switches(),
         })
     }
 

@@ -3,6 +3,7 @@
 
 use super::dynamic::Dynamic;
 use super::messages::{ActionsEntry, MessageDisplayEntry, RolesEntry};
+use super::sender::SenderEntry;
 use super::value::{Id, Text};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
@@ -355,8 +356,8 @@ pub(crate) enum Status {
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = [
-    "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "display", "drawer", "suggestions",
-    "sender", "feedbackValues"
+    "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "display", "drawer",
+    "feedbackValues"
 ]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentChatEntry {
@@ -375,6 +376,10 @@ pub(crate) struct AgentChatEntry {
     message_display: Option<MessageDisplayEntry>,
     /// Who speaks.
     roles: Option<RolesEntry>,
+    /// What the composer can do.
+    sender: Option<SenderEntry>,
+    /// Offered below the newest answer, to click; each is sent as it stands. `data-suggestions` of a hook take their place.
+    suggestions: Option<Vec<PromptEntry>>,
 }
 
 /// What an empty chat says.

@@ -56,6 +56,7 @@ fn of_blocks(kind: BlockType) -> &'static [&'static str] {
             "onDeleteMessage",
             "onFeedback",
             "onSuggestionClick",
+            "onSwitchChange",
             "onTitleGenerated",
             "onDataPart",
         ],

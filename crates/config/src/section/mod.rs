@@ -34,6 +34,7 @@ mod remote_agents;
 mod remote_parameters;
 mod routine;
 mod rule_entry;
+mod sender;
 mod serve_as_remote_agent;
 mod settings;
 mod shared_state;

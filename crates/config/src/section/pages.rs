@@ -4,7 +4,7 @@ use super::block_entry::BlockEntry;
 use super::dynamic::{self, Place};
 use super::rule_entry::{self, RuleEntry};
 use super::value::{Id, Text};
-use super::{Context, events, inputs, refuse_prototype_key, shared_state, type_of};
+use super::{Context, events, inputs, refuse_prototype_key, sender, shared_state, type_of};
 use crate::config;
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
 use crate::source::{Node, Span, Step};
@@ -132,6 +132,7 @@ fn block(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Opt
     inputs::check(kind, &properties, node, context);
     if kind == BlockType::AgentChat {
         check_agent(&properties, node, context);
+        sender::check(&properties, node, context);
         let shared = shared_state::read(properties.remove("sharedState"), node, survey, context);
         if !shared.is_empty() {
             properties.insert("sharedState".to_owned(), Value::Object(shared));

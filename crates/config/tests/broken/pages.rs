@@ -671,3 +671,23 @@ fn actions() {
         |                                                                       ^^^
     ");
 }
+
+#[test]
+fn the_composer() {
+    let sender = |sender: &str| {
+        page(&format!("      - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sender: {sender} }} }}"))
+    };
+    assert!(check(&sender("{ attachments: { enabled: true, accept: ['image/*', .csv] } }")).starts_with("accepted"));
+    let wrong = check(&sender(
+        "{ submitType: return, switches: [{ key: a }, { key: a }], commands: [{ name: a b, text: c }], attachments: { accept: 'image, .pdf' } }",
+    ));
+    for said in [
+        "`return`",
+        "the switch `a` is there twice",
+        "`a b` cannot be a command",
+        "`image` is no kind of files",
+        "write `.csv`, `image/png` or `image/*`",
+    ] {
+        assert!(wrong.contains(said), "{said}: {wrong}");
+    }
+}

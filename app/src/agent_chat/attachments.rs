@@ -1,0 +1,86 @@
+//! The files that go with the next message.
+
+use super::browser;
+use super::outgoing::{Attached, Upload};
+use super::session::Session;
+use crate::erase::{Erase, Erased, Item, Key, dynamic, each, flag, handler};
+use crate::icons::{Icon, Shape};
+use leptos::prelude::*;
+
+/// A card for each, with how far it has come.
+#[component]
+pub(super) fn Attachments() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let item = move |attached: Attached| Item {
+        key: Key::Text(attached.key.clone()),
+        view: Box::new(move || card(session, attached)),
+    };
+    let cards = each(move || session.attached.get().into_iter().map(item).collect());
+    view! { <ul class="cw-attachments" aria-label="Attached files">{cards}</ul> }.erase()
+}
+
+fn card(session: Session, attached: Attached) -> Erased {
+    let Attached { key, name, size, preview, upload } = attached;
+    let picture = match preview {
+        // The name stands beside it.
+        Some(preview) => view! { <img src=preview alt="" /> }.erase(),
+        None => view! { <Icon of=Shape::File /> }.erase(),
+    };
+    let failed = upload.clone();
+    let again = key.clone();
+    let state = {
+        let name = name.clone();
+        dynamic(move || state(session, &upload.get(), &name, &again, size))
+    };
+    let remove = format!("Remove {name}");
+    view! {
+        <li
+            class="cw-attachment"
+            class:cw-attachment-failed=flag(move || matches!(failed.get(), Upload::Failed(_)))
+        >
+            <span class="cw-attachment-picture">{picture}</span>
+            <span class="cw-attachment-text">
+                <span class="cw-attachment-name" dir="auto" title=name.clone()>
+                    {name.clone()}
+                </span>
+                {state}
+            </span>
+            <button
+                type="button"
+                class="cw-icon-button"
+                aria-label=remove.clone()
+                title=remove
+                on:click=handler(move |_| session.detach(&key))
+            >
+                <Icon of=Shape::Close />
+            </button>
+        </li>
+    }
+    .erase()
+}
+
+fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) -> Erased {
+    match upload {
+        Upload::Running(percent) => {
+            let percent = percent.to_string();
+            view! {
+                <progress aria-label=format!("Sending {name}") max="100" value=percent></progress>
+            }
+            .erase()
+        }
+        Upload::Done(_) if size == 0 => ().erase(),
+        Upload::Done(_) => view! { <span class="cw-attachment-size">{browser::size(size)}</span> }.erase(),
+        Upload::Failed(message) => {
+            let key = key.to_owned();
+            view! {
+                <span class="cw-attachment-error">
+                    <span role="alert">{message.clone()}</span>
+                    <button type="button" class="cw-text-button" on:click=handler(move |_| session.upload_again(&key))>
+                        "Try again"
+                    </button>
+                </span>
+            }
+            .erase()
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! The buttons of the composer beside the one that sends.
+
+use super::session::{Act, Session};
+use super::{browser, speech};
+use crate::erase::{Erase, Erased, attribute, effect, handler, list, optional};
+use crate::icons::{Icon, Shape};
+use leptos::ev::Event;
+use leptos::html;
+use leptos::prelude::*;
+use wire::page::SenderSwitch;
+
+/// What the config gives the composer; none when it gives nothing.
+pub(super) fn tools(session: Session) -> Option<Erased> {
+    let (accept, switches, allow_speech) = session.sender(|sender| {
+        let accept = sender.attachments.as_ref().map(|attachments| attachments.accept.join(","));
+        (accept, sender.switches.clone(), sender.allow_speech)
+    });
+    if accept.is_none() && switches.is_empty() && !allow_speech {
+        return None;
+    }
+    let picker = accept.map(|accept| picker(session, accept));
+    let switches = list(switches.into_iter().enumerate().map(|(index, switch)| turn(session, index, switch)));
+    let microphone = allow_speech.then(|| microphone(session));
+    Some(
+        view! {
+            <div class="cw-composer-tools">
+                {picker}
+                {switches}
+                {microphone}
+            </div>
+        }
+        .erase(),
+    )
+}
+
+fn picker(session: Session, accept: String) -> Erased {
+    let field = NodeRef::<html::Input>::new();
+    let change = move |_: Event| {
+        if let Some(field) = field.get_untracked() {
+            session.act(Act::Attach(browser::files(field.files()), false));
+            // The same file may be chosen again.
+            field.set_value("");
+        }
+    };
+    let open = move |_| {
+        if let Some(field) = field.get_untracked() {
+            field.click();
+        }
+    };
+    view! {
+        <input
+            node_ref=field
+            type="file"
+            multiple
+            hidden
+            accept=(!accept.is_empty()).then_some(accept)
+            on:change=handler(change)
+        />
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label="Attach files"
+            title="Attach files"
+            on:click=handler(open)
+        >
+            <Icon of=Shape::Clip />
+        </button>
+    }
+    .erase()
+}
+
+fn turn(session: Session, index: usize, switch: SenderSwitch) -> Erased {
+    let pressed = move || Some(session.switched.with(|switched| switched.get(index) == Some(&true)).to_string());
+    view! {
+        <button
+            type="button"
+            class="cw-switch-button"
+            aria-pressed=attribute(pressed)
+            on:click=handler(move |_| session.turn_switch(index))
+        >
+            {switch.icon.map(|icon| view! { <span aria-hidden="true">{icon}</span> })}
+            {switch.label}
+        </button>
+    }
+    .erase()
+}
+
+/// Only where the browser understands words, which the server cannot know.
+fn microphone(session: Session) -> Erased {
+    let can_hear = RwSignal::new(false);
+    effect(move || can_hear.set(speech::can_hear()));
+    optional(move || {
+        can_hear.get().then(|| {
+            let pressed = move || Some(session.hearing.get().to_string());
+            view! {
+                <button
+                    type="button"
+                    class="cw-icon-button cw-microphone"
+                    aria-label="Speak"
+                    title="Speak"
+                    aria-pressed=attribute(pressed)
+                    on:click=handler(move |_| session.act(Act::Dictate))
+                >
+                    <Icon of=Shape::Microphone />
+                </button>
+            }
+            .erase()
+        })
+    })
+}

@@ -1,0 +1,131 @@
+//! What waits for the end of the answer.
+
+use super::outgoing::Queued;
+use super::session::{Phase, Session};
+use crate::erase::{Erase, Erased, Item, Key, dynamic, each, effect, handler, optional, text};
+use crate::icons::{Icon, Shape};
+use leptos::ev::KeyboardEvent;
+use leptos::html;
+use leptos::prelude::*;
+
+/// The messages in their order, and what holds them back.
+#[component]
+pub(super) fn Queue() -> impl IntoView {
+    let session = expect_context::<Session>();
+    let item = move |queued: Queued| Item {
+        key: Key::Text(queued.key.clone()),
+        view: Box::new(move || view! { <li class="cw-queued">{line(session, queued)}</li> }.erase()),
+    };
+    let lines = each(move || session.queue.get().into_iter().map(item).collect());
+    let held = optional(move || {
+        (session.phase.get() == Phase::Idle).then(|| {
+            view! {
+                <button type="button" class="cw-button" on:click=handler(move |_| session.send_first())>
+                    "Send the next one"
+                </button>
+            }
+            .erase()
+        })
+    });
+    let heading = text(move || {
+        let count = session.queue.with(Vec::len);
+        let what = if session.phase.get() == Phase::Idle { "held back" } else { "waiting for the answer" };
+        if count == 1 { format!("1 message {what}") } else { format!("{count} messages {what}") }
+    });
+    view! {
+        <section class="cw-queue" aria-label="Waiting messages">
+            <div class="cw-queue-head">
+                <p role="status">{heading}</p>
+                {held}
+            </div>
+            <ol>{lines}</ol>
+        </section>
+    }
+    .erase()
+}
+
+fn line(session: Session, queued: Queued) -> Erased {
+    dynamic(move || match queued.is_edited.get() {
+        true => edited(session, &queued),
+        false => shown(session, &queued),
+    })
+}
+
+fn shown(session: Session, queued: &Queued) -> Erased {
+    let words = queued.text.get();
+    let files = match queued.files.len() {
+        0 => None,
+        1 => Some("1 file".to_owned()),
+        count => Some(format!("{count} files")),
+    };
+    let (edit, key) = (queued.clone(), queued.key.clone());
+    view! {
+        <p dir="auto">{words}</p>
+        {files.map(|files| view! { <span class="cw-queued-files">{files}</span> })}
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label="Edit the waiting message"
+            title="Edit"
+            on:click=handler(move |_| Session::edit_queued(&edit))
+        >
+            <Icon of=Shape::Pencil />
+        </button>
+        <button
+            type="button"
+            class="cw-icon-button"
+            aria-label="Remove the waiting message"
+            title="Remove"
+            on:click=handler(move |_| {
+                session.unqueue(&key);
+                session.focus.update(|count| *count += 1);
+            })
+        >
+            <Icon of=Shape::Close />
+        </button>
+    }
+    .erase()
+}
+
+/// Enter keeps the change, Escape does not.
+fn edited(session: Session, queued: &Queued) -> Erased {
+    let field = NodeRef::<html::Input>::new();
+    effect(move || {
+        if let Some(field) = field.get() {
+            // It is in the document, so it can be focused.
+            let _ = field.focus();
+        }
+    });
+    let value = untrack(|| queued.text.get());
+    let (kept, queued) = (queued.clone(), queued.clone());
+    let keep = move || {
+        let text = field.get_untracked().map(|field| field.value());
+        session.end_edit_queued(&kept, text);
+    };
+    let by_key = keep.clone();
+    let keydown = move |event: KeyboardEvent| match event.key().as_str() {
+        "Enter" if !event.is_composing() && event.key_code() != 229 => {
+            event.prevent_default();
+            by_key();
+        }
+        "Escape" if !event.is_composing() => {
+            event.stop_propagation();
+            session.end_edit_queued(&queued, None);
+        }
+        _ => {}
+    };
+    view! {
+        <input
+            node_ref=field
+            type="text"
+            dir="auto"
+            aria-label="Waiting message"
+            value=value
+            on:keydown=handler(keydown)
+        />
+        <button type="button" class="cw-button" on:click=handler(move |_| keep())>
+            "Keep"
+        </button>
+    }
+    .erase()
+}

@@ -1,0 +1,207 @@
+//! Files on their way to the server. Whichever way they come (chosen, pasted, dropped), they are checked here and sent at once, so that
+//! the message itself goes fast.
+
+use super::Session;
+use crate::agent_chat::browser;
+use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
+use futures::channel::oneshot;
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
+use serde_json::Value;
+use std::cell::RefCell;
+use wasm_bindgen::JsCast;
+use wasm_bindgen::prelude::Closure;
+use wire::file::{KeptFile, is_shown_inline};
+
+/// Files of one message; the server takes no more.
+const MAX_FILES: usize = 20;
+
+/// A file that is being sent, or could be sent again.
+struct Running {
+    key: String,
+    file: File,
+    request: Option<XmlHttpRequest>,
+}
+
+thread_local! {
+    /// Each as long as it stands in a composer and is not at the server. What belongs to the browser cannot be in a signal.
+    static RUNNING: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Session {
+    /// Takes files into the next message. Those that were `pasted` have no name of their own.
+    pub(in crate::agent_chat) fn attach(self, files: Vec<File>, pasted: bool) {
+        let Some(rules) = self.place.with_value(|place| place.properties.sender.attachments.clone()) else { return };
+        let mut refused = Vec::new();
+        for file in files {
+            let name = if pasted { self.pasted_name(&file) } else { file.name() };
+            let most = rules.max_size.filter(|most| file.size() > *most as f64);
+            let why = if self.attached.with_untracked(Vec::len) >= MAX_FILES {
+                Some(format!("{MAX_FILES} files at most"))
+            } else if !rules.takes(&name, &file.type_()) {
+                Some(format!("only {}", rules.accept.join(", ")))
+            } else if file.size() == 0.0 {
+                Some("it is empty".to_owned())
+            } else {
+                most.map(|most| format!("{} at most", browser::size(most)))
+            };
+            match why {
+                Some(why) => refused.push(format!("{name} was not attached: {why}.")),
+                None => self.upload(name, file),
+            }
+        }
+        self.refusal.set((!refused.is_empty()).then(|| refused.join(" ")));
+        self.focus.update(|count| *count += 1);
+    }
+
+    /// Takes a file out of the next message.
+    pub(in crate::agent_chat) fn detach(self, key: &str) {
+        let request = take(key).and_then(|running| running.request);
+        if let Some(request) = request {
+            // One that has ended already is as good.
+            let _ = request.abort();
+        }
+        let mut gone = None;
+        self.attached.update(|all| {
+            if let Some(at) = all.iter().position(|attached| attached.key == key) {
+                gone = Some(all.remove(at));
+            }
+        });
+        if let Some(gone) = gone {
+            if let Some(OutgoingFile { part, .. }) = untrack(|| gone.file()) {
+                // Nobody waits for it: the server takes away what no message uses.
+                spawn_local(async move {
+                    let _ = delete(&part.url).await;
+                });
+            }
+            forget(&gone);
+        }
+        self.focus.update(|count| *count += 1);
+    }
+
+    /// Sends a file again that did not arrive.
+    pub(in crate::agent_chat) fn upload_again(self, key: &str) {
+        let known = self.attached.with_untracked(|all| all.iter().find(|attached| attached.key == key).cloned());
+        let file = take(key).map(|running| running.file);
+        if let (Some(attached), Some(file)) = (known, file) {
+            start(attached, file);
+        }
+    }
+
+    /// Ends what is under way; part of the end of the session.
+    pub(in crate::agent_chat) fn forget_attached(self) {
+        for attached in self.attached.try_get_untracked().unwrap_or_default() {
+            if let Some(request) = take(&attached.key).and_then(|running| running.request) {
+                let _ = request.abort();
+            }
+            forget(&attached);
+        }
+    }
+
+    fn upload(self, name: String, file: File) {
+        let preview = is_shown_inline(&file.type_()).then(|| Url::create_object_url_with_blob(&file).ok()).flatten();
+        let attached = Attached {
+            key: browser::random_id(),
+            name,
+            size: file.size() as u64,
+            preview,
+            upload: ArcRwSignal::new(Upload::Running(0)),
+        };
+        self.attached.update(|all| all.push(attached.clone()));
+        start(attached, file);
+    }
+
+    /// Browsers call every pasted picture the same; here each has the time in its name, and a number if need be.
+    fn pasted_name(self, file: &File) -> String {
+        let given = file.name();
+        if !given.is_empty() && !given.starts_with("image.") {
+            return given;
+        }
+        let kind = file.type_();
+        let ending = kind.split_once('/').map_or("bin", |(_, ending)| ending.split('+').next().unwrap_or_default());
+        let time: String = js_sys::Date::new_0().to_iso_string().into();
+        let time: String = time.chars().take(19).map(|char| if char == ':' { '-' } else { char }).collect();
+        let is_taken = |name: &String| self.attached.with_untracked(|all| all.iter().any(|known| known.name == *name));
+        let first = format!("pasted-{time}.{ending}");
+        let others = (2..).map(|number| format!("pasted-{time}-{number}.{ending}"));
+        std::iter::once(first).chain(others).find(|name| !is_taken(name)).unwrap_or_default()
+    }
+}
+
+/// Begins to send a file.
+fn start(attached: Attached, file: File) {
+    attached.upload.set(Upload::Running(0));
+    RUNNING.with_borrow_mut(|all| {
+        all.push(Running { key: attached.key.clone(), file: file.clone(), request: None });
+    });
+    spawn_local(async move {
+        let outcome = send(&attached, &file).await;
+        let is_wanted = RUNNING.with_borrow(|all| all.iter().any(|running| running.key == attached.key));
+        if !is_wanted {
+            return;
+        }
+        match outcome {
+            Ok(kept) => {
+                take(&attached.key);
+                attached.upload.set(Upload::Done(kept.into()));
+            }
+            Err(message) => attached.upload.set(Upload::Failed(message)),
+        }
+    });
+}
+
+/// Sends a file; the error is for the user. Only this kind of request says how far it has come.
+async fn send(attached: &Attached, file: &File) -> Result<KeptFile, String> {
+    const LOST: &str = "The file could not be sent. Try again.";
+    let lost = |_| LOST.to_owned();
+    let request = XmlHttpRequest::new().map_err(lost)?;
+    let name = String::from(js_sys::encode_uri_component(&attached.name));
+    request.open("POST", &format!("/api/files?name={name}")).map_err(lost)?;
+    request.set_request_header("content-type", "application/octet-stream").map_err(lost)?;
+    let upload = attached.upload.clone();
+    let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
+        let percent = if event.total() > 0.0 { event.loaded() / event.total() * 100.0 } else { 0.0 };
+        upload.set(Upload::Running(percent as u8));
+    });
+    request.upload().map_err(lost)?.set_onprogress(Some(progress.as_ref().unchecked_ref()));
+    let (tell, told) = oneshot::channel::<()>();
+    let end = Closure::once(move || drop(tell));
+    request.set_onloadend(Some(end.as_ref().unchecked_ref()));
+    RUNNING.with_borrow_mut(|all| {
+        if let Some(running) = all.iter_mut().find(|running| running.key == attached.key) {
+            running.request = Some(request.clone());
+        }
+    });
+    request.send_with_opt_blob(Some(file)).map_err(lost)?;
+    // The end is that the other half is gone.
+    let _ = told.await;
+    request.set_onloadend(None);
+    let answer = request.response_text().ok().flatten().unwrap_or_default();
+    if request.status().unwrap_or_default() == 201 {
+        return serde_json::from_str(&answer).map_err(|_| LOST.to_owned());
+    }
+    let error: Value = serde_json::from_str(&answer).unwrap_or_default();
+    Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(LOST).to_owned())
+}
+
+/// Tells the server that a file is not needed.
+async fn delete(url: &str) -> Result<(), ()> {
+    let request = XmlHttpRequest::new().map_err(drop)?;
+    request.open("DELETE", url).map_err(drop)?;
+    request.send().map_err(drop)
+}
+
+fn take(key: &str) -> Option<Running> {
+    RUNNING.with_borrow_mut(|all| {
+        let at = all.iter().position(|running| running.key == key)?;
+        Some(all.remove(at))
+    })
+}
+
+/// Gives back the memory of the small picture.
+pub(super) fn forget(attached: &Attached) {
+    if let Some(preview) = attached.preview.as_ref().filter(|preview| preview.starts_with("blob:")) {
+        let _ = Url::revoke_object_url(preview);
+    }
+}

@@ -1,0 +1,57 @@
+//! What could be said next, below the newest answer: what the config offers, or what the answer itself does (L-87).
+
+use super::message_state::PartKind;
+use super::session::{Phase, Session};
+use crate::erase::{Erase, handler, list, optional};
+use leptos::prelude::*;
+use wire::page::properties::labels;
+use wire::{Role, UiPart};
+
+/// A data part with suggestions: `{items: […]}`.
+const SUGGESTIONS: &str = "data-suggestions";
+/// Suggestions that are shown.
+const MAX_SHOWN: usize = 8;
+
+/// A button for each; what it says is sent.
+#[component]
+pub(super) fn Suggestions() -> impl IntoView {
+    let session = expect_context::<Session>();
+    optional(move || {
+        if session.phase.get() != Phase::Idle || session.queue.with(|queue| !queue.is_empty()) {
+            return None;
+        }
+        let answer = session.messages.with(|all| all.last().filter(|last| last.role == Role::Assistant).cloned())?;
+        let own = answer.parts.with(|parts| {
+            parts.iter().rev().find_map(|part| match &part.kind {
+                PartKind::Fixed(part) => part.with(|part| match part {
+                    UiPart::Data(data) if data.kind == SUGGESTIONS => {
+                        data.data.get("items").or_else(|| data.data.get("suggestions")).map(labels)
+                    }
+                    _ => None,
+                }),
+                _ => None,
+            })
+        });
+        let offered = own.unwrap_or_else(|| session.suggestions());
+        if offered.is_empty() {
+            return None;
+        }
+        let chip = move |words: String| {
+            let sent = words.clone();
+            let click = move |_| {
+                session.tell("onSuggestionClick", serde_json::json!({ "text": sent }));
+                session.send_text(sent.clone());
+            };
+            view! {
+                <li>
+                    <button type="button" class="cw-suggestion" dir="auto" on:click=handler(click)>
+                        {words}
+                    </button>
+                </li>
+            }
+            .erase()
+        };
+        let chips = list(offered.into_iter().take(MAX_SHOWN).map(chip));
+        Some(view! { <ul class="cw-suggestions" aria-label="Suggestions">{chips}</ul> }.erase())
+    })
+}

@@ -1,0 +1,146 @@
+//! The composer of a chat as it is written, and what it must mean beyond its shape.
+
+use super::Context;
+use super::value::Text;
+use crate::source::{Node, Span, Step};
+use schemars::JsonSchema;
+use serde_json::{Map, Value};
+use wire::page::sender::{accepted, is_file_kind};
+
+/// What the composer can do.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-keys-not-yet" = ["header"]))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SenderEntry {
+    /// Shown while it is empty.
+    placeholder: Option<String>,
+    /// What sends; the other of the two breaks the line.
+    submit_type: Option<SubmitEntry>,
+    /// What becomes of a message that is sent while an answer is being written.
+    while_running: Option<WhileRunningEntry>,
+    /// Words may be spoken, where the browser understands them. Off unless switched on.
+    allow_speech: Option<bool>,
+    /// The files that may be attached.
+    attachments: Option<AttachmentsEntry>,
+    /// What can be switched on and off; the agent is told, and `onBeforeSend`, too.
+    switches: Option<Vec<SenderSwitchEntry>>,
+    /// What `/` at the beginning of a message offers.
+    commands: Option<Vec<CommandEntry>>,
+}
+
+/// What sends.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "submit type"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum SubmitEntry {
+    /// Enter.
+    Enter,
+    /// Shift and Enter.
+    ShiftEnter,
+}
+
+/// What becomes of a message that is sent while an answer is being written.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "way"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum WhileRunningEntry {
+    /// It waits for the end of the answer, above the composer.
+    Queue,
+    /// It ends the answer and is sent then.
+    Interrupt,
+}
+
+/// The files that may be attached.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-keys-not-yet" = ["uploadPolicyRequestId", "downloadPolicyRequestId", "s3PostPolicyRequestId"]))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct AttachmentsEntry {
+    /// Files may be attached. Off unless switched on.
+    enabled: Option<bool>,
+    /// Kinds of files, as in HTML: `image/*`, `application/pdf`, `.csv`; all without it.
+    accept: Option<AcceptEntry>,
+    /// Bytes of one file; at most what `limits.fileBytes` says.
+    #[schemars(range(min = 1))]
+    max_size: Option<u64>,
+}
+
+/// Kinds of files.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum AcceptEntry {
+    /// With commas between them.
+    One(Text),
+    /// As a list.
+    Several(Vec<Text>),
+}
+
+/// Something that can be switched on and off.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SenderSwitchEntry {
+    /// By which the agent and events know it.
+    key: SwitchKey,
+    /// What stands on it; without it the key.
+    label: Option<Text>,
+    /// A character or two in front of that.
+    icon: Option<Text>,
+    /// Whether it is on at first. Off without it.
+    default: Option<bool>,
+}
+
+/// By which a switch is known.
+#[derive(JsonSchema)]
+#[serde(transparent)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SwitchKey(#[schemars(length(min = 1, max = 64))] String);
+
+/// Something that `/` offers.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct CommandEntry {
+    /// What is written behind the `/`.
+    name: Text,
+    /// What it is for.
+    description: Option<Text>,
+    /// What takes its place in the composer.
+    text: Text,
+}
+
+/// Checks the composer of a chat whose shape is right.
+pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
+    let Some(sender) = properties.get("sender").and_then(Value::as_object) else { return };
+    let at = |path: &[Step<'_>]| -> Span { node.at(&[&[Step::Key("properties"), Step::Key("sender")], path].concat()) };
+    for (list, key, what) in [("switches", "key", "switch"), ("commands", "name", "command")] {
+        let names: Vec<&str> = entries(sender.get(list)).map(|own| text(own.get(key))).collect();
+        for (index, name) in names.iter().enumerate() {
+            if names[..index].contains(name) {
+                let message = format!("the {what} `{name}` is there twice");
+                context.report.error(at(&[Step::Key(list), Step::Index(index), Step::Key(key)]), message, None);
+            }
+            if what == "command" && name.contains(|char: char| char.is_whitespace() || char == '/') {
+                let message = format!("`{name}` cannot be a command");
+                let help = "write one word, without the `/`".to_owned();
+                context.report.error(at(&[Step::Key(list), Step::Index(index), Step::Key(key)]), message, Some(help));
+            }
+        }
+    }
+    let attachments = sender.get("attachments").and_then(Value::as_object);
+    for kind in accepted(attachments.and_then(|own| own.get("accept"))).iter().filter(|kind| !is_file_kind(kind)) {
+        let help = "write `.csv`, `image/png` or `image/*`".to_owned();
+        let at = at(&[Step::Key("attachments"), Step::Key("accept")]);
+        context.report.error(at, format!("`{kind}` is no kind of files"), Some(help));
+    }
+}
+
+fn entries(list: Option<&Value>) -> impl Iterator<Item = &Map<String, Value>> {
+    list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object)
+}
+
+fn text(value: Option<&Value>) -> &str {
+    value.and_then(Value::as_str).unwrap_or_default()
+}

@@ -1,0 +1,228 @@
+import { join } from "node:path";
+import type { Locator, Page } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/composer.yaml") } });
+
+/** A picture of one pixel. */
+const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+function attached(page: Page): Locator {
+  return page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
+}
+
+function own(chat: Chat): Locator {
+  return chat.log.getByRole("article", { name: "You" });
+}
+
+async function choose(page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
+  const chosen = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Attach files" }).click();
+  await (await chosen).setFiles(files);
+}
+
+/** Lets a file go above an element, or pastes it there. */
+async function give(target: Locator, how: "paste" | "drop", name: string, type: string): Promise<void> {
+  await target.evaluate(
+    (element, { how, name, type, bytes }) => {
+      const data = new DataTransfer();
+      data.items.add(new File([Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0))], name, { type }));
+      const common = { bubbles: true, cancelable: true };
+      if (how === "paste") {
+        element.dispatchEvent(new ClipboardEvent("paste", { ...common, clipboardData: data }));
+      } else {
+        element.dispatchEvent(new DragEvent("dragover", { ...common, dataTransfer: data }));
+        element.dispatchEvent(new DragEvent("drop", { ...common, dataTransfer: data }));
+      }
+    },
+    { how, name, type, bytes: PICTURE.toString("base64") },
+  );
+}
+
+test("files come by the picker, are sent with words or alone, and survive a reload", async ({ page, browser }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await choose(
+    page,
+    { name: "pixel.png", mimeType: "image/png", buffer: PICTURE },
+    { name: "table.csv", mimeType: "text/csv", buffer: Buffer.from("a,b\n1,2\n") },
+  );
+  await expect(attached(page)).toHaveCount(2);
+  await expect(attached(page).nth(1)).toContainText("8 bytes");
+  await chat.composer.fill("Look at these");
+  await chat.composer.press("Enter");
+  await expect(attached(page)).toHaveCount(0);
+  await chat.idle();
+  const picture = own(chat).getByRole("img", { name: "pixel.png" });
+  const table = own(chat).getByRole("link", { name: "table.csv" });
+  await page.reload();
+  await expect(picture).toBeVisible();
+  expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1);
+  const saved = page.waitForEvent("download");
+  await table.click();
+  expect((await saved).suggestedFilename()).toBe("table.csv");
+  // Alone.
+  await choose(page, { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("Hello") });
+  await expect(attached(page)).toContainText("5 bytes");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(own(chat).last().getByRole("link", { name: "note.txt" })).toBeVisible();
+  await chat.idle();
+  await browser.contexts()[0]?.clearCookies();
+});
+
+test("what is wrong is refused with the reason, and what was typed stays", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.composer.fill("These words stay");
+  const alert = page.locator("form").getByRole("alert");
+  await choose(page, { name: "run.exe", mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") });
+  await expect(alert).toHaveText("run.exe was not attached: only image/*, .csv, .txt.");
+  await choose(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc(200_001, "x") });
+  await expect(alert).toHaveText("large.txt was not attached: 195 KB at most.");
+  await choose(page, { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) });
+  await expect(alert).toHaveText("empty.txt was not attached: it is empty.");
+  await expect(attached(page)).toHaveCount(0);
+  // What only the server refuses.
+  await choose(page, { name: "middle.txt", mimeType: "text/plain", buffer: Buffer.alloc(150_000, "x") });
+  await expect(attached(page).getByRole("alert")).toHaveText("The file is too large: 97 KB at most.");
+  await chat.composer.press("Enter");
+  await expect(own(chat)).toHaveCount(0);
+  await expect(chat.composer).toHaveValue("These words stay");
+  await page.getByRole("button", { name: "Remove middle.txt" }).click();
+  await expect(attached(page)).toHaveCount(0);
+  await chat.composer.press("Enter");
+  await expect(own(chat)).toContainText("These words stay");
+  await chat.idle();
+});
+
+test("pasted pictures have names of their own, and files are dropped anywhere on the chat", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await give(chat.composer, "paste", "image.png", "image/png");
+  await give(chat.composer, "paste", "image.png", "image/png");
+  await expect(attached(page)).toHaveCount(2);
+  const names = await attached(page).locator(".cw-attachment-name").allInnerTexts();
+  expect(new Set(names).size).toBe(2);
+  for (const name of names) expect(name).toMatch(/^pasted-\d{4}-\d\d-\d\dT[\d-]+\.png$/);
+  await give(page.getByRole("region", { name: "Chat with the agent" }), "drop", "dropped.png", "image/png");
+  await expect(attached(page)).toHaveCount(3);
+  await expect(attached(page).last()).toContainText("dropped.png");
+});
+
+test("what is sent while an answer is being written waits, in order, and can be changed", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(80, 3);
+  for (const text of ["count to 2", "count to 3", "count to 4"]) await chat.send(text);
+  const queue = page.getByRole("region", { name: "Waiting messages" });
+  const lines = queue.getByRole("listitem");
+  await expect(lines).toHaveText(["count to 2", "count to 3", "count to 4"]);
+  await lines.nth(2).getByRole("button", { name: "Edit the waiting message" }).click();
+  const field = queue.getByRole("textbox", { name: "Waiting message" });
+  await expect(field).toBeFocused();
+  await field.fill("count to 6");
+  await field.press("Enter");
+  await lines.nth(1).getByRole("button", { name: "Remove the waiting message" }).click();
+  await expect(lines).toHaveText(["count to 2", "count to 6"]);
+  await expect(chat.answers).toHaveCount(3, { timeout: 30_000 });
+  await chat.idle();
+  await expect(queue).toHaveCount(0);
+  await expect(own(chat)).toContainText([/count to 80/, /count to 2/, /count to 6/]);
+});
+
+test("what is stopped holds back what waits, until it is wanted", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(200, 3);
+  await chat.send("count to 2");
+  await chat.stopButton.click();
+  await chat.idle();
+  const queue = page.getByRole("region", { name: "Waiting messages" });
+  await expect(queue).toContainText("1 message held back");
+  await queue.getByRole("button", { name: "Send the next one" }).click();
+  await expect(own(chat)).toHaveCount(2);
+  await expect(queue).toHaveCount(0);
+  await chat.idle();
+});
+
+test("a chat that is interrupted stops and sends", async ({ page }) => {
+  await open(page, "/interrupt");
+  const chat = new Chat(page);
+  await chat.composer.fill("count to 200");
+  // Enter breaks the line here.
+  await chat.composer.press("Enter");
+  await chat.composer.press("Backspace");
+  await expect(chat.composer).toHaveValue("count to 200");
+  await chat.composer.press("Shift+Enter");
+  await expect.poll(() => chat.counted(), { timeout: 20_000 }).toBeGreaterThan(3);
+  await chat.composer.fill("count to 4");
+  await page.getByRole("button", { name: "Stop and send" }).click();
+  await expect(own(chat)).toContainText([/count to 200/, /count to 4/]);
+  await expect(chat.answers).toHaveCount(2);
+  await chat.idle();
+});
+
+test("what was typed survives a reload, for its conversation", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("count to 2");
+  await chat.composer.fill("A draft\nof two lines");
+  await page.reload();
+  await expect(chat.composer).toHaveValue("A draft\nof two lines");
+  await page.getByRole("link", { name: "New conversation" }).first().click();
+  await expect(chat.composer).toHaveValue("");
+  await page.goBack();
+  await expect(chat.composer).toHaveValue("A draft\nof two lines");
+});
+
+test("the up key brings back what was written", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("count to 2");
+  await chat.ask("count to 3");
+  await chat.composer.press("ArrowUp");
+  await expect(chat.composer).toHaveValue("count to 3");
+  await chat.composer.press("ArrowUp");
+  await expect(chat.composer).toHaveValue("count to 2");
+  await chat.composer.press("ArrowDown");
+  await expect(chat.composer).toHaveValue("count to 3");
+  await chat.composer.press("ArrowDown");
+  await expect(chat.composer).toHaveValue("");
+  // What stands there is not lost.
+  await chat.composer.fill("mine");
+  await chat.composer.press("ArrowUp");
+  await expect(chat.composer).toHaveValue("mine");
+});
+
+test("switches, commands and suggestions", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  const heard = page.getByRole("region", { name: "Form" }).getByRole("status");
+  const web = page.getByRole("button", { name: "Search the web" });
+  await expect(page.getByRole("button", { name: "Think longer" })).toHaveAttribute("aria-pressed", "true");
+  await expect(web).toHaveAttribute("aria-pressed", "false");
+  await web.click();
+  await expect(web).toHaveAttribute("aria-pressed", "true");
+  await expect(heard.filter({ hasText: "web" })).toContainText("true");
+  await chat.composer.pressSequentially("/");
+  const options = page.getByRole("listbox", { name: "Commands" }).getByRole("option");
+  await expect(options).toHaveCount(2);
+  await chat.composer.press("ArrowDown");
+  await expect(options.nth(1)).toHaveAttribute("aria-selected", "true");
+  await chat.composer.pressSequentially("co");
+  await expect(options).toHaveText([/\/count\s*Counts to five/]);
+  await chat.composer.press("Enter");
+  await expect(chat.composer).toHaveValue("count to 5");
+  await chat.composer.press("Enter");
+  await expect(chat.answers).toHaveCount(1);
+  await chat.idle();
+  await expect(heard.filter({ hasText: "before" })).toContainText("true");
+  const suggestions = page.getByRole("list", { name: "Suggestions" });
+  await suggestions.getByRole("button", { name: "Count to 3" }).click();
+  await expect(chat.answers).toHaveCount(2);
+  await chat.idle();
+});
