@@ -42,7 +42,7 @@ pub(crate) fn router(state: AppState) -> Router {
     let anyone = Router::new().route("/shared/{id}", get(copies::shared));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
     let gated = for_callers()
-        .layer(bound.clone())
+        .layer(bound)
         .merge(uploads())
         .layer(from_fn_with_state(state.clone(), auth::name_caller))
         .layer(from_fn(auth::check_origin));

@@ -16,7 +16,7 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::open`], for what the URL says.
-    pub fn file(url: &str) -> Result<Option<PathBuf>, StoreError> {
+    pub fn database_file(url: &str) -> Result<Option<PathBuf>, StoreError> {
         sqlite::path(url)
     }
 

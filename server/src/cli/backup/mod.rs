@@ -68,7 +68,7 @@ async fn copy(arguments: &BackupArguments) -> anyhow::Result<String> {
 
 /// The database's file.
 fn file(url: &str) -> anyhow::Result<PathBuf> {
-    Store::file(url)?.context("a database in memory cannot be copied")
+    Store::database_file(url)?.context("a database in memory cannot be copied")
 }
 
 /// Where a file lies.

@@ -13,7 +13,7 @@ const LITTLE: u64 = 1024 * 1024 * 1024;
 
 /// Looks at the database that a URL names.
 pub(super) async fn examine(url: &str) -> Vec<Finding> {
-    let path = match Store::file(url) {
+    let path = match Store::database_file(url) {
         Ok(Some(path)) => path,
         Ok(None) => return vec![Finding::note("database", "in memory: everything is gone with the process")],
         Err(error) => return vec![Finding::wrong("database", error.to_string())],

@@ -17,7 +17,7 @@ pub(super) fn bars(title: &'static str, values: &[f64], shown: fn(f64) -> String
         (*value > 0.0).then(|| {
             view! {
                 <rect
-                    x=place(i as f64 * slot + gap / 2.0)
+                    x=place((i as f64).mul_add(slot, gap / 2.0))
                     y=place(HEIGHT - height.max(1.0))
                     width=place(slot - gap)
                     height=place(height.max(1.0))
