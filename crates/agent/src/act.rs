@@ -71,17 +71,20 @@ impl Run<'_> {
                 (Ok(_), Some(refusal)) => {
                     results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
                 }
-                // What the browser runs is in the user's hands already.
+                // What the browser runs by itself is in the user's hands already.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
                 (Ok(tool), None) if tool.spec().needs_approval || *ruling == Ruling::Ask => {
                     match self.caller.grant(&self.agent.id, tool.spec(), ruling).await {
                         Some(grant) => {
                             tell_grant(&call, Some(grant), sink).await?;
-                            ready.push(Ready { call, runner: tool, resumed: None });
+                            if !tool.spec().execution.is_client() {
+                                ready.push(Ready { call, runner: tool, resumed: None });
+                            }
                         }
                         None => self.ask_user(call, tool.spec(), ruling, sink).await?,
                     }
                 }
+                (Ok(tool), None) if tool.spec().execution.is_client() => {}
                 (Ok(runner), None) => ready.push(Ready { call, runner, resumed: None }),
             }
         }
@@ -167,13 +170,13 @@ impl Run<'_> {
     }
 
     /// The user's decisions take effect before the model is asked: approved calls run, denied ones are told. Answers whether all of them
-    /// have their results; one that goes on may come to a further question.
+    /// have their results; one that goes on may come to a further question, and what the browser runs is handed over to it.
     pub(crate) async fn act_on_decisions<S: EventSink>(&mut self, sink: &mut S) -> Result<bool, Failure> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
             return Ok(true);
         }
-        let (mut ready, mut outputs) = (Vec::new(), HashMap::new());
+        let (mut ready, mut outputs, mut is_handed_over) = (Vec::new(), HashMap::new(), false);
         for PendingCall { call, decision, state, asked, grant } in pending {
             sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone() }).await?;
             let resumed = match state {
@@ -203,6 +206,10 @@ impl Run<'_> {
                             let result = tell_failure(&call, policy::denied(&reason), false, sink).await?;
                             outputs.insert(call.id, (call.name, output(&result)));
                         }
+                        _ if runner.spec().execution.is_client() => {
+                            is_handed_over = true;
+                            sink.emit(Event::CallHandedOver { call }).await?;
+                        }
                         _ => ready.push(Ready { call, runner, resumed }),
                     },
                     Err(unusable) => {
@@ -222,7 +229,7 @@ impl Run<'_> {
         }));
         self.check_not_stopped()?;
         self.add_results(outputs);
-        Ok(self.waiting.is_empty())
+        Ok(self.waiting.is_empty() && !is_handed_over)
     }
 
     /// Adds results to the tool message behind the last assistant message, in call order.

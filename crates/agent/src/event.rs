@@ -42,6 +42,11 @@ pub enum Event {
         /// The decision.
         decision: Decision,
     },
+    /// The user has said yes to a call that the browser runs: it may run it now.
+    CallHandedOver {
+        /// The call, with the arguments that it will run with.
+        call: ToolCall,
+    },
     /// The agent's policy has more to say of a call than that it may run. What comes of it follows.
     CallRuled {
         /// The call.

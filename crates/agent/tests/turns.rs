@@ -65,6 +65,7 @@ fn note(event: &Event) -> String {
         Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
         Event::ToolSuspended { call_id, .. } => format!("  suspended {call_id}"),
         Event::CallDecided { call, .. } => format!("  decided {}", call.id),
+        Event::CallHandedOver { call } => format!("  handed over {} {}", call.id, call.input),
         Event::CallGranted { call_id, grant, .. } => format!("  granted {call_id} by {}", grant.id),
         Event::CallRuled { call_id, ruling } => format!("  ruled {call_id} {ruling:?}"),
         Event::Nested { call_id, event, .. } => format!("  of {call_id}: {}", note(event).trim()),
@@ -340,6 +341,37 @@ async fn what_the_browser_runs_is_not_asked_for() {
     case.policy = Some(Arc::new(Timid));
     let notes = check(case).await;
     assert!(notes.contains("ruled a Ask") && !notes.contains("ask a") && notes.ends_with("Waiting"), "{notes}");
+}
+
+/// Unlike what is in the user's hands anyway: what a page's developer wrote may do anything.
+#[tokio::test(start_paused = true)]
+async fn what_a_page_runs_is_asked_for_and_then_handed_over() {
+    let tool = || {
+        let spec = ToolSpec::new("page", "", json!({ "type": "object" }));
+        let never = |_, _| async { panic!("the browser runs it") };
+        RecordingTool::new(ToolSpec { execution: Execution::Page, ..spec }, never)
+    };
+    let check = async |policy: Option<Arc<dyn Policy>>, decision: Option<Decision>, expected: &[&str]| {
+        let mut case = Case::of(vec![calls(&[("a", "page", r#"{"n":1}"#)]), says("ok")]);
+        if let Some(decision) = decision {
+            let (id, name, input) = ("a".to_owned(), "page".to_owned(), json!({ "n": 1 }));
+            let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
+            case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
+            case.pending.push(PendingCall { call, decision, state: None, asked: None, grant: None });
+        }
+        case.policy = policy;
+        case.more.push(Arc::new(tool()));
+        let notes = check(case).await;
+        for line in expected {
+            assert!(notes.contains(line), "{line} is not in {notes}");
+        }
+    };
+    let yes = || Some(Decision::Approved);
+    check(None, None, &["call a", "Waiting"]).await;
+    check(Some(Arc::new(Timid)), None, &["ruled a Ask", "ask a", "Waiting"]).await;
+    check(None, yes(), &["decided a", r#"handed over a {"n":1}"#, "Waiting"]).await;
+    check(Some(Arc::new(Timid)), yes(), &[r#"handed over a {"n":1}"#, "Waiting"]).await;
+    check(None, Some(Decision::Denied(None)), &["denied a", "Done"]).await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -508,9 +508,15 @@ fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
         Answer::Approval { reason, input, .. } => {
             reason.as_ref().map_or(0, String::len) + input.as_ref().map_or(0, |input| input.to_string().len())
         }
+        Answer::Started { by, .. } => by.len(),
         Answer::Output { output, .. } => output.to_string().len(),
         Answer::Error { error_text, .. } => error_text.len(),
     };
+    for (at, answer) in answers.iter().enumerate() {
+        if let Answer::Started { by, .. } = answer {
+            check_id(&format!("/answers/{at}/by"), by)?;
+        }
+    }
     match answers.iter().map(size).sum::<usize>() > MAX_OUTPUT_BYTES {
         true => Err(UserError::new(
             ErrorCode::TooLarge,

@@ -10,6 +10,7 @@ use wire::{Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, Use
 pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
 
 const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
+const ELSEWHERE: &str = "Another page runs this already.";
 const TOO_LATE: &str = "The time to decide this was up, so it was not done. Ask the agent again if you still want it.";
 
 /// Whether the call waits for the user or the user's browser.
@@ -28,9 +29,9 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
     for (at, answer) in answers.iter().enumerate() {
         let (call_id, state) = match answer {
             Answer::Approval { tool_call_id, .. } => (tool_call_id, ToolState::ApprovalRequested),
-            Answer::Output { tool_call_id, .. } | Answer::Error { tool_call_id, .. } => {
-                (tool_call_id, ToolState::InputAvailable)
-            }
+            Answer::Started { tool_call_id, .. }
+            | Answer::Output { tool_call_id, .. }
+            | Answer::Error { tool_call_id, .. } => (tool_call_id, ToolState::InputAvailable),
         };
         let tool =
             message.tool_mut(call_id).ok_or_else(|| UserError::invalid(format!("/answers/{at}"), NOT_WAITING))?;
@@ -44,6 +45,11 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
         {
             let message = "The agent asks something else by now. Look at the question again.";
             return Err(UserError::invalid(format!("/answers/{at}/approvalId"), message));
+        }
+        if let Answer::Started { by, .. } = answer
+            && tool.runner().is_some_and(|runner| runner != by)
+        {
+            return Err(UserError::invalid(format!("/answers/{at}"), ELSEWHERE));
         }
         if let Answer::Approval { input: Some(input), .. } = answer {
             check_changed(tool, input)
@@ -78,6 +84,9 @@ fn enter_one(tool: &mut ToolPart, answer: &Answer) {
             let approval = tool.approval.take().unwrap_or_else(|| Approval::new(""));
             tool.approval = Some(Approval { approved: Some(*approved), reason: reason.clone(), ..approval });
         }
+        // Said again, it is as it was.
+        Answer::Started { by, .. } if tool.runner().is_none() => tool.begin(by, crate::now()),
+        Answer::Started { .. } => {}
         Answer::Output { output, .. } => {
             tool.state = ToolState::OutputAvailable;
             tool.output = Some(output.clone());
@@ -145,6 +154,12 @@ pub(crate) fn supersede(message: &mut UiMessage) -> bool {
         }
         superseded = true;
         match tool.approval.take() {
+            // The browser had it: it may have run.
+            Some(approval) if tool.state == ToolState::InputAvailable => {
+                tool.state = ToolState::OutputError;
+                tool.error_text = Some(PASSED_OVER.to_owned());
+                tool.approval = Some(approval);
+            }
             Some(approval) => {
                 tool.state = ToolState::OutputDenied;
                 let reason = approval.reason.or_else(|| Some(PASSED_OVER.to_owned()));

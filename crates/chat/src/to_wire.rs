@@ -2,7 +2,7 @@
 
 use crate::Clock;
 use agent::{Event, Grant};
-use contract::{Citation, Part, Source};
+use contract::{Citation, Part, Source, ToolCall};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
 use wire::{ApprovalTerms, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, STANDING_APPROVAL, SUSPENDED_CALL};
@@ -110,15 +110,9 @@ impl ToWire {
                 out.push(Chunk::FinishStep);
             }
             Event::Part(part) => self.part(part, out),
-            Event::ToolCall { call, dynamic } => out.push(Chunk::ToolInputAvailable {
-                tool_call_id: call.id,
-                tool_name: call.name,
-                input: call.input,
-                provider_executed: call.provider_executed.then_some(true),
-                provider_metadata: call.metadata,
-                dynamic: dynamic.then_some(true),
-                title: None,
-            }),
+            Event::ToolCall { call, dynamic } => out.push(available(call, dynamic)),
+            // Told once more: for a client this is what makes it run the call.
+            Event::CallHandedOver { call } => out.push(available(call, false)),
             Event::ToolCallInvalid { id, name, input, error, dynamic } => out.push(Chunk::ToolInputError {
                 tool_call_id: id,
                 tool_name: name,
@@ -261,6 +255,18 @@ impl ToWire {
             Some(at) => self.open.remove(at).1,
             None => provider_id.to_owned(),
         }
+    }
+}
+
+fn available(call: ToolCall, dynamic: bool) -> Chunk {
+    Chunk::ToolInputAvailable {
+        tool_call_id: call.id,
+        tool_name: call.name,
+        input: call.input,
+        provider_executed: call.provider_executed.then_some(true),
+        provider_metadata: call.metadata,
+        dynamic: dynamic.then_some(true),
+        title: None,
     }
 }
 

@@ -82,8 +82,18 @@ impl Default for ApprovalTerms {
 pub enum Execution {
     /// [`Tool::call`].
     Server,
-    /// The user's browser: a call ends the run, its output starts the next one.
+    /// The user's browser: a call ends the run, its output starts the next one. It asks the user, or what it does can be taken back with
+    /// a click: no policy asks before it.
     Client,
+    /// The same for what the page's developer wrote. It may do anything that the user could, so the user may be asked first.
+    Page,
+}
+
+impl Execution {
+    /// Whether the user's browser runs it.
+    pub fn is_client(self) -> bool {
+        self != Self::Server
+    }
 }
 
 /// A tool that an agent can call.
@@ -91,7 +101,7 @@ pub trait Tool: Send + Sync + 'static {
     /// What it is.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs one call. `input` has passed the schema. Never called for [`Execution::Client`].
+    /// Runs one call. `input` has passed the schema. Never called for what [a client runs](Execution::is_client).
     ///
     /// # Errors
     /// The text is for the model, which reads it and goes on; it must not hold secrets or paths.

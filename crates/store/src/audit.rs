@@ -52,6 +52,8 @@ pub enum Gate {
     Approval,
     /// What the agent may take in one turn.
     Limit,
+    /// Where it runs, if not on the server.
+    Execution,
 }
 
 /// What a gate did.
@@ -67,6 +69,8 @@ pub enum GateVerdict {
     Denied,
     /// It said no itself.
     Refused,
+    /// It left it to somebody else, whose word the outcome is.
+    Delegated,
 }
 
 /// One decision about a call.

@@ -5,6 +5,7 @@ pub mod context;
 pub mod file_system;
 pub mod mcp;
 pub mod page_state;
+pub mod page_tool;
 pub mod remote_agent;
 
 mod patterns;
@@ -12,6 +13,7 @@ mod text;
 
 pub use ask_user::AskUserTool;
 pub use page_state::{Field, FieldKind, PageStateTool};
+pub use page_tool::PageTool;
 pub use remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteTool};
 
 /// Names that only the platform's own tools have (L-54, and `ask-user`).

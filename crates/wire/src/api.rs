@@ -83,6 +83,13 @@ pub enum Answer {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<Remember>,
     },
+    /// A browser is about to run the call. Whoever says so first may run it; to say it again is harmless.
+    Started {
+        /// The call.
+        tool_call_id: String,
+        /// Which page says so, by a random id of its own.
+        by: String,
+    },
     /// The result of a tool that the browser ran.
     Output {
         /// The call.

@@ -3,7 +3,7 @@
 use crate::ProviderMetadata;
 use crate::read::{Read, Unreadable, deserialize_by_reading, read_names, read_struct};
 use serde::{Serialize, Serializer, ser::SerializeMap};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// One message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -200,6 +200,9 @@ pub struct ToolPart {
     pub tool_metadata: Option<Value>,
 }
 
+/// In [`ToolPart::tool_metadata`]: `{by, at}` of the page that runs the call.
+const STARTED: &str = "started";
+
 /// Where a tool call stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -347,6 +350,27 @@ impl ToolPart {
             after.extend(hidden.map(|(key, value)| (key.clone(), value.clone())));
         }
         self.input = Some(changed);
+    }
+
+    /// Which page of the user's runs the call, by the id that it gave itself; none where nobody has begun.
+    pub fn runner(&self) -> Option<&str> {
+        self.tool_metadata.as_ref()?.get(STARTED)?.get("by")?.as_str()
+    }
+
+    /// Enters that a page runs the call. `at` is Unix time in milliseconds.
+    pub fn begin(&mut self, by: &str, at: i64) {
+        let mut started = Map::new();
+        started.insert("by".to_owned(), by.into());
+        started.insert("at".to_owned(), at.into());
+        let metadata = self.tool_metadata.get_or_insert_with(|| Value::Object(Map::new()));
+        if let Value::Object(known) = metadata {
+            known.insert(STARTED.to_owned(), Value::Object(started));
+        }
+    }
+
+    /// When a page began to run the call; Unix time, milliseconds.
+    pub fn began_at(&self) -> Option<i64> {
+        self.tool_metadata.as_ref()?.get(STARTED)?.get("at")?.as_i64()
     }
 
     /// A call whose arguments are about to arrive.

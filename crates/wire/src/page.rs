@@ -3,11 +3,13 @@
 //! Properties stay JSON on their way to the browser: any of them may be an operator, which is evaluated as the page is shown.
 //! [`properties`] has them as types, for pages that are written in Rust.
 
+mod client_tool;
 pub mod messages;
 pub mod properties;
 pub mod sender;
 mod shared;
 
+pub use client_tool::ClientTool;
 pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
 pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,

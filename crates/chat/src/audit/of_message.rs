@@ -3,22 +3,35 @@
 use super::{Call, End, Subject, asked};
 use crate::{expiry, settle};
 use agent::waiting_within;
-use store::{AuditEntry, AuditOutcome, GateDecision};
+use store::{AuditEntry, AuditOutcome, Gate, GateDecision, GateVerdict};
 use wire::api::Answer;
+use wire::question::ASK_USER;
 use wire::{Approval, ToolPart, ToolState, UiMessage};
+
+/// Where a call ran.
+const IN_BROWSER: &str = "in the user's browser";
 
 /// Calls that the user's browser has run.
 pub(crate) fn answered(subject: &Subject, message: &UiMessage, answers: &[Answer]) -> Vec<AuditEntry> {
     let answered = answers.iter().filter_map(|answer| {
         let (call_id, outcome) = match answer {
-            Answer::Approval { .. } => return None,
+            Answer::Approval { .. } | Answer::Started { .. } => return None,
             Answer::Output { tool_call_id, .. } => (tool_call_id, AuditOutcome::Ok),
             Answer::Error { tool_call_id, .. } => (tool_call_id, AuditOutcome::Error),
         };
         let tool = message.tools().rfind(|tool| tool.tool_call_id == *call_id)?;
-        Some(subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome))
+        let gates = subject.approval(tool.approval.as_ref()).into_iter().chain(in_browser(tool));
+        let row = subject.of_part(tool, gates.collect(), outcome);
+        let duration_ms = tool.began_at().map(|began| row.at.saturating_sub(began).max(0));
+        Some(AuditEntry { duration_ms, ..row })
     });
     answered.collect()
+}
+
+/// That a call ran in the user's browser, which says so itself. A question is answered by the user.
+fn in_browser(tool: &ToolPart) -> Option<GateDecision> {
+    let (gate, decision, reason) = (Gate::Execution, GateVerdict::Delegated, Some(IN_BROWSER.to_owned()));
+    (tool.tool_name != ASK_USER).then_some(GateDecision { gate, decision, by: None, reason })
 }
 
 /// Open calls of a message that the user turned away from: what was to be approved is not run; what the browser had, or
@@ -28,6 +41,10 @@ pub(crate) fn passed_over(subject: &Subject, message: &UiMessage, why: &str) -> 
     open.flat_map(|tool| match &tool.approval {
         // The user's own no needs no other one.
         Some(Approval { approved: Some(false), .. }) => closed(subject, message, tool, None),
+        // The user had said yes, and the browser had it.
+        Some(approval) if tool.state == ToolState::InputAvailable => {
+            vec![subject.of_part(tool, subject.approval(Some(approval)), AuditOutcome::Interrupted)]
+        }
         Some(_) => closed(subject, message, tool, Some(subject.decided(false, Some(why)))),
         None => vec![subject.of_part(tool, Vec::new(), AuditOutcome::Interrupted)],
     })

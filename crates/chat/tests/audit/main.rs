@@ -115,14 +115,14 @@ async fn calls_of_the_browser() {
     let house = House::open(vec![asks, says("done")]).await;
     house.say("m1").await;
     house.ask(answers(vec![output("a")])).await;
-    assert_snapshot!(house.log().await, @r#"a page {} ok []"#);
+    assert_snapshot!(house.log().await, @r#"a page {} ok [execution delegated in the user's browser]"#);
     let run = house.rows().await[0].run_id.clone();
     let failed = Answer::Error { tool_call_id: "b".to_owned(), error_text: "no".to_owned() };
     house.ask(answers(vec![failed, output("c")])).await;
     assert_snapshot!(house.log().await, @r#"
-    a page {} ok []
-    b page {} error []
-    c page {} ok []
+    a page {} ok [execution delegated in the user's browser]
+    b page {} error [execution delegated in the user's browser]
+    c page {} ok [execution delegated in the user's browser]
     "#);
     let runs: Vec<_> = house.rows().await.into_iter().map(|row| row.run_id == run).collect();
     assert_eq!(runs, [true, false, false]);

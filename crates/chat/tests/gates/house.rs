@@ -172,6 +172,12 @@ impl House {
         self.chat.standing_approvals(&ada()).await.unwrap().items
     }
 
+    /// Whether it is known how long each call took, by the audit log.
+    pub(crate) async fn took(&self) -> Vec<bool> {
+        let rows = self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
+        rows.iter().map(|row| row.duration_ms.is_some_and(|time| (0..60_000).contains(&time))).collect()
+    }
+
     /// The audit log, a line a row.
     pub(crate) async fn log(&self) -> String {
         let rows = self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap();

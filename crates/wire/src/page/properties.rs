@@ -1,7 +1,9 @@
 //! The properties of blocks as types: for pages in Rust, and for the few that the server itself reads.
 
+use super::ClientTool;
 use super::messages::{MessageActions, MessageDisplay, Roles};
 use super::sender::Sender;
+use crate::read::Read;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -161,6 +163,9 @@ pub struct AgentChatProperties {
     /// What the agent sees of the page, by key; each value is `{_state: key}`, another operator, or a constant (L-64).
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub shared_state: Map<String, Value>,
+    /// What the agent may have the page do.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub client_tools: Vec<ClientTool>,
     /// The heading of the empty chat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub welcome: Option<Welcome>,
@@ -187,6 +192,10 @@ impl AgentChatProperties {
         Self {
             agent_id: text(properties, "agentId").unwrap_or_default(),
             shared_state: properties.get("sharedState").and_then(Value::as_object).cloned().unwrap_or_default(),
+            client_tools: properties
+                .get("clientTools")
+                .and_then(|tools| Vec::read(tools.clone()).ok())
+                .unwrap_or_default(),
             welcome: properties.get("welcome").and_then(Value::as_object).map(Welcome::read),
             placeholder: text(properties, "placeholder"),
             actions: object("actions").map(MessageActions::read).unwrap_or_default(),

@@ -127,6 +127,16 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
         chunks.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: tool_call_id.clone(), terms });
     }
     match tool.state {
+        // The user said yes, and the browser runs it: told once more, the call is behind its question.
+        ToolState::InputAvailable if tool.approval.is_some() => chunks.push(Chunk::ToolInputAvailable {
+            tool_call_id,
+            tool_name: tool.tool_name.clone(),
+            input: tool.input.clone().unwrap_or(Value::Null),
+            provider_executed,
+            provider_metadata: None,
+            dynamic,
+            title: None,
+        }),
         ToolState::OutputAvailable => chunks.push(Chunk::ToolOutputAvailable {
             tool_call_id,
             output: tool.output.clone().unwrap_or(Value::Null),

@@ -1,0 +1,40 @@
+//! A tool that the page runs, as far as the browser must know it. What the model is told of it stays on the server.
+
+use super::Action;
+use crate::read::read_struct;
+use serde::Serialize;
+use serde_json::Value;
+use std::time::Duration;
+
+/// A tool that the page runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClientTool {
+    /// What the model calls it.
+    pub name: String,
+    /// What it does, one after the other; `_event` is what the model called it with.
+    pub actions: Vec<Action>,
+    /// What the model gets; operators are not evaluated. `null`: the last action's result.
+    #[serde(skip_serializing_if = "Value::is_null")]
+    pub result: Value,
+    /// How long one call may take, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+}
+
+read_struct!(ClientTool {
+    name: "name",
+    actions: "actions" or default,
+    result: "result" or default,
+    timeout_ms: "timeoutMs",
+});
+
+impl ClientTool {
+    /// How long a call may take where nothing is said.
+    pub const TIMEOUT: Duration = Duration::from_secs(30);
+
+    /// How long one call may take.
+    pub fn timeout(&self) -> Duration {
+        self.timeout_ms.map_or(Self::TIMEOUT, Duration::from_millis)
+    }
+}
