@@ -1,6 +1,6 @@
 //! A checked config: what the server is built from.
 
-use crate::agent::Agent;
+use crate::agent::{Agent, Confirm};
 use crate::auth::Auth;
 use crate::rule::Rule;
 use crate::served::ServedAgent;
@@ -237,6 +237,23 @@ pub struct Page {
     pub definition: wire::page::Page,
     /// Who may open it.
     pub auth: Rule,
+    /// What it does for agents, as they are told. It never reaches the browser, so no browser can change it.
+    pub client_tools: Vec<ClientTool>,
+}
+
+/// A tool that a page runs in the user's browser.
+#[derive(Clone, Debug)]
+pub struct ClientTool {
+    /// The agent that may call it, from a chat of the page.
+    pub agent_id: String,
+    /// What the model calls it.
+    pub name: String,
+    /// For the model.
+    pub description: String,
+    /// JSON Schema of an object.
+    pub input_schema: Value,
+    /// Whether and how the user is asked before each call.
+    pub confirm: Option<Confirm>,
 }
 
 /// A routine that pages, agents and other clients can call.

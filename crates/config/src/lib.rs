@@ -19,8 +19,8 @@ pub use agent::{
 };
 pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
-    Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection, McpHttp,
-    McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, RemoteConnection, SqlConnection,
+    ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection,
+    McpHttp, McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, RemoteConnection, SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};

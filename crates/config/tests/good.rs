@@ -73,6 +73,41 @@ fn a_minimal_agent_with_shared_state() {
     assert_eq!(page["blocks"][3]["properties"]["sharedState"]["company"], json!({ "_state": "company" }));
 }
 
+/// What a model is told of a page's tool stays on the server; the browser gets what it does.
+#[test]
+fn a_page_does_something_for_its_agent() {
+    let (config, warnings) = load(
+        "
+connections: [{ id: demo, type: Demo }]
+agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: m, activeTools: [go] } }]
+pages:
+  - id: p
+    blocks:
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: helper
+          clientTools:
+            - name: go
+              description: Goes.
+              inputSchema: { type: object, properties: { to: { type: string } } }
+              confirm: { remember: false }
+              timeoutMs: 5000
+              actions: [{ id: gone, type: SetState, params: { place: { _event: to } } }]
+              result: { at: { _state: place } }
+",
+    );
+    assert_eq!(warnings, "");
+    let tool = &config.pages[0].client_tools[0];
+    assert_eq!((tool.agent_id.as_str(), tool.name.as_str(), tool.description.as_str()), ("helper", "go", "Goes."));
+    assert!(tool.confirm.is_some_and(|confirm| !confirm.remember));
+    let page = serde_json::to_value(&config.pages[0].definition).unwrap();
+    let actions = json!([{ "id": "gone", "type": "SetState", "params": { "place": { "_event": "to" } } }]);
+    let shown =
+        json!([{ "name": "go", "actions": actions, "result": { "at": { "_state": "place" } }, "timeoutMs": 5000 }]);
+    assert_eq!(page["blocks"][0]["properties"]["clientTools"], shown);
+}
+
 #[test]
 fn secrets_do_not_show() {
     let (config, _) = load(SUPPORT);

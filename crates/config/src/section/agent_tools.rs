@@ -48,6 +48,19 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
     tools
 }
 
+/// The names of an agent's tools as they are written, endpoints and agents below, with the places where they stand.
+pub(super) fn names(agent: &Node) -> HashMap<String, Span> {
+    let of = |list: &str, key: &str| {
+        let items = agent.get(list).map(|entry| entry.value.items()).unwrap_or_default();
+        let name = |item: &Node| {
+            let name = item.get("name").or(item.get(key)).map_or(item, |entry| &entry.value);
+            Some((name.text()?.replace('/', "__"), name.at))
+        };
+        items.iter().filter_map(name).collect::<Vec<_>>()
+    };
+    of("tools", "endpointId").into_iter().chain(of("agents", "agentId")).collect()
+}
+
 /// The endpoints that an agent's tools name.
 pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
     named(agent, "tools", "endpointId", Thing::Endpoint)

@@ -6,8 +6,8 @@ use super::agent_entry::{
 };
 use super::value::{Text, ToolName};
 use super::{
-    Context, agent_provider, agent_steps, agent_tools, fallbacks, file_system, hooks, mcp, operator, policy,
-    remote_agents, rule_entry, sub_agents, type_of,
+    Context, agent_provider, agent_steps, agent_tools, client_tools, fallbacks, file_system, hooks, mcp, operator,
+    policy, remote_agents, rule_entry, sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
@@ -54,7 +54,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     // What a server offers is not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
-        check_tool_names(&entry.properties, place, tools.iter().map(|tool| tool.name.as_str()).chain(subs), context);
+        let of_pages = client_tools::names_for(&entry.id.0, context);
+        let own = tools.iter().map(|tool| tool.name.as_str()).chain(subs).chain(of_pages);
+        check_tool_names(&entry.properties, place, own, context);
     }
     agent_steps::check(&entry.properties.prepare_step, place, context.report);
     let files = entry.properties.file_system.take().and_then(|entry| file_system::read(entry, place, context));

@@ -366,6 +366,10 @@ pub(crate) struct AgentChatEntry {
     /// What the agent sees of the page and, where a value is `{ _state: id }`, may write; `{ _state: true }` is every
     /// input of the page.
     shared_state: Option<IndexMap<String, Value>>,
+    /// What the agent may have this page do: tools that run in the user's browser.
+    #[schemars(with = "Vec<super::client_tools::ClientToolEntry>", extend("x-checked-apart" = true))]
+    #[serde(default)]
+    client_tools: Value,
     /// What the empty chat says.
     welcome: Option<WelcomeEntry>,
     /// Shown in the empty composer.

@@ -4,7 +4,7 @@ use super::action_entry::ActionEntry;
 use super::dynamic::{self, Place};
 use super::pages::Survey;
 use super::reach::{Thing, Use};
-use super::{Context, refuse_prototype_key};
+use super::{Context, client_tools, refuse_prototype_key};
 use crate::shape::{Shape, check_value, suggest};
 use crate::source::{Entry, Kind, Node, Span, Step};
 use serde_json::Value;
@@ -100,23 +100,31 @@ fn read(owner: &Node, known: &[&str], whose: &str, survey: &Survey<'_>, context:
                 }
             }
         }
-        if !matches!(value.kind, Kind::List(_) | Kind::Null | Kind::Broken) {
-            let help = "start the line with `- ` to make it a list of one".to_owned();
-            let help = matches!(value.kind, Kind::Map(_)).then_some(help);
-            context.report.error(value.at, format!("expected a list of actions, found {}", value.describe()), help);
-        }
-        let mut steps = Vec::new();
-        let actions = value.items().iter().filter_map(|node| action(node, &mut steps, survey, context)).collect();
-        read.insert(key.clone(), actions);
+        read.insert(key.clone(), actions(value, &mut Vec::new(), survey, context));
     }
     read
+}
+
+/// Reads a list of actions; `steps` learns their ids.
+pub(super) fn actions<'n>(
+    list: &'n Node,
+    steps: &mut Vec<&'n str>,
+    survey: &Survey<'_>,
+    context: &mut Context<'_, '_>,
+) -> Vec<Action> {
+    if !matches!(list.kind, Kind::List(_) | Kind::Null | Kind::Broken) {
+        let help = "start the line with `- ` to make it a list of one".to_owned();
+        let help = matches!(list.kind, Kind::Map(_)).then_some(help);
+        context.report.error(list.at, format!("expected a list of actions, found {}", list.describe()), help);
+    }
+    list.items().iter().filter_map(|node| action(node, steps, survey, context)).collect()
 }
 
 /// Reads one action. `steps` are the ids of those before it.
 fn action<'n>(
     node: &'n Node,
     steps: &mut Vec<&'n str>,
-    survey: &Survey<'n>,
+    survey: &Survey<'_>,
     context: &mut Context<'_, '_>,
 ) -> Option<Action> {
     for part in ["params", "skip"].iter().filter_map(|key| node.get(key)) {
@@ -212,10 +220,15 @@ fn is_safe(url: &str) -> bool {
     ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
 }
 
-/// The keys that a list of actions writes.
-pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
+/// The actions of a page or a block, without those of the blocks in it.
+fn own_actions(owner: &Node) -> impl Iterator<Item = &Node> {
     let lists = owner.get("events").map(|entry| entry.value.entries()).unwrap_or_default();
-    let actions = lists.iter().flat_map(|list| list.value.items());
+    lists.iter().map(|list| &list.value).chain(client_tools::lists(owner)).flat_map(|list| list.items())
+}
+
+/// The keys that the actions of a page or a block write.
+pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
+    let actions = own_actions(owner);
     let set = actions.filter(|action| super::type_of(action) == Some("SetState"));
     set.filter_map(|action| action.get("params"))
         .flat_map(|params| params.value.entries())
@@ -228,9 +241,7 @@ pub(super) fn uses(owner: &Node) -> Vec<Use<'_>> {
     let chat = owner.get("properties").filter(|_| block_type(owner) == Some(BlockType::AgentChat));
     let asked = chat.and_then(|properties| named(&properties.value, "agentId"));
     found.extend(asked.map(|(id, at)| (Thing::Agent, id, at)));
-    let lists = owner.get("events").map(|entry| entry.value.entries()).unwrap_or_default();
-    let calls = lists.iter().flat_map(|list| list.value.items());
-    let calls = calls.filter(|action| super::type_of(action) == Some("CallEndpoint"));
+    let calls = own_actions(owner).filter(|action| super::type_of(action) == Some("CallEndpoint"));
     let called = calls.filter_map(|action| named(&action.get("params")?.value, "endpointId"));
     found.extend(called.map(|(id, at)| (Thing::Endpoint, id, at)));
     let blocks = owner.get("blocks").map(|entry| entry.value.items()).unwrap_or_default();

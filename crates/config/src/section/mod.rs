@@ -13,6 +13,7 @@ mod auth_jwt;
 mod auth_proxy;
 mod block_entry;
 mod call_request;
+mod client_tools;
 mod confirm;
 mod connections;
 mod dynamic;

@@ -4,7 +4,7 @@ use super::block_entry::BlockEntry;
 use super::dynamic::{self, Place};
 use super::rule_entry::{self, RuleEntry};
 use super::value::{Id, Text};
-use super::{Context, events, inputs, refuse_prototype_key, sender, shared_state, type_of};
+use super::{Context, client_tools, events, inputs, refuse_prototype_key, sender, shared_state, type_of};
 use crate::config;
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
 use crate::source::{Node, Span, Step};
@@ -51,7 +51,8 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     survey.blocks(node, context);
     survey.state.extend(events::written(node));
     let events = events::of_page(node, &survey, context);
-    let blocks = blocks(node, &survey, context);
+    let mut client_tools = Vec::new();
+    let blocks = blocks(node, &survey, &mut client_tools, context);
     let entry: PageEntry = decode(node, Shape::of::<PageEntry>()?, context.report)?;
     let id = entry.id.0;
     if OWN_ADDRESSES.contains(&id.as_str()) {
@@ -61,7 +62,7 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     }
     let auth = rule_entry::read(entry.auth, node, context.report);
     let definition = Page { id, title: entry.title.map(|Text(text)| text), events, blocks };
-    Some(config::Page { definition, auth })
+    Some(config::Page { definition, auth, client_tools })
 }
 
 /// What a page consists of, before its blocks are read: a chat may share an input that comes after it.
@@ -106,19 +107,31 @@ impl<'n> Survey<'n> {
 }
 
 /// The blocks in a page or in another block; those that are wrong are reported and left out.
-fn blocks(parent: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Vec<Block> {
+fn blocks(
+    parent: &Node,
+    survey: &Survey<'_>,
+    tools: &mut Vec<config::ClientTool>,
+    context: &mut Context<'_, '_>,
+) -> Vec<Block> {
     let Some(entry) = parent.get("blocks") else { return Vec::new() };
-    list_items(&entry.value, context.report).iter().filter_map(|node| block(node, survey, context)).collect()
+    list_items(&entry.value, context.report).iter().filter_map(|node| block(node, survey, tools, context)).collect()
 }
 
-fn block(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Option<Block> {
-    let blocks = blocks(node, survey, context);
+/// Reads a block; what chats in it declare for their agents goes to `tools`.
+fn block(
+    node: &Node,
+    survey: &Survey<'_>,
+    tools: &mut Vec<config::ClientTool>,
+    context: &mut Context<'_, '_>,
+) -> Option<Block> {
+    let blocks = blocks(node, survey, tools, context);
     check_container(node, context);
     let kind = events::block_type(node);
     let events = kind.map(|kind| events::of_block(node, kind, survey, context)).unwrap_or_default();
     let properties = node.get("properties").map(|entry| entry.value.entries()).unwrap_or_default();
-    // What an agent may see has rules of its own.
-    let parts = properties.iter().filter(|entry| entry.key != "sharedState").chain(node.get("visible"));
+    // What an agent may see, and what it may have the page do, have rules of their own.
+    let is_own = |key: &str| ["sharedState", "clientTools"].contains(&key);
+    let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
         dynamic::check(&part.value, Place::Property, &survey.state, &[], context.report);
     }
@@ -136,6 +149,12 @@ fn block(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Opt
         let shared = shared_state::read(properties.remove("sharedState"), node, survey, context);
         if !shared.is_empty() {
             properties.insert("sharedState".to_owned(), Value::Object(shared));
+        }
+        let own = client_tools::read(node, tools, survey, context);
+        tools.extend(own.declared);
+        properties.remove("clientTools");
+        if !own.shown.is_empty() {
+            properties.insert("clientTools".to_owned(), serde_json::to_value(own.shown).ok()?);
         }
     }
     let visible = value.get_mut("visible").map(Value::take).unwrap_or_default();

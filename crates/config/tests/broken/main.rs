@@ -3,6 +3,7 @@
 mod agents;
 mod api;
 mod auth;
+mod client_tools;
 mod connections;
 mod file_system;
 mod includes;

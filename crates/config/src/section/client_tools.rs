@@ -1,0 +1,165 @@
+//! `clientTools` of a chat: what its agent may have the page do.
+
+use super::action_entry::ActionEntry;
+use super::confirm::ConfirmEntry;
+use super::dynamic::{self, Place};
+use super::pages::Survey;
+use super::value::{Text, ToolName};
+use super::{Context, agent_tools, events, payload_schema};
+use crate::config::ClientTool;
+use crate::shape::{Shape, decode, list_items};
+use crate::source::{Node, Span, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::HashMap;
+use wire::page;
+
+/// Tools of one chat, at most.
+const MAX_TOOLS: usize = 50;
+
+/// A tool that the page runs in the user's browser.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct ClientToolEntry {
+    /// What the model calls it.
+    name: ToolName,
+    /// What it does; the model chooses tools by it.
+    description: Text,
+    /// JSON Schema of the object that it is called with.
+    #[serde(rename = "inputSchema")]
+    #[schemars(with = "serde_json::Map<String, Value>")]
+    input_schema: Value,
+    /// Ask the user before each call: `true`, or how.
+    confirm: Option<ConfirmEntry>,
+    /// How long one call may take; without it 30 seconds.
+    #[schemars(range(min = 100, max = 600_000))]
+    timeout_ms: Option<u64>,
+    /// What it does, one after the other: `{ _event: key }` is what the model called it with. One that fails ends the call, and the model
+    /// reads why.
+    #[serde(rename = "actions", default)]
+    #[schemars(with = "Vec<ActionEntry>", length(min = 1), extend("x-checked-apart" = true))]
+    _actions: Value,
+    /// What the model gets, with operators; without it the last action's result.
+    result: Option<Value>,
+}
+
+/// The tools of one chat: what the server declares of them, and what the browser gets.
+#[derive(Default)]
+pub(super) struct ClientTools {
+    pub(super) declared: Vec<ClientTool>,
+    pub(super) shown: Vec<page::ClientTool>,
+}
+
+/// Reads the tools of the chat at `block`. `known` are those of the page's chats before it.
+pub(super) fn read(
+    block: &Node,
+    known: &[ClientTool],
+    survey: &Survey<'_>,
+    context: &mut Context<'_, '_>,
+) -> ClientTools {
+    let mut tools = ClientTools::default();
+    let Some(list) = of_chat(block) else { return tools };
+    let agent_id = agent_of(block).unwrap_or_default();
+    let mut taken = context.agents.get(agent_id).map(|agent| agent_tools::names(agent)).unwrap_or_default();
+    let own = list_items(list, context.report);
+    if own.len() > MAX_TOOLS {
+        context.report.error(list.at, format!("{} tools; {MAX_TOOLS} are the most", own.len()), None);
+    }
+    for node in own {
+        let Some((declared, shown)) = tool(node, agent_id, survey, context) else { continue };
+        check_name(&declared.name, node, &mut taken, agent_id, context);
+        if known.iter().any(|known| known.agent_id == agent_id && known.name == declared.name) {
+            let help = "give one of them another `name`".to_owned();
+            let message = format!("another chat with `{agent_id}` on this page has a tool `{}`", declared.name);
+            context.report.error(node.at(&[Step::Key("name")]), message, Some(help));
+        }
+        tools.declared.push(declared);
+        tools.shown.push(shown);
+    }
+    tools
+}
+
+fn tool(
+    node: &Node,
+    agent_id: &str,
+    survey: &Survey<'_>,
+    context: &mut Context<'_, '_>,
+) -> Option<(ClientTool, page::ClientTool)> {
+    let mut steps = Vec::new();
+    let actions = match node.get("actions") {
+        Some(list) => events::actions(&list.value, &mut steps, survey, context),
+        None => Vec::new(),
+    };
+    let entry = decode::<ClientToolEntry>(node, Shape::of::<ClientToolEntry>()?, context.report);
+    if let Some(schema) = node.get("inputSchema") {
+        payload_schema::check(&schema.value, "input schema", context.report);
+    }
+    if let Some(result) = node.get("result") {
+        dynamic::check(&result.value, Place::Action, &survey.state, &steps, context.report);
+    }
+    if actions.is_empty() && node.get("actions").is_none_or(|list| list.value.items().is_empty()) {
+        let at = node.get("actions").map_or(node.at, |list| list.key_at);
+        let help = "write what the page does as a list of actions under `actions`".to_owned();
+        context.report.error(at, "this tool does nothing", Some(help));
+    }
+    let entry = entry?;
+    let name = entry.name.0;
+    let declared = ClientTool {
+        agent_id: agent_id.to_owned(),
+        name: name.clone(),
+        description: entry.description.0,
+        input_schema: entry.input_schema,
+        confirm: ConfirmEntry::read(entry.confirm),
+    };
+    let result = entry.result.unwrap_or_default();
+    Some((declared, page::ClientTool { name, actions, result, timeout_ms: entry.timeout_ms }))
+}
+
+/// A name is the platform's, the agent's or one tool's.
+fn check_name(
+    name: &str,
+    node: &Node,
+    taken: &mut HashMap<String, Span>,
+    agent_id: &str,
+    context: &mut Context<'_, '_>,
+) {
+    let at = node.at(&[Step::Key("name")]);
+    agent_tools::check_name(name, at, context);
+    if let Some(first) = taken.insert(name.to_owned(), at) {
+        let help = format!("the first one is at {}; give one of them another `name`", context.report.location(first));
+        let message = format!("the agent `{agent_id}` has two tools with the name `{name}`");
+        context.report.error(at, message, Some(help));
+    }
+}
+
+fn property<'n>(block: &'n Node, key: &str) -> Option<&'n Node> {
+    block.get("properties").and_then(|properties| Some(&properties.value.get(key)?.value))
+}
+
+fn agent_of(block: &Node) -> Option<&str> {
+    property(block, "agentId")?.text()
+}
+
+fn of_chat(block: &Node) -> Option<&Node> {
+    (super::type_of(block) == Some("AgentChat")).then(|| property(block, "clientTools"))?
+}
+
+/// The lists of actions of the tools of a block, if it is a chat.
+pub(super) fn lists(block: &Node) -> impl Iterator<Item = &Node> {
+    let tools = of_chat(block).map(Node::items).unwrap_or_default();
+    tools.iter().filter_map(|tool| Some(&tool.get("actions")?.value))
+}
+
+/// The names of the tools that pages give to an agent.
+pub(super) fn names_for<'n>(agent_id: &str, context: &Context<'n, '_>) -> Vec<&'n str> {
+    let mut names = Vec::new();
+    let mut open: Vec<&'n Node> = context.pages.values().copied().collect();
+    while let Some(node) = open.pop() {
+        if let Some(tools) = of_chat(node).filter(|_| agent_of(node) == Some(agent_id)) {
+            names.extend(tools.items().iter().filter_map(|tool| tool.get("name")?.value.text()));
+        }
+        open.extend(node.get("blocks").map(|entry| entry.value.items()).unwrap_or_default());
+    }
+    names
+}
