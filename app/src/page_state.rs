@@ -162,6 +162,14 @@ impl PageState {
         self.field(key).problem.get()
     }
 
+    /// What is wrong with inputs, of all without a list, as it was shown last. Tracked.
+    pub(crate) fn problems(&self, keys: Option<&[String]>) -> String {
+        let all = self.fields.with_value(|fields| fields.keys().cloned().collect::<Vec<_>>());
+        let all = all.into_iter().filter(|key| keys.is_none_or(|keys| keys.contains(key)));
+        let wrong = all.filter_map(|key| self.problem(&key).map(|problem| format!(" {key}: {problem}")));
+        wrong.fold("The page's inputs are not right.".to_owned(), |said, problem| said + &problem)
+    }
+
     /// Checks inputs, all without a list. When one is wrong, says so and brings it into view; answers whether all are right.
     pub fn demand_valid(&self, keys: Option<&[String]>) -> bool {
         let wrong = self.validate(keys);

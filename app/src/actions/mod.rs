@@ -1,14 +1,17 @@
 //! What events do: lists of actions, one after the other, until one fails.
 //!
 //! [`Actions`] is the page's: it runs lists, knows the methods of the blocks, and keeps the messages that are shown for a moment.
-//! [`BlockEvents`] is what a block is given: it says that something has happened and need not know what that leads to.
+//! [`BlockEvents`] is what a block is given: it says that something has happened and need not know what that leads to. [`ClientTools`] is
+//! what a chat is given for its agent's calls.
 
 mod endpoint;
 mod events;
 mod link;
 mod run;
+mod tools;
 
 pub use events::BlockEvents;
+pub use tools::ClientTools;
 
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::scope::Scope;
@@ -33,6 +36,8 @@ type Running = Pin<Box<dyn Future<Output = bool>>>;
 pub(crate) struct Functions {
     /// Runs a list of actions, given what has happened. `false`: one has failed.
     run: fn(List, Value) -> Running,
+    /// Runs a tool of the page, called with this. The error is for the model.
+    call: fn(tools::Own, Value) -> tools::Called,
 }
 
 fn load() -> Loading {
@@ -41,7 +46,10 @@ fn load() -> Loading {
 
 #[wasm_split(actions, fallible)]
 fn functions() -> Result<Functions, Missing> {
-    Ok(Functions { run: |list, event| Box::pin(async move { list.0.run(&list.1, &event).await }) })
+    Ok(Functions {
+        run: |list, event| Box::pin(async move { list.0.run(&list.1, &event).await }),
+        call: |own, input| Box::pin(async move { own.0.call(&own.1, &input).await }),
+    })
 }
 
 /// The most messages that are shown at once; older ones give way.

@@ -4,46 +4,75 @@ use super::{Actions, Status, link};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::time::Duration;
-use wire::page::{Action, ActionType};
+use wire::page::{Action, ActionType, ClientTool};
 
 /// Why a list ends.
 enum Failure {
     /// For the person at the page.
     Told(String),
-    /// It is shown already, or there is nobody left to tell.
-    Known,
+    /// It is shown at the inputs already; these words are for who does not see them.
+    Shown(String),
+    /// There is nobody left to tell.
+    Gone,
+}
+
+/// What came of a list of actions.
+struct Done {
+    /// The results of those with an id.
+    results: Value,
+    /// That of the last one.
+    last: Value,
 }
 
 impl Actions {
     /// Runs actions one after the other; what goes wrong is shown. `false`: one has failed, and those after it have not run.
     pub(super) async fn run(self, actions: &[Action], event: &Value) -> bool {
-        let mut results = Value::Object(Map::new());
-        for action in actions {
-            let failure = match self.step(action, event, &results).await {
-                Ok(result) => {
-                    if let (Some(id), Some(results)) = (&action.id, results.as_object_mut()) {
-                        results.insert(id.clone(), result);
-                    }
-                    continue;
-                }
-                Err(failure) => failure,
-            };
-            if let Failure::Told(text) = failure {
-                self.notify(text, Status::Error, None);
-            }
-            return false;
+        let done = self.perform(actions, event).await;
+        if let Err(Failure::Told(text)) = &done {
+            self.notify(text.clone(), Status::Error, None);
         }
-        true
+        done.is_ok()
+    }
+
+    /// Runs a tool of the page: its actions, given what the model called it with.
+    ///
+    /// # Errors
+    /// One has failed, and those after it have not run; in words for the model.
+    pub(super) async fn call(self, tool: &ClientTool, input: &Value) -> Result<Value, String> {
+        let words = |failure| match failure {
+            Failure::Told(text) | Failure::Shown(text) => text,
+            Failure::Gone => "The user has left the page before this was done.".to_owned(),
+        };
+        let Done { results, last } = self.perform(&tool.actions, input).await.map_err(words)?;
+        if !tool.result.is_null() {
+            return self.evaluate(&tool.result, input, &results).map_err(words);
+        }
+        // Something must be said, or a model takes it for a failure.
+        let done = || Value::Object([("ok".to_owned(), Value::Bool(true))].into_iter().collect());
+        Ok(if last.is_null() { done() } else { last })
+    }
+
+    async fn perform(self, actions: &[Action], event: &Value) -> Result<Done, Failure> {
+        let (mut results, mut last) = (Value::Object(Map::new()), Value::Null);
+        for action in actions {
+            last = self.step(action, event, &results).await?;
+            if let (Some(id), Some(results)) = (&action.id, results.as_object_mut()) {
+                results.insert(id.clone(), last.clone());
+            }
+        }
+        Ok(Done { results, last })
+    }
+
+    fn evaluate(self, value: &Value, event: &Value, results: &Value) -> Result<Value, Failure> {
+        if self.state.is_gone() {
+            return Err(Failure::Gone);
+        }
+        let value = untrack(|| self.scope.evaluate_with(value, Some(event), Some(results)));
+        value.map_err(|error| Failure::Told(format!("An action of this page cannot be evaluated: {error}.")))
     }
 
     async fn step(self, action: &Action, event: &Value, results: &Value) -> Result<Value, Failure> {
-        if self.state.is_gone() {
-            return Err(Failure::Known);
-        }
-        let evaluate = |value: &Value| {
-            let value = untrack(|| self.scope.evaluate_with(value, Some(event), Some(results)));
-            value.map_err(|error| Failure::Told(format!("An action of this page cannot be evaluated: {error}.")))
-        };
+        let evaluate = |value: &Value| self.evaluate(value, event, results);
         if operators::is_truthy(&evaluate(&action.skip)?) {
             return Ok(Value::Null);
         }
@@ -58,8 +87,9 @@ impl Actions {
             }
             ActionType::Reset => self.state.reset(ids(&params).as_deref()),
             ActionType::Validate => {
-                if !self.state.demand_valid(ids(&params).as_deref()) {
-                    return Err(Failure::Known);
+                let wanted = ids(&params);
+                if !self.state.demand_valid(wanted.as_deref()) {
+                    return Err(Failure::Shown(untrack(|| self.state.problems(wanted.as_deref()))));
                 }
             }
             ActionType::CallEndpoint => {

@@ -72,6 +72,23 @@ pub(crate) fn shown_text(message_id: &str) -> String {
     text.trim().to_owned()
 }
 
+/// By which id this tab has run calls last, in the tab's own storage: it outlives a reload and is no other tab's.
+const RUNNER: &str = "chatwright-runner";
+
+/// Keeps by which id this tab runs calls.
+pub(crate) fn keep_runner(id: &str) {
+    if let Ok(Some(storage)) = window().session_storage() {
+        // Without it, a reload has to wait like another tab.
+        let _ = storage.set_item(RUNNER, id);
+    }
+}
+
+/// Whether this tab has run calls by this id, perhaps before a reload.
+pub(crate) fn was_runner(id: &str) -> bool {
+    let kept = window().session_storage().ok().flatten().and_then(|storage| storage.get_item(RUNNER).ok().flatten());
+    kept.as_deref() == Some(id)
+}
+
 /// Waits.
 pub(crate) async fn sleep(duration: Duration) {
     let (wake, woken) = oneshot::channel();

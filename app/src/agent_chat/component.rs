@@ -3,7 +3,7 @@
 use super::CONVERSATION;
 use super::pane::Pane;
 use super::session::{Place, Session};
-use crate::actions::BlockEvents;
+use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, awaited, handler};
@@ -28,6 +28,9 @@ pub fn AgentChat(
     /// What happens at its events, which begin with `onBeforeSend`.
     #[prop(optional)]
     events: BlockEvents,
+    /// What its agent may have the page do.
+    #[prop(optional)]
+    tools: ClientTools,
 ) -> impl IntoView {
     let chat = use_chat_context();
     // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
@@ -53,7 +56,7 @@ pub fn AgentChat(
         }
     };
     let loaded = Loaded::new(move || wanted.get(), load, true);
-    let place = StoredValue::new(Place { block_id: id, page_id, properties, fields, events });
+    let place = StoredValue::new(Place { block_id: id, page_id, properties, fields, events, tools });
     let open = StoredValue::new(None::<Session>);
     let drag = move |event: DragEvent, above: bool| {
         if let Some(session) = open.get_value().filter(|session| !session.is_gone()) {

@@ -35,7 +35,7 @@ pub use tabs::{Tab, Tabs};
 pub use text_area::TextArea;
 pub use title::Title;
 
-use crate::actions::BlockEvents;
+use crate::actions::{BlockEvents, ClientTools};
 use crate::agent_chat::AgentChat;
 use crate::agent_conversations::AgentConversations;
 use crate::agent_conversations::items::ItemList;
@@ -91,10 +91,11 @@ fn component(own: page::Block) -> Erased {
             return view! { <AgentConversations id properties events /> }.erase();
         }
         BlockType::AgentChat => {
-            let properties = AgentChatProperties::read(&properties);
+            let mut properties = AgentChatProperties::read(&properties);
+            let tools = ClientTools::of_config(std::mem::take(&mut properties.client_tools));
             let CurrentPage(page) = expect_context();
             let (page_id, fields) = page.with_value(|page| (page.id.clone(), shared_fields(page, &properties)));
-            return view! { <AgentChat id page_id properties fields events /> }.erase();
+            return view! { <AgentChat id page_id properties fields events tools /> }.erase();
         }
         _ => {}
     }

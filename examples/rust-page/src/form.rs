@@ -1,6 +1,6 @@
 //! The form and the list of what was saved.
 
-use app::actions::{Actions, BlockEvents, Status, use_actions};
+use app::actions::{Actions, BlockEvents, ClientTools, Status, use_actions};
 use app::blocks::{Alert, Button, Checkbox, NumberInput, Select, Table, TextArea, TextInput};
 use app::page_state::{PageState, use_page_state};
 use app::properties::Properties;
@@ -75,6 +75,18 @@ pub fn Customers() -> impl IntoView {
         ..TableProperties::default()
     });
     view! { <Table id="customers_table" properties=table /> }
+}
+
+/// What the page does for its agent: each tool is a closure, given what the model called it with.
+pub fn tools() -> ClientTools {
+    let state = use_page_state();
+    ClientTools::default().on("offer_plan", move |input| async move {
+        state.set("plan", input["plan"].clone());
+        state.set("seats", input["seats"].clone());
+        let keys = ["plan".to_owned(), "seats".to_owned()];
+        let wrong = state.validate(Some(&keys));
+        if wrong.is_empty() { Ok(json!({ "shown": input })) } else { Err(format!("Not allowed: {}", wrong.join(", "))) }
+    })
 }
 
 /// Saves the form when it is right, and begins a new one.

@@ -3,14 +3,29 @@
 pub mod form;
 
 use app::agent_chat::AgentChat;
-use app::pages::{Part, Parts, RustPage};
-use form::{Customers, Form};
+use app::pages::{Part, Parts, RustPage, RustTool};
+use form::{Customers, Form, tools};
 use leptos::prelude::*;
 use serde_json::json;
 use wire::page::{AgentChatProperties, FieldType, SharedField, Welcome};
 
 /// The pages of this crate, by the id that the config gives them.
-pub const PAGES: &[RustPage] = &[RustPage { id: "intake", content: intake }];
+pub const PAGES: &[RustPage] = &[RustPage { id: "intake", content: intake, client_tools: &[PLANS] }];
+
+/// What the agent may have the page do: here what the server tells it, in [`form::tools`] what is done.
+const PLANS: RustTool = RustTool {
+    agent_id: "clerk",
+    name: "offer_plan",
+    description: "Shows the customer a plan in the form: chooses it, sets its seats and checks the form. Answers with what is wrong.",
+    input_schema: || {
+        json!({
+            "type": "object",
+            "properties": { "plan": { "enum": ["starter", "team", "enterprise"] }, "seats": { "type": "integer", "minimum": 1 } },
+            "required": ["plan", "seats"],
+        })
+    },
+    confirm: false,
+};
 
 /// Called by the page's script once the WASM is there.
 #[cfg(feature = "hydrate")]
@@ -58,5 +73,5 @@ fn Assistant() -> impl IntoView {
         welcome: Some(Welcome { title: "Who is the customer?".to_owned(), ..Welcome::default() }),
         ..AgentChatProperties::default()
     };
-    view! { <AgentChat id="chat" page_id="intake" properties fields=fields.map(field).to_vec() /> }
+    view! { <AgentChat id="chat" page_id="intake" properties fields=fields.map(field).to_vec() tools=tools() /> }
 }

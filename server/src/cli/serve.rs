@@ -44,7 +44,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     let _ = any_spawner::Executor::init_tokio();
     let metrics = metrics::begin().map_err(|error| format!("metrics: {error}"))?;
     let composition =
-        Composition::new(config, reading.fingerprint, &arguments.database.url, Some(arguments.addr)).await;
+        Composition::new(config, reading.fingerprint, &arguments.database.url, Some(arguments.addr), site).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;

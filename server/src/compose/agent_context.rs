@@ -27,6 +27,16 @@ fn told(agent: &Agent, block: String) -> Agent {
     agent
 }
 
+/// The agent with what the page does for it.
+pub(super) fn with_page_tools(agent: Arc<Agent>, tools: &[Arc<dyn Tool>]) -> Arc<Agent> {
+    if tools.is_empty() {
+        return agent;
+    }
+    let mut agent = Arc::unwrap_or_clone(agent);
+    agent.tools.extend_from_slice(tools);
+    Arc::new(agent)
+}
+
 /// The agent with the page's fields: what they hold in its instructions, and the tool that writes them.
 pub(super) fn with_shared_state(agent: &Arc<Agent>, mut fields: Vec<Field>, values: &Map<String, Value>) -> Arc<Agent> {
     fields.truncate(MAX_FIELDS);

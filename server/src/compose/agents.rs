@@ -1,12 +1,13 @@
 //! The config's agents. What does not depend on the request is built once; a turn with shared state gets the page's fields on
 //! top.
 
-use super::agent_context::{field, undeclared, with_page_context, with_shared_state};
+use super::agent_context::{field, undeclared, with_page_context, with_page_tools, with_shared_state};
 use super::agent_settings::{approval, settings};
 use super::hooks::{self, HookRoom};
 use super::instructions;
 use super::mcp::McpServers;
 use super::models;
+use super::page_tools::PageTools;
 use super::pages::Pages;
 use super::policy::AgentPolicy;
 use super::remote_agents;
@@ -27,6 +28,7 @@ use wire::{ErrorCode, UserError};
 pub(crate) struct ConfiguredAgents {
     agents: HashMap<String, Configured>,
     pages: Arc<Pages>,
+    tools: PageTools,
     rights: Arc<Rights>,
     hooks: Arc<HookRoom>,
 }
@@ -59,24 +61,32 @@ impl ConfiguredAgents {
         endpoints: &Arc<Endpoints>,
         mcp: &McpServers,
         pages: Arc<Pages>,
+        tools: PageTools,
         rights: Arc<Rights>,
     ) -> anyhow::Result<Self> {
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
             let built = build(config, agent, mcp)?;
-            let tools = endpoint_tools(agent, endpoints)?;
+            let endpoint_tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
             let page_context = agent.page_context;
             let below = agent.agents.clone();
             let policy = agent.policy.as_ref().map(|policy| AgentPolicy::build(policy, endpoints, &rights)).transpose();
             let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
-            let configured =
-                Configured { agent: built, page_context, endpoints: tools, instructions, hooks, policy, below };
+            let configured = Configured {
+                agent: built,
+                page_context,
+                endpoints: endpoint_tools,
+                instructions,
+                hooks,
+                policy,
+                below,
+            };
             agents.insert(agent.id.clone(), configured);
         }
         let hooks = HookRoom::new(endpoints.clone(), rights.clone());
-        Ok(Self { agents, pages, rights, hooks })
+        Ok(Self { agents, pages, tools, rights, hooks })
     }
 }
 
@@ -158,6 +168,7 @@ impl Agents for ConfiguredAgents {
             Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
         };
+        let agent = with_page_tools(agent, self.tools.of(request.page_id, request.agent_id));
         let fields = match self.pages.shared_fields(request.page_id, request.agent_id) {
             Some(declared) => {
                 declared.iter().filter(|field| request.shared_state.contains_key(&field.key)).map(field).collect()

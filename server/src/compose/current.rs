@@ -4,8 +4,10 @@
 use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
 use super::mcp::McpServers;
+use super::page_tools::PageTools;
 use super::pages::Pages;
 use super::served::Served;
+use crate::Site;
 use crate::auth::rights::Rights;
 use crate::auth::{Authentication, Ground};
 use ::endpoints::Endpoints;
@@ -24,6 +26,7 @@ use wire::page::Page;
 pub(crate) struct Current {
     things: ArcSwap<Things>,
     ground: Ground,
+    site: Site,
     status: Mutex<Status>,
 }
 
@@ -50,7 +53,7 @@ pub(crate) struct Status {
 
 impl Things {
     /// What is open `before` and has the same settings now stays open.
-    async fn build(config: &Config, ground: &Ground, before: Option<&Self>) -> anyhow::Result<Self> {
+    async fn build(config: &Config, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
         let authentication = Arc::new(Authentication::new(&config.auth, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
@@ -60,7 +63,8 @@ impl Things {
         let rights = Rights::new(config);
         let definitions = config.pages.iter().map(|page| page.definition.clone()).collect();
         let pages = Arc::new(Pages::new(definitions, rights.clone()));
-        let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone(), rights.clone())?;
+        let tools = PageTools::new(&config.pages, site.pages)?;
+        let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone(), tools, rights.clone())?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
         Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served })
@@ -68,10 +72,10 @@ impl Things {
 }
 
 impl Current {
-    pub(super) async fn new(config: &Config, fingerprint: u64, ground: Ground) -> anyhow::Result<Self> {
-        let things = Things::build(config, &ground, None).await?;
+    pub(super) async fn new(config: &Config, fingerprint: u64, ground: Ground, site: Site) -> anyhow::Result<Self> {
+        let things = Things::build(config, &ground, site, None).await?;
         let status = Status { version: version(fingerprint), problems: None };
-        Ok(Self { things: ArcSwap::from_pointee(things), ground, status: Mutex::new(status) })
+        Ok(Self { things: ArcSwap::from_pointee(things), ground, site, status: Mutex::new(status) })
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
@@ -79,7 +83,7 @@ impl Current {
     /// # Errors
     /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
     pub(crate) async fn replace(&self, config: &Config, fingerprint: u64) -> anyhow::Result<()> {
-        let things = Things::build(config, &self.ground, Some(&self.things.load())).await?;
+        let things = Things::build(config, &self.ground, self.site, Some(&self.things.load())).await?;
         self.things.store(Arc::new(things));
         *self.status.lock() = Status { version: version(fingerprint), problems: None };
         Ok(())

@@ -9,6 +9,7 @@ mod hooks;
 mod instructions;
 mod mcp;
 mod models;
+mod page_tools;
 mod pages;
 mod policy;
 mod remote_agents;
@@ -20,6 +21,7 @@ pub(crate) use current::{Current, Status};
 pub(crate) use served::{SERVICE_USER, Served};
 pub(crate) use sources::sources;
 
+use crate::Site;
 use crate::auth::password::Desk;
 use crate::auth::{Ground, ground};
 use chat::Chat;
@@ -59,18 +61,19 @@ pub(crate) fn read(path: Option<&Path>) -> Reading {
 
 impl Composition {
     /// Builds everything. `database` is where conversations are kept, unless the config says where; `address` is where the server
-    /// listens.
+    /// listens; `site` has the pages that are written in Rust.
     pub(crate) async fn new(
         config: Config,
         fingerprint: u64,
         database: &str,
         address: Option<SocketAddr>,
+        site: Site,
     ) -> anyhow::Result<Self> {
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
         ground::allows(address, &config.auth.mode)?;
         let (folder, store) = (Store::folder(url)?, Store::open(url).await?);
         let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
-        let current = Arc::new(Current::new(&config, fingerprint, ground).await?);
+        let current = Arc::new(Current::new(&config, fingerprint, ground, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), MAX_RUNS).await?;
         Ok(Self { chat, current, limits: config.limits, store })
     }

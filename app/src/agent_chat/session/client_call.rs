@@ -1,4 +1,5 @@
-//! Calls that the page executes: `update-page-state` writes the fields that the page shares.
+//! Calls that the page executes: `update-page-state` writes the fields that the page shares, the page's own tools do what its developer
+//! wrote (`page_call.rs`).
 //!
 //! A call is answered once. The server takes the first answer; whoever is refused (another tab was faster) has written nothing,
 //! because the fields are written when the answer has been accepted. `ask-user` is not among them: the user answers it, see
@@ -19,6 +20,8 @@ use wire::{ToolPart, ToolState};
 pub(in crate::agent_chat) const PAGE_STATE_TOOL: &str = "update-page-state";
 /// How long a tab that has not asked leaves the call to the tab that has.
 const COURTESY: Duration = Duration::from_secs(3);
+/// How long after its time is up a call that another tab had begun is taken for lost.
+const GRACE: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Executes the calls that wait for the page, and sends their results; the conversation then goes on.
@@ -26,55 +29,74 @@ impl Session {
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
-        let (answers, written) = self.execute();
-        if answers.is_empty() {
+        let (calls, elsewhere): (Vec<_>, Vec<_>) = self.client_calls().into_iter().partition(|call| self.is_free(call));
+        if !elsewhere.is_empty() && calls.is_empty() {
+            return self.run_client_calls_later();
+        }
+        self.run_these(calls);
+    }
+
+    /// The same for a tab that only watched: the tab that asked goes first. If it is gone, the call is still open after a while; what it
+    /// had begun is not done again.
+    pub(super) fn run_client_calls_later(self) {
+        let calls = self.client_calls();
+        if calls.is_empty() {
+            return;
+        }
+        let limit = |call: &ToolPart| self.place.with_value(|place| place.tools.limit(&call.tool_name)) + GRACE;
+        let elsewhere = calls.iter().filter(|call| !self.is_free(call)).map(limit).max();
+        let turn = self.inner.with_value(|inner| inner.follower);
+        spawn_local(async move {
+            browser::sleep(elsewhere.unwrap_or(COURTESY)).await;
+            let undisturbed = !self.is_gone() && self.inner.with_value(|inner| inner.follower == turn);
+            if undisturbed && browser::is_visible() && self.phase.get_untracked() == Phase::Idle {
+                self.run_these(self.client_calls());
+            }
+        });
+    }
+
+    fn run_these(self, calls: Vec<ToolPart>) {
+        if calls.is_empty() {
             return;
         }
         self.begin();
         spawn_local(async move {
-            let refused = self.submit(Submission::Answers { answers }, Some(&written)).await.is_err();
-            if refused && !self.is_gone() {
+            let (answers, written) = self.execute(calls).await;
+            if self.is_gone() {
+                return;
+            }
+            let refused =
+                answers.is_empty() || self.submit(Submission::Answers { answers }, Some(&written)).await.is_err();
+            if self.is_gone() {
+                return;
+            }
+            if refused {
                 self.reload().await;
+            } else {
+                self.inner.update_value(|inner| inner.ran.clear());
             }
         });
     }
 
-    /// The same for a tab that only watched: the tab that asked goes first. If it is gone, the call is still open after a while.
-    pub(super) fn run_client_calls_later(self) {
-        if !self.has_client_calls() {
-            return;
-        }
-        let turn = self.inner.with_value(|inner| inner.follower);
-        spawn_local(async move {
-            browser::sleep(COURTESY).await;
-            let undisturbed = !self.is_gone() && self.inner.with_value(|inner| inner.follower == turn);
-            if undisturbed && browser::is_visible() {
-                self.run_client_calls();
-            }
-        });
+    fn client_calls(self) -> Vec<ToolPart> {
+        let tools = self.newest_answer().map(|answer| answer.tools()).unwrap_or_default();
+        tools.iter().map(GetUntracked::get_untracked).filter(is_client_call).collect()
     }
 
-    pub(super) fn has_client_calls(self) -> bool {
-        self.newest_answer().is_some_and(|answer| answer.tools().iter().any(|tool| tool.with_untracked(is_client_call)))
-    }
-
-    fn execute(self) -> (Vec<Answer>, Vec<(String, Value)>) {
+    async fn execute(self, calls: Vec<ToolPart>) -> (Vec<Answer>, Vec<(String, Value)>) {
         let (mut answers, mut written) = (Vec::new(), Vec::new());
-        for tool in self.newest_answer().map(|answer| answer.tools()).unwrap_or_default() {
-            let tool = tool.get_untracked();
-            if !is_client_call(&tool) {
+        for call in calls {
+            if call.tool_name != PAGE_STATE_TOOL {
+                answers.extend(self.run_page_call(call).await);
+                if self.is_gone() {
+                    break;
+                }
                 continue;
             }
-            let tool_call_id = tool.tool_call_id;
-            if tool.tool_name != PAGE_STATE_TOOL {
-                let error_text = "This page cannot execute the tool.".to_owned();
-                answers.push(Answer::Error { tool_call_id, error_text });
-                continue;
-            }
-            let input = tool.input.unwrap_or_default();
+            let input = call.input.unwrap_or_default();
             let updates = self.place.with_value(|place| apply_updates(&place.fields, &input));
             written.extend(updates.written);
-            answers.push(Answer::Output { tool_call_id, output: updates.output });
+            answers.push(Answer::Output { tool_call_id: call.tool_call_id, output: updates.output });
         }
         (answers, written)
     }

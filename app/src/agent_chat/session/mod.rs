@@ -2,8 +2,9 @@
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
-//! page itself executes, `attach.rs` sends files, `queue.rs` keeps what waits, `compose.rs` is the rest of what the composer does,
-//! `act.rs` is the door to all of it for what is on the page before the conversation has begun, `change.rs` does
+//! page itself executes, `page_call.rs` those among them that do more than fill in fields, `attach.rs` sends files, `queue.rs` keeps
+//! what waits, `compose.rs` is the rest of what the composer does, `act.rs` is the door to all of it for what is on the page before the
+//! conversation has begun, `change.rs` does
 //! what asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and
 //! `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
 
@@ -17,6 +18,7 @@ mod edit;
 mod events;
 mod follow;
 mod methods;
+mod page_call;
 mod queue;
 mod shared_state;
 mod submit;
@@ -29,7 +31,7 @@ use super::CONVERSATION;
 use super::message_state::MessageState;
 use super::outgoing::{Attached, Outgoing, Queued};
 use super::speech;
-use crate::actions::BlockEvents;
+use crate::actions::{BlockEvents, ClientTools};
 use crate::api::ApiError;
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::effect;
@@ -38,7 +40,7 @@ use crate::scope::Scope;
 use futures::future::AbortHandle;
 use leptos::prelude::*;
 use wire::Role;
-use wire::api::{ConversationView, MessageMetadata, Outcome};
+use wire::api::{Answer, ConversationView, MessageMetadata, Outcome};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
 
 /// An open conversation; a cheap handle.
@@ -92,6 +94,7 @@ pub(super) struct Place {
     pub(super) properties: AgentChatProperties,
     pub(super) fields: Vec<SharedField>,
     pub(super) events: BlockEvents,
+    pub(super) tools: ClientTools,
 }
 
 /// What the session is doing.
@@ -144,6 +147,10 @@ struct Inner {
     asking: bool,
     /// What stood in the place of the answer that is being waited for.
     replaced: Vec<String>,
+    /// By which the server knows that a call runs here.
+    runner: Option<String>,
+    /// What came of calls that ran here, until the server has it.
+    ran: Vec<Answer>,
 }
 
 impl Session {

@@ -125,7 +125,11 @@ impl Session {
     pub(in crate::agent_chat) fn stop(self) {
         match self.phase.get_untracked() {
             Phase::Idle | Phase::Stopping => {}
-            Phase::Sending => self.inner.update_value(|inner| inner.stop_early = true),
+            Phase::Sending => {
+                self.inner.update_value(|inner| inner.stop_early = true);
+                // What the page does for the agent ends now.
+                self.interrupt_connection();
+            }
             Phase::Streaming | Phase::Reconnecting => self.stop_now(),
         }
     }
@@ -271,7 +275,12 @@ impl Session {
         Ok(())
     }
 
-    fn request(self, conversation_id: String, submission: Submission, written: &[(String, Value)]) -> SendRequest {
+    pub(super) fn request(
+        self,
+        conversation_id: String,
+        submission: Submission,
+        written: &[(String, Value)],
+    ) -> SendRequest {
         let shared_state: Map<String, Value> = self.shared_state(written);
         self.place.with_value(|place| SendRequest {
             page_id: place.page_id.clone(),

@@ -107,7 +107,8 @@ impl Session {
         }
     }
 
-    fn interrupt_connection(self) {
+    /// Ends the wait for what comes next, and nothing else.
+    pub(super) fn interrupt_connection(self) {
         let handle = self.inner.try_update_value(|inner| inner.interrupt.take());
         if let Some(Some(handle)) = handle {
             handle.abort();

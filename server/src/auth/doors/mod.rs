@@ -92,9 +92,10 @@ async fn state(config: &str) -> AppState {
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
     let loaded = config::load_embedded(&[("chatwright.yaml", config)], &env);
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
-    let composition = Arc::new(Composition::new(config, 0, "sqlite::memory:", None).await.unwrap());
+    let site = Site { files: |_| None, pages: &[] };
+    let composition = Arc::new(Composition::new(config, 0, "sqlite::memory:", None, site).await.unwrap());
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder().handle();
-    AppState { composition, metrics, site: Site { files: |_| None, pages: &[] } }
+    AppState { composition, metrics, site }
 }
 
 /// One request at a door.

@@ -1,0 +1,57 @@
+//! What pages do for agents: declared by the config, or with a page that is written in Rust. A browser that asks for an agent names the
+//! page that it shows, and gets what that page declares, whatever it sends besides.
+
+use super::agent_settings::approval;
+use app::pages::RustPage;
+use config::Page;
+use contract::{ApprovalTerms, Tool};
+use std::collections::HashMap;
+use std::sync::Arc;
+use tools::{PageTool, RESERVED_NAMES};
+
+/// The tools of all pages, by page and agent.
+#[derive(Default)]
+pub(super) struct PageTools(HashMap<(String, String), Vec<Arc<dyn Tool>>>);
+
+impl PageTools {
+    /// # Errors
+    /// A page in Rust declares something that cannot be a tool. What the config declares was checked as it was read.
+    pub(super) fn new(pages: &[Page], in_rust: &[RustPage]) -> anyhow::Result<Self> {
+        let mut tools = Self::default();
+        for page in pages {
+            for tool in &page.client_tools {
+                let (asks, approval) = (tool.confirm.is_some(), approval(tool.confirm, None));
+                let built = PageTool::new(&tool.name, &tool.description, tool.input_schema.clone(), asks, approval);
+                tools.add(&page.definition.id, &tool.agent_id, built);
+            }
+        }
+        for page in in_rust {
+            for tool in page.client_tools {
+                let schema = (tool.input_schema)();
+                let is_object = schema.get("type").is_some_and(|kind| kind == "object");
+                anyhow::ensure!(is_object, "{}: {}: its schema is not that of an object", page.id, tool.name);
+                let is_free = is_name(tool.name) && !RESERVED_NAMES.contains(&tool.name);
+                anyhow::ensure!(is_free, "{}: {} cannot be the name of a tool", page.id, tool.name);
+                let approval = ApprovalTerms::default();
+                let built = PageTool::new(tool.name, tool.description, schema, tool.confirm, approval);
+                tools.add(page.id, tool.agent_id, built);
+            }
+        }
+        Ok(tools)
+    }
+
+    fn add(&mut self, page_id: &str, agent_id: &str, tool: PageTool) {
+        self.0.entry((page_id.to_owned(), agent_id.to_owned())).or_default().push(Arc::new(tool));
+    }
+
+    /// What this page does for this agent.
+    pub(super) fn of(&self, page_id: &str, agent_id: &str) -> &[Arc<dyn Tool>] {
+        self.0.get(&(page_id.to_owned(), agent_id.to_owned())).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// As models take it.
+fn is_name(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    (1..=64).contains(&name.len()) && name.bytes().all(fits)
+}
