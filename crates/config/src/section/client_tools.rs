@@ -8,7 +8,7 @@ use super::value::{Text, ToolName};
 use super::{Context, agent_tools, events, payload_schema};
 use crate::config::ClientTool;
 use crate::shape::{Shape, decode, list_items};
-use crate::source::{Node, Span, Step};
+use crate::source::{Kind, Node, Span, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
@@ -92,13 +92,18 @@ fn tool(
         None => Vec::new(),
     };
     let entry = decode::<ClientToolEntry>(node, Shape::of::<ClientToolEntry>()?, context.report);
-    if let Some(schema) = node.get("inputSchema") {
-        payload_schema::check(&schema.value, "input schema", context.report);
+    match node.get("inputSchema") {
+        Some(schema) => payload_schema::check(&schema.value, "input schema", context.report),
+        None => {
+            let help = "the model fills it in: `inputSchema: { type: object, properties: … }`".to_owned();
+            context.report.error(node.at, "`inputSchema` is missing here", Some(help));
+        }
     }
     if let Some(result) = node.get("result") {
         dynamic::check(&result.value, Place::Action, &survey.state, &steps, context.report);
     }
-    if actions.is_empty() && node.get("actions").is_none_or(|list| list.value.items().is_empty()) {
+    let is_idle = |list: &Node| matches!(list.kind, Kind::List(_) | Kind::Null) && list.items().is_empty();
+    if node.get("actions").is_none_or(|list| is_idle(&list.value)) {
         let at = node.get("actions").map_or(node.at, |list| list.key_at);
         let help = "write what the page does as a list of actions under `actions`".to_owned();
         context.report.error(at, "this tool does nothing", Some(help));

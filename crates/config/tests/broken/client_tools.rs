@@ -24,7 +24,43 @@ fn what_a_tool_needs() {
             - { name: idle, description: Nothing, inputSchema: { type: object }, actions: [] }
             - { name: no-list, description: Nothing, inputSchema: { type: object }, actions: { type: Reset } }
             - { name: quick, description: Q, inputSchema: { type: object }, actions: [{ type: Reset }], timeoutMs: 5, wait: 1 }
-")), @"");
+")), @r#"
+    refused
+    chatwright.yaml:17:15: error: `description` is missing here
+        |
+     17 |             - { name: go, actions: [{ type: Reset }] }
+        |               ^
+        = help: `description`: What it does; the model chooses tools by it.
+
+    chatwright.yaml:17:15: error: `inputSchema` is missing here
+        |
+     17 |             - { name: go, actions: [{ type: Reset }] }
+        |               ^
+        = help: the model fills it in: `inputSchema: { type: object, properties: … }`
+
+    chatwright.yaml:18:82: error: this tool does nothing
+        |
+     18 |             - { name: idle, description: Nothing, inputSchema: { type: object }, actions: [] }
+        |                                                                                  ^^^^^^^
+        = help: write what the page does as a list of actions under `actions`
+
+    chatwright.yaml:19:94: error: expected a list of actions, found a mapping
+        |
+     19 |             - { name: no-list, description: Nothing, inputSchema: { type: object }, actions: { type: Reset } }
+        |                                                                                              ^
+        = help: start the line with `- ` to make it a list of one
+
+    chatwright.yaml:20:116: error: expected a number between 100 and 600000, found the number 5
+        |
+     20 | …ions: [{ type: Reset }], timeoutMs: 5, wait: 1 }
+        |                                      ^
+
+    chatwright.yaml:20:119: error: there is no key `wait` here
+        |
+     20 | …s: [{ type: Reset }], timeoutMs: 5, wait: 1 }
+        |                                      ^^^^
+        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `actions` and `result`
+    "#);
 }
 
 #[test]
@@ -35,7 +71,32 @@ fn names_are_free() {
         )
     };
     let tools = ["update-page-state", "a b", "search", "go", "go"].map(tool).concat();
-    assert_snapshot!(check(&chat(&tools)), @"");
+    assert_snapshot!(check(&chat(&tools)), @r#"
+    refused
+    chatwright.yaml:17:23: error: the tool name `update-page-state` belongs to the platform
+        |
+     17 |             - { name: update-page-state, description: D, inputSchema: { type: object }, actions: [{ type: Rese…
+        |                       ^^^^^^^^^^^^^^^^^
+        = help: give it another `name`
+
+    chatwright.yaml:18:23: error: `a b` cannot be the name of a tool
+        |
+     18 |             - { name: a b, description: D, inputSchema: { type: object }, actions: [{ type: Reset }] }
+        |                       ^^^
+        = help: use up to 64 letters, digits, `_` and `-`
+
+    chatwright.yaml:19:23: error: the agent `helper` has two tools with the name `search`
+        |
+     19 |             - { name: search, description: D, inputSchema: { type: object }, actions: [{ type: Reset }] }
+        |                       ^^^^^^
+        = help: the first one is at chatwright.yaml:7:91; give one of them another `name`
+
+    chatwright.yaml:21:23: error: the agent `helper` has two tools with the name `go`
+        |
+     21 |             - { name: go, description: D, inputSchema: { type: object }, actions: [{ type: Reset }] }
+        |                       ^^
+        = help: the first one is at chatwright.yaml:20:23; give one of them another `name`
+    "#);
 }
 
 #[test]
@@ -49,5 +110,42 @@ fn schemas_and_actions_are_checked() {
               inputSchema: { type: object }
               actions: [{ id: one, type: SetState, params: { name: { _payload: n } } }]
               result: { _step: two }
-")), @"");
+")), @r#"
+    refused
+    chatwright.yaml:17:55: error: this input schema is not the schema of an object
+        |
+     17 |             - { name: a, description: A, inputSchema: { type: array }, actions: [{ type: Reset }] }
+        |                                                       ^
+        = help: add `type: object`
+
+    chatwright.yaml:18:96: error: JSON Schema has no type `int`
+        |
+     18 | …e: object, properties: { n: { type: int } } }, actions: [{ type: Reset }] }
+        |                                      ^^^
+        = help: one of `object`, `string`, `number`, `integer`, `boolean`, `array` and `null`
+
+    chatwright.yaml:19:91: error: there is no action type `Explode`
+        |
+     19 |             - { name: c, description: C, inputSchema: { type: object }, actions: [{ type: Explode }] }
+        |                                                                                           ^^^^^^^
+        = help: one of `SetState`, `Reset`, `Validate`, `CallEndpoint`, `CallMethod`, `Link` and `Message`
+
+    chatwright.yaml:20:127: error: there is no endpoint `find`
+        |
+     20 | …CallEndpoint, params: { endpointId: find } }] }
+        |                                      ^^^^
+        = help: the only one is `search`
+
+    chatwright.yaml:24:70: error: the operator `_payload` has no meaning here
+        |
+     24 |               actions: [{ id: one, type: SetState, params: { name: { _payload: n } } }]
+        |                                                                      ^^^^^^^^
+        = help: what can stand here: `_state`, `_step`, `_url_query`, `_event`, `_if`, `_eq`, `_expr` and `_template`
+
+    chatwright.yaml:25:32: error: no action before this one has the id `two`
+        |
+     25 |               result: { _step: two }
+        |                                ^^^
+        = help: the only one is `one`
+    "#);
 }
