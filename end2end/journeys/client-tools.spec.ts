@@ -1,0 +1,221 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { Provider } from "../fixtures/provider.ts";
+import { Server } from "../fixtures/server.ts";
+import { alive, expect, open, test as base } from "../fixtures/test.ts";
+
+/** A page that books for its agent, and keeps count of it on the server. */
+const config = (url: string) => `
+connections:
+  - { id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }
+  - { id: data, type: Sql, properties: { url: "sqlite::memory:", init: "create table bookings (seats integer);" } }
+agents:
+  - { id: clerk, type: Agent, connectionId: model, properties: { model: m } }
+  - id: strict
+    type: Agent
+    connectionId: model
+    properties: { model: m }
+    policy: { rules: [{ tools: [book], action: deny, reason: Nothing is booked today. }] }
+api:
+  - id: book
+    routine:
+      - { id: added, type: SqlExecute, connectionId: data, properties: { query: "insert into bookings values (:n)", parameters: { n: { _payload: seats } } } }
+      - { id: all, type: SqlQuery, connectionId: data, properties: { query: "select count(*) as bookings from bookings" } }
+      - { ":return": { _step: all } }
+  - { id: refuse, routine: [{ ":reject": The house is full. }] }
+pages:
+  - id: hall
+    blocks:
+      - { id: seats, type: NumberInput }
+      - { id: name, type: TextInput, properties: { required: true } }
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: clerk
+          clientTools: &tools
+            - name: book
+              description: Books seats.
+              inputSchema: { type: object, properties: { seats: { type: integer } }, required: [seats] }
+              timeoutMs: 20000
+              actions:
+                - { type: SetState, params: { seats: { _event: seats } } }
+                - { id: booked, type: CallEndpoint, params: { endpointId: book, payload: { seats: { _event: seats } } } }
+              result: { now: { _step: booked }, seats: { _state: seats } }
+            - name: cancel
+              description: Cancels everything.
+              inputSchema: { type: object }
+              confirm: true
+              actions: [{ type: SetState, params: { seats: 0 } }]
+            - name: check
+              description: Checks the form.
+              inputSchema: { type: object }
+              actions: [{ type: Validate }, { type: SetState, params: { seats: 99 } }]
+            - name: try
+              description: Tries to book.
+              inputSchema: { type: object }
+              actions: [{ type: CallEndpoint, params: { endpointId: refuse } }]
+            - name: hurry
+              description: Books within a second.
+              inputSchema: { type: object }
+              timeoutMs: 1000
+              actions: [{ type: CallEndpoint, params: { endpointId: book, payload: { seats: 1 } } }]
+  - { id: closed, blocks: [{ id: seats, type: NumberInput }, { id: name, type: TextInput }, { id: chat, type: AgentChat, properties: { agentId: strict, clientTools: *tools } }] }
+`;
+
+/** The tests' model: "book {…}" is a call, "later …" one that is made when `go` says so. */
+const test = base.extend<{ gate: { go: () => void; released: Promise<void> } }>({
+  gate: async ({}, use) => {
+    let go = () => {};
+    const released = new Promise<void>((resolve) => (go = resolve));
+    await use({ go, released });
+  },
+  server: async ({ gate }, use) => {
+    const provider = await Provider.start(async (role, text) => {
+      if (role === "tool") return `Done: ${text}`;
+      const [, later, name, input] = /^(later )?(\w+) ?(.*)$/.exec(text) ?? [];
+      if (later !== undefined) await gate.released;
+      if (name === undefined || name === "hello") return "Hello.";
+      return [{ name, arguments: JSON.parse(input || "{}") as object }];
+    });
+    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
+    await writeFile(join(folder, "chatwright.yaml"), config(provider.url));
+    const server = await Server.start({ config: join(folder, "chatwright.yaml") });
+    await use(server);
+    await server.close();
+    provider.close();
+    await rm(folder, { recursive: true });
+  },
+});
+
+/** Lets calls of endpoints reach the server and keeps what it answers until it is let go. */
+async function hold(page: Page): Promise<{ reached: Promise<void>; release: () => void }> {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let reach = () => {};
+  const reached = new Promise<void>((resolve) => (reach = resolve));
+  await page.route("**/api/endpoints/**", async (route) => {
+    const response = await route.fetch();
+    reach();
+    await released;
+    // The page that asked may have gone.
+    await route.fulfill({ response }).catch(() => {});
+  });
+  return { reached, release };
+}
+
+test("a call runs the actions of the page, and the model reads what came of them", async ({ page }) => {
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  await chat.ask('book {"seats":3}');
+  await expect(page.getByLabel("Seats")).toHaveValue("3");
+  await expect(chat.answers.last()).toContainText('Done: {"now":[{"bookings":1}],"seats":3}');
+  const card = page.locator("details", { hasText: "Book" });
+  await expect(card).toHaveAttribute("data-state", "done");
+  // What does not fit the tool never reaches the page.
+  await chat.ask('book {"seats":"many"}');
+  await expect(page.getByLabel("Seats")).toHaveValue("3");
+});
+
+test("what fails is told to the model", async ({ page, console }) => {
+  // The endpoint that refuses.
+  console.expect(/the server responded with a status of 422/);
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  await chat.ask("try");
+  await expect(chat.answers.last()).toContainText("Done: The house is full.");
+  await expect(page.locator("details", { hasText: "Try" })).toHaveAttribute("data-state", "failed");
+  await chat.ask("check");
+  await expect(chat.answers.last()).toContainText("Done: The page's inputs are not right. name: This is needed.");
+  await expect(page.getByLabel("Seats")).toHaveValue("");
+  const held = await hold(page);
+  await chat.ask("hurry");
+  await expect(chat.answers.last()).toContainText("This took longer than 1 s.");
+  held.release();
+});
+
+test("a call that asks first waits over a reload, runs with a yes and not with a no", async ({ page }) => {
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  await page.getByLabel("Seats").fill("5");
+  await chat.ask("cancel");
+  await chat.approval.getByRole("button", { name: "Deny" }).click();
+  await expect(chat.answers.last()).toContainText("Denied");
+  await chat.idle();
+  await expect(page.getByLabel("Seats")).toHaveValue("5");
+  await chat.ask("cancel");
+  await expect(chat.approval).toBeVisible();
+  await page.reload();
+  await alive(page);
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByLabel("Seats")).toHaveValue("0");
+  await expect(chat.answers.last()).toContainText('Done: {"ok":true}');
+});
+
+test("a policy forbids what a page could do", async ({ page }) => {
+  await open(page, "/closed");
+  const chat = new Chat(page);
+  await chat.ask('book {"seats":3}');
+  await expect(chat.answers.last()).toContainText("Nothing is booked today.");
+  await expect(page.getByLabel("Seats")).toHaveValue("");
+});
+
+test("a call that waited for the page runs when it comes back", async ({ page, gate }) => {
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  await chat.ask("hello");
+  const address = page.url();
+  await chat.send('later book {"seats":4}');
+  await expect(chat.stopButton).toBeVisible();
+  await page.goto("about:blank");
+  gate.go();
+  await page.goto(address);
+  await expect(chat.answers.last()).toContainText('Done: {"now":[{"bookings":1}],"seats":4}', { timeout: 30_000 });
+});
+
+test("a call in whose midst the page is reloaded is not done again", async ({ page }) => {
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  const held = await hold(page);
+  await chat.send('book {"seats":2}');
+  await held.reached;
+  await page.reload();
+  await expect(chat.answers.last()).toContainText("It may or may not have had an effect", { timeout: 30_000 });
+  await chat.idle();
+  held.release();
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await alive(page);
+  await chat.ask('book {"seats":2}');
+  await expect(chat.answers.last()).toContainText('"bookings":2');
+});
+
+test("of two tabs one runs the call; when it dies, the other one takes over", async ({ page, context, console }) => {
+  // The tab that was slower is told so.
+  console.expect(/the server responded with a status of 422/);
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  await chat.ask("hello");
+  const other = await context.newPage();
+  await open(other, page.url());
+  const calls: string[] = [];
+  other.on("request", (request) => void (request.url().includes("/api/endpoints/") && calls.push(request.url())));
+  const held = await hold(page);
+  const refused = other.waitForResponse((response) => response.url().includes("/ui/send") && response.status() === 422);
+  await chat.send('book {"seats":2}');
+  await held.reached;
+  await refused;
+  held.release();
+  await expect(chat.answers.last()).toContainText('"bookings":1', { timeout: 30_000 });
+  await expect(new Chat(other).answers.last()).toContainText('"bookings":1', { timeout: 30_000 });
+  expect(calls).toEqual([]);
+
+  await page.unrouteAll();
+  const lost = await hold(page);
+  await chat.send("hurry");
+  await lost.reached;
+  await page.close();
+  await expect(new Chat(other).answers.last()).toContainText("It may or may not have had an effect", { timeout: 30_000 });
+  expect(calls).toEqual([]);
+});
