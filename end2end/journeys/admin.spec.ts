@@ -49,6 +49,7 @@ test("a user is added, signs in, is disabled and thrown out", async ({ page, ser
   expect((await bob.goto("/admin"))?.status()).toBe(404);
   expect((await bob.request.get("/api/admin/users")).status()).toBe(404);
   await bob.goto("/");
+  await alive(bob);
   await new Chat(bob).startCounting(1500, 3);
   await page.goto("/admin/users");
   await page.getByRole("link", { name: "bob" }).click();
@@ -65,7 +66,8 @@ test("a user is added, signs in, is disabled and thrown out", async ({ page, ser
   await other.close();
 });
 
-test("who reads another's conversation leaves a row, and a deletion asks for the name", async ({ page, server, browser }) => {
+test("who reads another's conversation leaves a row, and a deletion asks for the name", async ({ page, server, browser, console }) => {
+  console.expect(/status of 422/);
   await first(page, server);
   const password = await add(page, "bob");
   const other = await browser.newContext({ baseURL: server.url });
