@@ -152,7 +152,7 @@ async fn a_deleted_user_goes_with_all_that_is_his_but_what_he_used() {
         assert_eq!(store.folders("ada").await.unwrap(), []);
         assert!(store.invocations("ada", 10).await.unwrap().is_empty());
         let used = store.used_by("ada", 0, 1).await.unwrap();
-        assert_eq!((used.messages, used.steps, used.cost_usd), (1, 1, 0.5));
+        assert_eq!((used.messages, used.steps, used.cost_usd), (2, 1, 0.5));
     })
     .await;
 }
