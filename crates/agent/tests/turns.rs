@@ -371,7 +371,7 @@ async fn what_a_page_runs_is_asked_for_and_then_handed_over() {
     check(Some(Arc::new(Timid)), None, &["ruled a Ask", "ask a", "Waiting"]).await;
     check(None, yes(), &["decided a", r#"handed over a {"n":1}"#, "Waiting"]).await;
     check(Some(Arc::new(Timid)), yes(), &[r#"handed over a {"n":1}"#, "Waiting"]).await;
-    check(None, Some(Decision::Denied(None)), &["denied a", "Done"]).await;
+    check(None, Some(Decision::Denied(None)), &["denied a None", "step 1"]).await;
 }
 
 #[tokio::test(start_paused = true)]
