@@ -95,7 +95,13 @@ impl Session {
         }
         match end {
             End::Done => self.finish(&live, own),
-            End::Gap => self.reload().await,
+            End::Gap => {
+                self.reload().await;
+                // It was over before anybody could follow it, and may have left something for this page to do.
+                if own && !self.is_gone() {
+                    self.run_client_calls();
+                }
+            }
             End::Broken => {
                 self.phase.set(Phase::Idle);
                 let message = "The answer could not be read. Load the conversation again.".to_owned();

@@ -74,6 +74,7 @@ async fn nobody_else_finds_the_call() {
             submission,
             shared_state: serde_json::Map::new(),
             url_query: serde_json::Map::new(),
+            switches: serde_json::Map::new(),
         };
         assert_eq!(house.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
     }
