@@ -42,6 +42,7 @@ impl Inner {
     pub(crate) async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
         check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name)?;
+        self.check_quotas(caller, true).await?;
         let _place = self.invocations.enter().ok_or_else(full)?;
         let (id, created_at) = (uuid::Uuid::now_v7().simple().to_string(), now());
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;

@@ -22,6 +22,7 @@ mod live;
 mod mask;
 mod order;
 mod purge;
+mod quota;
 mod recover;
 mod run;
 mod send;
@@ -42,6 +43,7 @@ pub use clock::Clock;
 pub use export::{Exported, ExportedMessage, FORMAT};
 pub use files::{FileBounds, NewUpload};
 pub use hooks::{Hook, Hooks};
+pub use quota::{Quota, QuotaSpan};
 pub use share::SharedCopy;
 pub use steps::ConversationUsage;
 pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, trace, traced};
@@ -110,6 +112,11 @@ pub trait Agents: Send + Sync + 'static {
     /// Who is told about this turn; nobody without hooks.
     fn hooks(&self, _request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
         None
+    }
+
+    /// What the caller may use; each holds.
+    fn quotas(&self, _caller: &Caller) -> Vec<Quota> {
+        Vec::new()
     }
 
     /// The agent as it is on no page.

@@ -81,6 +81,15 @@ impl Inner {
             let expired = self.expire(caller, &known.summary.agent_id, &request.conversation_id, last).await;
             expired.map_err(errors::of_store)?;
         }
+        let is_repeated = match &request.submission {
+            Submission::Message { message, .. } => branch.iter().any(|known| known.id == message.id),
+            _ => false,
+        };
+        // What was accepted before is only joined.
+        if !is_repeated {
+            let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
+            self.check_quotas(caller, is_message).await?;
+        }
         let run_id = new_id();
         let agent_id = conversation.as_ref().map_or(&request.agent_id, |known| &known.summary.agent_id);
         let subject = |message_id: &str| Subject {

@@ -29,6 +29,8 @@ pub struct Config {
     pub served: Option<ServedAgent>,
     /// Bounds of time, size and number.
     pub limits: Limits,
+    /// What users may use in a day or a month.
+    pub quotas: Vec<Quota>,
     /// What models cost, by the beginning of their names; `default` is for all others.
     pub prices: IndexMap<String, Price>,
     /// The folder of the main file, if the config is on disk.
@@ -275,6 +277,32 @@ pub struct Endpoint {
     pub auth: Rule,
     /// Where it was declared.
     pub at: Location,
+}
+
+/// What each of some users may use in a span of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quota {
+    /// For users with one of these roles.
+    pub roles: Vec<String>,
+    /// For these users, by id. With neither it is for everybody.
+    pub users: Vec<String>,
+    /// When it begins anew.
+    pub span: QuotaSpan,
+    /// Messages, and questions of programs.
+    pub messages: Option<u64>,
+    /// Tokens in and out.
+    pub tokens: Option<u64>,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: Option<f64>,
+}
+
+/// A span of time, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuotaSpan {
+    /// A day.
+    Day,
+    /// A month.
+    Month,
 }
 
 /// Bounds of time, size and number, each with a default that suits one machine.

@@ -20,7 +20,8 @@ pub use agent::{
 pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
     ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection,
-    McpHttp, McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, RemoteConnection, SqlConnection,
+    McpHttp, McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, Quota, QuotaSpan, RemoteConnection,
+    SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};

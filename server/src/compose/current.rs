@@ -13,7 +13,7 @@ use crate::auth::{Authentication, Ground};
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use arc_swap::ArcSwap;
-use chat::{AgentRequest, Agents, Caller, Hooks};
+use chat::{AgentRequest, Agents, Caller, Hooks, Quota, QuotaSpan};
 use config::Config;
 use parking_lot::Mutex;
 use serde::Serialize;
@@ -39,6 +39,7 @@ struct Things {
     databases: Databases,
     mcp: McpServers,
     served: Option<Arc<Served>>,
+    quotas: Vec<config::Quota>,
 }
 
 /// What an open page needs to know of the config behind it.
@@ -67,7 +68,17 @@ impl Things {
         let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone(), tools, rights.clone())?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
-        Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served })
+        Ok(Self {
+            authentication,
+            rights,
+            pages,
+            agents,
+            endpoints,
+            databases,
+            mcp,
+            served,
+            quotas: config.quotas.clone(),
+        })
     }
 }
 
@@ -145,6 +156,20 @@ impl Current {
     }
 }
 
+/// Who is not signed in has no roles.
+fn is_for(quota: &config::Quota, caller: &Caller) -> bool {
+    let has_role = || caller.is_authenticated && quota.roles.iter().any(|role| caller.roles.contains(role));
+    quota.roles.is_empty() && quota.users.is_empty() || quota.users.contains(&caller.user_id) || has_role()
+}
+
+fn of_config(quota: &config::Quota) -> Quota {
+    let span = match quota.span {
+        config::QuotaSpan::Day => QuotaSpan::Day,
+        config::QuotaSpan::Month => QuotaSpan::Month,
+    };
+    Quota { span, messages: quota.messages, tokens: quota.tokens, cost_usd: quota.cost_usd }
+}
+
 fn version(fingerprint: u64) -> String {
     format!("{fingerprint:016x}")
 }
@@ -156,6 +181,11 @@ impl Agents for Current {
 
     fn hooks(&self, request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
         self.things.load().agents.hooks(request)
+    }
+
+    fn quotas(&self, caller: &Caller) -> Vec<Quota> {
+        let things = self.things.load();
+        things.quotas.iter().filter(|quota| is_for(quota, caller)).map(of_config).collect()
     }
 
     fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError> {

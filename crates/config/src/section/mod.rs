@@ -30,6 +30,7 @@ mod pages;
 mod payload_schema;
 mod policy;
 mod prices;
+mod quotas;
 mod reach;
 mod remote_agents;
 mod remote_parameters;
@@ -142,7 +143,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         folder,
     };
     settings::version(section("configVersion"), &mut context);
-    let limits = settings::limits(section("limits"), &mut context);
+    let (limits, quotas) = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
     let pages = pages::read(section("pages"), &mut context);
@@ -157,6 +158,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         store: settings::store(section("store"), &mut context),
         folder: folder.map(Path::to_owned),
         limits,
+        quotas,
     };
     reach::check(&config, &mut context);
     config

@@ -1,8 +1,9 @@
 //! The sections `limits` and `store`.
 
 use super::Context;
+use super::quotas::{self, QuotaEntry};
 use super::value::Setting;
-use crate::config::Limits;
+use crate::config::{Limits, Quota};
 use crate::shape::{Shape, decode};
 use crate::source::{Kind, Node, Step};
 use dialect::Dialect;
@@ -68,6 +69,8 @@ pub(crate) struct LimitsEntry {
     /// Of those, agents that were handed a task.
     #[schemars(range(min = 2, max = 4))]
     parallel_agents: usize,
+    /// What users may use in a day or a month.
+    quotas: Vec<QuotaEntry>,
 }
 
 impl Default for LimitsEntry {
@@ -88,6 +91,7 @@ impl Default for LimitsEntry {
             tool_ms: 60_000,
             parallel_tools: 8,
             parallel_agents: 3,
+            quotas: Vec::new(),
         }
     }
 }
@@ -152,9 +156,11 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// Reads `limits`.
-pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> Limits {
-    section::<LimitsEntry>(node, context).unwrap_or_default().into()
+/// Reads `limits`, with the quotas in it.
+pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Vec<Quota>) {
+    let mut entry = section::<LimitsEntry>(node, context).unwrap_or_default();
+    let quotas = quotas::check(std::mem::take(&mut entry.quotas), node, context);
+    (entry.into(), quotas)
 }
 
 /// Reads `store`.

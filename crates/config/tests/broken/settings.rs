@@ -14,7 +14,7 @@ fn settings() {
        |
      1 | limits: { toolMs: 0, turn: 3 }
        |                      ^^^^
-       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools` and `parallelAgents`
+       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
 
     chatwright.yaml:2:15: error: the environment variable `DATABASE` is not set
        |
@@ -34,7 +34,7 @@ fn settings() {
        |
      2 | limits: []
        |         ^
-       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools` and `parallelAgents`
+       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
 
     chatwright.yaml:3:8: error: `url` is missing here
        |
@@ -95,5 +95,22 @@ fn versions() {
      1 | configVersion: one
        |                ^^^
        = help: the newest one is 1
+    ");
+}
+
+#[test]
+fn quotas() {
+    assert_snapshot!(check("limits:\n  quotas:\n    - { per: day }\n    - { per: month, costUsd: -1 }\n"), @"
+    refused
+    chatwright.yaml:3:7: error: this quota bounds nothing
+       |
+     3 |     - { per: day }
+       |       ^
+       = help: add `messages`, `tokens` or `costUsd`
+
+    chatwright.yaml:4:7: error: `costUsd` is 0 or more US dollars
+       |
+     4 |     - { per: month, costUsd: -1 }
+       |       ^
     ");
 }

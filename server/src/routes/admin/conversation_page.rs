@@ -26,7 +26,7 @@ pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
         ("Tokens", number(conversation.tokens)),
         ("Cost", dollars(conversation.cost_usd)),
         ("Errors", conversation.failures.to_string()),
-        ("Feedback", format!("{} liked, {} not", conversation.liked, conversation.disliked)),
+        ("Feedback", super::conversations::judged(conversation.liked, conversation.disliked)),
     ];
     let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view();
     let (no_steps, no_calls) = (usage.steps.is_empty(), calls.is_empty());

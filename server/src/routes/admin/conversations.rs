@@ -180,10 +180,7 @@ pub(crate) async fn list(
 fn table(lines: Vec<AdminConversation>) -> impl IntoView {
     let line = |line: AdminConversation| {
         let owner = line.owner_name.clone().unwrap_or_else(|| line.owner.clone());
-        let feedback = match (line.liked, line.disliked) {
-            (0, 0) => "–".to_owned(),
-            (liked, disliked) => format!("{liked} liked, {disliked} not"),
-        };
+        let feedback = judged(line.liked, line.disliked);
         view! {
             <tr>
                 <th scope="row"><a href=format!("/admin/conversations/{}", line.id)>{line.title.clone()}</a></th>
@@ -214,6 +211,11 @@ fn table(lines: Vec<AdminConversation>) -> impl IntoView {
             <tbody>{lines.into_iter().map(line).collect_view()}</tbody>
         </table>
     }
+}
+
+/// How many answers were liked.
+pub(super) fn judged(liked: i64, disliked: i64) -> String {
+    if liked + disliked == 0 { "–".to_owned() } else { format!("{liked} liked, {disliked} not") }
 }
 
 /// `GET /admin/conversations/{id}`

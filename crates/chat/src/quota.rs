@@ -1,0 +1,142 @@
+//! What a user may use in a day or a month, checked before an answer begins. What was used is summed by day in the store, and stays when
+//! conversations are deleted.
+
+use crate::{Caller, Inner, errors};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use store::Used;
+use wire::{ErrorCode, UserError};
+
+/// A day in milliseconds.
+const DAY: i64 = 86_400_000;
+
+/// A bound on what one user uses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quota {
+    /// When it begins anew.
+    pub span: QuotaSpan,
+    /// Messages, and questions of programs.
+    pub messages: Option<u64>,
+    /// Tokens in and out.
+    pub tokens: Option<u64>,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: Option<f64>,
+}
+
+/// A span of time, in UTC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuotaSpan {
+    /// A day.
+    Day,
+    /// A month.
+    Month,
+}
+
+impl Inner {
+    /// Whether the caller may begin something. `is_message`: it counts as a message; what only goes on does not.
+    ///
+    /// # Errors
+    /// 429 with the time when it begins anew.
+    pub(crate) async fn check_quotas(&self, caller: &Caller, is_message: bool) -> Result<(), UserError> {
+        let now = self.clock.now();
+        for quota in self.agents.quotas(caller) {
+            let (first, next) = span(quota.span, now);
+            let used =
+                self.store.used_by(&caller.user_id, first, now.div_euclid(DAY)).await.map_err(errors::of_store)?;
+            if let Some(what) = exceeded(&quota, &used, is_message) {
+                return Err(used_up(quota.span, what, next, now));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What of a quota is used up, in words.
+fn exceeded(quota: &Quota, used: &Used, is_message: bool) -> Option<&'static str> {
+    let messages = quota.messages.filter(|_| is_message);
+    if messages.is_some_and(|most| u64::try_from(used.messages).unwrap_or_default() >= most) {
+        Some("messages")
+    } else if quota.tokens.is_some_and(|most| used.input_tokens + used.output_tokens >= most as f64) {
+        Some("tokens")
+    } else if quota.cost_usd.is_some_and(|most| used.cost_usd >= most) {
+        Some("costs")
+    } else {
+        None
+    }
+}
+
+/// The first day of the span in which `now` is (days since 1970), and when the next one begins; Unix time, milliseconds.
+fn span(span: QuotaSpan, now: i64) -> (i64, i64) {
+    let today = now.div_euclid(DAY);
+    let month = || {
+        let date = Timestamp::from_millisecond(now).ok()?.to_zoned(TimeZone::UTC).date();
+        let begin = |date: Date| Some(date.to_zoned(TimeZone::UTC).ok()?.timestamp().as_millisecond());
+        let next = begin(date.last_of_month().tomorrow().ok()?)?;
+        Some((begin(date.first_of_month())?.div_euclid(DAY), next))
+    };
+    let day = (today, (today + 1) * DAY);
+    match span {
+        QuotaSpan::Day => day,
+        QuotaSpan::Month => month().unwrap_or(day),
+    }
+}
+
+fn used_up(span: QuotaSpan, what: &str, next: i64, now: i64) -> UserError {
+    let when = Timestamp::from_millisecond(next).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
+    let in_span = if span == QuotaSpan::Day { "today" } else { "this month" };
+    let message = format!(
+        "You have used up your {what} for {in_span}. You can go on from {}.",
+        when.unwrap_or_else(|_| "tomorrow".to_owned())
+    );
+    let retry_after = u32::try_from((next - now) / 1_000).unwrap_or(u32::MAX).max(1);
+    UserError { retry_after: Some(retry_after), ..UserError::new(ErrorCode::RateLimited, message) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> i64 {
+        text.parse::<Timestamp>().unwrap().as_millisecond()
+    }
+
+    #[test]
+    fn spans() {
+        let check = |kind: QuotaSpan, now: &str, first: &str, next: &str| {
+            assert_eq!(span(kind, at(now)), (at(first) / DAY, at(next)), "{now}");
+        };
+        let (midnight, last) = ("2026-11-21T00:00:00Z", "2026-11-21T23:59:59.999Z");
+        check(QuotaSpan::Day, midnight, midnight, "2026-11-22T00:00:00Z");
+        check(QuotaSpan::Day, last, midnight, "2026-11-22T00:00:00Z");
+        check(QuotaSpan::Month, last, "2026-11-01T00:00:00Z", "2026-12-01T00:00:00Z");
+        check(QuotaSpan::Month, "2026-12-31T23:59:59Z", "2026-12-01T00:00:00Z", "2027-01-01T00:00:00Z");
+        check(QuotaSpan::Month, "2028-02-29T12:00:00Z", "2028-02-01T00:00:00Z", "2028-03-01T00:00:00Z");
+    }
+
+    #[test]
+    fn what_is_used_up() {
+        let none = Quota { span: QuotaSpan::Day, messages: None, tokens: None, cost_usd: None };
+        let used = Used { messages: 3, input_tokens: 60.0, output_tokens: 40.0, cost_usd: 0.5, ..Used::default() };
+        let check = |quota: Quota, is_message: bool, expected: Option<&str>| {
+            assert_eq!(exceeded(&quota, &used, is_message), expected, "{quota:?}");
+        };
+        check(none, true, None);
+        check(Quota { messages: Some(4), tokens: Some(101), cost_usd: Some(0.51), ..none }, true, None);
+        check(Quota { messages: Some(3), ..none }, true, Some("messages"));
+        check(Quota { messages: Some(3), ..none }, false, None);
+        check(Quota { tokens: Some(100), ..none }, false, Some("tokens"));
+        check(Quota { cost_usd: Some(0.5), ..none }, false, Some("costs"));
+        check(Quota { messages: Some(0), ..none }, true, Some("messages"));
+    }
+
+    #[test]
+    fn the_user_reads_when_he_can_go_on() {
+        let error = used_up(QuotaSpan::Day, "messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
+        assert_eq!(
+            error.message,
+            "You have used up your messages for today. You can go on from 22 November 2026, 00:00 UTC."
+        );
+        assert_eq!((error.code.status(), error.retry_after), (429, Some(3_600)));
+    }
+}

@@ -1,0 +1,94 @@
+//! What users may use in a day, by a clock of its own.
+
+use agent::{Agent, Settings};
+use chat::{AgentRequest, Agents, Caller, Chat, Clock, Quota, QuotaSpan};
+use contract::testing::{ScriptedModel, says};
+use futures::StreamExt;
+use serde_json::{Map, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+use store::Store;
+use wire::api::{SendRequest, Submission};
+use wire::{UiMessage, UserError};
+
+const DAY: i64 = 86_400_000;
+
+/// Everybody but Bob may send two messages a day.
+struct OneAgent(Arc<Agent>);
+
+impl Agents for OneAgent {
+    fn agent(&self, _: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+        Ok(self.0.clone())
+    }
+
+    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
+        Ok(self.0.clone())
+    }
+
+    fn quotas(&self, caller: &Caller) -> Vec<Quota> {
+        let quota = Quota { span: QuotaSpan::Day, messages: Some(2), tokens: None, cost_usd: None };
+        if caller.user_id == "bob" { Vec::new() } else { vec![quota] }
+    }
+}
+
+fn caller(name: &str) -> Caller {
+    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
+}
+
+async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(), UserError> {
+    let request = SendRequest {
+        page_id: "p".to_owned(),
+        agent_id: "helper".to_owned(),
+        conversation_id: conversation.to_owned(),
+        submission: Submission::Message { message: UiMessage::user(id, "Hello"), replaces: None, history: Vec::new() },
+        shared_state: Map::new(),
+        url_query: Map::new(),
+    };
+    chat.send(&caller(name), request).await?.frames.collect::<Vec<_>>().await;
+    Ok(())
+}
+
+fn status(done: Result<(), UserError>) -> u16 {
+    done.map_or_else(|error| error.code.status(), |()| 200)
+}
+
+#[tokio::test]
+async fn a_quota_holds_until_the_next_day_whatever_is_deleted() {
+    let agent = Agent {
+        id: "helper".to_owned(),
+        model: Arc::new(ScriptedModel::new((0..9).map(|_| says("Hi.")).collect())),
+        fallbacks: Vec::new(),
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        instructions: None,
+        tools: Vec::new(),
+        settings: Settings { max_retries: 0, ..Settings::default() },
+    };
+    let later = Arc::new(AtomicI64::new(0));
+    let passed = later.clone();
+    let clock = Clock::new(move || {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        i64::try_from(now).unwrap() + passed.load(Ordering::Relaxed)
+    });
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    let chat = Chat::open_at(clock, store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
+    assert_eq!(status(send(&chat, "ada", "c", "m1").await), 200);
+    assert_eq!(status(send(&chat, "ada", "c", "m2").await), 200);
+    let refused = send(&chat, "ada", "c", "m3").await.unwrap_err();
+    assert_eq!(refused.code.status(), 429);
+    assert!(refused.retry_after.is_some_and(|seconds| (1..=86_400).contains(&seconds)), "{refused:?}");
+    // What was accepted before is joined, and nothing is kept of what was refused.
+    assert_eq!(status(send(&chat, "ada", "c", "m2").await), 200);
+    assert_eq!(chat.conversation(&caller("ada"), "c").await.unwrap().messages.len(), 4);
+    // A question of a program counts as well; so does what was deleted.
+    chat.delete(&caller("ada"), "c").await.unwrap();
+    let question = serde_json::from_value(json!({ "agent_name": "helper", "input": { "prompt": "Hello" } })).unwrap();
+    assert_eq!(chat.invoke(&caller("ada"), question).await.unwrap_err().code.status(), 429);
+    for id in ["b1", "b2", "b3"] {
+        assert_eq!(status(send(&chat, "bob", "d", id).await), 200, "{id}");
+    }
+    later.store(DAY, Ordering::Relaxed);
+    assert_eq!(status(send(&chat, "ada", "e", "m4").await), 200);
+}

@@ -1,0 +1,58 @@
+//! `limits.quotas`: what users may use in a day or a month.
+
+use super::Context;
+use crate::config::{Quota, QuotaSpan};
+use crate::source::{Node, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// What each of some users may use in a span of time. All that fit a user hold.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct QuotaEntry {
+    /// For users with one of these roles.
+    #[serde(default)]
+    roles: Vec<String>,
+    /// For these users, by id. With neither roles nor users it is for everybody.
+    #[serde(default)]
+    users: Vec<String>,
+    /// It begins anew at midnight UTC of each day, or of the first day of each month.
+    per: Span,
+    /// Messages of the user, and questions of his programs.
+    messages: Option<u64>,
+    /// Tokens in and out.
+    tokens: Option<u64>,
+    /// US dollars, as far as prices are known.
+    cost_usd: Option<f64>,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Span {
+    /// A day.
+    Day,
+    /// A month.
+    Month,
+}
+
+/// Checks what was read.
+pub(super) fn check(entries: Vec<QuotaEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Quota> {
+    let mut quotas = Vec::new();
+    for (i, entry) in entries.into_iter().enumerate() {
+        let at = node.at(&[Step::Key("quotas"), Step::Index(i)]);
+        if entry.messages.is_none() && entry.tokens.is_none() && entry.cost_usd.is_none() {
+            let help = Some("add `messages`, `tokens` or `costUsd`".to_owned());
+            context.report.error(at, "this quota bounds nothing".to_owned(), help);
+        }
+        if entry.cost_usd.is_some_and(|cost| !cost.is_finite() || cost < 0.0) {
+            context.report.error(at, "`costUsd` is 0 or more US dollars".to_owned(), None);
+        }
+        let QuotaEntry { roles, users, per, messages, tokens, cost_usd } = entry;
+        let span = match per {
+            Span::Day => QuotaSpan::Day,
+            Span::Month => QuotaSpan::Month,
+        };
+        quotas.push(Quota { roles, users, span, messages, tokens, cost_usd });
+    }
+    quotas
+}
