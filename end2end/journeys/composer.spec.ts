@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
-import { expect, open, test } from "../fixtures/test.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/composer.yaml") } });
 
@@ -43,7 +43,7 @@ async function give(target: Locator, how: "paste" | "drop", name: string, type: 
   );
 }
 
-test("files come by the picker, are sent with words or alone, and survive a reload", async ({ page, browser }) => {
+test("files come by the picker, are sent with words or alone, and survive a reload", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
   await choose(
@@ -65,16 +65,17 @@ test("files come by the picker, are sent with words or alone, and survive a relo
   const saved = page.waitForEvent("download");
   await table.click();
   expect((await saved).suggestedFilename()).toBe("table.csv");
+  await alive(page);
   // Alone.
   await choose(page, { name: "note.txt", mimeType: "text/plain", buffer: Buffer.from("Hello") });
   await expect(attached(page)).toContainText("5 bytes");
   await page.getByRole("button", { name: "Send" }).click();
   await expect(own(chat).last().getByRole("link", { name: "note.txt" })).toBeVisible();
   await chat.idle();
-  await browser.contexts()[0]?.clearCookies();
 });
 
-test("what is wrong is refused with the reason, and what was typed stays", async ({ page }) => {
+test("what is wrong is refused with the reason, and what was typed stays", async ({ page, console }) => {
+  console.expect(/413 \(Payload Too Large\)/);
   await open(page);
   const chat = new Chat(page);
   await chat.composer.fill("These words stay");

@@ -2,11 +2,13 @@
 
 use super::outgoing::Queued;
 use super::session::{Phase, Session};
-use crate::erase::{Erase, Erased, Item, Key, dynamic, each, effect, handler, optional, text};
+use crate::erase::{Erase, Erased, Item, Key, dynamic, each, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
+use leptos::web_sys::HtmlElement;
+use wasm_bindgen::JsCast;
 
 /// The messages in their order, and what holds them back.
 #[component]
@@ -67,7 +69,7 @@ fn shown(session: Session, queued: &Queued) -> Erased {
             class="cw-icon-button"
             aria-label="Edit the waiting message"
             title="Edit"
-            on:click=handler(move |_| Session::edit_queued(&edit))
+            on:click=handler(move |_| edit_here(&edit))
         >
             <Icon of=Shape::Pencil />
         </button>
@@ -87,15 +89,27 @@ fn shown(session: Session, queued: &Queued) -> Erased {
     .erase()
 }
 
-/// Enter keeps the change, Escape does not.
-fn edited(session: Session, queued: &Queued) -> Erased {
-    let field = NodeRef::<html::Input>::new();
-    effect(move || {
-        if let Some(field) = field.get() {
+/// The button that has the focus gives way to a field, which takes it over.
+fn edit_here(queued: &Queued) {
+    Session::edit_queued(queued);
+    let id = field_id(queued);
+    request_animation_frame(move || {
+        let field = document().get_element_by_id(&id);
+        if let Some(field) = field.as_ref().and_then(|field| field.dyn_ref::<HtmlElement>()) {
             // It is in the document, so it can be focused.
             let _ = field.focus();
         }
     });
+}
+
+fn field_id(queued: &Queued) -> String {
+    format!("cw-queued-{}", queued.key)
+}
+
+/// Enter keeps the change, Escape does not.
+fn edited(session: Session, queued: &Queued) -> Erased {
+    let field = NodeRef::<html::Input>::new();
+    let id = field_id(queued);
     let value = untrack(|| queued.text.get());
     let (kept, queued) = (queued.clone(), queued.clone());
     let keep = move || {
@@ -117,6 +131,7 @@ fn edited(session: Session, queued: &Queued) -> Erased {
     view! {
         <input
             node_ref=field
+            id=id
             type="text"
             dir="auto"
             aria-label="Waiting message"

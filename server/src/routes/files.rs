@@ -2,6 +2,7 @@
 
 use crate::error::HttpError;
 use crate::router::AppState;
+use app::context::PageSource;
 use axum::body::Body;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, HeaderName, StatusCode, header};
@@ -29,6 +30,8 @@ pub(crate) async fn upload(
     headers: HeaderMap,
     body: Body,
 ) -> Result<(StatusCode, Json<KeptFile>), HttpError> {
+    // Who may open no page has nothing to attach to.
+    state.composition.current.page(&caller, None)?;
     let limits = &state.composition.limits;
     let bounds = FileBounds { file: limits.file_bytes, user: limits.user_file_bytes };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());

@@ -126,4 +126,9 @@ async fn files_have_bounds() {
         assert_eq!(upload(&routes, &ada, "a", b"text").await.0, expected);
     }
     assert_eq!(upload(&routes, &caller(("bob", true, &[])), "a", b"text").await.0, 201);
+    // Who may open no page keeps no files.
+    let closed = serve(&CONFIG.replace("{ id: p, auth: public }", "{ id: p, auth: protected }")).await;
+    for (name, is_authenticated, expected) in [("nobody", false, 401), ("ada", true, 201)] {
+        assert_eq!(upload(&closed, &caller((name, is_authenticated, &[])), "a", b"text").await.0, expected, "{name}");
+    }
 }
