@@ -117,11 +117,14 @@ test("pasted pictures have names of their own, and files are dropped anywhere on
 test("what is sent while an answer is being written waits, in order, and can be changed", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);
-  await chat.startCounting(80, 3);
+  await chat.startCounting(400, 3);
   for (const text of ["count to 2", "count to 3", "count to 4"]) await chat.send(text);
   const queue = page.getByRole("region", { name: "Waiting messages" });
   const lines = queue.getByRole("listitem");
   await expect(lines).toHaveText(["count to 2", "count to 3", "count to 4"]);
+  // An answer that is stopped holds them back: there is time to change them.
+  await chat.stopButton.click();
+  await expect(queue).toContainText("3 messages held back");
   await lines.nth(2).getByRole("button", { name: "Edit the waiting message" }).click();
   const field = queue.getByRole("textbox", { name: "Waiting message" });
   await expect(field).toBeFocused();
@@ -129,10 +132,11 @@ test("what is sent while an answer is being written waits, in order, and can be 
   await field.press("Enter");
   await lines.nth(1).getByRole("button", { name: "Remove the waiting message" }).click();
   await expect(lines).toHaveText(["count to 2", "count to 6"]);
+  await queue.getByRole("button", { name: "Send the next one" }).click();
   await expect(chat.answers).toHaveCount(3, { timeout: 30_000 });
   await chat.idle();
   await expect(queue).toHaveCount(0);
-  await expect(own(chat)).toContainText([/count to 80/, /count to 2/, /count to 6/]);
+  await expect(own(chat)).toContainText([/count to 400/, /count to 2/, /count to 6/]);
 });
 
 test("what is stopped holds back what waits, until it is wanted", async ({ page }) => {
