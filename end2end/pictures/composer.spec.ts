@@ -5,7 +5,8 @@ import { expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/composer.yaml") } });
 
-test("the composer", async ({ page }, info) => {
+test("the composer", async ({ page, console }, info) => {
+  console.expect(/413 \(Payload Too Large\)/);
   await open(page);
   const chat = new Chat(page);
   await picture(page, info, "composer");
