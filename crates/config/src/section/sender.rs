@@ -1,7 +1,7 @@
 //! The composer of a chat as it is written, and what it must mean beyond its shape.
 
 use super::Context;
-use super::value::Text;
+use super::value::{Id, Text};
 use crate::source::{Node, Span, Step};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
@@ -84,7 +84,7 @@ pub(crate) enum AcceptEntry {
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SenderSwitchEntry {
     /// By which the agent and events know it.
-    key: SwitchKey,
+    key: Id,
     /// What stands on it; without it the key.
     label: Option<Text>,
     /// A character or two in front of that.
@@ -92,12 +92,6 @@ pub(crate) struct SenderSwitchEntry {
     /// Whether it is on at first. Off without it.
     default: Option<bool>,
 }
-
-/// By which a switch is known.
-#[derive(JsonSchema)]
-#[serde(transparent)]
-#[expect(dead_code, reason = "only its schema is used")]
-pub(crate) struct SwitchKey(#[schemars(length(min = 1, max = 64))] String);
 
 /// Something that `/` offers.
 #[derive(JsonSchema)]

@@ -678,11 +678,11 @@ fn the_composer() {
         page(&format!("      - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sender: {sender} }} }}"))
     };
     assert!(check(&sender("{ attachments: { enabled: true, accept: ['image/*', .csv] } }")).starts_with("accepted"));
+    assert!(check(&sender("{ submitType: return }")).contains("there is no submit type `return`"));
     let wrong = check(&sender(
-        "{ submitType: return, switches: [{ key: a }, { key: a }], commands: [{ name: a b, text: c }], attachments: { accept: 'image, .pdf' } }",
+        "{ switches: [{ key: a }, { key: a }], commands: [{ name: a b, text: c }], attachments: { accept: 'image, .pdf' } }",
     ));
     for said in [
-        "`return`",
         "the switch `a` is there twice",
         "`a b` cannot be a command",
         "`image` is no kind of files",

@@ -11,7 +11,8 @@ const CONVERSATIONS: &str = "
     WHERE owner = $1 AND EXISTS (SELECT 1 FROM users WHERE id = $1 AND deleted_at IS NOT NULL) LIMIT $2";
 
 /// What is his and belongs to no conversation. Sessions and keys go with the row of the user.
-const REST: [&str; 4] = [
+const REST: [&str; 5] = [
+    "DELETE FROM files WHERE owner = $1",
     "DELETE FROM folders WHERE owner = $1",
     "DELETE FROM grants WHERE owner = $1",
     "DELETE FROM invocations WHERE owner = $1",
