@@ -190,6 +190,8 @@ fn limits_have_defaults() {
         header_read: 10s,
         body_read: 30s,
         body_bytes: 1048576,
+        file_bytes: 20971520,
+        user_file_bytes: 524288000,
         connections: 8000,
         connections_per_address: 200,
         heartbeat: 15s,

@@ -526,16 +526,11 @@ fn events() {
        |                                                                             ^
        = help: start the line with `- ` to make it a list of one
 
-    chatwright.yaml:9:78: error: the event `onSwitchChange` is not available in this version
-       |
-     9 | …ies: { agentId: helper }, events: { onSwitchChange: [], onFinish: [] } }
-       |                                      ^^^^^^^^^^^^^^
-
     chatwright.yaml:9:98: error: a block of the type AgentChat has no event `onFinish`
        |
      9 | …er }, events: { onSwitchChange: [], onFinish: [] } }
        |                                      ^^^^^^^^
-       = help: one of `onBeforeSend`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onEditMessage`, `onDeleteMessage`, `onFeedback`, `onSuggestionClick`, `onTitleGenerated` and `onDataPart`
+       = help: one of `onBeforeSend`, `onUserMessage`, `onMessageComplete`, `onToolCall`, `onToolResult`, `onError`, `onStop`, `onRegenerate`, `onEditMessage`, `onDeleteMessage`, `onFeedback`, `onSuggestionClick`, `onSwitchChange`, `onTitleGenerated` and `onDataPart`
 
     chatwright.yaml:10:66: error: expected a mapping of events, found a list
         |

@@ -14,7 +14,7 @@ fn settings() {
        |
      1 | limits: { toolMs: 0, turn: 3 }
        |                      ^^^^
-       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
+       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
 
     chatwright.yaml:2:15: error: the environment variable `DATABASE` is not set
        |
@@ -34,7 +34,7 @@ fn settings() {
        |
      2 | limits: []
        |         ^
-       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
+       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
 
     chatwright.yaml:3:8: error: `url` is missing here
        |
