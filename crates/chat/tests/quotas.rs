@@ -44,6 +44,7 @@ async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(
         submission: Submission::Message { message: UiMessage::user(id, "Hello"), replaces: None, history: Vec::new() },
         shared_state: Map::new(),
         url_query: Map::new(),
+        switches: Map::new(),
     };
     chat.send(&caller(name), request).await?.frames.collect::<Vec<_>>().await;
     Ok(())
