@@ -117,6 +117,15 @@ impl MessageState {
         }
     }
 
+    /// Whether a call in it has not ended.
+    pub(super) fn has_open_call(&self) -> bool {
+        let is_open = |part: &PartState| match &part.kind {
+            PartKind::Tool(tool) => tool.with_untracked(|tool| !tool.is_final()),
+            PartKind::Text(_) | PartKind::Reasoning { .. } | PartKind::Fixed(_) => false,
+        };
+        self.parts.with_untracked(|parts| parts.iter().any(is_open))
+    }
+
     /// A message of a conversation as it was loaded.
     pub(super) fn of(view: &ConversationView, message: &UiMessage) -> Self {
         let new = Self::new(message);

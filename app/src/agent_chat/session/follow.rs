@@ -257,12 +257,21 @@ impl Session {
         self.phase.set(Phase::Idle);
         self.tell_complete(live.reader.message());
         self.tell_others();
+        self.close_passed_over();
         if own {
             self.run_client_calls();
         } else {
             self.run_client_calls_later();
         }
         self.send_waiting();
+    }
+
+    /// A question that the user passed over with a new message is closed by the server, in a message that no stream tells again.
+    fn close_passed_over(self) {
+        let passed_over = |all: &Vec<MessageState>| all.iter().rev().skip(1).any(MessageState::has_open_call);
+        if self.messages.with_untracked(passed_over) {
+            spawn_local(self.reload());
+        }
     }
 
     /// Loads the conversation and shows it as it stands; what is the same stays as it is.
