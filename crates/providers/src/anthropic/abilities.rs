@@ -12,6 +12,8 @@ pub(super) struct Abilities {
     pub(super) takes_both: bool,
     /// Whether it can be made to call a tool.
     pub(super) is_forced: bool,
+    /// Whether it can be held to JSON of a given form.
+    pub(super) is_structured: bool,
 }
 
 /// By parts of a name, the first that fits: the most output, sampling, calls that are forced.
@@ -27,13 +29,30 @@ const CLAUDES: [(&[&str], Option<u32>, bool, bool); 8] = [
     (&["claude-"], None, false, true),
 ];
 
+/// Claude models of before it could be held to a form.
+const UNSTRUCTURED: [&str; 10] = [
+    "sonnet-4-2",
+    "sonnet-4-0",
+    "sonnet-4@",
+    "opus-4-2",
+    "opus-4-0",
+    "opus-4@",
+    "claude-3",
+    "claude-2",
+    "claude-v2",
+    "claude-instant",
+];
+
 /// What the model of this name takes.
 pub(super) fn of(model: &str) -> Abilities {
     let known = CLAUDES.iter().find(|(names, ..)| names.iter().any(|name| model.contains(name)));
     match known {
-        Some(&(_, most_output, samples, is_forced)) => Abilities { most_output, samples, takes_both: false, is_forced },
+        Some(&(_, most_output, samples, is_forced)) => {
+            let is_structured = !UNSTRUCTURED.iter().any(|name| model.contains(name));
+            Abilities { most_output, samples, takes_both: false, is_forced, is_structured }
+        }
         // Someone else's model behind the same API.
-        None => Abilities { most_output: None, samples: true, takes_both: true, is_forced: true },
+        None => Abilities { most_output: None, samples: true, takes_both: true, is_forced: true, is_structured: false },
     }
 }
 
@@ -43,19 +62,20 @@ mod tests {
 
     #[test]
     fn models() {
-        let check = |model: &str, most_output: Option<u32>, samples, is_forced| {
+        let check = |model: &str, most_output: Option<u32>, samples, is_forced, is_structured| {
             let takes_both = !model.contains("claude");
-            assert_eq!(of(model), Abilities { most_output, samples, takes_both, is_forced }, "{model}");
+            let expected = Abilities { most_output, samples, takes_both, is_forced, is_structured };
+            assert_eq!(of(model), expected, "{model}");
         };
-        check("claude-sonnet-4-5-20250929", Some(64_000), true, true);
-        check("claude-opus-4-1-20250805", Some(32_000), true, true);
-        check("claude-opus-4-20250514", Some(32_000), true, true);
-        check("us.anthropic.claude-opus-4-6", Some(128_000), true, true);
-        check("claude-opus-4-8", Some(128_000), false, true);
-        check("claude-sonnet-5-5", Some(128_000), false, false);
-        check("claude-3-5-haiku-latest", Some(8_192), true, true);
-        check("claude-3-haiku-20240307", Some(4_096), true, true);
-        check("claude-of-the-future", None, false, true);
-        check("a-model-of-a-gateway", None, true, true);
+        check("claude-sonnet-4-5-20250929", Some(64_000), true, true, true);
+        check("claude-opus-4-1-20250805", Some(32_000), true, true, true);
+        check("claude-opus-4-20250514", Some(32_000), true, true, false);
+        check("us.anthropic.claude-opus-4-6", Some(128_000), true, true, true);
+        check("claude-opus-4-8", Some(128_000), false, true, true);
+        check("claude-sonnet-5-5", Some(128_000), false, false, true);
+        check("claude-3-5-haiku-latest", Some(8_192), true, true, false);
+        check("claude-3-haiku-20240307", Some(4_096), true, true, false);
+        check("claude-of-the-future", None, false, true, true);
+        check("a-model-of-a-gateway", None, true, true, false);
     }
 }

@@ -2,6 +2,7 @@
 
 mod abilities;
 mod api;
+mod betas;
 mod block;
 mod cache;
 mod file;
@@ -11,6 +12,7 @@ pub(crate) mod request;
 mod request_tests;
 mod server_tool;
 mod stream;
+mod structured;
 #[cfg(test)]
 mod tests;
 

@@ -1,6 +1,6 @@
 //! The two halves joined over HTTP.
 
-use super::{PROVIDER, request, stream};
+use super::{PROVIDER, betas, request, stream};
 use crate::{Settings, http};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
@@ -31,7 +31,11 @@ impl Anthropic {
         if let Some(key) = &self.settings.api_key {
             ask = ask.header("x-api-key", http::secret_header(key.expose_secret())?);
         }
-        Ok(ask.json(&request::body(&self.id.model, request)))
+        let body = request::body(&self.id.model, request);
+        if let Some(betas) = betas::header(request, &body) {
+            ask = ask.header("anthropic-beta", betas);
+        }
+        Ok(ask.json(&body))
     }
 }
 

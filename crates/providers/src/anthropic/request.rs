@@ -2,7 +2,7 @@
 
 use super::PROVIDER;
 use super::abilities::{self, Abilities};
-use super::{cache, file};
+use super::{betas, cache, file, structured};
 use crate::lenient::plain;
 use crate::options;
 use contract::{
@@ -22,6 +22,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     };
     // In the AI SDK's words, since the API has none for all tools at once.
     let control = options.shift_remove("cacheControl");
+    options.shift_remove(betas::OPTION);
     let eager = options.shift_remove("toolStreaming") != Some(Value::Bool(false));
     let abilities = abilities::of(model);
     let thinking = thinking(&options);
@@ -52,6 +53,12 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("tool_choice", Some(choice));
     }
     options::merge(&mut body, &options);
+    if let Some(format) =
+        request.response_format.as_ref().filter(|_| abilities.is_structured).and_then(structured::format)
+        && let Value::Object(output) = body.entry("output_config").or_insert_with(|| json!({}))
+    {
+        output.entry("format").or_insert(format);
+    }
     if let Some(control) = control {
         cache::mark(&mut body, &control);
     }
