@@ -1,6 +1,6 @@
 //! The properties of a block as they are now: operators evaluated, and evaluated again when what they read has changed.
 
-use crate::scope::{Scope, has_operator};
+use crate::scope::Scope;
 use leptos::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -18,7 +18,7 @@ pub struct Properties(Signal<Value>);
 impl Properties {
     /// Out of the config. What is no operator is not looked at again.
     pub(crate) fn of_config(properties: Map<String, Value>) -> Self {
-        if !properties.values().any(has_operator) {
+        if !properties.values().any(operators::is_dynamic) {
             return Self::fixed(properties);
         }
         let scope = Scope::of_page();

@@ -51,7 +51,7 @@ impl Scope {
         event: Option<&Value>,
         step: Option<&Value>,
     ) -> Result<Value, OperatorError> {
-        if !has_operator(value) {
+        if !operators::is_dynamic(value) {
             return Ok(value.clone());
         }
         self.state.with_values(|state| self.over(state, value, event, step))
@@ -81,15 +81,6 @@ impl Scope {
             ..operators::Scope::default()
         };
         operators::evaluate(value, &scope)
-    }
-}
-
-/// Whether there is anything to evaluate.
-pub(crate) fn has_operator(value: &Value) -> bool {
-    match value {
-        Value::Array(items) => items.iter().any(has_operator),
-        Value::Object(own) => operators::operator(value).is_some() || own.values().any(has_operator),
-        _ => false,
     }
 }
 

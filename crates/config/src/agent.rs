@@ -3,6 +3,7 @@
 use crate::config::McpConnection;
 use crate::rule::Rule;
 use crate::source::Location;
+use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,8 +47,10 @@ pub struct Agent {
     pub limits: AgentLimits,
     /// Bounds of time of its own.
     pub timeouts: AgentTimeouts,
-    /// Keyed by provider, in the provider's own words: merged into each request as they are.
+    /// Keyed by provider, in the provider's own words: merged into each request as they are, once the operators in them are evaluated.
     pub provider_options: Map<String, Value>,
+    /// The secrets that they name, by the names of their variables.
+    pub secrets: Vec<(String, SecretString)>,
     /// Which of OpenAI's APIs an `OpenAIAgent` speaks.
     pub openai_api: OpenAiApi,
     /// Endpoints that it may call.

@@ -121,6 +121,15 @@ pub fn operator(value: &Value) -> Option<(&str, &Value)> {
     (name.starts_with('_') && !is_prototype_key(name)).then_some((name.as_str(), argument))
 }
 
+/// Whether there is an operator in a value.
+pub fn is_dynamic(value: &Value) -> bool {
+    match value {
+        Value::Object(object) => operator(value).is_some() || object.values().any(is_dynamic),
+        Value::Array(items) => items.iter().any(is_dynamic),
+        _ => false,
+    }
+}
+
 /// The names of all variables that `_secret` reads in a value.
 pub fn secrets_used(value: &Value) -> Vec<String> {
     match (operator(value), value) {

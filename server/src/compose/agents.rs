@@ -2,9 +2,9 @@
 //! top.
 
 use super::agent_context::{field, undeclared, with_page_context, with_page_tools, with_shared_state};
+use super::agent_operators::AgentOperators;
 use super::agent_settings::{approval, settings};
 use super::hooks::{self, HookRoom};
-use super::instructions;
 use super::mcp::McpServers;
 use super::models;
 use super::page_tools::PageTools;
@@ -39,8 +39,8 @@ struct Configured {
     page_context: bool,
     /// Endpoints that it may call for its user, and what it calls them.
     endpoints: Vec<EndpointTool>,
-    /// Instructions that are evaluated for each turn (L-20).
-    instructions: Option<Value>,
+    /// What is evaluated for each turn.
+    operators: Option<AgentOperators>,
     /// None without any endpoint in it.
     hooks: Option<Arc<config::Hooks>>,
     policy: Option<AgentPolicy>,
@@ -51,7 +51,7 @@ struct Configured {
 impl Configured {
     /// Whether nothing about it depends on who asks, or where.
     fn is_the_same_for_everybody(&self) -> bool {
-        self.instructions.is_none() && self.below.is_empty() && self.policy.is_none() && self.endpoints.is_empty()
+        self.operators.is_none() && self.below.is_empty() && self.policy.is_none() && self.endpoints.is_empty()
     }
 }
 
@@ -69,7 +69,6 @@ impl ConfiguredAgents {
             let built = build(config, agent, mcp)?;
             let endpoint_tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
-            let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
             let page_context = agent.page_context;
             let below = agent.agents.clone();
             let policy = agent.policy.as_ref().map(|policy| AgentPolicy::build(policy, endpoints, &rights)).transpose();
@@ -78,7 +77,7 @@ impl ConfiguredAgents {
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
-                instructions,
+                operators: AgentOperators::of(agent),
                 hooks,
                 policy,
                 below,
@@ -97,7 +96,7 @@ impl ConfiguredAgents {
         self.rights.ask_agent(caller, agent_id)
     }
 
-    /// The agent as it works for this caller, with its instructions for a turn with this context.
+    /// The agent as it works for this caller, in a turn with this context.
     fn instructed(
         &self,
         caller: &Caller,
@@ -119,8 +118,8 @@ impl ConfiguredAgents {
             let tools = configured.endpoints.iter().map(|tool| Arc::new(tool.of(gate.clone())) as Arc<dyn Tool>);
             agent.tools.splice(0..0, tools);
         }
-        if let Some(instructions) = &configured.instructions {
-            agent.instructions = instructions::text(instructions, id, caller.facts(), context.clone())?;
+        if let Some(operators) = &configured.operators {
+            operators.apply(&mut agent, caller.facts(), context.clone())?;
         }
         agent.policy = configured.policy.as_ref().map(|policy| policy.of(caller));
         for below in &configured.below {

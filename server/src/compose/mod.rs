@@ -1,12 +1,12 @@
 //! The composition root: the checked config turned into things that run, and the only place that sees every room.
 
 mod agent_context;
+mod agent_operators;
 mod agent_settings;
 mod agents;
 mod current;
 mod endpoints;
 mod hooks;
-mod instructions;
 mod mcp;
 mod models;
 mod page_tools;

@@ -20,3 +20,4 @@ mod provider;
 mod question;
 mod reload;
 mod remote_agent;
+mod turn_operators;

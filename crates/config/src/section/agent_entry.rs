@@ -161,7 +161,8 @@ pub(crate) struct AgentProperties {
     /// What one turn may take in all.
     #[serde(default)]
     pub(super) limits: AgentLimitsEntry,
-    /// Settings for the provider, by its name, in its own words; they go into each request as they are.
+    /// Settings for the provider, by its name, in its own words; they go into each request as they are. Operators in them are evaluated
+    /// for each turn, as in `instructions`, and `_secret` reads a variable of the environment.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
     /// Models to ask when this one fails before its answer begins, in this order: names, or `{ connectionId, model }`. Of an

@@ -2,6 +2,7 @@
 
 use super::Context;
 use super::agent_entry::AgentTypeEntry;
+use super::dynamic::Dynamic;
 use super::value::Text;
 use crate::source::Node;
 use indexmap::IndexMap;
@@ -61,17 +62,24 @@ pub(crate) struct ProviderProperties {
     order: Option<Vec<Text>>,
     /// Of an `AIGatewayAgent`: the only providers to use.
     only: Option<Vec<Text>>,
-    /// Of an `AIGatewayAgent`: whose spending it is.
-    user: Option<Text>,
-    /// Of an `AIGatewayAgent`: labels for its statistics.
-    tags: Option<Vec<Text>>,
+    /// Of an `AIGatewayAgent`: whose spending it is. May be an operator, as in `instructions`: `{ _user: id }`.
+    #[serde(default)]
+    #[schemars(with = "Option<Dynamic<Text>>")]
+    user: Option<Value>,
+    /// Of an `AIGatewayAgent`: labels for its statistics, which may be operators.
+    tags: Option<Vec<Tag>>,
     /// Of an `AIGatewayAgent`: only providers that keep nothing.
     zero_data_retention: Option<bool>,
     /// Of an `AIGatewayAgent`: time limits by provider.
     provider_timeouts: Option<Map<String, Value>>,
-    /// Of an `AIGatewayAgent`: keys of your own by provider.
+    /// Of an `AIGatewayAgent`: keys of your own by provider, best as `{ _secret: NAME_OF_A_VARIABLE }`.
     byok: Option<Map<String, Value>>,
 }
+
+/// A label, or an operator that makes one.
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(transparent)]
+struct Tag(#[schemars(with = "Dynamic<Text>")] Value);
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

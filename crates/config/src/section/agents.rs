@@ -6,8 +6,8 @@ use super::agent_entry::{
 };
 use super::value::{Text, ToolName};
 use super::{
-    Context, agent_provider, agent_steps, agent_tools, client_tools, fallbacks, file_system, hooks, mcp, operator,
-    policy, remote_agents, rule_entry, sub_agents, type_of,
+    Context, agent_operators, agent_provider, agent_steps, agent_tools, client_tools, fallbacks, file_system, hooks,
+    mcp, policy, remote_agents, rule_entry, sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
@@ -18,9 +18,6 @@ use crate::shape::{Shape, decode, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
 use std::time::Duration;
-
-/// Operators that mean something in an agent's instructions (L-20).
-const OF_INSTRUCTIONS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
 
 /// Reads the section.
 pub(super) fn read(
@@ -43,9 +40,7 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     }
     hooks::check(node, context);
     fallbacks::check(place, context);
-    if let Some(instructions) = place.get("instructions") {
-        operator::each(&instructions.value, &OF_INSTRUCTIONS, context.report, &mut |_, _| {});
-    }
+    agent_operators::check(place, context);
     let tools = agent_tools::read(node, context);
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
@@ -63,7 +58,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let policy = entry.policy.take().map(|entry| policy::read(entry, node, context));
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
-    Some(Agent { policy, mcp, remote_agents, agents, auth, ..typed(entry, tools, files, at) })
+    let agent = typed(entry, tools, files, at);
+    let secrets = agent_operators::secrets(&agent.provider_options, context);
+    Some(Agent { secrets, policy, mcp, remote_agents, agents, auth, ..agent })
 }
 
 fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
@@ -113,6 +110,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
             entry.agent_type,
             chat,
         ),
+        secrets: Vec::new(),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,
         policy: None,

@@ -3,6 +3,7 @@
 
 mod action_entry;
 mod agent_entry;
+mod agent_operators;
 mod agent_provider;
 mod agent_steps;
 mod agent_tools;

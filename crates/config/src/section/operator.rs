@@ -1,5 +1,6 @@
 //! Operators in values that are evaluated later.
 
+use crate::env::Env;
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
 use operators::Language;
@@ -34,6 +35,15 @@ pub(super) fn each<'n>(
     }
 }
 
+/// Reports a `_secret` whose variable is not set. `needed` says what for, as the end of "set it before the server starts: …".
+pub(super) fn check_secret(operator: &Entry, env: &dyn Env, needed: &str, report: &mut Report) {
+    let Some(name) = operator.value.text().filter(|_| operator.key == "_secret") else { return };
+    if env.get(name).is_none_or(|value| value.trim().is_empty()) {
+        let help = Some(format!("set it before the server starts: {needed}"));
+        report.error(operator.value.at, format!("the environment variable `{name}` is not set"), help);
+    }
+}
+
 /// Whether the text of an `_expr` or a `_template` can be read.
 fn text(operator: &Entry, report: &mut Report) {
     let language = match operator.key.as_str() {
@@ -57,7 +67,7 @@ fn text(operator: &Entry, report: &mut Report) {
 fn refuse(operator: &Entry, allowed: &[&str], report: &mut Report) {
     let (name, at) = (operator.key.as_str(), operator.key_at);
     if name == "_secret" {
-        let help = "secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise".to_owned();
+        let help = "secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise".to_owned();
         report.error(at, "a secret has no place here", Some(help));
     } else if operators::names().contains(&name) {
         let help = suggest::list(allowed).map(|names| format!("what can stand here: {names}"));

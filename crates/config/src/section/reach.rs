@@ -1,6 +1,7 @@
 //! Rules of things that use each other, compared: who may begin something should be able to end it.
 
 use super::{Context, agent_tools, events, hooks, policy, routine, sub_agents};
+use crate::agent::{Agent, AgentLimits};
 use crate::auth::AuthMode;
 use crate::config::Config;
 use crate::rule::{OWNER_ROLES, Rule};
@@ -71,6 +72,13 @@ pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
         }
         nobody(one, &config.auth.mode, context.report);
     }
+    // In `local`, everybody is the owner.
+    let in_reach = !matches!(config.auth.mode, AuthMode::Local);
+    for agent in config.agents.values().filter(|one| in_reach && one.auth == Rule::Public) {
+        if let Some(one) = all.get(&(Thing::Agent, agent.id.as_str())) {
+            open_agent(agent, one, config.quotas.is_empty(), context.report);
+        }
+    }
     for endpoint in config.endpoints.values().filter(|one| one.auth == Rule::Public && !one.is_internal) {
         if let Some(one) = all.get(&(Thing::Endpoint, endpoint.id.as_str()))
             && writes(&endpoint.id, &all, &mut HashSet::new())
@@ -89,6 +97,30 @@ fn uses(thing: Thing, node: &Node) -> Vec<Use<'_>> {
             [agent_tools::uses(node), sub_agents::uses(node), hooks::uses(node), policy::uses(node)].concat()
         }
         Thing::Endpoint => routine::calls(node).into_iter().map(|(id, at)| (Thing::Endpoint, id, at)).collect(),
+    }
+}
+
+/// Warns of an agent that works for everybody: with tools that know no rule of their own, or without a bound on what it costs.
+fn open_agent(agent: &Agent, one: &Ruled<'_>, no_quotas: bool, report: &mut Report) {
+    let id = &agent.id;
+    let reach: Vec<_> = [
+        (agent.file_system.is_some(), "reads files"),
+        (!agent.mcp.is_empty(), "has the tools of MCP servers"),
+        (!agent.remote_agents.is_empty(), "has the tools of remote agents"),
+    ]
+    .into_iter()
+    .filter_map(|(has, what)| has.then_some(what))
+    .collect();
+    if !reach.is_empty() && agent.policy.is_none() {
+        let message = format!("everybody, signed in or not, may ask the agent `{id}`, which {}", reach.join(" and "));
+        let help =
+            "if that is not meant, write `auth: protected`; otherwise say under `policy` what it may do".to_owned();
+        report.warning(one.at(), message, Some(help));
+    }
+    if no_quotas && agent.limits == AgentLimits::default() {
+        let message = format!("everybody, signed in or not, may ask the agent `{id}` as much as they like");
+        let help = "bound what it costs with `limits.quotas`, or with the agent's own `limits`".to_owned();
+        report.warning(one.at(), message, Some(help));
     }
 }
 

@@ -303,6 +303,7 @@ impl<'n> Check<'n, '_, '_, '_> {
                 let help = Some("only the steps under `:catch` know why something failed".to_owned());
                 return report.error(operator.key_at, "`_error` has no meaning here", help);
             }
+            operator::check_secret(operator, env, "a request of this routine sends it", report);
             let Some(path) = operator.value.text() else { return };
             let first = path.split('.').next().unwrap_or(path);
             match operator.key.as_str() {
@@ -315,10 +316,6 @@ impl<'n> Check<'n, '_, '_, '_> {
                     let help = suggest::help(first, items.iter().copied());
                     let help = help.or_else(|| Some("`_item` reads the item of a `:for` around the step".to_owned()));
                     report.error(operator.value.at, format!("no loop around this step has the item `{first}`"), help);
-                }
-                "_secret" if env.get(path).is_none_or(|value| value.trim().is_empty()) => {
-                    let help = Some("set it before the server starts: a request of this routine sends it".to_owned());
-                    report.error(operator.value.at, format!("the environment variable `{path}` is not set"), help);
                 }
                 "_payload" => check_payload_key(first, operator, endpoint, report),
                 _ => {}

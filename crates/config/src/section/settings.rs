@@ -150,9 +150,10 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
         let help = format!("install a newer Chatwright, or write `configVersion: {VERSION}` if nothing newer is used");
         context.report.error(node.at, message, Some(help));
     } else if version < VERSION {
-        let message = format!("this config is written for version {version} of the language; today's is {VERSION}");
-        let help = format!("read through what `chatwright check` says, then write `configVersion: {VERSION}`");
-        context.report.warning(node.at, message, Some(help));
+        // Version 0 is what other systems call a config without a version (D-21); the language begins with 1.
+        let message =
+            format!("there is no version {version} of the language; the first one, and today's, is {VERSION}");
+        context.report.warning(node.at, message, Some(format!("write `configVersion: {VERSION}`, or leave it out")));
     }
 }
 

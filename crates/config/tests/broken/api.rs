@@ -334,7 +334,7 @@ fn operators() {
        |
      9 |           two: [{ _secret: KEY }]
        |                   ^^^^^^^
-       = help: secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise
+       = help: secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise
 
     chatwright.yaml:11:41: error: no loop around this step has the item `x`
         |

@@ -260,7 +260,7 @@ fn shared_state() {
         |
      13 |             key: { _secret: KEY }
         |                    ^^^^^^^
-        = help: secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise
+        = help: secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise
 
     chatwright.yaml:14:21: error: the operator `_user` has no meaning here
         |
@@ -417,7 +417,7 @@ fn operators() {
        |
      7 |       - { id: c, type: Title, properties: { title: { _secret: KEY } } }
        |                                                      ^^^^^^^
-       = help: secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise
+       = help: secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise
 
     chatwright.yaml:8:54: error: the operator `_event` has no meaning here
        |
@@ -658,7 +658,7 @@ fn actions() {
         |
      25 |             - { type: Message, params: { content: { _secret: KEY } }, try: [] }
         |                                                     ^^^^^^^
-        = help: secrets are read in `connections`, and in what a routine asks of a database or a web service; they never leave the server otherwise
+        = help: secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise
 
     chatwright.yaml:25:71: error: `try` is not available in this version
         |

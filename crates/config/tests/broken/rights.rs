@@ -231,3 +231,56 @@ fn what_nobody_can_use() {
         = help: only routines, hooks and agents may call it
     ");
 }
+
+#[test]
+fn an_agent_that_everybody_may_ask_needs_a_bound() {
+    let config = |auth: &str, properties: &str, more: &str| {
+        format!(
+            "auth: {auth}
+connections: [{{ id: demo, type: Demo }}, {{ id: kb, type: Mcp, properties: {{ url: 'https://kb.example/mcp' }} }}]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    auth: public
+    properties: {{ model: m{properties} }}
+    mcp: [{{ connectionId: kb }}]
+{more}
+"
+        )
+    };
+    assert_snapshot!(check(&config("{ mode: anonymous }", "", "")), @"
+    accepted
+    chatwright.yaml:1:15: warning: without `publicUrls` the server can be used from this machine only
+       |
+     1 | auth: { mode: anonymous }
+       |               ^^^^^^^^^
+       = help: say where users find it: `publicUrls: [https://chat.example.com]`
+
+    chatwright.yaml:7:11: warning: everybody, signed in or not, may ask the agent `a`, which has the tools of MCP servers
+       |
+     7 |     auth: public
+       |           ^^^^^^
+       = help: if that is not meant, write `auth: protected`; otherwise say under `policy` what it may do
+
+    chatwright.yaml:7:11: warning: everybody, signed in or not, may ask the agent `a` as much as they like
+       |
+     7 |     auth: public
+       |           ^^^^^^
+       = help: bound what it costs with `limits.quotas`, or with the agent's own `limits`
+    ");
+    let bound = check(&config(
+        "{ mode: anonymous }",
+        ", limits: { requests: 5 }",
+        "    policy: { rules: [{ tools: ['read_*'], action: allow }], default: deny }",
+    ));
+    assert_snapshot!(bound, @"
+    accepted
+    chatwright.yaml:1:15: warning: without `publicUrls` the server can be used from this machine only
+       |
+     1 | auth: { mode: anonymous }
+       |               ^^^^^^^^^
+       = help: say where users find it: `publicUrls: [https://chat.example.com]`
+    ");
+    assert_snapshot!(check(&config("{ mode: local }", "", "")), @"accepted");
+}

@@ -82,11 +82,11 @@ fn versions() {
     ");
     assert_snapshot!(check("configVersion: 0\n"), @"
     accepted
-    chatwright.yaml:1:16: warning: this config is written for version 0 of the language; today's is 1
+    chatwright.yaml:1:16: warning: there is no version 0 of the language; the first one, and today's, is 1
        |
      1 | configVersion: 0
        |                ^
-       = help: read through what `chatwright check` says, then write `configVersion: 1`
+       = help: write `configVersion: 1`, or leave it out
     ");
     assert_snapshot!(check("configVersion: one\n"), @"
     refused
