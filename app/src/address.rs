@@ -4,6 +4,7 @@
 //! fifth of the whole.
 
 use crate::erase::effect;
+use crate::reactive::RwSignal;
 use leptos::ev::{self, MouseEvent};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};

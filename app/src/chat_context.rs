@@ -3,6 +3,7 @@
 
 use crate::address::Address;
 use crate::erase::effect;
+use crate::reactive::RwSignal;
 use leptos::prelude::*;
 
 /// The name in the query string.

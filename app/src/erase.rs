@@ -81,6 +81,11 @@ pub fn flag(value: impl FnMut() -> bool + Send + 'static) -> Flag {
     Box::new(value)
 }
 
+/// As [`dynamic`], for what a control holds.
+pub fn property(value: impl FnMut() -> String + Send + 'static) -> Box<dyn FnMut() -> String + Send> {
+    Box::new(value)
+}
+
 /// What is done whenever something that it reads changes, and once at first; in the browser only.
 pub fn effect(run: impl FnMut() + 'static) {
     let mut run: Box<dyn FnMut()> = Box::new(run);

@@ -15,9 +15,11 @@ pub mod erase;
 pub mod icons;
 pub mod markdown;
 mod node;
+mod numbers;
 pub mod page_state;
 pub mod pages;
 pub mod properties;
+pub mod reactive;
 pub mod routes;
 mod scope;
 #[cfg(feature = "ssr")]

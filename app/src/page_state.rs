@@ -3,6 +3,7 @@
 //! A person writes with [`PageState::set`], an agent with [`PageState::write_by_agent`]; the latter is shown at the field and
 //! can be undone with one click.
 
+use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use leptos::prelude::*;
 use litemap::LiteMap;
 use serde_json::{Map, Value};

@@ -1,5 +1,6 @@
 //! The properties of a block as they are now: operators evaluated, and evaluated again when what they read has changed.
 
+use crate::reactive::Memo;
 use crate::scope::Scope;
 use leptos::prelude::*;
 use serde::Serialize;
@@ -27,7 +28,7 @@ impl Properties {
             let now = properties.iter().map(|(key, value)| (key.clone(), scope.evaluate(value).unwrap_or_default()));
             Value::Object(now.collect())
         });
-        Self(evaluated.into())
+        Self(Signal::derive(move || evaluated.get()))
     }
 
     /// Properties that follow what the closure reads.

@@ -3,6 +3,7 @@
 use crate::address::{Address, Target, target};
 use crate::erase::{Erase, dynamic};
 use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
+use crate::reactive::Memo;
 use crate::title::DocumentTitle;
 use leptos::prelude::*;
 

@@ -3,6 +3,7 @@
 
 use crate::erase::{Erase, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::reactive::RwSignal;
 use leptos::prelude::*;
 
 /// The key in the browser's storage; `theme.js` reads it too.

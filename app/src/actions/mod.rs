@@ -14,6 +14,7 @@ pub use events::BlockEvents;
 pub use tools::ClientTools;
 
 use crate::chunks::{Chunk, Loading, Missing};
+use crate::reactive::{RwSignal, StoredValue};
 use crate::scope::Scope;
 use leptos::prelude::*;
 use litemap::LiteMap;

@@ -4,6 +4,8 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::agent_conversations::when::moment;
 use crate::erase::{Erase, Erased, attribute, effect, text};
+use crate::numbers::dollars;
+use crate::reactive::RwSignal;
 use leptos::prelude::*;
 use wire::api::MessageMetadata;
 
@@ -31,7 +33,7 @@ pub(super) fn about(session: Session, message: &MessageState) -> Erased {
 fn took(metadata: &MessageMetadata) -> Vec<String> {
     let tokens = metadata.usage.map(|usage| usage.input_tokens + usage.output_tokens).filter(|tokens| *tokens > 0);
     let tokens = tokens.map(|tokens| format!("{} tokens", grouped(tokens)));
-    tokens.into_iter().chain(metadata.cost_usd.map(money)).collect()
+    tokens.into_iter().chain(metadata.cost_usd.map(dollars)).collect()
 }
 
 fn details(metadata: &MessageMetadata) -> String {
@@ -56,11 +58,6 @@ fn grouped(number: u64) -> String {
         grouped.push(digit);
     }
     grouped
-}
-
-/// US dollars; small amounts with more digits.
-fn money(usd: f64) -> String {
-    if usd > 0.0 && usd < 0.1 { format!("${usd:.4}") } else { format!("${usd:.2}") }
 }
 
 #[cfg(test)]

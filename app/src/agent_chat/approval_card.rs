@@ -4,8 +4,9 @@ use super::session::Session;
 use super::sub_agent::SubAgent;
 use super::value::value_nodes;
 use super::words::{tool_name, wish};
-use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, text};
+use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, property, text};
 use crate::icons::{Icon, Shape};
+use crate::reactive::{Memo, RwSignal, StoredValue};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
@@ -114,7 +115,7 @@ pub(super) fn ApprovalCard(
                     placeholder="A note for the agent (optional)"
                     aria-label="A note for the agent (optional)"
                     autocomplete="off"
-                    prop:value=note
+                    prop:value=property(move || note.get())
                     on:input=handler(move |event: Event| note.set(event_target_value(&event)))
                     on:keydown=handler(no_enter)
                 />

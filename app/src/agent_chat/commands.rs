@@ -2,6 +2,7 @@
 
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, list, optional};
+use crate::reactive::{Memo, RwSignal};
 use leptos::prelude::*;
 
 /// The commands that fit what is typed, and which of them is chosen; a cheap handle.
@@ -25,8 +26,8 @@ impl Commands {
             let Some(typed) = typed.filter(|_| dismissed.with(|text| text.as_ref() != Some(&draft))) else {
                 return Vec::new();
             };
-            let typed = typed.to_lowercase();
-            let fits = |name: &str| name.to_lowercase().starts_with(&typed);
+            // Commands are short words of a config; the tables of all alphabets would be loaded by every page.
+            let fits = |name: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
             session.sender(|sender| {
                 let all = sender.commands.iter().enumerate();
                 all.filter(|(_, command)| fits(&command.name)).map(|(index, _)| index).collect()

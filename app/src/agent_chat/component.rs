@@ -7,6 +7,7 @@ use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, awaited, handler};
+use crate::reactive::{Memo, RwSignal, StoredValue};
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use wire::error::{ErrorCode, UserError};

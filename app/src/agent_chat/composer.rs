@@ -6,8 +6,9 @@ use super::composer_tools::tools;
 use super::outgoing::{Attached, Upload};
 use super::session::{Act, Phase, Session};
 use crate::agent_chat::browser;
-use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional};
+use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
 use crate::icons::{Icon, Shape};
+use crate::reactive::{Memo, StoredValue};
 use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -59,7 +60,7 @@ pub(super) fn Composer(
                         aria-activedescendant=attribute(move || commands.active(&active_of))
                         placeholder=placeholder
                         enterkeyhint="send"
-                        prop:value=draft
+                        prop:value=property(move || draft.get())
                         on:input=handler(move |event: Event| keys.typed(event_target_value(&event)))
                         on:keydown=handler(move |event: KeyboardEvent| keys.down(&event))
                         on:paste=handler(move |event: ClipboardEvent| paste(session, &event))

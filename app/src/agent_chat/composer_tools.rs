@@ -4,6 +4,7 @@ use super::session::{Act, Session};
 use super::{browser, speech};
 use crate::erase::{Erase, Erased, attribute, effect, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::reactive::RwSignal;
 use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;

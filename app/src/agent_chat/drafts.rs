@@ -39,7 +39,7 @@ pub(super) fn keep(key: &str, text: &str) {
             make_room(&storage);
         }
         // In front of it when it was written, so that the oldest can be told.
-        storage.set_item(&place, &format!("{:.0} {text}", js_sys::Date::now())).is_ok()
+        storage.set_item(&place, &format!("{} {text}", js_sys::Date::now() as u64)).is_ok()
     });
     if !stored {
         UNSTORED.with_borrow_mut(|all| {
@@ -56,11 +56,11 @@ fn make_room(storage: &Storage) {
     let keys = (0..storage.length().unwrap_or_default()).filter_map(|index| storage.key(index).ok().flatten());
     let written = |key: &String| {
         let kept = storage.get_item(key).ok().flatten().unwrap_or_default();
-        kept.split_once(' ').and_then(|(time, _)| time.parse::<f64>().ok()).unwrap_or_default()
+        kept.split_once(' ').and_then(|(time, _)| time.parse::<u64>().ok()).unwrap_or_default()
     };
     let drafts: Vec<String> = keys.filter(|key| key.starts_with(PREFIX)).collect();
     if drafts.len() >= MAX_DRAFTS
-        && let Some(oldest) = drafts.iter().min_by(|a, b| written(a).total_cmp(&written(b)))
+        && let Some(oldest) = drafts.iter().min_by_key(|key| written(key))
     {
         let _ = storage.remove_item(oldest);
     }

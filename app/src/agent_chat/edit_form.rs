@@ -1,7 +1,8 @@
 //! The field in which a message of the user is edited.
 
 use super::session::{Phase, Session};
-use crate::erase::{Erase, attribute, effect, flag, handler};
+use crate::erase::{Erase, attribute, effect, flag, handler, property};
+use crate::reactive::Memo;
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -57,7 +58,7 @@ pub(super) fn EditForm() -> impl IntoView {
                     rows="1"
                     dir="auto"
                     aria-label="Edit your message"
-                    prop:value=text
+                    prop:value=property(move || text.get())
                     on:input=handler(input)
                     on:keydown=handler(keydown)
                 ></textarea>

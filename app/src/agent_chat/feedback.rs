@@ -4,6 +4,7 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::reactive::RwSignal;
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;

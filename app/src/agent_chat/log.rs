@@ -10,6 +10,7 @@ use super::suggestions::Suggestions;
 use super::thinking::Thinking;
 use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
+use crate::reactive::Memo;
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;

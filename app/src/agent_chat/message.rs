@@ -9,6 +9,7 @@ use super::session::Session;
 use super::sources::sources;
 use crate::erase::{Erase, Erased, Item, dynamic, each, list};
 use crate::markdown::is_embedded_image;
+use crate::reactive::Memo;
 use leptos::prelude::*;
 use wire::Role;
 use wire::page::Speaker;

@@ -10,6 +10,7 @@ use super::session::Session;
 use super::versions::Versions;
 use crate::erase::{Erase, Erased, attribute, dynamic, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::reactive::{Memo, RwSignal};
 use leptos::prelude::*;
 use std::time::Duration;
 use wire::Role;

@@ -2,7 +2,7 @@
 
 use crate::erase::Key;
 use crate::markdown::Document;
-use leptos::prelude::*;
+use crate::reactive::ArcRwSignal;
 use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
 use wire::message::TextState;

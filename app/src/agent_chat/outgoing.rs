@@ -1,6 +1,6 @@
 //! What is about to be sent: words and files; and what waits for its turn.
 
-use leptos::prelude::*;
+use crate::reactive::ArcRwSignal;
 use serde_json::{Value, json};
 use wire::file::KeptFile;
 use wire::message::FilePart;

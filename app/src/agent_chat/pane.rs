@@ -7,6 +7,7 @@ use super::session::{Place, Session};
 use super::standing::{Standing, StandingDialog};
 use super::welcome::Welcome;
 use crate::erase::{Erase, dynamic, effect, optional};
+use crate::reactive::{Memo, RwSignal, StoredValue};
 use leptos::prelude::*;
 use wire::api::ConversationView;
 

@@ -4,6 +4,7 @@ use super::question_field::question_field;
 use super::session::Session;
 use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::reactive::{ArcRwSignal, RwSignal};
 use leptos::ev::{Event, SubmitEvent};
 use leptos::prelude::*;
 use serde_json::Value;

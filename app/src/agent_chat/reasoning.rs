@@ -4,6 +4,7 @@ use super::message_state::{MessageState, PartKind, PartState};
 use crate::erase::{Erase, Erased, Item, Key, each, flag, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView};
+use crate::reactive::{ArcRwSignal, Memo};
 use leptos::prelude::*;
 
 /// A reasoning part.

@@ -1,6 +1,7 @@
 //! Following the end of the log while the reader is there, and only then.
 
 use crate::erase::effect;
+use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::web_sys::{self, ResizeObserver};
@@ -92,7 +93,7 @@ pub(super) fn follow_end(follow: Follow, scroller: NodeRef<html::Div>, content: 
         let Ok(observer) = ResizeObserver::new(resized.as_ref().unchecked_ref()) else { return };
         observer.observe(&content);
         observer.observe(&scroller);
-        let kept = StoredValue::new_local((observer, resized));
+        let kept = leptos::prelude::StoredValue::new_local((observer, resized));
         on_cleanup(move || kept.with_value(|(observer, _)| observer.disconnect()));
     });
 }

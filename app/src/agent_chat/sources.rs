@@ -6,7 +6,6 @@ use crate::erase::Erased;
 use crate::icons::{Shape, icon};
 use crate::markdown::host;
 use crate::node::{Node, drawn, element};
-use leptos::prelude::*;
 use wire::UiPart;
 
 /// The list; nothing while there are no sources.

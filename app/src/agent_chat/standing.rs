@@ -4,6 +4,7 @@ use super::words::tool_words;
 use crate::api::{list_grants, revoke_grant};
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
 use crate::icons::{Icon, Shape};
+use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;

@@ -7,6 +7,7 @@ use super::value::{MAX_ENTRIES, shortened, value_nodes, with_rest, word};
 use super::words::{Standing, first_argument, told_state};
 use crate::markdown::markdown_node;
 use crate::node::{Node, element};
+use crate::numbers::{dollars, time};
 use crate::page_state::words;
 use serde_json::{Map, Value};
 
@@ -160,23 +161,8 @@ fn words_of(state: &'static str, took: String) -> Vec<Node> {
 fn took(of: &Map<String, Value>) -> String {
     let number = |key: &str| of.get(key).and_then(Value::as_f64).filter(|number| *number >= 0.0);
     let time = number("durationMs").map(|milliseconds| time(milliseconds as u64));
-    let cost = number("costUsd").map(|dollars| cost(((dollars * 20_000.0) as u64).div_ceil(2)));
+    let cost = number("costUsd").map(dollars);
     [time, cost].into_iter().flatten().collect::<Vec<_>>().join(" · ")
-}
-
-fn time(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
-    match seconds {
-        0 if milliseconds < 100 => format!("{milliseconds} ms"),
-        0..10 => format!("{seconds}.{} s", milliseconds % 1000 / 100),
-        10..60 => format!("{seconds} s"),
-        _ => format!("{} min {} s", seconds / 60, seconds % 60),
-    }
-}
-
-/// From ten-thousandths of a dollar. Numbers with a fraction are not formatted by std, which brings a table for that.
-fn cost(parts: u64) -> String {
-    format!("${}.{:04}", parts / 10_000, parts % 10_000)
 }
 
 fn text<'v>(of: &'v Map<String, Value>, key: &str) -> &'v str {

@@ -3,6 +3,7 @@
 use super::message_state::{MessageState, PartKind};
 use super::session::Session;
 use crate::erase::{Erase, effect, optional, text};
+use crate::reactive::{Memo, RwSignal};
 use leptos::prelude::*;
 use serde_json::Value;
 use std::time::Duration;

@@ -13,6 +13,7 @@ use crate::erase::{Erase, handler, list, optional};
 use crate::icons::Shape;
 use crate::markdown::copy_on_click;
 use crate::node::{Node, drawn, element};
+use crate::reactive::{ArcRwSignal, Memo};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::ResultDisplay;

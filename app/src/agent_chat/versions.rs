@@ -4,6 +4,7 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::reactive::Memo;
 use leptos::prelude::*;
 use leptos::web_sys::{Element, FocusOptions, HtmlElement};
 use wasm_bindgen::JsCast;

@@ -2,6 +2,7 @@
 
 use super::list::use_conversations;
 use crate::agent_chat::browser::chosen_text;
+use crate::api::codec::Made;
 use crate::api::import_conversation;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, handler};
@@ -28,7 +29,7 @@ pub fn Import() -> impl IntoView {
             // The same file may be chosen again.
             field.set_value("");
             match import_conversation(page_id, text).await {
-                Ok(id) => {
+                Ok(Made(id)) => {
                     chat.bump();
                     chat.select(Some(id), false);
                 }

@@ -9,6 +9,7 @@ use crate::erase::{Attribute, Erase, Erased, attribute, dynamic, flag, handler, 
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
+use crate::reactive::Memo;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use wire::api::ConversationSummary;

@@ -5,6 +5,7 @@ use crate::actions::BlockEvents;
 use crate::erase::{Erase, attribute, effect, handler};
 use crate::icons::{Shape, icon};
 use crate::node::{Node, drawn, element};
+use crate::numbers::pixels;
 use crate::pages::drawer::close_drawers;
 use crate::properties::Properties;
 use leptos::ev::MouseEvent;
@@ -28,7 +29,7 @@ pub fn ItemList(
     effect(move || {
         if let (Some(root), Some(width)) = (root.get(), properties.value("width").as_f64()) {
             // Fails only for a name that is no property.
-            let _ = HtmlElement::style(&root).set_property("max-inline-size", &format!("{width}px"));
+            let _ = HtmlElement::style(&root).set_property("max-inline-size", &pixels(width));
         }
     });
     let clicked = {

@@ -7,6 +7,7 @@ use super::when::use_now;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::effect;
+use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::tabs;
 use leptos::ev;
 use leptos::prelude::*;

@@ -22,6 +22,7 @@ use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, Item, Key, attribute, awaited, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
+use crate::reactive::{Memo, StoredValue};
 use actions::ActionsMenu;
 use item::Conversation;
 use leptos::ev::KeyboardEvent;

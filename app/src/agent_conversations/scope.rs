@@ -5,6 +5,7 @@ use super::list::{Conversations, use_conversations};
 use super::move_dialog::NAME_LENGTH;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::reactive::{Memo, RwSignal};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 use wire::order::{Folder, ListFilter};

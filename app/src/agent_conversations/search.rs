@@ -7,6 +7,7 @@ use crate::api::search_conversations;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
 use crate::node::{Node, drawn, element};
 use crate::pages::drawer::close_drawers;
+use crate::reactive::{Memo, RwSignal};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;

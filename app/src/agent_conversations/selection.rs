@@ -5,6 +5,7 @@ use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_move_dialog;
 use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::reactive::Memo;
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 

@@ -5,6 +5,7 @@ use super::move_dialog::open_dialog;
 use crate::agent_chat::browser;
 use crate::api::shares;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, text};
+use crate::reactive::RwSignal;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;

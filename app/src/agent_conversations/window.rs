@@ -3,6 +3,8 @@
 
 use super::list::{Conversations, Entry};
 use crate::erase::effect;
+use crate::numbers::pixels;
+use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -44,7 +46,7 @@ impl RowWindow {
             // The list does not know which element scrolls it; such events do not bubble, but are seen on their way down.
             let heard = scrolled.as_ref().unchecked_ref();
             let _ = document().add_event_listener_with_callback_and_bool("scroll", heard, true);
-            let kept = StoredValue::new_local(scrolled);
+            let kept = leptos::prelude::StoredValue::new_local(scrolled);
             on_cleanup(move || {
                 kept.try_with_value(|scrolled| {
                     let heard = scrolled.as_ref().unchecked_ref();
@@ -82,7 +84,7 @@ impl RowWindow {
         let height = self.height.get_value().or_else(|| row_height(&rows)).unwrap_or_default();
         for (side, count) in [("padding-block-start", above), ("padding-block-end", below)] {
             // Fails only for a name that is no property.
-            let _ = HtmlElement::style(&rows).set_property(side, &format!("{}px", count as f64 * height));
+            let _ = HtmlElement::style(&rows).set_property(side, &pixels(count as f64 * height));
         }
     }
 }

@@ -74,6 +74,26 @@ impl<'de> Deserialize<'de> for Done {
     }
 }
 
+/// What a server function answers that has made something: its id. Read by hand, since what serde says about a text that is none brings
+/// the tables for numbers with a fraction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made(pub String);
+
+impl Serialize for Made {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Made {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(id) => Ok(Self(id)),
+            _ => Err(D::Error::custom("an id is a text")),
+        }
+    }
+}
+
 /// From text, as the stream's chunks are read: another kind of input would bring the whole JSON reader a second time.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Value>(text).and_then(serde_json::from_value)

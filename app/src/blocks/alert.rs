@@ -4,6 +4,7 @@ use crate::actions::Status;
 use crate::erase::{Erase, Erased, attribute, dynamic, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::properties::Properties;
+use crate::reactive::Memo;
 use leptos::prelude::*;
 
 /// A message in the page.

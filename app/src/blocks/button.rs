@@ -3,6 +3,7 @@
 use crate::actions::BlockEvents;
 use crate::erase::{Erase, attribute, flag, handler, text};
 use crate::properties::Properties;
+use crate::reactive::RwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;

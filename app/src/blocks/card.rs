@@ -2,6 +2,7 @@
 
 use crate::erase::{Erase, Erased, attribute, optional, text};
 use crate::properties::Properties;
+use crate::reactive::Memo;
 use leptos::prelude::*;
 
 /// A framed group with a heading.

@@ -4,6 +4,7 @@ use super::control::focus;
 use super::input::InputHandle;
 use crate::erase::{Erase, Erased, flag, handler, optional, text};
 use crate::page_state::{PageState, words};
+use crate::reactive::Memo;
 use leptos::prelude::*;
 use wire::page::BlockType;
 

@@ -43,6 +43,7 @@ use crate::erase::{Erase, Erased, list, optional};
 use crate::markdown::MARKDOWN;
 use crate::pages::CurrentPage;
 use crate::properties::Properties;
+use crate::reactive::Memo;
 use crate::scope::Scope;
 use leptos::prelude::*;
 use wire::page::{

@@ -4,6 +4,7 @@ use super::control::focus;
 use crate::actions::BlockEvents;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, list};
 use crate::page_state::use_page_state;
+use crate::reactive::RwSignal;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use serde_json::json;

@@ -3,6 +3,7 @@
 use super::{Loading, Missing, all};
 use crate::actions::{Actions, Status};
 use crate::agent_chat::browser::sleep;
+use crate::reactive::ArcRwSignal;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::sync::LazyLock;

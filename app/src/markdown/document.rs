@@ -1,6 +1,7 @@
 //! A text that is shown while it grows.
 
 use super::split::{Reference, Splitter, Step};
+use crate::reactive::ArcRwSignal;
 use leptos::prelude::*;
 use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 

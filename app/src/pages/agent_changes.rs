@@ -2,8 +2,9 @@
 
 use super::drawer::CONTENT;
 use crate::blocks::control::focus;
-use crate::erase::{Erase, optional};
+use crate::erase::{Erase, optional, text};
 use crate::page_state::{PageState, use_page_state};
+use crate::reactive::Memo;
 use leptos::prelude::*;
 
 /// Below this many changes the line at the field is enough.
@@ -20,9 +21,10 @@ pub fn AgentChanges() -> impl IntoView {
         focus(CONTENT);
     };
     let bar = move || {
+        let number = text(move || count.get().to_string());
         view! {
             <div class="cw-agent-changes-bar" role="group" aria-label="Changes by the agent">
-                <span>{count} " changes by the agent"</span>
+                <span>{number} " changes by the agent"</span>
                 <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
                     "Undo all"
                 </button>

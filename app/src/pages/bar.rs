@@ -5,6 +5,7 @@ use super::regions::RegionNames;
 use crate::erase::{Erase, optional};
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
+use crate::reactive::Memo;
 use crate::theme::ThemeSwitch;
 use leptos::prelude::*;
 

@@ -13,6 +13,7 @@ use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, awaited, effect};
 use crate::page_state::{PageState, words};
+use crate::reactive::StoredValue;
 use crate::scope::{EXPRESSIONS, expressions, speaks};
 use crate::title::DocumentTitle;
 use leptos::prelude::*;

@@ -4,6 +4,7 @@
 use super::Session;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
+use crate::reactive::ArcRwSignal;
 use futures::channel::oneshot;
 use leptos::prelude::*;
 use leptos::task::spawn_local;

@@ -3,7 +3,6 @@
 use super::{Phase, Session};
 use crate::agent_chat::message_state::MessageState;
 use crate::api;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::json;
 use wire::Role;

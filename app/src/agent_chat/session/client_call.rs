@@ -7,7 +7,7 @@
 
 use super::{Phase, Session};
 use crate::agent_chat::browser;
-use leptos::prelude::*;
+use crate::reactive::ArcRwSignal;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl Session {
 
     fn client_calls(self) -> Vec<ToolPart> {
         let tools = self.newest_answer().map(|answer| answer.tools()).unwrap_or_default();
-        tools.iter().map(GetUntracked::get_untracked).filter(is_client_call).collect()
+        tools.iter().map(ArcRwSignal::get_untracked).filter(is_client_call).collect()
     }
 
     async fn execute(self, calls: Vec<ToolPart>) -> (Vec<Answer>, Vec<(String, Value)>) {

@@ -2,7 +2,6 @@
 
 use super::Session;
 use crate::agent_chat::speech;
-use leptos::prelude::*;
 use wasm_bindgen::prelude::Closure;
 use wasm_bindgen::{JsCast, JsValue};
 

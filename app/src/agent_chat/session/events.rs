@@ -2,7 +2,6 @@
 
 use super::Session;
 use crate::agent_chat::outgoing::Outgoing;
-use leptos::prelude::*;
 use serde_json::{Value, json};
 use wire::{ToolState, UiMessage, UiPart};
 

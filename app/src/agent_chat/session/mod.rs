@@ -36,6 +36,7 @@ use crate::api::ApiError;
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state};
+use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use futures::future::AbortHandle;
 use leptos::prelude::*;

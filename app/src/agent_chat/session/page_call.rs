@@ -5,8 +5,8 @@
 use super::Session;
 use crate::agent_chat::browser;
 use crate::api;
+use crate::numbers::time;
 use futures::future::{AbortHandle, Abortable, Either, select};
-use leptos::prelude::*;
 use std::pin::pin;
 use wire::ToolPart;
 use wire::api::{Answer, SendRequest, Submission};
@@ -54,8 +54,8 @@ impl Session {
             Either::Left((Ok(Err(why)), _)) => failed(id, &why),
             Either::Left((Err(_), _)) => failed(id, "The user stopped this while it ran."),
             Either::Right(_) => {
-                let seconds = limit.as_secs_f64();
-                failed(id, &format!("This took longer than {seconds} s. It may or may not have had an effect."))
+                let limit = time(limit.as_millis() as u64);
+                failed(id, &format!("This took longer than {limit}. It may or may not have had an effect."))
             }
         };
         if self.is_gone() {

@@ -3,7 +3,7 @@
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Outgoing, Queued};
-use leptos::prelude::*;
+use crate::reactive::ArcRwSignal;
 use wire::api::Outcome;
 
 /// Messages that may wait.

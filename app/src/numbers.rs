@@ -1,0 +1,48 @@
+//! Numbers with a fraction, in words. The standard library would do it, with tables of 24 KB that every page would load.
+
+/// A length in CSS, from pixels; nothing below 0, three digits of a fraction.
+pub(crate) fn pixels(pixels: f64) -> String {
+    let parts = (pixels * 1_000.0) as u64;
+    format!("{}.{:03}px", parts / 1_000, parts % 1_000)
+}
+
+/// US dollars; small amounts with four digits, so that they are not nothing.
+pub(crate) fn dollars(usd: f64) -> String {
+    let parts = (usd * 10_000.0).round() as u64;
+    match parts {
+        1..1_000 => format!("$0.{parts:04}"),
+        _ => {
+            let cents = (usd * 100.0).round() as u64;
+            format!("${}.{:02}", cents / 100, cents % 100)
+        }
+    }
+}
+
+/// A time, from milliseconds.
+pub(crate) fn time(milliseconds: u64) -> String {
+    let seconds = milliseconds / 1000;
+    match seconds {
+        0 if milliseconds < 100 => format!("{milliseconds} ms"),
+        0..10 => format!("{seconds}.{} s", milliseconds % 1000 / 100),
+        10..60 => format!("{seconds} s"),
+        _ => format!("{} min {} s", seconds / 60, seconds % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_for_numbers() {
+        let check = |written: String, expected: &str| assert_eq!(written, expected);
+        check(pixels(44.5), "44.500px");
+        check(pixels(-3.0), "0.000px");
+        check(dollars(0.0), "$0.00");
+        check(dollars(0.01234), "$0.0123");
+        check(dollars(1.239), "$1.24");
+        check(time(50), "50 ms");
+        check(time(1_234), "1.2 s");
+        check(time(61_000), "1 min 1 s");
+    }
+}
