@@ -22,6 +22,7 @@ rust-page ► app server wire
 server ► agent app chat config contract egress endpoints operators providers store tools wire
 sse ►
 store ► wire
+test_postgres ►
 tools ► contract egress sse
 wire ►
 xtask ►

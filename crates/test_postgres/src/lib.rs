@@ -1,0 +1,128 @@
+#![doc = include_str!("../README.md")]
+//!
+//! The server runs in a folder of its own, as a user without rights, and is reached through a socket in the folder. It ends when the
+//! process of the tests does, however that ends, and takes the folder with it.
+
+use sqlx::{AssertSqlSafe, Connection, Executor};
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Of the owner of the database.
+pub const PASSWORD: &str = "s3cret-of-the-tests";
+
+/// Runs the server until the test process closes its end of the pipe. `initdb` refuses root, so root becomes somebody else. The
+/// server is ended by the id that it wrote down itself, and again until it is gone: it may not have begun to listen to signals.
+/// An empty cluster is made once and copied from then on, which takes a tenth of the time.
+const SCRIPT: &str = r#"
+cd "$FOLDER" || exit 1
+somebody=
+if [ "$(id -u)" = 0 ]; then
+    chown -R nobody "$FOLDER"
+    somebody="setpriv --reuid nobody --clear-groups"
+fi
+new_cluster() {
+    if [ -d "$TEMPLATE" ] && $somebody cp -a "$TEMPLATE" data; then return; fi
+    $somebody "$BIN/initdb" --no-sync --auth scram-sha-256 --pwfile password --username ada --encoding UTF8 --locale C data || return
+    # Of many at once the first one counts.
+    $somebody cp -a data "$TEMPLATE.$$" && { $somebody mv -T "$TEMPLATE.$$" "$TEMPLATE" || rm -rf "$TEMPLATE.$$"; }
+    true
+}
+if new_cluster; then
+    $somebody "$BIN/postgres" -D data -k "$FOLDER" -c listen_addresses= -c fsync=off -c max_connections=200 </dev/null &
+    server=$!
+    cat >&2
+    while kill -0 $server; do
+        kill -QUIT "$(head -n 1 data/postmaster.pid)"
+        sleep 0.1
+    done
+fi
+cd / && rm -rf "$FOLDER"
+"#;
+
+/// How long a new server may take to answer.
+const STARTS: Duration = Duration::from_secs(60);
+
+struct Server {
+    folder: PathBuf,
+    /// Whoever drops its pipe ends the server.
+    _script: Child,
+}
+
+/// The server of this process; none where no PostgreSQL is installed, which is told.
+fn server() -> Option<&'static Server> {
+    static SERVER: OnceLock<Option<Server>> = OnceLock::new();
+    let server = SERVER.get_or_init(|| programs().map(|programs| start(&programs)));
+    if server.is_none() {
+        eprintln!(
+            "SKIPPED: no PostgreSQL is installed here, so nothing was tested with it; `cargo xtask test` installs one"
+        );
+    }
+    server.as_ref()
+}
+
+/// The folder with `initdb`: of the newest version on Debian, else in `PATH`.
+fn programs() -> Option<PathBuf> {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+    let mut versions: Vec<(u32, PathBuf)> = versions
+        .filter_map(|version| Some((version.file_name().to_str()?.parse().ok()?, version.path().join("bin"))))
+        .collect();
+    versions.sort();
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = versions.into_iter().rev().map(|(_, folder)| folder).chain(std::env::split_paths(&path));
+    folders.into_iter().find(|folder| folder.join("initdb").is_file())
+}
+
+/// Where the empty cluster of this version is kept, for this user.
+fn template(programs: &Path) -> PathBuf {
+    let version = Command::new(programs.join("postgres")).arg("--version").output().unwrap().stdout;
+    let digits: String =
+        String::from_utf8_lossy(&version).chars().filter(|c| c.is_ascii_digit() || *c == '.').collect();
+    let user = fs::metadata("/proc/self").map_or(0, |process| MetadataExt::uid(&process));
+    std::env::temp_dir().join(format!("chatwright-test-postgres-{digits}-{user}"))
+}
+
+fn start(programs: &Path) -> Server {
+    let folder = tempfile::Builder::new().prefix("pg").tempdir().unwrap().keep();
+    // Its own folder would be for its owner only.
+    fs::set_permissions(&folder, Permissions::from_mode(0o755)).unwrap();
+    fs::write(folder.join("password"), PASSWORD).unwrap();
+    let log = fs::File::create(folder.join("log")).unwrap();
+    let script = Command::new("sh")
+        .args(["-c", SCRIPT])
+        .env("BIN", programs)
+        .env("FOLDER", &folder)
+        .env("TEMPLATE", template(programs))
+        .stdin(Stdio::piped())
+        .stdout(log.try_clone().unwrap())
+        .stderr(log)
+        .spawn()
+        .unwrap();
+    let began = Instant::now();
+    let is_ready = || fs::read_to_string(folder.join("data/postmaster.pid")).is_ok_and(|state| state.contains("ready"));
+    while !is_ready() {
+        let log = || fs::read_to_string(folder.join("log")).unwrap_or_default();
+        assert!(began.elapsed() < STARTS, "PostgreSQL did not start in {STARTS:?}: {}", log());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    Server { folder, _script: script }
+}
+
+/// The address of one of the server's databases, as its owner with this password.
+pub fn address(database: &str, password: &str) -> Option<String> {
+    let folder = server()?.folder.to_str().unwrap().replace('/', "%2F");
+    Some(format!("postgres://ada:{password}@{folder}/{database}"))
+}
+
+/// The address of a new, empty database; none where there is no PostgreSQL.
+pub async fn new_database() -> Option<String> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+    let mut owner = sqlx::PgConnection::connect(&address("postgres", PASSWORD)?).await.unwrap();
+    owner.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
+    address(&name, PASSWORD)
+}
