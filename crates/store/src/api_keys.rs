@@ -1,9 +1,8 @@
 //! Table `api_keys`: what users' programs are known by.
 
+use crate::sql::{self, Row};
 use crate::users::{User, list, texts, user};
 use crate::{Store, StoreError};
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 /// Keys of one user at once.
 pub const MAX_API_KEYS: u32 = 50;
@@ -70,7 +69,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn add_api_key(&self, key: NewApiKey) -> Result<bool, StoreError> {
-        let insert = sqlx::query(INSERT)
+        let insert = sql::query(INSERT)
             .bind(key.id)
             .bind(key.user_id)
             .bind(key.name)
@@ -89,7 +88,7 @@ impl Store {
     pub async fn api_key(&self, key_hash: [u8; 32], now: i64) -> Result<Option<(User, Vec<String>)>, StoreError> {
         let found = self.read(move |db| {
             Box::pin(async move {
-                let row = sqlx::query(BY_KEY).bind(key_hash.to_vec()).bind(now).fetch_optional(db).await?;
+                let row = sql::query(BY_KEY).bind(key_hash.to_vec()).bind(now).fetch_optional(db).await?;
                 let Some(row) = row else { return Ok(None) };
                 let (id, used_at): (String, Option<i64>) = (row.try_get("key_id")?, row.try_get("used_at")?);
                 Ok(Some((user(&row)?, texts(row.try_get("scopes")?)?, id, used_at)))
@@ -97,7 +96,7 @@ impl Store {
         });
         let Some((user, scopes, id, used_at)) = found.await? else { return Ok(None) };
         if used_at.is_none_or(|used_at| now - used_at >= USED_EVERY) {
-            let used = sqlx::query(USED).bind(id).bind(now);
+            let used = sql::query(USED).bind(id).bind(now);
             self.write(move |db| Box::pin(async move { Ok(used.execute(db).await?.rows_affected()) })).await?;
         }
         Ok(Some((user, scopes)))
@@ -110,7 +109,7 @@ impl Store {
     pub async fn api_keys(&self, user_id: &str) -> Result<Vec<ApiKeyRow>, StoreError> {
         let user_id = user_id.to_owned();
         self.read(move |db| {
-            Box::pin(async move { sqlx::query(LIST).bind(user_id).fetch_all(db).await?.iter().map(api_key).collect() })
+            Box::pin(async move { sql::query(LIST).bind(user_id).fetch_all(db).await?.iter().map(api_key).collect() })
         })
         .await
     }
@@ -120,12 +119,12 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn delete_api_key(&self, user_id: &str, id: &str) -> Result<bool, StoreError> {
-        let delete = sqlx::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
+        let delete = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
         self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
     }
 }
 
-fn api_key(row: &SqliteRow) -> Result<ApiKeyRow, StoreError> {
+fn api_key(row: &Row) -> Result<ApiKeyRow, StoreError> {
     Ok(ApiKeyRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,

@@ -2,11 +2,10 @@
 //! are for the operator, so nothing here asks for an owner.
 
 use crate::audit_chain::AuditHead;
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 /// Rows of the audit log at once; one has at most some tens of kilobytes.
 pub const MAX_AUDIT_ROWS: u32 = 200;
@@ -215,7 +214,7 @@ impl Store {
     pub async fn audit_rows(&self, from: i64, since: i64) -> Result<Vec<AuditRow>, StoreError> {
         self.read(move |db| {
             Box::pin(async move {
-                let page = sqlx::query(PAGE).bind(from).bind(since).bind(MAX_AUDIT_ROWS);
+                let page = sql::query(PAGE).bind(from).bind(since).bind(MAX_AUDIT_ROWS);
                 page.fetch_all(db).await?.iter().map(audit_row).collect()
             })
         })
@@ -225,7 +224,7 @@ impl Store {
 
 /// Adds rows within the writer's transaction. The head is read in it, too, so the chain holds whatever became of the
 /// transactions before, in this process or another.
-pub(crate) async fn append(db: &mut SqliteConnection, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
+pub(crate) async fn append(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), StoreError> {
     if entries.is_empty() {
         return Ok(());
     }
@@ -239,14 +238,14 @@ pub(crate) async fn append(db: &mut SqliteConnection, entries: Vec<AuditEntry>) 
     Ok(())
 }
 
-async fn head(db: &mut SqliteConnection) -> Result<AuditHead, StoreError> {
-    let Some(row) = sqlx::query(HEAD).fetch_optional(db).await? else { return Ok(AuditHead::default()) };
+async fn head(db: &mut Db) -> Result<AuditHead, StoreError> {
+    let Some(row) = sql::query(HEAD).fetch_optional(db).await? else { return Ok(AuditHead::default()) };
     Ok(AuditHead { number: row.try_get("no")?, hash: row.try_get("hash")? })
 }
 
 /// Whether the row was added.
-async fn insert(db: &mut SqliteConnection, row: &AuditRow) -> Result<bool, StoreError> {
-    let done = sqlx::query(INSERT)
+async fn insert(db: &mut Db, row: &AuditRow) -> Result<bool, StoreError> {
+    let done = sql::query(INSERT)
         .bind(row.number)
         .bind(row.at)
         .bind(&row.user_id)
@@ -267,7 +266,7 @@ async fn insert(db: &mut SqliteConnection, row: &AuditRow) -> Result<bool, Store
     Ok(done.rows_affected() > 0)
 }
 
-pub(crate) fn audit_row(row: &SqliteRow) -> Result<AuditRow, StoreError> {
+pub(crate) fn audit_row(row: &Row) -> Result<AuditRow, StoreError> {
     Ok(AuditRow {
         number: row.try_get("no")?,
         at: row.try_get("at")?,

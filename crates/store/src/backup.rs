@@ -1,7 +1,6 @@
 //! A copy of a database, and what a copy is worth. The server that serves the database may run meanwhile.
 
-use crate::sqlite;
-use crate::{Store, StoreError};
+use crate::{Store, StoreError, postgres, sqlite};
 use std::path::{Path, PathBuf};
 
 /// A database file that was looked at.
@@ -12,12 +11,12 @@ pub struct Copied {
 }
 
 impl Store {
-    /// The file of the database that a URL names; none for one in memory.
+    /// The file of the database that a URL names; none for one in memory or on a server.
     ///
     /// # Errors
     /// As [`Store::open`], for what the URL says.
     pub fn database_file(url: &str) -> Result<Option<PathBuf>, StoreError> {
-        sqlite::path(url)
+        if postgres::is_url(url) { Ok(None) } else { sqlite::path(url) }
     }
 
     /// Copies the database at `from`, as it is at one moment, into the new or empty file `to`. Writers are not held up.

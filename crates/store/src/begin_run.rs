@@ -1,8 +1,8 @@
 //! Accepting a submission: its messages and the run that answers it, in one transaction.
 
 use crate::messages::{self, set_body};
+use crate::sql::{self, Db};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants, run_events};
-use sqlx::{Row, SqliteConnection};
 use wire::UiMessage;
 
 /// A submission as it is to be stored.
@@ -83,7 +83,9 @@ const INSERT_CONVERSATION: &str = "
 /// Who goes on has read what was there.
 const ADVANCE_CONVERSATION: &str = "
     UPDATE conversations
-    SET head = $2, epoch = $3, updated_at = max(updated_at, $4), read_at = max(updated_at, $4)
+    SET head = $2, epoch = $3,
+        updated_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END,
+        read_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
     WHERE id = $1";
 
 const INSERT_RUN: &str = "
@@ -118,7 +120,7 @@ impl Prepared {
         Ok(Self { owner: owner.to_owned(), begin, inserted, updated })
     }
 
-    async fn store(mut self, db: &mut SqliteConnection) -> Result<Begun, StoreError> {
+    async fn store(mut self, db: &mut Db) -> Result<Begun, StoreError> {
         let last_epoch = self.last_epoch(db).await?;
         if last_epoch.is_some()
             && let Some(begun) = self.known(db).await?
@@ -138,33 +140,33 @@ impl Prepared {
     }
 
     /// The epoch of the conversation's newest run; none for a new conversation.
-    async fn last_epoch(&self, db: &mut SqliteConnection) -> Result<Option<i64>, StoreError> {
-        let row = sqlx::query(FIND_CONVERSATION).bind(&self.begin.conversation_id).fetch_optional(db).await?;
+    async fn last_epoch(&self, db: &mut Db) -> Result<Option<i64>, StoreError> {
+        let row = sql::query(FIND_CONVERSATION).bind(&self.begin.conversation_id).fetch_optional(db).await?;
         let Some(row) = row else { return Ok(None) };
-        if row.try_get::<&str, _>("owner")? != self.owner || row.try_get::<Option<i64>, _>("deleted_at")?.is_some() {
+        if row.try_get::<&str>("owner")? != self.owner || row.try_get::<Option<i64>>("deleted_at")?.is_some() {
             return Err(StoreError::NotFound);
         }
         Ok(Some(row.try_get("epoch")?))
     }
 
     /// The submission's own earlier run, or the run that is in its way.
-    async fn known(&self, db: &mut SqliteConnection) -> Result<Option<Begun>, StoreError> {
-        let find = sqlx::query(FIND_SUBMISSION).bind(&self.begin.conversation_id).bind(&self.begin.submission_key);
+    async fn known(&self, db: &mut Db) -> Result<Option<Begun>, StoreError> {
+        let find = sql::query(FIND_SUBMISSION).bind(&self.begin.conversation_id).bind(&self.begin.submission_key);
         if let Some(row) = find.fetch_optional(&mut *db).await? {
-            let active = row.try_get::<&str, _>("status")? == "running";
+            let active = row.try_get::<&str>("status")? == "running";
             return Ok(Some(Begun::Duplicate {
                 run_id: row.try_get("id")?,
                 message_id: row.try_get("message_id")?,
                 active,
             }));
         }
-        let active = sqlx::query_scalar(FIND_ACTIVE).bind(&self.begin.conversation_id).fetch_optional(db).await?;
+        let active = sql::query_scalar(FIND_ACTIVE).bind(&self.begin.conversation_id).fetch_optional(db).await?;
         Ok(active.map(|run_id| Begun::Busy { run_id }))
     }
 
-    async fn insert_conversation(&self, db: &mut SqliteConnection) -> Result<(), StoreError> {
+    async fn insert_conversation(&self, db: &mut Db) -> Result<(), StoreError> {
         let begin = &self.begin;
-        sqlx::query(INSERT_CONVERSATION)
+        sql::query(INSERT_CONVERSATION)
             .bind(&begin.conversation_id)
             .bind(&self.owner)
             .bind(&begin.page_id)
@@ -177,17 +179,17 @@ impl Prepared {
         Ok(())
     }
 
-    async fn advance_conversation(&self, db: &mut SqliteConnection, epoch: i64) -> Result<(), StoreError> {
+    async fn advance_conversation(&self, db: &mut Db, epoch: i64) -> Result<(), StoreError> {
         let begin = &self.begin;
-        let advance = sqlx::query(ADVANCE_CONVERSATION).bind(&begin.conversation_id).bind(&begin.message_id);
+        let advance = sql::query(ADVANCE_CONVERSATION).bind(&begin.conversation_id).bind(&begin.message_id);
         advance.bind(epoch).bind(begin.now).execute(db).await?;
         Ok(())
     }
 
-    async fn store_messages(&mut self, db: &mut SqliteConnection) -> Result<(), StoreError> {
+    async fn store_messages(&mut self, db: &mut Db) -> Result<(), StoreError> {
         let begin = &self.begin;
         for (new, body) in begin.insert.iter().zip(std::mem::take(&mut self.inserted)) {
-            sqlx::query(messages::INSERT)
+            sql::query(messages::INSERT)
                 .bind(&begin.conversation_id)
                 .bind(&new.message.id)
                 .bind(&new.parent_id)
@@ -203,10 +205,10 @@ impl Prepared {
         Ok(())
     }
 
-    async fn insert_run(&self, db: &mut SqliteConnection, epoch: i64) -> Result<(), StoreError> {
+    async fn insert_run(&self, db: &mut Db, epoch: i64) -> Result<(), StoreError> {
         let begin = &self.begin;
-        let events_after: i64 = sqlx::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
-        sqlx::query(INSERT_RUN)
+        let events_after: i64 = sql::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
+        sql::query(INSERT_RUN)
             .bind(&begin.run_id)
             .bind(&begin.conversation_id)
             .bind(&begin.submission_key)

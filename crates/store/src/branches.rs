@@ -2,8 +2,8 @@
 //! `deleted_messages`.
 
 use crate::messages::{self, set_body};
+use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit, body};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 
 /// A message without its content.
@@ -90,7 +90,7 @@ macro_rules! subtree {
     ($then:literal) => {
         concat!(
             "WITH RECURSIVE gone (id) AS (
-                SELECT $2
+                SELECT id FROM messages WHERE conversation_id = $1 AND id = $2
                 UNION
                 SELECT m.id FROM gone g JOIN messages m ON m.conversation_id = $1 AND m.parent_id = g.id
             ) ",
@@ -118,7 +118,7 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(OUTLINE).bind(owner).bind(conversation_id).fetch_all(db).await?;
+                let rows = sql::query(OUTLINE).bind(owner).bind(conversation_id).fetch_all(db).await?;
                 rows.iter().map(node).collect()
             })
         })
@@ -140,7 +140,7 @@ impl Store {
                     set_body(db, &conversation_id, &message.id, body).await?;
                 }
                 let head = delete_or_restore(db, &conversation_id, set.deletion).await?.unwrap_or(set.head);
-                sqlx::query(SET_HEAD).bind(&conversation_id).bind(head).execute(&mut *db).await?;
+                sql::query(SET_HEAD).bind(&conversation_id).bind(head).execute(&mut *db).await?;
                 audit::append(db, set.audit).await
             })
         })
@@ -174,38 +174,33 @@ impl Store {
     }
 }
 
-fn node(row: &SqliteRow) -> Result<Node, StoreError> {
+fn node(row: &Row) -> Result<Node, StoreError> {
     Ok(Node { id: row.try_get("id")?, parent_id: row.try_get("parent_id")?, deleted: row.try_get("deleted")? })
 }
 
 /// The head that a restored branch had.
 async fn delete_or_restore(
-    db: &mut SqliteConnection,
+    db: &mut Db,
     conversation_id: &str,
     deletion: Option<Deletion>,
 ) -> Result<Option<String>, StoreError> {
     match deletion {
         None => Ok(None),
         Some(Deletion::Delete { message_id, now }) => {
-            sqlx::query(DELETE).bind(conversation_id).bind(message_id).bind(now).execute(db).await?;
+            sql::query(DELETE).bind(conversation_id).bind(message_id).bind(now).execute(db).await?;
             Ok(None)
         }
         Some(Deletion::Restore { message_id }) => {
             let head: Option<String> =
-                sqlx::query_scalar(RESTORE).bind(conversation_id).bind(message_id).fetch_optional(db).await?;
+                sql::query_scalar(RESTORE).bind(conversation_id).bind(message_id).fetch_optional(db).await?;
             head.map(Some).ok_or(StoreError::NotFound)
         }
     }
 }
 
-async fn store_copy(
-    db: &mut SqliteConnection,
-    owner: String,
-    copy: CopyBranch,
-    bodies: Vec<String>,
-) -> Result<(), StoreError> {
+async fn store_copy(db: &mut Db, owner: String, copy: CopyBranch, bodies: Vec<String>) -> Result<(), StoreError> {
     let head = copy.messages.last().map(|message| message.id.as_str()).unwrap_or_default();
-    let begun = sqlx::query(COPY_CONVERSATION)
+    let begun = sql::query(COPY_CONVERSATION)
         .bind(owner)
         .bind(&copy.from)
         .bind(&copy.to)
@@ -219,7 +214,7 @@ async fn store_copy(
     }
     let mut parent: Option<&str> = None;
     for (message, body) in copy.messages.iter().zip(bodies) {
-        sqlx::query(messages::INSERT)
+        sql::query(messages::INSERT)
             .bind(&copy.to)
             .bind(&message.id)
             .bind(parent)
@@ -233,11 +228,12 @@ async fn store_copy(
     Ok(())
 }
 
-async fn forget(db: &mut SqliteConnection, before: i64) -> Result<u64, StoreError> {
-    let due: Vec<(String, String)> = sqlx::query_as(DUE).bind(before).bind(FORGET_AT_ONCE).fetch_all(&mut *db).await?;
-    for (conversation_id, message_id) in &due {
-        sqlx::query(FORGET_RUNS).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
-        sqlx::query(FORGET).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
+async fn forget(db: &mut Db, before: i64) -> Result<u64, StoreError> {
+    let due = sql::query(DUE).bind(before).bind(FORGET_AT_ONCE).fetch_all(&mut *db).await?;
+    for row in &due {
+        let (conversation_id, message_id): (&str, &str) = (row.try_get("conversation_id")?, row.try_get("message_id")?);
+        sql::query(FORGET_RUNS).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
+        sql::query(FORGET).bind(conversation_id).bind(message_id).execute(&mut *db).await?;
     }
     Ok(due.len() as u64)
 }

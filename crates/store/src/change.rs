@@ -1,7 +1,7 @@
 //! What is changed about conversations in the list, and which deletions are final.
 
+use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use std::collections::BTreeSet;
 use wire::order::{ConversationChange, MoveTo};
 
@@ -20,17 +20,26 @@ pub struct Deleted {
 
 /// Absent values leave what is there. Of a deleted conversation nothing is changed unless it comes back; a folder must be the
 /// owner's.
-const CHANGE: &str = "
-    UPDATE conversations SET
+macro_rules! change {
+    ($ids:literal) => {
+        concat!(
+            "UPDATE conversations SET
         title = coalesce($3, title),
-        named_by_user = named_by_user OR $3 IS NOT NULL,
+        named_by_user = CASE WHEN $3 IS NULL THEN named_by_user ELSE 1 END,
         pinned = coalesce($4, pinned),
         archived = coalesce($5, archived),
-        folder_id = CASE WHEN $6 THEN $7 ELSE folder_id END,
+        folder_id = CASE WHEN $6 = 1 THEN $7 ELSE folder_id END,
         read_at = CASE $8 WHEN 1 THEN updated_at - 1 WHEN 0 THEN updated_at ELSE read_at END,
         deleted_at = CASE $9 WHEN 1 THEN $10 WHEN 0 THEN NULL ELSE deleted_at END
-    WHERE owner = $1 AND id IN (SELECT value FROM json_each($2)) AND (deleted_at IS NULL OR $9 IS 0)
-        AND ($7 IS NULL OR EXISTS (SELECT 1 FROM folders WHERE id = $7 AND owner = $1))";
+    WHERE owner = $1 AND id ",
+            $ids,
+            " AND (deleted_at IS NULL OR $9 = 0)
+        AND ($7 IS NULL OR EXISTS (SELECT 1 FROM folders WHERE id = $7 AND owner = $1))"
+        )
+    };
+}
+
+const CHANGE: Sql = Sql::pair(change!("IN (SELECT value FROM json_each($2))"), change!("= ANY($2)"));
 
 const DUE: &str = "
     SELECT owner, id, agent_id, head FROM conversations
@@ -62,7 +71,7 @@ impl Store {
     pub async fn deleted_before(&self, before: i64, limit: u32) -> Result<Vec<Deleted>, StoreError> {
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(DUE).bind(before).bind(limit).fetch_all(db).await?;
+                let rows = sql::query(DUE).bind(before).bind(limit).fetch_all(db).await?;
                 rows.iter().map(deleted).collect()
             })
         })
@@ -70,7 +79,7 @@ impl Store {
     }
 }
 
-pub(crate) fn deleted(row: &SqliteRow) -> Result<Deleted, StoreError> {
+pub(crate) fn deleted(row: &Row) -> Result<Deleted, StoreError> {
     Ok(Deleted {
         owner: row.try_get("owner")?,
         id: row.try_get("id")?,
@@ -80,7 +89,7 @@ pub(crate) fn deleted(row: &SqliteRow) -> Result<Deleted, StoreError> {
 }
 
 async fn apply(
-    db: &mut SqliteConnection,
+    db: &mut Db,
     owner: String,
     ids: BTreeSet<String>,
     change: ConversationChange,
@@ -88,9 +97,9 @@ async fn apply(
 ) -> Result<(), StoreError> {
     let count = ids.len() as u64;
     let moves = change.folder_id.is_some();
-    let done = sqlx::query(CHANGE)
+    let done = sql::query(CHANGE)
         .bind(owner)
-        .bind(serde_json::Value::from_iter(ids).to_string())
+        .bind(ids.into_iter().collect::<Vec<_>>())
         .bind(change.title)
         .bind(change.pinned)
         .bind(change.archived)

@@ -1,7 +1,7 @@
 //! Table `conversations`: the list, one of them, deletion for good. `change` changes what the list shows.
 
+use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit, run_events};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::api::ConversationSummary;
 use wire::order::ListFilter;
 
@@ -121,7 +121,7 @@ impl Store {
         self.write(move |db| {
             Box::pin(async move {
                 run_events::delete_of(db, &owner, &id).await?;
-                let done = sqlx::query(DELETE).bind(owner).bind(id).execute(&mut *db).await?;
+                let done = sql::query(DELETE).bind(owner).bind(id).execute(&mut *db).await?;
                 if done.rows_affected() == 0 {
                     return Ok(false);
                 }
@@ -134,7 +134,7 @@ impl Store {
 }
 
 async fn list(
-    db: &mut SqliteConnection,
+    db: &mut Db,
     owner: String,
     filter: ListFilter,
     limit: u32,
@@ -146,20 +146,20 @@ async fn list(
         Some(Cursor { pinned, updated_at, id }) => (i64::from(pinned), updated_at, id),
         None => (2, 0, String::new()),
     };
-    let query = sqlx::query(sql).bind(owner).bind(filter.archived).bind(pinned).bind(updated_at).bind(id).bind(limit);
+    let query = sql::query(sql).bind(owner).bind(filter.archived).bind(pinned).bind(updated_at).bind(id).bind(limit);
     let query = match filter.folder_id {
         Some(folder) => query.bind(folder),
         None => query,
     };
-    let row = |row: &SqliteRow| Ok(ConversationRow { summary: summary(row)? });
+    let row = |row: &Row| Ok(ConversationRow { summary: summary(row)? });
     query.fetch_all(db).await?.iter().map(row).collect()
 }
 
-async fn one(db: &mut SqliteConnection, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
-    let Some(row) = sqlx::query(ONE).bind(owner).bind(id).fetch_optional(db).await? else { return Ok(None) };
-    let active_run = match row.try_get::<Option<String>, _>("run_id")? {
+async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
+    let Some(row) = sql::query(ONE).bind(owner).bind(id).fetch_optional(db).await? else { return Ok(None) };
+    let active_run = match row.try_get::<Option<String>>("run_id")? {
         Some(id) => {
-            let epoch = row.try_get::<i64, _>("epoch")?.cast_unsigned();
+            let epoch = row.try_get::<i64>("epoch")?.cast_unsigned();
             Some(RunRow { id, epoch, message_id: row.try_get("message_id")? })
         }
         None => None,
@@ -168,8 +168,8 @@ async fn one(db: &mut SqliteConnection, owner: String, id: String) -> Result<Opt
 }
 
 /// A summary from a row of [`summary_columns`].
-pub(crate) fn summary(row: &SqliteRow) -> Result<ConversationSummary, sqlx::Error> {
-    let running = row.try_get::<Option<&str>, _>("run_id")?.is_some();
+pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sqlx::Error> {
+    let running = row.try_get::<Option<&str>>("run_id")?.is_some();
     let updated_at: i64 = row.try_get("updated_at")?;
     Ok(ConversationSummary {
         id: row.try_get("id")?,
@@ -182,7 +182,7 @@ pub(crate) fn summary(row: &SqliteRow) -> Result<ConversationSummary, sqlx::Erro
         pinned: row.try_get("pinned")?,
         archived: row.try_get("archived")?,
         // What is being written is not there yet.
-        unread: !running && row.try_get::<i64, _>("read_at")? < updated_at,
+        unread: !running && row.try_get::<i64>("read_at")? < updated_at,
         folder_id: row.try_get("folder_id")?,
     })
 }

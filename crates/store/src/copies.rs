@@ -1,7 +1,7 @@
 //! Whole conversations that come from a file, and table `shares`: copies that anyone may read who has the link.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError, body, messages};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 use wire::order::Share;
 
@@ -90,7 +90,7 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.write(move |db| {
             Box::pin(async move {
-                let insert = sqlx::query(SHARE).bind(owner).bind(conversation_id).bind(share.id).bind(share.created_at);
+                let insert = sql::query(SHARE).bind(owner).bind(conversation_id).bind(share.id).bind(share.created_at);
                 Ok(insert.bind(copy).bind(MAX_SHARES).execute(db).await?.rows_affected() > 0)
             })
         })
@@ -105,7 +105,7 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(SHARES).bind(owner).bind(conversation_id).bind(MAX_SHARES).fetch_all(db).await?;
+                let rows = sql::query(SHARES).bind(owner).bind(conversation_id).bind(MAX_SHARES).fetch_all(db).await?;
                 rows.iter().map(share).collect()
             })
         })
@@ -119,9 +119,7 @@ impl Store {
     pub async fn unshare(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
         let (owner, id) = (owner.to_owned(), id.to_owned());
         self.write(move |db| {
-            Box::pin(
-                async move { Ok(sqlx::query(UNSHARE).bind(owner).bind(id).execute(db).await?.rows_affected() > 0) },
-            )
+            Box::pin(async move { Ok(sql::query(UNSHARE).bind(owner).bind(id).execute(db).await?.rows_affected() > 0) })
         })
         .await
     }
@@ -132,18 +130,13 @@ impl Store {
     /// The database failed.
     pub async fn shared(&self, id: &str) -> Result<Option<String>, StoreError> {
         let id = id.to_owned();
-        self.read(move |db| Box::pin(async move { Ok(sqlx::query_scalar(SHARED).bind(id).fetch_optional(db).await?) }))
+        self.read(move |db| Box::pin(async move { Ok(sql::query_scalar(SHARED).bind(id).fetch_optional(db).await?) }))
             .await
     }
 }
 
-async fn insert(
-    db: &mut SqliteConnection,
-    owner: String,
-    new: NewConversation,
-    bodies: Vec<String>,
-) -> Result<(), StoreError> {
-    sqlx::query(INSERT)
+async fn insert(db: &mut Db, owner: String, new: NewConversation, bodies: Vec<String>) -> Result<(), StoreError> {
+    sql::query(INSERT)
         .bind(&new.id)
         .bind(owner)
         .bind(new.page_id)
@@ -155,7 +148,7 @@ async fn insert(
         .execute(&mut *db)
         .await?;
     for (message, body) in new.messages.into_iter().zip(bodies) {
-        sqlx::query(messages::INSERT)
+        sql::query(messages::INSERT)
             .bind(&new.id)
             .bind(message.message.id)
             .bind(message.parent_id)
@@ -168,6 +161,6 @@ async fn insert(
     Ok(())
 }
 
-fn share(row: &SqliteRow) -> Result<Share, StoreError> {
+fn share(row: &Row) -> Result<Share, StoreError> {
     Ok(Share { id: row.try_get("id")?, created_at: row.try_get("created_at")? })
 }

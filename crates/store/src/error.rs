@@ -1,5 +1,8 @@
 //! Why the store did not do something.
 
+use crate::postgres;
+use sqlx::postgres::PgDatabaseError;
+
 /// Why the store did not do something. For the log and the operator; what a user reads is the facade's to say.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -22,6 +25,10 @@ pub enum StoreError {
     /// The database cannot be opened; one line for the operator.
     #[error("{0}")]
     Open(String),
+    /// The database server cannot be reached now, or went away in the middle. What was being written was not, unless the text says that
+    /// this is not known.
+    #[error("the database cannot be reached: {0}")]
+    Unavailable(String),
     /// Another process kept the database locked for longer than the store waits.
     #[error("the database is locked by another process")]
     Locked,
@@ -42,7 +49,8 @@ impl From<sqlx::Error> for StoreError {
         let sqlx::Error::Database(database) = &error else {
             return match error {
                 sqlx::Error::PoolClosed => Self::Closed,
-                sqlx::Error::PoolTimedOut => Self::Failed("no connection became free in time".to_owned()),
+                sqlx::Error::PoolTimedOut => Self::Unavailable("no connection became free in time".to_owned()),
+                error if postgres::is_lost(&error) => Self::Unavailable(error.to_string()),
                 error => Self::Failed(error.to_string()),
             };
         };
@@ -50,6 +58,7 @@ impl From<sqlx::Error> for StoreError {
             ErrorKind::UniqueViolation => Self::Invalid("an id is in use already"),
             ErrorKind::ForeignKeyViolation => Self::Invalid("a message refers to one that is not in this conversation"),
             ErrorKind::CheckViolation => Self::Invalid("a value contradicts the schema"),
+            _ if database.try_downcast_ref::<PgDatabaseError>().is_some() => postgres::store_error(&**database),
             _ => of_code(primary_code(&**database), database.message()),
         }
     }

@@ -1,7 +1,7 @@
 //! Table `feedback`: what users think of answers.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::change::{Feedback, Rating};
 
 const ALL: &str = "
@@ -15,7 +15,7 @@ const SET: &str = "
     SELECT c.id, m.id, c.owner, $4, $5, $6
     FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = $3 AND m.role = 'assistant'
     WHERE c.owner = $1 AND c.id = $2
-    ON CONFLICT DO UPDATE SET rating = excluded.rating, reason = excluded.reason, updated_at = excluded.updated_at";
+    ON CONFLICT (conversation_id, message_id, owner) DO UPDATE SET rating = excluded.rating, reason = excluded.reason, updated_at = excluded.updated_at";
 
 const CLEAR: &str = "
     DELETE FROM feedback WHERE conversation_id = $2 AND message_id = $3 AND owner = $1";
@@ -33,7 +33,7 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(ALL).bind(owner).bind(conversation_id).fetch_all(db).await?;
+                let rows = sql::query(ALL).bind(owner).bind(conversation_id).fetch_all(db).await?;
                 rows.iter().map(feedback).collect()
             })
         })
@@ -58,13 +58,13 @@ impl Store {
 }
 
 async fn set(
-    db: &mut SqliteConnection,
+    db: &mut Db,
     [owner, conversation_id, message_id]: [String; 3],
     feedback: Option<Feedback>,
     now: i64,
 ) -> Result<(), StoreError> {
     let of_message =
-        |sql: &'static str| sqlx::query(sql).bind(owner.clone()).bind(conversation_id.clone()).bind(message_id.clone());
+        |sql: &'static str| sql::query(sql).bind(owner.clone()).bind(conversation_id.clone()).bind(message_id.clone());
     let Some(feedback) = feedback else {
         of_message(IS_ANSWER).fetch_optional(&mut *db).await?.ok_or(StoreError::NotFound)?;
         of_message(CLEAR).execute(&mut *db).await?;
@@ -74,8 +74,8 @@ async fn set(
     if kept.rows_affected() == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }
 
-fn feedback(row: &SqliteRow) -> Result<(String, Feedback), StoreError> {
-    let rating = if row.try_get::<&str, _>("rating")? == name(Rating::Up) { Rating::Up } else { Rating::Down };
+fn feedback(row: &Row) -> Result<(String, Feedback), StoreError> {
+    let rating = if row.try_get::<&str>("rating")? == name(Rating::Up) { Rating::Up } else { Rating::Down };
     Ok((row.try_get("message_id")?, Feedback { rating, reason: row.try_get("reason")? }))
 }
 

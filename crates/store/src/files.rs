@@ -1,9 +1,9 @@
 //! Tables `files`, `file_pieces` and `file_uses`: what users attach to messages, each file its owner's. A file that no message uses goes
 //! after a while, one that is used goes with the last of its conversations.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use bytes::Bytes;
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 
 /// Bytes of a piece: of all pieces but a file's last.
 pub const FILE_PIECE: usize = 256 * 1024;
@@ -41,7 +41,8 @@ pub struct FileRow {
 const BEGIN: &str = "
     INSERT INTO files (id, owner, name, size, created_at)
     SELECT $1, $2, $3, $4, $5
-    WHERE (SELECT coalesce(sum(max(size, $6)), 0) FROM files WHERE owner = $2) + max($4, $6) <= $7";
+    WHERE (SELECT coalesce(sum(CASE WHEN size > $6 THEN size ELSE $6 END), 0) FROM files WHERE owner = $2)
+        + CASE WHEN $4 > $6 THEN $4 ELSE $6 END <= $7";
 
 const ADD: &str = "
     INSERT INTO file_pieces (file_id, no, bytes)
@@ -72,7 +73,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn begin_file(&self, owner: &str, file: NewFile, bound: u64) -> Result<bool, StoreError> {
-        let begin = sqlx::query(BEGIN).bind(file.id).bind(owner.to_owned()).bind(file.name).bind(number(file.room));
+        let begin = sql::query(BEGIN).bind(file.id).bind(owner.to_owned()).bind(file.name).bind(number(file.room));
         let begin = begin.bind(file.now).bind(LEAST_SIZE).bind(number(bound));
         self.write(move |db| Box::pin(async move { Ok(begin.execute(db).await?.rows_affected() > 0) })).await
     }
@@ -82,7 +83,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
     pub async fn add_piece(&self, owner: &str, id: &str, no: u32, bytes: Bytes) -> Result<(), StoreError> {
-        let add = sqlx::query(ADD).bind(owner.to_owned()).bind(id.to_owned()).bind(no).bind(bytes.to_vec());
+        let add = sql::query(ADD).bind(owner.to_owned()).bind(id.to_owned()).bind(no).bind(bytes);
         self.write(move |db| Box::pin(async move { one_row(add.execute(db).await?.rows_affected()) })).await
     }
 
@@ -91,7 +92,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
     pub async fn finish_file(&self, owner: &str, id: &str, media_type: &str, size: u64) -> Result<(), StoreError> {
-        let finish = sqlx::query(FINISH).bind(owner.to_owned()).bind(id.to_owned()).bind(media_type.to_owned());
+        let finish = sql::query(FINISH).bind(owner.to_owned()).bind(id.to_owned()).bind(media_type.to_owned());
         let finish = finish.bind(number(size));
         self.write(move |db| Box::pin(async move { one_row(finish.execute(db).await?.rows_affected()) })).await
     }
@@ -101,7 +102,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn file(&self, owner: &str, id: &str) -> Result<Option<FileRow>, StoreError> {
-        let find = sqlx::query(ONE).bind(owner.to_owned()).bind(id.to_owned());
+        let find = sql::query(ONE).bind(owner.to_owned()).bind(id.to_owned());
         self.read(move |db| Box::pin(async move { find.fetch_optional(db).await?.as_ref().map(file).transpose() }))
             .await
     }
@@ -111,11 +112,11 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn file_piece(&self, owner: &str, id: &str, no: u32) -> Result<Option<Bytes>, StoreError> {
-        let find = sqlx::query(PIECE).bind(owner.to_owned()).bind(id.to_owned()).bind(no);
+        let find = sql::query(PIECE).bind(owner.to_owned()).bind(id.to_owned()).bind(no);
         self.read(move |db| {
             Box::pin(async move {
                 let row = find.fetch_optional(db).await?;
-                row.map(|row| Ok(Bytes::from(row.try_get::<Vec<u8>, _>("bytes")?))).transpose()
+                row.map(|row| Ok(Bytes::from(row.try_get::<Vec<u8>>("bytes")?))).transpose()
             })
         })
         .await
@@ -126,7 +127,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn drop_file(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
-        let drop = sqlx::query(DROP).bind(owner.to_owned()).bind(id.to_owned());
+        let drop = sql::query(DROP).bind(owner.to_owned()).bind(id.to_owned());
         self.write(move |db| Box::pin(async move { Ok(drop.execute(db).await?.rows_affected() > 0) })).await
     }
 
@@ -140,8 +141,8 @@ impl Store {
     }
 }
 
-async fn purge(db: &mut SqliteConnection, before: i64, limit: u32) -> Result<u64, StoreError> {
-    Ok(sqlx::query(PURGE).bind(before).bind(limit).execute(db).await?.rows_affected())
+async fn purge(db: &mut Db, before: i64, limit: u32) -> Result<u64, StoreError> {
+    Ok(sql::query(PURGE).bind(before).bind(limit).execute(db).await?.rows_affected())
 }
 
 fn one_row(affected: u64) -> Result<(), StoreError> {
@@ -153,11 +154,11 @@ fn number(bytes: u64) -> i64 {
     i64::try_from(bytes).unwrap_or(i64::MAX / 2)
 }
 
-fn file(row: &SqliteRow) -> Result<FileRow, StoreError> {
+fn file(row: &Row) -> Result<FileRow, StoreError> {
     Ok(FileRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
         media_type: row.try_get("media_type")?,
-        size: row.try_get::<i64, _>("size")?.cast_unsigned(),
+        size: row.try_get::<i64>("size")?.cast_unsigned(),
     })
 }

@@ -1,14 +1,13 @@
 //! Table `folders`: what conversations are put into. A folder that goes leaves its conversations.
 
+use crate::sql;
 use crate::{Store, StoreError};
-use sqlx::Row;
 use wire::order::Folder;
 
 /// Folders of one owner.
 pub const MAX_FOLDERS: u32 = 100;
 
-const LIST: &str =
-    "SELECT id, name FROM folders WHERE owner = $1 ORDER BY name COLLATE NOCASE, created_at, id LIMIT $2";
+const LIST: &str = "SELECT id, name FROM folders WHERE owner = $1 ORDER BY lower(name), created_at, id LIMIT $2";
 
 /// No row when there are as many as there may be.
 const INSERT: &str = "
@@ -28,7 +27,7 @@ impl Store {
         let owner = owner.to_owned();
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(LIST).bind(owner).bind(MAX_FOLDERS).fetch_all(db).await?;
+                let rows = sql::query(LIST).bind(owner).bind(MAX_FOLDERS).fetch_all(db).await?;
                 rows.iter().map(|row| Ok(Folder { id: row.try_get("id")?, name: row.try_get("name")? })).collect()
             })
         })
@@ -43,7 +42,7 @@ impl Store {
         let owner = owner.to_owned();
         self.write(move |db| {
             Box::pin(async move {
-                let insert = sqlx::query(INSERT).bind(owner).bind(folder.id).bind(folder.name).bind(now);
+                let insert = sql::query(INSERT).bind(owner).bind(folder.id).bind(folder.name).bind(now);
                 Ok(insert.bind(MAX_FOLDERS).execute(db).await?.rows_affected() > 0)
             })
         })
@@ -58,7 +57,7 @@ impl Store {
         let (owner, id, name) = (owner.to_owned(), id.to_owned(), name.to_owned());
         self.write(move |db| {
             Box::pin(async move {
-                let done = sqlx::query(RENAME).bind(owner).bind(id).bind(name).execute(db).await?;
+                let done = sql::query(RENAME).bind(owner).bind(id).bind(name).execute(db).await?;
                 Ok(done.rows_affected() > 0)
             })
         })
@@ -73,7 +72,7 @@ impl Store {
         let (owner, id) = (owner.to_owned(), id.to_owned());
         self.write(move |db| {
             Box::pin(async move {
-                let done = sqlx::query(DELETE).bind(owner).bind(id).execute(db).await?;
+                let done = sql::query(DELETE).bind(owner).bind(id).execute(db).await?;
                 Ok(done.rows_affected() > 0)
             })
         })

@@ -1,8 +1,7 @@
 //! Table `grants`: standing approvals of tools, each its user's. One for a conversation goes with it.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 /// Standing approvals of one user; beyond that the oldest go, and their tools ask again.
 pub const MAX_GRANTS: u32 = 200;
@@ -41,9 +40,11 @@ pub struct GrantRow {
 
 /// Only for a conversation of its owner. A new one takes the place of the one before: the tool may be another one by now.
 const INSERT: &str = "
-    INSERT OR REPLACE INTO grants (id, owner, agent_id, tool, fingerprint, conversation_id, created_at)
+    INSERT INTO grants (id, owner, agent_id, tool, fingerprint, conversation_id, created_at)
     SELECT $1, $2, $3, $4, $5, $6, $7
-    WHERE $6 IS NULL OR EXISTS (SELECT 1 FROM conversations WHERE id = $6 AND owner = $2)";
+    WHERE $6 IS NULL OR EXISTS (SELECT 1 FROM conversations WHERE id = $6 AND owner = $2)
+    ON CONFLICT (owner, agent_id, tool, coalesce(conversation_id, '')) DO UPDATE SET
+        id = excluded.id, fingerprint = excluded.fingerprint, created_at = excluded.created_at";
 
 const TRIM: &str = "
     DELETE FROM grants WHERE owner = $1 AND id NOT IN
@@ -82,7 +83,7 @@ impl Store {
         let (fingerprint, conversation_id) = (fingerprint.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let find = sqlx::query(FIND).bind(owner).bind(agent_id).bind(tool).bind(fingerprint);
+                let find = sql::query(FIND).bind(owner).bind(agent_id).bind(tool).bind(fingerprint);
                 let row = find.bind(conversation_id).fetch_optional(db).await?;
                 row.as_ref().map(grant).transpose()
             })
@@ -98,7 +99,7 @@ impl Store {
         let owner = owner.to_owned();
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(LIST).bind(owner).bind(MAX_GRANTS).fetch_all(db).await?;
+                let rows = sql::query(LIST).bind(owner).bind(MAX_GRANTS).fetch_all(db).await?;
                 rows.iter().map(grant).collect()
             })
         })
@@ -110,25 +111,25 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn revoke_grant(&self, owner: &str, id: &str) -> Result<bool, StoreError> {
-        let revoke = sqlx::query(REVOKE).bind(owner.to_owned()).bind(id.to_owned());
+        let revoke = sql::query(REVOKE).bind(owner.to_owned()).bind(id.to_owned());
         self.write(move |db| Box::pin(async move { Ok(revoke.execute(db).await?.rows_affected() > 0) })).await
     }
 }
 
 /// Enters them within the writer's transaction, with the decision that they were given with.
-pub(crate) async fn insert(db: &mut SqliteConnection, owner: &str, grants: Vec<NewGrant>) -> Result<(), StoreError> {
+pub(crate) async fn insert(db: &mut Db, owner: &str, grants: Vec<NewGrant>) -> Result<(), StoreError> {
     if grants.is_empty() {
         return Ok(());
     }
     for new in grants {
-        let insert = sqlx::query(INSERT).bind(new.id).bind(owner).bind(new.agent_id).bind(new.tool);
+        let insert = sql::query(INSERT).bind(new.id).bind(owner).bind(new.agent_id).bind(new.tool);
         insert.bind(new.fingerprint).bind(new.conversation_id).bind(new.now).execute(&mut *db).await?;
     }
-    sqlx::query(TRIM).bind(owner).bind(MAX_GRANTS).execute(db).await?;
+    sql::query(TRIM).bind(owner).bind(MAX_GRANTS).execute(db).await?;
     Ok(())
 }
 
-fn grant(row: &SqliteRow) -> Result<GrantRow, StoreError> {
+fn grant(row: &Row) -> Result<GrantRow, StoreError> {
     let conversation: Option<String> = row.try_get("conversation_id")?;
     let title: Option<String> = row.try_get("title")?;
     Ok(GrantRow {

@@ -1,9 +1,8 @@
 //! Table `invocations`: questions of programs and what came of them.
 
+use crate::sql::{self, Row};
 use crate::{Step, Store, StoreError, steps};
 use serde_json::Value;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 use wire::invoke::{Invocation, InvocationStatus};
 
 /// Rows of the list at once.
@@ -55,7 +54,7 @@ impl Store {
         let (owner, id, agent_id) = (owner.to_owned(), id.to_owned(), agent_id.to_owned());
         self.write(move |db| {
             Box::pin(async move {
-                sqlx::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).execute(db).await?;
+                sql::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).execute(db).await?;
                 Ok(())
             })
         })
@@ -69,7 +68,7 @@ impl Store {
     pub async fn finish_invocation(&self, finish: FinishInvocation) -> Result<(), StoreError> {
         self.write(move |db| {
             Box::pin(async move {
-                sqlx::query(FINISH)
+                sql::query(FINISH)
                     .bind(finish.id)
                     .bind(status_name(finish.status))
                     .bind(finish.output.map(|output| output.to_string()))
@@ -89,7 +88,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn abandon_invocations(&self, error: &'static str, now: i64) -> Result<u64, StoreError> {
-        let abandon = sqlx::query(ABANDON).bind(error).bind(now);
+        let abandon = sql::query(ABANDON).bind(error).bind(now);
         self.write(move |db| Box::pin(async move { Ok(abandon.execute(db).await?.rows_affected()) })).await
     }
 
@@ -101,7 +100,7 @@ impl Store {
         let owner = owner.to_owned();
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(LIST).bind(owner).bind(limit.min(MAX_ROWS)).fetch_all(db).await?;
+                let rows = sql::query(LIST).bind(owner).bind(limit.min(MAX_ROWS)).fetch_all(db).await?;
                 rows.iter().map(invocation).collect()
             })
         })
@@ -116,7 +115,7 @@ impl Store {
         let (owner, id) = (owner.to_owned(), id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let row = sqlx::query(ONE).bind(owner).bind(id).fetch_optional(db).await?;
+                let row = sql::query(ONE).bind(owner).bind(id).fetch_optional(db).await?;
                 row.as_ref().map(invocation).transpose()
             })
         })
@@ -124,8 +123,8 @@ impl Store {
     }
 }
 
-fn invocation(row: &SqliteRow) -> Result<Invocation, StoreError> {
-    let output = row.try_get::<Option<&str>, _>("output")?.map(serde_json::from_str).transpose();
+fn invocation(row: &Row) -> Result<Invocation, StoreError> {
+    let output = row.try_get::<Option<&str>>("output")?.map(serde_json::from_str).transpose();
     Ok(Invocation {
         run_id: row.try_get("id")?,
         agent_name: row.try_get("agent_id")?,

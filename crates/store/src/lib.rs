@@ -11,6 +11,7 @@ mod branches;
 mod change;
 mod conversations;
 mod copies;
+mod database;
 mod error;
 mod feedback;
 mod files;
@@ -18,15 +19,18 @@ mod folders;
 mod grants;
 mod invocations;
 mod messages;
+mod postgres;
 mod run_events;
 mod runs;
 mod search;
 mod sessions;
+mod sql;
 mod sqlite;
 mod steps;
 mod store;
 mod tool_calls;
 mod users;
+mod writer;
 
 pub use admin::{
     ADMIN, AdminConversation, AdminSort, AgentUsage, AuditFilter, ConversationFilter, DayUsage, FeedbackRow, Judged,

@@ -1,8 +1,8 @@
 //! Table `messages`: the tree of a conversation.
 
+use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants};
 use futures::TryStreamExt;
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 
 /// A message and its place in the tree.
@@ -74,7 +74,7 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let mut rows = sqlx::query(sql).bind(owner).bind(&conversation_id).fetch(db);
+                let mut rows = sql::query(sql).bind(owner).bind(&conversation_id).fetch(db);
                 let mut messages = Vec::new();
                 // Read while the connection's thread goes on to the next rows.
                 while let Some(row) = rows.try_next().await? {
@@ -126,42 +126,27 @@ impl Store {
     }
 }
 
-fn stored(conversation_id: &str, row: &SqliteRow) -> Result<StoredMessage, StoreError> {
+fn stored(conversation_id: &str, row: &Row) -> Result<StoredMessage, StoreError> {
     let id: String = row.try_get("id")?;
     // As bytes: a body that is not even text must not fail the query.
-    let body: &[u8] = row.try_get_unchecked("body")?;
+    let body: &[u8] = row.bytes("body")?;
     let message = body::decode(conversation_id, &id, row.try_get("role")?, body);
     Ok(StoredMessage { parent_id: row.try_get("parent_id")?, created_at: row.try_get("created_at")?, id, message })
 }
 
-async fn update(
-    db: &mut SqliteConnection,
-    owner: &str,
-    conversation_id: String,
-    id: String,
-    body: String,
-) -> Result<(), StoreError> {
+async fn update(db: &mut Db, owner: &str, conversation_id: String, id: String, body: String) -> Result<(), StoreError> {
     check_idle(db, owner, &conversation_id).await?;
     set_body(db, &conversation_id, &id, body).await
 }
 
 /// Refuses while a run is active, and what is not the owner's.
-pub(crate) async fn check_idle(
-    db: &mut SqliteConnection,
-    owner: &str,
-    conversation_id: &str,
-) -> Result<(), StoreError> {
-    let active: Option<bool> = sqlx::query_scalar(ACTIVE).bind(owner).bind(conversation_id).fetch_optional(db).await?;
+pub(crate) async fn check_idle(db: &mut Db, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
+    let active: Option<bool> = sql::query_scalar(ACTIVE).bind(owner).bind(conversation_id).fetch_optional(db).await?;
     if active.ok_or(StoreError::NotFound)? { Err(StoreError::Busy) } else { Ok(()) }
 }
 
 /// Replaces the body of a message that must exist.
-pub(crate) async fn set_body(
-    db: &mut SqliteConnection,
-    conversation_id: &str,
-    id: &str,
-    body: String,
-) -> Result<(), StoreError> {
-    let done = sqlx::query(SET_BODY).bind(conversation_id).bind(id).bind(body).execute(db).await?;
+pub(crate) async fn set_body(db: &mut Db, conversation_id: &str, id: &str, body: String) -> Result<(), StoreError> {
+    let done = sql::query(SET_BODY).bind(conversation_id).bind(id).bind(body).execute(db).await?;
     if done.rows_affected() == 0 { Err(StoreError::NotFound) } else { Ok(()) }
 }

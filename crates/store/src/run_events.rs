@@ -1,8 +1,8 @@
 //! Table `run_events`: the journal. A row holds consecutive events of a run as the bytes of their SSE frames.
 
+use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
 use bytes::Bytes;
-use sqlx::{AssertSqlSafe, Row, SqliteConnection, sqlite::SqliteRow};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::{Arc, LazyLock};
@@ -61,11 +61,22 @@ fn insert(rows: usize) -> String {
     sql
 }
 
+/// The same for PostgreSQL, which takes lists. A run's rows keep their order.
+const INSERT_LISTS: &str = "
+    INSERT INTO run_events (run, first_seq, last_seq, frames)
+    SELECT r.no, v.first_seq, v.last_seq, v.frames
+    FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
+            WITH ORDINALITY v (id, epoch, first_seq, last_seq, frames, place)
+        JOIN runs r ON r.id = v.id AND r.epoch = v.epoch AND r.status = 'running'
+    ORDER BY v.place";
+
 const ACTIVE: &str = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND epoch = $2 AND status = 'running')";
 
 /// Walks the stripes of the journal in which the run has events (see the migration).
-const EVENTS: &str = "
-    WITH RECURSIVE stripes (run, stripe, last) AS (
+macro_rules! events {
+    ($join:literal) => {
+        concat!(
+            "WITH RECURSIVE stripes (run, stripe, last) AS (
         SELECT r.no, r.events_after / 4096, coalesce(r.events_until, (SELECT max(no) FROM run_events)) / 4096
         FROM runs r JOIN conversations c ON c.id = r.conversation_id
         WHERE c.owner = $1 AND r.id = $2
@@ -73,12 +84,22 @@ const EVENTS: &str = "
         SELECT run, stripe + 1, last FROM stripes WHERE stripe < last
     )
     SELECT e.first_seq, e.last_seq, e.frames
-    FROM stripes s CROSS JOIN run_events e ON e.no / 4096 = s.stripe AND e.run = s.run AND e.last_seq > $3
-    ORDER BY e.no LIMIT $4";
+    FROM stripes s ",
+            $join,
+            " run_events e ON e.no / 4096 = s.stripe AND e.run = s.run AND e.last_seq > $3
+    ORDER BY e.no LIMIT $4"
+        )
+    };
+}
+
+/// SQLite keeps the order of a cross join, and PostgreSQL finds it by itself.
+const EVENTS: Sql = Sql::pair(events!("CROSS JOIN"), events!("JOIN"));
 
 /// The same walk for all runs of a conversation.
-const DELETE_OF_CONVERSATION: &str = "
-    DELETE FROM run_events WHERE no IN (
+macro_rules! delete_of_conversation {
+    ($join:literal) => {
+        concat!(
+            "DELETE FROM run_events WHERE no IN (
         WITH RECURSIVE stripes (run, stripe, last) AS (
             SELECT r.no, r.events_after / 4096, coalesce(r.events_until, (SELECT max(no) FROM run_events)) / 4096
             FROM runs r JOIN conversations c ON c.id = r.conversation_id
@@ -86,8 +107,15 @@ const DELETE_OF_CONVERSATION: &str = "
             UNION ALL
             SELECT run, stripe + 1, last FROM stripes WHERE stripe < last
         )
-        SELECT e.no FROM stripes s CROSS JOIN run_events e ON e.no / 4096 = s.stripe AND e.run = s.run
-    )";
+        SELECT e.no FROM stripes s ",
+            $join,
+            " run_events e ON e.no / 4096 = s.stripe AND e.run = s.run
+    )"
+        )
+    };
+}
+
+const DELETE_OF_CONVERSATION: Sql = Sql::pair(delete_of_conversation!("CROSS JOIN"), delete_of_conversation!("JOIN"));
 
 /// Rows deleted in one transaction; in between, other writes get their turn.
 const PRUNE_ROWS: u32 = 2000;
@@ -102,7 +130,10 @@ const PRUNE: &str = "
         ORDER BY no LIMIT $2)";
 
 /// The number of the newest row ever appended.
-pub(crate) const LAST_NO: &str = "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'run_events'), 0)";
+pub(crate) const LAST_NO: Sql = Sql::pair(
+    "SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'run_events'), 0)",
+    "SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM run_events_no_seq",
+);
 
 impl Store {
     /// Appends to the journals of many runs in one transaction. Answers with the runs whose batches were refused because
@@ -134,7 +165,7 @@ impl Store {
         let Ok(after) = i64::try_from(after_seq) else { return Ok(Vec::new()) };
         self.read(move |db| {
             Box::pin(async move {
-                let query = sqlx::query(EVENTS).bind(owner).bind(run_id).bind(after).bind(limit);
+                let query = sql::query(EVENTS).bind(owner).bind(run_id).bind(after).bind(limit);
                 query.fetch_all(db).await?.iter().map(journal_row).collect()
             })
         })
@@ -158,7 +189,7 @@ impl Store {
     }
 }
 
-async fn append(db: &mut SqliteConnection, batches: Vec<JournalBatch>) -> Result<Vec<String>, StoreError> {
+async fn append(db: &mut Db, batches: Vec<JournalBatch>) -> Result<Vec<String>, StoreError> {
     let mut fenced = BTreeSet::new();
     for rows in batches.chunks(MAX_ROWS) {
         let inserted = insert_rows(db, rows).await?;
@@ -169,28 +200,38 @@ async fn append(db: &mut SqliteConnection, batches: Vec<JournalBatch>) -> Result
     Ok(fenced.into_iter().collect())
 }
 
-async fn insert_rows(db: &mut SqliteConnection, rows: &[JournalBatch]) -> Result<u64, StoreError> {
+async fn insert_rows(db: &mut Db, rows: &[JournalBatch]) -> Result<u64, StoreError> {
+    if db.is_postgres() {
+        return insert_lists(db, rows).await;
+    }
     // The smallest power of two that holds them.
     let sql = &INSERTS[rows.len().next_power_of_two().trailing_zeros() as usize];
-    let mut query = sqlx::query(AssertSqlSafe(sql.clone()));
+    let mut query = sql::query(sql.clone());
     for row in rows {
         query = query
             .bind(row.run_id.as_str())
             .bind(row.epoch.cast_signed())
             .bind(row.first_seq.cast_signed())
             .bind(row.last_seq.cast_signed())
-            .bind(&row.frames[..]);
+            .bind(row.frames.clone());
     }
     Ok(query.execute(db).await?.rows_affected())
 }
 
-async fn find_fenced(
-    db: &mut SqliteConnection,
-    rows: &[JournalBatch],
-    fenced: &mut BTreeSet<String>,
-) -> Result<(), StoreError> {
+async fn insert_lists(db: &mut Db, rows: &[JournalBatch]) -> Result<u64, StoreError> {
+    let numbers = |of: fn(&JournalBatch) -> u64| rows.iter().map(|row| of(row).cast_signed()).collect::<Vec<_>>();
+    let query = sql::query(INSERT_LISTS)
+        .bind(rows.iter().map(|row| row.run_id.clone()).collect::<Vec<_>>())
+        .bind(numbers(|row| row.epoch))
+        .bind(numbers(|row| row.first_seq))
+        .bind(numbers(|row| row.last_seq))
+        .bind(rows.iter().map(|row| row.frames.clone()).collect::<Vec<_>>());
+    Ok(query.execute(db).await?.rows_affected())
+}
+
+async fn find_fenced(db: &mut Db, rows: &[JournalBatch], fenced: &mut BTreeSet<String>) -> Result<(), StoreError> {
     for row in rows {
-        let find = sqlx::query_scalar(ACTIVE).bind(&row.run_id).bind(row.epoch.cast_signed());
+        let find = sql::query_scalar(ACTIVE).bind(&row.run_id).bind(row.epoch.cast_signed());
         let active: bool = find.fetch_one(&mut *db).await?;
         if !active {
             fenced.insert(row.run_id.clone());
@@ -199,20 +240,20 @@ async fn find_fenced(
     Ok(())
 }
 
-async fn prune(db: &mut SqliteConnection, ended_before: i64) -> Result<u64, StoreError> {
-    Ok(sqlx::query(PRUNE).bind(ended_before).bind(PRUNE_ROWS).execute(db).await?.rows_affected())
+async fn prune(db: &mut Db, ended_before: i64) -> Result<u64, StoreError> {
+    Ok(sql::query(PRUNE).bind(ended_before).bind(PRUNE_ROWS).execute(db).await?.rows_affected())
 }
 
 /// Deletes the events of all runs of a conversation.
-pub(crate) async fn delete_of(db: &mut SqliteConnection, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
-    sqlx::query(DELETE_OF_CONVERSATION).bind(owner).bind(conversation_id).execute(db).await?;
+pub(crate) async fn delete_of(db: &mut Db, owner: &str, conversation_id: &str) -> Result<(), StoreError> {
+    sql::query(DELETE_OF_CONVERSATION).bind(owner).bind(conversation_id).execute(db).await?;
     Ok(())
 }
 
-fn journal_row(row: &SqliteRow) -> Result<JournalRow, StoreError> {
+fn journal_row(row: &Row) -> Result<JournalRow, StoreError> {
     Ok(JournalRow {
-        first_seq: row.try_get::<i64, _>("first_seq")?.cast_unsigned(),
-        last_seq: row.try_get::<i64, _>("last_seq")?.cast_unsigned(),
+        first_seq: row.try_get::<i64>("first_seq")?.cast_unsigned(),
+        last_seq: row.try_get::<i64>("last_seq")?.cast_unsigned(),
         frames: row.try_get("frames")?,
     })
 }

@@ -1,8 +1,8 @@
 //! Table `runs`: leases, the end, what a dead process left open. `begin_run` opens them.
 
 use crate::messages::set_body;
+use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, Step, Store, StoreError, audit, body, run_events, steps};
-use sqlx::{Row, SqliteConnection, sqlite::SqliteRow};
 use wire::UiMessage;
 use wire::api::Usage;
 
@@ -88,11 +88,14 @@ const CLOSE: &str = "
 
 const TOUCH: &str = "
     UPDATE conversations
-    SET title = CASE WHEN named_by_user = 1 THEN title ELSE coalesce($2, title) END, updated_at = max(updated_at, $3)
+    SET title = CASE WHEN named_by_user = 1 THEN title ELSE coalesce($2, title) END,
+        updated_at = CASE WHEN updated_at > $3 THEN updated_at ELSE $3 END
     WHERE id = $1";
 
-const RENEW: &str = "
-    UPDATE runs SET lease_until = $2 WHERE status = 'running' AND id IN (SELECT value FROM json_each($1))";
+const RENEW: Sql = Sql::pair(
+    "UPDATE runs SET lease_until = $2 WHERE status = 'running' AND id IN (SELECT value FROM json_each($1))",
+    "UPDATE runs SET lease_until = $2 WHERE status = 'running' AND id = ANY($1)",
+);
 
 const LAST: &str = "
     SELECT r.id FROM runs r JOIN conversations c ON c.id = r.conversation_id AND c.epoch = r.epoch
@@ -122,10 +125,9 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn renew_leases(&self, run_ids: Vec<String>, until: i64) -> Result<(), StoreError> {
-        let ids = serde_json::Value::from(run_ids).to_string();
         self.write(move |db| {
             Box::pin(async move {
-                sqlx::query(RENEW).bind(ids).bind(until).execute(db).await?;
+                sql::query(RENEW).bind(run_ids).bind(until).execute(db).await?;
                 Ok(())
             })
         })
@@ -140,7 +142,7 @@ impl Store {
         let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
         self.read(move |db| {
             Box::pin(
-                async move { Ok(sqlx::query_scalar(LAST).bind(owner).bind(conversation_id).fetch_optional(db).await?) },
+                async move { Ok(sql::query_scalar(LAST).bind(owner).bind(conversation_id).fetch_optional(db).await?) },
             )
         })
         .await
@@ -159,7 +161,7 @@ impl Store {
         let ids = [owner.to_owned(), conversation_id.to_owned(), message_id.to_owned()];
         self.read(move |db| {
             Box::pin(async move {
-                let query = ids.into_iter().fold(sqlx::query_scalar(OF_MESSAGE), |query, id| query.bind(id));
+                let query = ids.into_iter().fold(sql::query_scalar(OF_MESSAGE), |query, id| query.bind(id));
                 Ok(query.fetch_optional(db).await?)
             })
         })
@@ -173,7 +175,7 @@ impl Store {
     pub async fn open_runs(&self) -> Result<Vec<OpenRun>, StoreError> {
         self.read(|db| {
             Box::pin(async move {
-                let rows = sqlx::query(OPEN).fetch_all(db).await?;
+                let rows = sql::query(OPEN).fetch_all(db).await?;
                 rows.iter().map(open_run).collect()
             })
         })
@@ -181,10 +183,10 @@ impl Store {
     }
 }
 
-async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Result<(), StoreError> {
-    let find = sqlx::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed());
+async fn close(db: &mut Db, finish: FinishRun, body: String) -> Result<(), StoreError> {
+    let find = sql::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed());
     let row = find.fetch_optional(&mut *db).await?.ok_or(StoreError::Fenced)?;
-    match row.try_get::<&str, _>("status")? {
+    match row.try_get::<&str>("status")? {
         "running" => {}
         status if status == finish.status.name() => return Ok(()),
         _ => return Err(StoreError::Fenced),
@@ -193,8 +195,8 @@ async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Re
     if message_id != finish.message.id {
         return Err(StoreError::Invalid("the message is not the one that the run writes"));
     }
-    let events_until: i64 = sqlx::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
-    sqlx::query(CLOSE)
+    let events_until: i64 = sql::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
+    sql::query(CLOSE)
         .bind(finish.run_id)
         .bind(finish.status.name())
         .bind(finish.now)
@@ -204,18 +206,18 @@ async fn close(db: &mut SqliteConnection, finish: FinishRun, body: String) -> Re
         .execute(&mut *db)
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;
-    sqlx::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
+    sql::query(TOUCH).bind(conversation_id).bind(finish.title).bind(finish.now).execute(&mut *db).await?;
     audit::append(db, finish.audit).await?;
     steps::append(db, finish.steps).await
 }
 
-fn open_run(row: &SqliteRow) -> Result<OpenRun, StoreError> {
+fn open_run(row: &Row) -> Result<OpenRun, StoreError> {
     Ok(OpenRun {
         owner: row.try_get("owner")?,
         conversation_id: row.try_get("conversation_id")?,
         agent_id: row.try_get("agent_id")?,
         run_id: row.try_get("id")?,
-        epoch: row.try_get::<i64, _>("epoch")?.cast_unsigned(),
+        epoch: row.try_get::<i64>("epoch")?.cast_unsigned(),
         message_id: row.try_get("message_id")?,
         lease_until: row.try_get("lease_until")?,
     })

@@ -1,8 +1,8 @@
 //! Table `sessions`: how users are signed in now. A session counts for as long as it is used, up to an age.
 
+use crate::sql::{self, Row};
 use crate::users::{User, user};
 use crate::{Store, StoreError};
-use sqlx::Row;
 
 /// Sessions of one user at once; with one more, the oldest ends.
 const MAX_SESSIONS: u32 = 50;
@@ -86,13 +86,13 @@ impl Store {
             Box::pin(async move {
                 let NewSession { id, user_id, token_hash, agent, now } = session;
                 let (idle, most) = (now - life.idle, now - life.most);
-                sqlx::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
+                sql::query(DELETE_OLD).bind(idle).bind(most).execute(&mut *db).await?;
                 if let Some(hash) = instead {
-                    sqlx::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
+                    sql::query(DELETE_BY_TOKEN).bind(hash.to_vec()).execute(&mut *db).await?;
                 }
-                let insert = sqlx::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
+                let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
                 let done = insert.bind(agent).bind(now).execute(&mut *db).await?;
-                sqlx::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(db).await?;
+                sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(db).await?;
                 Ok(done.rows_affected() > 0)
             })
         })
@@ -112,7 +112,7 @@ impl Store {
         let (idle, most) = (now - life.idle, now - life.most);
         let found = self.read(move |db| {
             Box::pin(async move {
-                let find = sqlx::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most);
+                let find = sql::query(BY_TOKEN).bind(token_hash.to_vec()).bind(idle).bind(most);
                 let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
                 let (id, seen_at): (String, i64) = (row.try_get("session_id")?, row.try_get("seen_at")?);
                 Ok(Some((user(&row)?, id, seen_at)))
@@ -120,7 +120,7 @@ impl Store {
         });
         let Some((user, id, seen_at)) = found.await? else { return Ok(None) };
         if now - seen_at >= SEEN_EVERY {
-            let seen = sqlx::query(SEEN).bind(id.clone()).bind(now);
+            let seen = sql::query(SEEN).bind(id.clone()).bind(now);
             self.write(move |db| Box::pin(async move { Ok(seen.execute(db).await?.rows_affected()) })).await?;
         }
         Ok(Some((user, id)))
@@ -134,9 +134,9 @@ impl Store {
         let (user_id, idle, most) = (user_id.to_owned(), now - life.idle, now - life.most);
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS);
+                let rows = sql::query(LIST).bind(user_id).bind(idle).bind(most).bind(MAX_SESSIONS);
                 let rows = rows.fetch_all(db).await?;
-                let row = |row: &sqlx::sqlite::SqliteRow| {
+                let row = |row: &Row| {
                     Ok(SessionRow {
                         id: row.try_get("id")?,
                         agent: row.try_get("agent")?,
@@ -155,7 +155,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn end_session(&self, user_id: &str, id: &str) -> Result<bool, StoreError> {
-        let end = sqlx::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
+        let end = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
         self.write(move |db| Box::pin(async move { Ok(end.execute(db).await?.rows_affected() > 0) })).await
     }
 }

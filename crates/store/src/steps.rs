@@ -1,9 +1,8 @@
 //! Table `steps`: what requests to models took. Rows are only ever added, and outlive their conversation.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 use wire::api::Usage;
 
 /// Steps of a conversation that are listed at once: the last ones.
@@ -90,7 +89,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn steps(&self, owner: &str, conversation_id: &str) -> Result<Vec<Step>, StoreError> {
-        let list = sqlx::query(LIST).bind(owner.to_owned()).bind(conversation_id.to_owned()).bind(MAX_STEPS);
+        let list = sql::query(LIST).bind(owner.to_owned()).bind(conversation_id.to_owned()).bind(MAX_STEPS);
         self.read(move |db| {
             Box::pin(async move {
                 let rows = list.fetch_all(db).await?;
@@ -105,14 +104,14 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn totals(&self, owner: &str, conversation_id: &str) -> Result<Totals, StoreError> {
-        let totals = sqlx::query(TOTALS).bind(owner.to_owned()).bind(conversation_id.to_owned());
+        let totals = sql::query(TOTALS).bind(owner.to_owned()).bind(conversation_id.to_owned());
         self.read(move |db| Box::pin(async move { Ok(read_totals(&totals.fetch_one(db).await?)?) })).await
     }
 }
 
-pub(crate) async fn append(db: &mut SqliteConnection, steps: Vec<Step>) -> Result<(), StoreError> {
+pub(crate) async fn append(db: &mut Db, steps: Vec<Step>) -> Result<(), StoreError> {
     for step in steps {
-        sqlx::query(INSERT)
+        sql::query(INSERT)
             .bind(step.at)
             .bind(step.owner)
             .bind(step.conversation_id)
@@ -143,8 +142,8 @@ fn count(tokens: u64) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-fn step(row: &SqliteRow) -> Result<Step, sqlx::Error> {
-    let tokens = |column: &str| row.try_get::<i64, _>(column).map(i64::cast_unsigned);
+fn step(row: &Row) -> Result<Step, sqlx::Error> {
+    let tokens = |column: &str| row.try_get::<i64>(column).map(i64::cast_unsigned);
     Ok(Step {
         at: row.try_get("at")?,
         owner: row.try_get("owner")?,
@@ -153,7 +152,7 @@ fn step(row: &SqliteRow) -> Result<Step, sqlx::Error> {
         run_id: row.try_get("run_id")?,
         agent_id: row.try_get("agent_id")?,
         call_id: row.try_get("call_id")?,
-        number: row.try_get("number")?,
+        number: u32::try_from(row.try_get::<i64>("number")?).unwrap_or(u32::MAX),
         provider: row.try_get("provider")?,
         model: row.try_get("model")?,
         finish_reason: row.try_get("finish_reason")?,
@@ -171,10 +170,10 @@ fn step(row: &SqliteRow) -> Result<Step, sqlx::Error> {
 }
 
 /// Sums come as floating point, which cannot overflow as SQLite's whole numbers would.
-fn read_totals(row: &SqliteRow) -> Result<Totals, sqlx::Error> {
-    let tokens = |column: &str| row.try_get::<f64, _>(column).map(|sum| sum as u64);
+fn read_totals(row: &Row) -> Result<Totals, sqlx::Error> {
+    let tokens = |column: &str| row.try_get::<f64>(column).map(|sum| sum as u64);
     Ok(Totals {
-        steps: row.try_get::<i64, _>("steps")?.cast_unsigned(),
+        steps: row.try_get::<i64>("steps")?.cast_unsigned(),
         usage: Usage {
             input_tokens: tokens("input_tokens")?,
             output_tokens: tokens("output_tokens")?,

@@ -1,9 +1,9 @@
 //! The handle.
 
-use crate::StoreError;
-use crate::sqlite::{self, Database};
+use crate::database::{self, Database, Readers, Schema};
+use crate::sql::{self, Db};
+use crate::{StoreError, postgres, sqlite};
 use futures::future::BoxFuture;
-use sqlx::SqliteConnection;
 use std::path::PathBuf;
 
 /// A handle on the database; cheap to clone. The functions that concern a table are in that table's file.
@@ -14,20 +14,20 @@ pub struct Store {
 
 impl Store {
     /// Opens a database and brings its schema up to date: `sqlite://PATH` (made with its folder when missing, unless
-    /// `?mode=rw`) or `sqlite::memory:`.
+    /// `?mode=rw`), `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     ///
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the schema.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { database: sqlite::open(url).await? })
+        Ok(Self { database: database::open(url, Schema::BroughtUpToDate).await? })
     }
 
-    /// The folder of the database that a URL names, for what is kept beside it; none for one in memory.
+    /// The folder of the database that a URL names, for what is kept beside it; none for one in memory or on a server.
     ///
     /// # Errors
     /// As [`Store::open`], for what the URL says.
     pub fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
-        sqlite::folder(url)
+        if postgres::is_url(url) { Ok(None) } else { sqlite::folder(url) }
     }
 
     /// Opens a database that is there already and leaves its schema alone: for whoever only looks, beside a server that
@@ -36,7 +36,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator, also when the schema is not the one of this version.
     pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { database: sqlite::open_existing(url).await? })
+        Ok(Self { database: database::open(url, Schema::LeftAlone).await? })
     }
 
     /// Whether the store reads and can begin to write.
@@ -56,17 +56,20 @@ impl Store {
     /// Finishes what is queued and closes all connections; a database file is whole without its `-wal` file then. Later
     /// calls of any handle fail with [`StoreError::Closed`].
     pub async fn close(&self) {
-        if let Some(readers) = &self.database.readers {
-            readers.close().await;
-        }
+        self.database.readers.close().await;
         self.database.writer.close().await;
+    }
+
+    /// For the few statements whose parameters differ, too.
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self.database.readers, Readers::Postgres(_))
     }
 
     /// Runs `work` in a transaction of the writer; all or nothing, durable when this answers.
     pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
         self.database.writer.run(work).await
     }
@@ -76,16 +79,16 @@ impl Store {
     pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        match &self.database.readers {
-            Some(readers) => work(&mut *readers.acquire().await?).await,
+        match self.database.readers.acquire().await? {
+            Some(mut reader) => work(&mut reader).await,
             None => self.write(work).await,
         }
     }
 }
 
-async fn select_one(db: &mut SqliteConnection) -> Result<(), StoreError> {
-    sqlx::query("SELECT 1").execute(db).await?;
+async fn select_one(db: &mut Db) -> Result<(), StoreError> {
+    sql::query("SELECT 1").execute(db).await?;
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Table `tool_calls`: the ledger of effects. A call is entered before its tool runs and completed after it, so that
 //! after a crash it is known which calls may have had an effect; no call is entered twice.
 
+use crate::sql::{self, Db};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde_json::Value;
-use sqlx::{Row, SqliteConnection};
 
 /// How a tool call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -74,7 +74,7 @@ impl Store {
         let (call_id, name, input) = (call_id.to_owned(), name.to_owned(), input.to_string());
         self.write(move |db| {
             Box::pin(async move {
-                let start = sqlx::query(START).bind(&owner).bind(&run_id).bind(call_id).bind(name);
+                let start = sql::query(START).bind(&owner).bind(&run_id).bind(call_id).bind(name);
                 let done = start.bind(input).bind(now).execute(&mut *db).await?;
                 if done.rows_affected() > 0 { Ok(()) } else { Err(refusal(db, owner, run_id).await?) }
             })
@@ -100,7 +100,7 @@ impl Store {
         // An error within the transaction would take the audit row along.
         let found = self.write(move |db| {
             Box::pin(async move {
-                let finish = sqlx::query(FINISH).bind(owner).bind(run_id).bind(call_id).bind(outcome.name());
+                let finish = sql::query(FINISH).bind(owner).bind(run_id).bind(call_id).bind(outcome.name());
                 let done = finish.bind(now).execute(&mut *db).await?;
                 audit::append(db, entry.into_iter().collect()).await?;
                 Ok(done.rows_affected() > 0)
@@ -122,9 +122,9 @@ impl Store {
         let (owner, conversation_id, call_id) = (owner.to_owned(), conversation_id.to_owned(), call_id.to_owned());
         self.read(move |db| {
             Box::pin(async move {
-                let find = sqlx::query(STATE).bind(owner).bind(conversation_id).bind(call_id);
+                let find = sql::query(STATE).bind(owner).bind(conversation_id).bind(call_id);
                 let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
-                Ok(Some(match row.try_get::<Option<&str>, _>("outcome")? {
+                Ok(Some(match row.try_get::<Option<&str>>("outcome")? {
                     None => ToolCallState::Started,
                     Some("ok") => ToolCallState::Finished(ToolOutcome::Ok),
                     Some(_) => ToolCallState::Finished(ToolOutcome::Error),
@@ -136,8 +136,8 @@ impl Store {
 }
 
 /// Why a call could not be entered.
-async fn refusal(db: &mut SqliteConnection, owner: String, run_id: String) -> Result<StoreError, StoreError> {
-    let status: Option<String> = sqlx::query_scalar(RUN_STATUS).bind(owner).bind(run_id).fetch_optional(db).await?;
+async fn refusal(db: &mut Db, owner: String, run_id: String) -> Result<StoreError, StoreError> {
+    let status: Option<String> = sql::query_scalar(RUN_STATUS).bind(owner).bind(run_id).fetch_optional(db).await?;
     Ok(match status.as_deref() {
         None => StoreError::NotFound,
         Some("running") => StoreError::AlreadyStarted,

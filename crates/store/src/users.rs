@@ -1,8 +1,7 @@
 //! Table `users`: who signs in with a password.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 /// A user, without his password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -75,7 +74,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn has_users(&self) -> Result<bool, StoreError> {
-        self.read(|db| Box::pin(async move { Ok(sqlx::query_scalar(ANY).fetch_one(db).await?) })).await
+        self.read(|db| Box::pin(async move { Ok(sql::query_scalar(ANY).fetch_one(db).await?) })).await
     }
 
     /// The user with this name, in the form in which names are compared, and the hash of his password.
@@ -103,11 +102,11 @@ impl Store {
         let (id, old, new) = (id.to_owned(), old.to_owned(), new.to_owned());
         self.write(move |db| {
             Box::pin(async move {
-                let done = sqlx::query(SET_PASSWORD).bind(&id).bind(old).bind(new).bind(now).execute(&mut *db).await?;
+                let done = sql::query(SET_PASSWORD).bind(&id).bind(old).bind(new).bind(now).execute(&mut *db).await?;
                 if done.rows_affected() == 0 {
                     return Ok(false);
                 }
-                sqlx::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
+                sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
                 Ok(true)
             })
         })
@@ -121,9 +120,9 @@ impl Store {
     pub async fn set_disabled(&self, id: &str, since: Option<i64>) -> Result<bool, StoreError> {
         let id = id.to_owned();
         self.write(move |db| {
-            Box::pin(async move {
-                Ok(sqlx::query(SET_DISABLED).bind(id).bind(since).execute(db).await?.rows_affected() > 0)
-            })
+            Box::pin(
+                async move { Ok(sql::query(SET_DISABLED).bind(id).bind(since).execute(db).await?.rows_affected() > 0) },
+            )
         })
         .await
     }
@@ -132,7 +131,7 @@ impl Store {
         let key = key.to_owned();
         self.read(move |db| {
             Box::pin(async move {
-                let row = sqlx::query(query).bind(key).fetch_optional(db).await?;
+                let row = sql::query(query).bind(key).fetch_optional(db).await?;
                 row.map(|row| Ok((user(&row)?, row.try_get("password")?))).transpose()
             })
         })
@@ -140,18 +139,18 @@ impl Store {
     }
 }
 
-async fn add(db: &mut SqliteConnection, user: NewUser, first: bool) -> Result<Added, StoreError> {
+async fn add(db: &mut Db, user: NewUser, first: bool) -> Result<Added, StoreError> {
     // The writer's transaction is the only one that writes, so nobody comes between.
-    if first && sqlx::query_scalar::<_, bool>(ANY).fetch_one(&mut *db).await? {
+    if first && sql::query_scalar::<bool>(ANY).fetch_one(&mut *db).await? {
         return Ok(Added::NotTheFirst);
     }
-    let insert = sqlx::query(INSERT).bind(user.id).bind(user.name).bind(user.name_key).bind(user.password);
+    let insert = sql::query(INSERT).bind(user.id).bind(user.name).bind(user.name_key).bind(user.password);
     let done = insert.bind(list(&user.roles)).bind(user.now).execute(db).await?;
     Ok(if done.rows_affected() > 0 { Added::Done } else { Added::NameTaken })
 }
 
 /// A user out of a row with his columns.
-pub(crate) fn user(row: &SqliteRow) -> Result<User, StoreError> {
+pub(crate) fn user(row: &Row) -> Result<User, StoreError> {
     Ok(User {
         id: row.try_get("id")?,
         name: row.try_get("name")?,

@@ -41,32 +41,39 @@ async fn victim() {
 async fn nothing_acknowledged_is_lost_by_a_kill() {
     for round in 0_usize..8 {
         let folder = tempfile::tempdir().unwrap();
-        let url = format!("sqlite://{}", folder.path().join("chat.db").display());
-        let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
-            .env(URL, &url)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
-        let is_news = |line: &String| line.starts_with("begun") || line.starts_with("journaled");
-        let mut told: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();
-        victim.kill().unwrap();
-        told.extend(lines.filter(is_news));
-        victim.wait().unwrap();
-
-        let store = Store::open(&url).await.unwrap();
-        for line in &told {
-            let (what, number) = line.split_once(' ').unwrap();
-            let found = match what {
-                "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
-                _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
-            };
-            assert!(found, "round {round}: `{line}` was told and is not there");
-        }
-        let stored = store.open_runs().await.unwrap().len();
-        let begun = told.iter().filter(|line| line.starts_with("begun")).count();
-        assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} told");
+        check(&format!("sqlite://{}", folder.path().join("chat.db").display()), round).await;
     }
+    for round in 0..3 {
+        let Some(url) = test_postgres::new_database().await else { return };
+        check(&url, round).await;
+    }
+}
+
+async fn check(url: &str, round: usize) {
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "victim", "--ignored", "--nocapture", "--test-threads=1"])
+        .env(URL, url)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(victim.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let is_news = |line: &String| line.starts_with("begun") || line.starts_with("journaled");
+    let mut told: Vec<_> = lines.by_ref().filter(is_news).take(5 + round * 7).collect();
+    victim.kill().unwrap();
+    told.extend(lines.filter(is_news));
+    victim.wait().unwrap();
+
+    let store = Store::open(url).await.unwrap();
+    for line in &told {
+        let (what, number) = line.split_once(' ').unwrap();
+        let found = match what {
+            "begun" => store.conversation("ada", &format!("c{number}")).await.unwrap().is_some(),
+            _ => store.events("ada", &format!("r{number}"), 0, 9).await.unwrap()[0].last_seq == 7,
+        };
+        assert!(found, "round {round}: `{line}` was told and is not there");
+    }
+    let stored = store.open_runs().await.unwrap().len();
+    let begun = told.iter().filter(|line| line.starts_with("begun")).count();
+    assert!(begun >= 3 && stored <= begun + 1, "round {round}: {stored} stored, {begun} told");
 }

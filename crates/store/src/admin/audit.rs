@@ -1,8 +1,8 @@
 //! The audit log, newest first and filtered. `crate::audit` writes it and reads it in its own order.
 
 use crate::audit::audit_row;
+use crate::sql::Builder;
 use crate::{AuditRow, MAX_AUDIT_ROWS, Store, StoreError};
-use sqlx::{QueryBuilder, Sqlite};
 
 /// Which rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,7 +39,7 @@ impl Store {
         limit: u32,
         before: Option<i64>,
     ) -> Result<Vec<AuditRow>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new(COLUMNS);
+        let mut query = Builder::new(COLUMNS);
         let columns = [
             (" AND user_id = ", filter.user_id),
             (" AND tool = ", filter.tool),

@@ -1,10 +1,10 @@
 //! The conversations of all users, filtered, sorted and searched.
 
 use super::{MAX_LISTED, Place};
-use crate::{AuditEntry, Store, StoreError, audit, search};
+use crate::search::Terms;
+use crate::sql::{Builder, Row, Sql};
+use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite};
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -85,16 +85,26 @@ const COLUMNS: &str = "
     FROM conversations c WHERE c.deleted_at IS NULL";
 
 /// Of a word that is everywhere the 5,000 newest messages and titles count, as in a user's own search.
-const FOUND: [&str; 4] = [
-    " AND c.id IN (
+const FOUND: [Sql; 3] = [
+    Sql::pair(
+        " AND c.id IN (
         SELECT conversation_id FROM messages WHERE no IN
             (SELECT rowid FROM search WHERE search MATCH ",
-    " AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)
+        " AND c.id IN (
+        SELECT conversation_id FROM messages WHERE no IN
+            (SELECT no FROM search WHERE words @@ search_query(",
+    ),
+    Sql::pair(
+        " AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)
         UNION ALL
         SELECT conversation_id FROM titles WHERE no IN
             (SELECT -rowid FROM search WHERE search MATCH ",
-    " AND rowid < 0 ORDER BY rowid LIMIT 5000))",
-    " AND false",
+        ") AND no > 0 ORDER BY no DESC LIMIT 5000)
+        UNION ALL
+        SELECT conversation_id FROM titles WHERE no IN
+            (SELECT -no FROM search WHERE words @@ search_query(",
+    ),
+    Sql::pair(" AND rowid < 0 ORDER BY rowid LIMIT 5000))", ") AND no < 0 ORDER BY no LIMIT 5000))"),
 ];
 
 const ONE: &str = " AND c.id = ";
@@ -111,7 +121,7 @@ impl Store {
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(AdminConversation, Place)>, StoreError> {
-        let mut query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
+        let query = listed(self.is_postgres(), filter, sort, limit.min(MAX_LISTED), after)?;
         self.read(move |db| {
             Box::pin(
                 async move { query.build().fetch_all(db).await?.iter().map(|found| placed(found, sort)).collect() },
@@ -125,7 +135,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn any_conversation(&self, id: &str) -> Result<Option<AdminConversation>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new(COLUMNS);
+        let mut query = Builder::new(COLUMNS);
         query.push(ONE).push_bind(id.to_owned());
         self.read(move |db| {
             Box::pin(async move { query.build().fetch_optional(db).await?.as_ref().map(row).transpose() })
@@ -143,19 +153,22 @@ impl Store {
 }
 
 fn listed(
+    is_postgres: bool,
     filter: ConversationFilter,
     sort: AdminSort,
     limit: u32,
     after: Option<Place>,
-) -> Result<QueryBuilder<Sqlite>, StoreError> {
-    let mut query = QueryBuilder::new(COLUMNS);
+) -> Result<Builder, StoreError> {
+    let mut query = Builder::new(COLUMNS);
     if !filter.text.trim().is_empty() {
-        match search::anyones(&filter.text) {
-            Some(words) => {
-                query.push(FOUND[0]).push_bind(words.clone()).push(FOUND[1]).push_bind(words).push(FOUND[2]);
+        match Terms::of(&filter.text) {
+            Some(terms) => {
+                let words = if is_postgres { terms.tsquery() } else { terms.fts5() };
+                let [begin, middle, end] = FOUND;
+                query.push(begin).push_bind(words.clone()).push(middle).push_bind(words).push(end);
             }
             None => {
-                query.push(FOUND[3]);
+                query.push(" AND false");
             }
         }
     }
@@ -199,7 +212,7 @@ fn listed(
     Ok(query)
 }
 
-fn placed(found: &SqliteRow, sort: AdminSort) -> Result<(AdminConversation, Place), StoreError> {
+fn placed(found: &Row, sort: AdminSort) -> Result<(AdminConversation, Place), StoreError> {
     let conversation = row(found)?;
     let key = match sort {
         AdminSort::Newest | AdminSort::Oldest => conversation.updated_at.to_string(),
@@ -209,7 +222,7 @@ fn placed(found: &SqliteRow, sort: AdminSort) -> Result<(AdminConversation, Plac
     Ok((conversation, place))
 }
 
-fn row(row: &SqliteRow) -> Result<AdminConversation, StoreError> {
+fn row(row: &Row) -> Result<AdminConversation, StoreError> {
     Ok(AdminConversation {
         id: row.try_get("id")?,
         owner: row.try_get("owner")?,

@@ -2,6 +2,7 @@
 //! log stay, by ids only.
 
 use crate::change::deleted;
+use crate::sql;
 use crate::{Deleted, Store, StoreError};
 
 const GOING: &str = "SELECT id FROM users WHERE deleted_at IS NOT NULL ORDER BY deleted_at LIMIT 100";
@@ -29,7 +30,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn users_to_delete(&self) -> Result<Vec<String>, StoreError> {
-        self.read(|db| Box::pin(async move { Ok(sqlx::query_scalar(GOING).fetch_all(db).await?) })).await
+        self.read(|db| Box::pin(async move { Ok(sql::query_scalar(GOING).fetch_all(db).await?) })).await
     }
 
     /// Conversations of a user who is being deleted, at most `limit`, for [`Store::delete`].
@@ -37,7 +38,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn conversations_to_delete(&self, user_id: &str, limit: u32) -> Result<Vec<Deleted>, StoreError> {
-        let list = sqlx::query(CONVERSATIONS).bind(user_id.to_owned()).bind(limit);
+        let list = sql::query(CONVERSATIONS).bind(user_id.to_owned()).bind(limit);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(deleted).collect() })).await
     }
 
@@ -49,11 +50,11 @@ impl Store {
         let id = id.to_owned();
         self.write(move |db| {
             Box::pin(async move {
-                if !sqlx::query_scalar::<_, bool>(IS_GOING).bind(&id).fetch_one(&mut *db).await? {
+                if !sql::query_scalar::<bool>(IS_GOING).bind(&id).fetch_one(&mut *db).await? {
                     return Ok(false);
                 }
                 for sql in REST {
-                    sqlx::query(sql).bind(&id).execute(&mut *db).await?;
+                    sql::query(sql).bind(&id).execute(&mut *db).await?;
                 }
                 Ok(true)
             })

@@ -1,10 +1,9 @@
 //! What users think of answers, all of it, newest first.
 
 use super::{Judged, MAX_LISTED, Place};
+use crate::sql::{Builder, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite};
 
 /// A judgement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -48,7 +47,7 @@ impl Store {
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(FeedbackRow, Place)>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new(COLUMNS);
+        let mut query = Builder::new(COLUMNS);
         if let Some(judged) = judged {
             let rating = if judged == Judged::Up { "up" } else { "down" };
             query.push(" AND f.rating = ").push_bind(rating);
@@ -66,7 +65,7 @@ impl Store {
     }
 }
 
-fn row(row: &SqliteRow) -> Result<(FeedbackRow, Place), StoreError> {
+fn row(row: &Row) -> Result<(FeedbackRow, Place), StoreError> {
     let found = FeedbackRow {
         conversation_id: row.try_get("conversation_id")?,
         title: row.try_get("title")?,

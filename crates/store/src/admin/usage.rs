@@ -1,9 +1,8 @@
 //! What was used, by day: sums over table `usage_days`, which triggers keep.
 
+use crate::sql::{self, Db, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 /// Sums.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
@@ -58,9 +57,9 @@ macro_rules! sums {
         concat!(
             "SELECT ",
             $before,
-            " coalesce(sum(messages), 0) AS messages, count(DISTINCT CASE WHEN messages > 0 THEN owner END) AS users,
-              coalesce(sum(failures), 0) AS failures, coalesce(sum(steps), 0) AS steps, total(input_tokens) AS input_tokens,
-              total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd, total(first_part_ms) AS first_part_ms,
+            " CAST(coalesce(sum(messages), 0) AS BIGINT) AS messages, count(DISTINCT CASE WHEN messages > 0 THEN owner END) AS users,
+              CAST(coalesce(sum(failures), 0) AS BIGINT) AS failures, CAST(coalesce(sum(steps), 0) AS BIGINT) AS steps,
+              total(input_tokens) AS input_tokens, total(output_tokens) AS output_tokens, total(cost_usd) AS cost_usd, total(first_part_ms) AS first_part_ms,
               total(whole_ms) AS whole_ms
             FROM usage_days WHERE ",
             $after
@@ -81,7 +80,7 @@ impl Store {
     /// The database failed.
     pub async fn used(&self, first: i64, last: i64) -> Result<Used, StoreError> {
         self.read(move |db| {
-            Box::pin(async move { used(sqlx::query(TOTAL).bind(first).bind(last).fetch_one(db).await?) })
+            Box::pin(async move { used(sql::query(TOTAL).bind(first).bind(last).fetch_one(db).await?) })
         })
         .await
     }
@@ -93,7 +92,7 @@ impl Store {
     pub async fn used_by(&self, owner: &str, first: i64, last: i64) -> Result<Used, StoreError> {
         let owner = owner.to_owned();
         self.read(move |db| {
-            Box::pin(async move { used(sqlx::query(OF_OWNER).bind(first).bind(last).bind(owner).fetch_one(db).await?) })
+            Box::pin(async move { used(sql::query(OF_OWNER).bind(first).bind(last).bind(owner).fetch_one(db).await?) })
         })
         .await
     }
@@ -113,8 +112,8 @@ impl Store {
     pub async fn used_by_agent(&self, first: i64, last: i64) -> Result<Vec<AgentUsage>, StoreError> {
         self.read(move |db| {
             Box::pin(async move {
-                let rows = sqlx::query(BY_AGENT).bind(first).bind(last).bind(MAX_AGENTS).fetch_all(db).await?;
-                let of = |row: SqliteRow| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, used: used(row)? });
+                let rows = sql::query(BY_AGENT).bind(first).bind(last).bind(MAX_AGENTS).fetch_all(db).await?;
+                let of = |row: Row| Ok(AgentUsage { agent_id: row.try_get("agent_id")?, used: used(row)? });
                 rows.into_iter().map(of).collect()
             })
         })
@@ -122,12 +121,12 @@ impl Store {
     }
 }
 
-async fn by_day(db: &mut SqliteConnection, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
-    let rows = sqlx::query(BY_DAY).bind(first).bind(last).fetch_all(db).await?;
+async fn by_day(db: &mut Db, first: i64, last: i64) -> Result<Vec<DayUsage>, StoreError> {
+    let rows = sql::query(BY_DAY).bind(first).bind(last).fetch_all(db).await?;
     rows.into_iter().map(|row| Ok(DayUsage { day: row.try_get("day")?, used: used(row)? })).collect()
 }
 
-fn used(row: SqliteRow) -> Result<Used, StoreError> {
+fn used(row: Row) -> Result<Used, StoreError> {
     Ok(Used {
         messages: row.try_get("messages")?,
         users: row.try_get("users")?,

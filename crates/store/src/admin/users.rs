@@ -1,11 +1,10 @@
 //! Users, as an administrator lists and changes them.
 
 use super::{ADMIN, MAX_LISTED, Place};
+use crate::sql::{self, Builder, Db, Row, Sql};
 use crate::users::{list, texts};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite, SqliteConnection};
 
 /// A line of the list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -92,9 +91,19 @@ const COLUMNS: &str = "
 
 const ONE: &str = "SELECT roles, disabled_at FROM users WHERE id = $1 AND deleted_at IS NULL";
 
-const OTHER_ADMINS: &str = "
-    SELECT EXISTS (SELECT 1 FROM users, json_each(users.roles) role
-                   WHERE role.value = $2 AND users.id <> $1 AND users.disabled_at IS NULL)";
+const OTHER_ADMINS: Sql = Sql::pair(
+    "SELECT EXISTS (SELECT 1 FROM users, json_each(users.roles) role
+                    WHERE role.value = $2 AND users.id <> $1 AND users.disabled_at IS NULL)",
+    "SELECT EXISTS (SELECT 1 FROM users, json_array_elements_text(users.roles::json) role
+                    WHERE role = $2 AND users.id <> $1 AND users.disabled_at IS NULL)",
+);
+
+const HAS_ROLE: Sql = Sql::pair(
+    " AND EXISTS (SELECT 1 FROM json_each(u.roles) WHERE value = ",
+    " AND EXISTS (SELECT 1 FROM json_array_elements_text(u.roles::json) role WHERE role = ",
+);
+
+const NAME_HAS: Sql = Sql::pair(" AND instr(u.name_key, ", " AND strpos(u.name_key, ");
 
 impl Store {
     /// Users, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after him.
@@ -108,7 +117,7 @@ impl Store {
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(UserRow, Place)>, StoreError> {
-        let mut query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
+        let query = listed(filter, sort, limit.min(MAX_LISTED), after)?;
         self.read(move |db| {
             Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
         })
@@ -140,18 +149,13 @@ impl Store {
     }
 }
 
-fn listed(
-    filter: UserFilter,
-    sort: UserSort,
-    limit: u32,
-    after: Option<Place>,
-) -> Result<QueryBuilder<Sqlite>, StoreError> {
-    let mut query = QueryBuilder::new(COLUMNS);
+fn listed(filter: UserFilter, sort: UserSort, limit: u32, after: Option<Place>) -> Result<Builder, StoreError> {
+    let mut query = Builder::new(COLUMNS);
     if !filter.text.is_empty() {
-        query.push(" AND instr(u.name_key, ").push_bind(filter.text).push(") > 0");
+        query.push(NAME_HAS).push_bind(filter.text).push(") > 0");
     }
     if let Some(role) = filter.role {
-        query.push(" AND EXISTS (SELECT 1 FROM json_each(u.roles) WHERE value = ").push_bind(role).push(")");
+        query.push(HAS_ROLE).push_bind(role).push(")");
     }
     if let Some(id) = filter.id {
         query.push(" AND u.id = ").push_bind(id);
@@ -177,7 +181,7 @@ fn listed(
     Ok(query)
 }
 
-fn row(row: &SqliteRow, sort: UserSort) -> Result<(UserRow, Place), StoreError> {
+fn row(row: &Row, sort: UserSort) -> Result<(UserRow, Place), StoreError> {
     let user = UserRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,
@@ -197,10 +201,10 @@ fn row(row: &SqliteRow, sort: UserSort) -> Result<(UserRow, Place), StoreError> 
     Ok((user, place))
 }
 
-async fn apply(db: &mut SqliteConnection, id: &str, change: UserChange, now: i64) -> Result<UserChanged, StoreError> {
-    let Some(user) = sqlx::query(ONE).bind(id).fetch_optional(&mut *db).await? else { return Ok(UserChanged::Unknown) };
+async fn apply(db: &mut Db, id: &str, change: UserChange, now: i64) -> Result<UserChanged, StoreError> {
+    let Some(user) = sql::query(ONE).bind(id).fetch_optional(&mut *db).await? else { return Ok(UserChanged::Unknown) };
     let is_admin = texts(user.try_get("roles")?)?.iter().any(|role| role == ADMIN)
-        && user.try_get::<Option<i64>, _>("disabled_at")?.is_none();
+        && user.try_get::<Option<i64>>("disabled_at")?.is_none();
     let stays_admin = match &change {
         UserChange::Roles(roles) => roles.iter().any(|role| role == ADMIN),
         UserChange::Disabled(Some(_)) | UserChange::Delete => false,
@@ -208,7 +212,7 @@ async fn apply(db: &mut SqliteConnection, id: &str, change: UserChange, now: i64
     };
     // The writer's transaction is the only one that writes: of two who demote each other, the second is told.
     if is_admin && !stays_admin {
-        let others: bool = sqlx::query_scalar(OTHER_ADMINS).bind(id).bind(ADMIN).fetch_one(&mut *db).await?;
+        let others: bool = sql::query_scalar(OTHER_ADMINS).bind(id).bind(ADMIN).fetch_one(&mut *db).await?;
         if !others {
             return Ok(UserChanged::LastAdmin);
         }
@@ -216,18 +220,18 @@ async fn apply(db: &mut SqliteConnection, id: &str, change: UserChange, now: i64
     let ends_sessions = !matches!(change, UserChange::Roles(_) | UserChange::Disabled(None));
     let update = match change {
         UserChange::Roles(roles) => {
-            Some(sqlx::query("UPDATE users SET roles = $2 WHERE id = $1").bind(id.to_owned()).bind(list(&roles)))
+            Some(sql::query("UPDATE users SET roles = $2 WHERE id = $1").bind(id.to_owned()).bind(list(&roles)))
         }
         UserChange::Disabled(since) => {
-            Some(sqlx::query("UPDATE users SET disabled_at = $2 WHERE id = $1").bind(id.to_owned()).bind(since))
+            Some(sql::query("UPDATE users SET disabled_at = $2 WHERE id = $1").bind(id.to_owned()).bind(since))
         }
         UserChange::Password(hash) => {
             let set = "UPDATE users SET password = $2, password_changed_at = $3 WHERE id = $1";
-            Some(sqlx::query(set).bind(id.to_owned()).bind(hash).bind(now))
+            Some(sql::query(set).bind(id.to_owned()).bind(hash).bind(now))
         }
         UserChange::Delete => {
             let set = "UPDATE users SET disabled_at = coalesce(disabled_at, $2), deleted_at = $2 WHERE id = $1";
-            Some(sqlx::query(set).bind(id.to_owned()).bind(now))
+            Some(sql::query(set).bind(id.to_owned()).bind(now))
         }
         UserChange::EndSessions => None,
     };
@@ -235,7 +239,7 @@ async fn apply(db: &mut SqliteConnection, id: &str, change: UserChange, now: i64
         update.execute(&mut *db).await?;
     }
     if ends_sessions {
-        sqlx::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
+        sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
     }
     Ok(UserChanged::Done)
 }

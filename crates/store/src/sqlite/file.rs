@@ -25,7 +25,9 @@ impl Location {
     pub(super) fn parse(url: &str) -> Result<Self, StoreError> {
         let Some(rest) = url.strip_prefix("sqlite:") else {
             let scheme = url.split(':').next().unwrap_or_default();
-            return Err(StoreError::Open(format!("`{scheme}:` databases are not supported; use `sqlite://PATH`")));
+            return Err(StoreError::Open(format!(
+                "`{scheme}:` databases are not supported; use `sqlite://PATH` or `postgres://…`"
+            )));
         };
         let rest = rest.strip_prefix("//").unwrap_or(rest);
         let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -127,6 +129,9 @@ mod tests {
         check("sqlite:///a%20b%3F.db", Ok(("/a b?.db", true)));
         check("sqlite://", Err("the database URL names no file; use `sqlite://PATH`"));
         check("sqlite://x?mode=ro", Err("`?mode=ro` is not understood; use `?mode=rw` or `?mode=rwc`"));
-        check("postgres://u:secret@h/db", Err("`postgres:` databases are not supported; use `sqlite://PATH`"));
+        check(
+            "mysql://u:secret@h/db",
+            Err("`mysql:` databases are not supported; use `sqlite://PATH` or `postgres://…`"),
+        );
     }
 }

@@ -1,9 +1,11 @@
 //! Opens a database: connections with the promised settings, the right SQLite, the right schema.
 
 use super::file::{self, Location};
-use super::writer::Writer;
 use crate::StoreError;
-use sqlx::migrate::{MigrateError, Migrator};
+use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
+use crate::sql::Db;
+use crate::writer::{Line, Writer};
+use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use std::time::Duration;
@@ -21,21 +23,6 @@ const READERS: u32 = 4;
 
 /// The WAL file is cut back to this size after a checkpoint, in bytes.
 const WAL_LIMIT: &str = "67108864";
-
-/// An open database.
-#[derive(Clone)]
-pub(crate) struct Database {
-    pub(crate) writer: Writer,
-    /// None for a database in memory, which has one connection for everything.
-    pub(crate) readers: Option<SqlitePool>,
-}
-
-/// What becomes of a database whose schema is older.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Schema {
-    BroughtUpToDate,
-    LeftAlone,
-}
 
 /// Opens the database that a URL names, and brings its schema up to date.
 pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
@@ -59,10 +46,10 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
     let mut connection = connect(&options).await.map_err(|error| cannot_open(shown, error.into()))?;
     prepare(&mut connection, shown, schema).await?;
     let readers = match name {
-        Some(_) => Some(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
-        None => None,
+        Some(_) => Readers::Sqlite(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
+        None => Readers::Writer,
     };
-    Ok(Database { writer: Writer::start(connection), readers })
+    Ok(Database { writer: Writer::start(Line::Sqlite(Db::Sqlite(connection))), readers })
 }
 
 /// Connects. Of several processes that switch a new file to WAL at once, SQLite turns all but one away without waiting, whatever
@@ -134,14 +121,6 @@ async fn prepare(connection: &mut SqliteConnection, shown: &str, schema: Schema)
     check.await.map_err(|error| cannot_open(shown, error))
 }
 
-fn cannot_open(shown: &str, error: StoreError) -> StoreError {
-    let reason = match error {
-        StoreError::Open(reason) | StoreError::Failed(reason) => reason,
-        error => error.to_string(),
-    };
-    StoreError::Open(format!("cannot open the database {shown}: {reason}"))
-}
-
 async fn assert_version(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let version: String = sqlx::query_scalar("SELECT sqlite_version()").fetch_one(connection).await?;
     let parts: Vec<u32> = version.split('.').map_while(|part| part.parse().ok()).collect();
@@ -181,33 +160,14 @@ async fn assert_settings(connection: &mut SqliteConnection, read_only: bool) -> 
 /// start together exactly one migrates.
 async fn migrate(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let mut transaction = connection.begin_with("BEGIN IMMEDIATE").await?;
-    MIGRATOR.run(&mut *transaction).await.map_err(|error| match error {
-        MigrateError::VersionMissing(version) => {
-            StoreError::Open(format!("a newer version of Chatwright wrote it (schema {version}); start that version"))
-        }
-        MigrateError::VersionMismatch(version) => StoreError::Open(format!(
-            "its schema {version} is not the one of this version; start the version that wrote it"
-        )),
-        MigrateError::Execute(error) | MigrateError::ExecuteMigration(error, _) => error.into(),
-        error => StoreError::Failed(error.to_string()),
-    })?;
+    MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
     Ok(transaction.commit().await?)
 }
 
 /// Whoever only looks must not change a database that an older version may be serving.
 async fn assert_schema(connection: &mut SqliteConnection) -> Result<(), StoreError> {
     let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(connection);
-    let found: Option<i64> = find.await?;
-    let expected = Some(newest_migration());
-    if found == expected {
-        return Ok(());
-    }
-    let shown = |version: Option<i64>| version.map_or_else(|| "none".to_owned(), |version| version.to_string());
-    Err(StoreError::Open(format!(
-        "its schema is {}, and this version's is {}; use the version that serves it",
-        shown(found),
-        shown(expected)
-    )))
+    check_schema(find.await?, newest_migration())
 }
 
 #[cfg(test)]
@@ -219,7 +179,7 @@ mod tests {
     async fn every_connection_has_the_promised_settings() {
         let folder = tempfile::tempdir().unwrap();
         let database = open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
-        let readers = database.readers.unwrap();
+        let Readers::Sqlite(readers) = database.readers else { panic!("a file has readers") };
         let mut held = Vec::new();
         for _ in 0..READERS {
             let mut reader = readers.acquire().await.unwrap();
@@ -228,7 +188,14 @@ mod tests {
             assert!(refused.to_string().contains("readonly"), "{refused}");
             held.push(reader);
         }
-        let settings = database.writer.run(|db| Box::pin(assert_settings(db, false)));
+        let settings = database.writer.run(|db| {
+            Box::pin(async move {
+                match db {
+                    Db::Sqlite(db) => assert_settings(db, false).await,
+                    _ => panic!("a file has a connection of its own"),
+                }
+            })
+        });
         settings.await.unwrap();
     }
 

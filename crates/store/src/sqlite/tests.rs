@@ -1,9 +1,11 @@
 //! Faults of the writer that no public call can bring about: a full disk at every point, a panic, a slow group.
 
-use super::{Database, open};
+use super::open;
 use crate::StoreError;
+use crate::database::{Database, Readers};
+use crate::sql::{self, Db};
 use futures::future::{BoxFuture, join_all};
-use sqlx::{AssertSqlSafe, SqliteConnection};
+use std::sync::Arc;
 use tempfile::TempDir;
 
 async fn database() -> (Database, TempDir) {
@@ -17,13 +19,13 @@ fn insert(
     id: String,
     size: usize,
     fail: bool,
-) -> impl for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>> + Send + 'static {
+) -> impl for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> + Send + 'static {
     move |db| {
         Box::pin(async move {
             let sql =
                 "INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
                 VALUES ($1, 'ada', '', '', $2, '', 0, 0, 0)";
-            sqlx::query(sql).bind(id).bind("x".repeat(size)).execute(db).await?;
+            sql::query(sql).bind(id).bind("x".repeat(size)).execute(db).await?;
             if fail { Err(StoreError::Busy) } else { Ok(()) }
         })
     }
@@ -32,7 +34,7 @@ fn insert(
 async fn scalar(database: &Database, sql: String) -> String {
     let read = database.writer.run(move |db| {
         Box::pin(async move {
-            let value = sqlx::query_scalar::<_, String>(AssertSqlSafe(sql)).fetch_one(db).await?;
+            let value = sql::query_scalar::<String>(Arc::from(sql)).fetch_one(db).await?;
             Ok(value)
         })
     });
@@ -78,8 +80,7 @@ async fn a_failed_commit_fails_the_group() {
         Box::pin(async move {
             let sql = "PRAGMA defer_foreign_keys = ON;
                 INSERT INTO messages (conversation_id, id, role, created_at, body) VALUES ('no', 'm', 'user', 0, '{}')";
-            sqlx::raw_sql(sql).execute(db).await?;
-            Ok(())
+            Ok(db.run(sql).await?)
         })
     });
     let (broken, beside) = tokio::join!(broken, database.writer.run(insert("beside".to_owned(), 1, false)));
@@ -113,7 +114,7 @@ async fn a_full_disk() {
         assert!(stored.len() < 24, "{spare} pages: the disk was full");
         assert_eq!(ids(&database).await, stored.join(" "), "{spare} pages");
         assert_eq!(scalar(&database, "SELECT integrity_check FROM pragma_integrity_check".to_owned()).await, "ok");
-        let readers = database.readers.as_ref().unwrap();
+        let Readers::Sqlite(readers) = &database.readers else { panic!("a file has readers") };
         let read: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations").fetch_one(readers).await.unwrap();
         assert_eq!(read, stored.len() as i64);
 
@@ -126,9 +127,8 @@ async fn a_full_disk() {
 async fn set_max_pages(database: &Database, pages: u32) {
     let set = database.writer.run(move |db| {
         Box::pin(async move {
-            let set: i64 =
-                sqlx::query_scalar(AssertSqlSafe(format!("PRAGMA max_page_count = {pages}"))).fetch_one(db).await?;
-            Ok(set)
+            let sql: Arc<str> = format!("PRAGMA max_page_count = {pages}").into();
+            Ok(sql::query_scalar::<i64>(sql).fetch_one(db).await?)
         })
     });
     assert_eq!(set.await.unwrap(), i64::from(pages));

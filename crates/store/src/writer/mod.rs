@@ -1,10 +1,14 @@
 //! The writer: one task owns the only connection that writes. What is queued while a transaction runs forms the next
 //! group, and a group costs one fsync. A job runs to its end whether or not its caller still waits (D3).
 
+mod line;
+
+pub(crate) use line::Line;
+
 use crate::StoreError;
+use crate::sql::Db;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use sqlx::{Connection, SqliteConnection};
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
@@ -31,9 +35,9 @@ enum Message {
 
 impl Writer {
     /// Starts the task.
-    pub(super) fn start(connection: SqliteConnection) -> Self {
+    pub(crate) fn start(line: Line) -> Self {
         let (queue, inbox) = mpsc::channel(QUEUE);
-        tokio::spawn(serve(connection, inbox));
+        tokio::spawn(serve(line, inbox));
         Self { queue }
     }
 
@@ -42,7 +46,7 @@ impl Writer {
     pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
-        F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+        F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
         let job = Task { work: Some(work), result: None, reply };
@@ -68,7 +72,7 @@ impl Writer {
 /// One write and its caller.
 trait Job: Send {
     /// Does the work inside the transaction.
-    fn run<'c>(&'c mut self, db: &'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>>;
+    fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>>;
     /// Tells the caller how the work ended, or why the transaction did not commit.
     fn answer(self: Box<Self>, committed: Result<(), StoreError>);
 }
@@ -82,9 +86,9 @@ struct Task<T, F> {
 impl<T, F> Job for Task<T, F>
 where
     T: Send,
-    F: for<'c> FnOnce(&'c mut SqliteConnection) -> BoxFuture<'c, Result<T, StoreError>> + Send,
+    F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send,
 {
-    fn run<'c>(&'c mut self, db: &'c mut SqliteConnection) -> BoxFuture<'c, Result<(), StoreError>> {
+    fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> {
         async move {
             let Some(work) = self.work.take() else { return Ok(()) };
             // A panic here is a bug; it fails this write and must not end the writer for everyone.
@@ -108,7 +112,7 @@ where
     }
 }
 
-async fn serve(mut db: SqliteConnection, mut inbox: mpsc::Receiver<Message>) {
+async fn serve(mut line: Line, mut inbox: mpsc::Receiver<Message>) {
     let (mut messages, mut jobs, mut closing) = (Vec::new(), Vec::new(), Vec::new());
     while inbox.recv_many(&mut messages, GROUP).await > 0 {
         for message in messages.drain(..) {
@@ -121,10 +125,10 @@ async fn serve(mut db: SqliteConnection, mut inbox: mpsc::Receiver<Message>) {
             }
         }
         if !jobs.is_empty() {
-            commit_group(&mut db, &mut jobs).await;
+            commit_group(&mut line, &mut jobs).await;
         }
     }
-    if let Err(error) = db.close().await {
+    if let Err(error) = line.close().await {
         tracing::warn!(%error, "the database could not be closed in order");
     }
     for reply in closing {
@@ -133,9 +137,9 @@ async fn serve(mut db: SqliteConnection, mut inbox: mpsc::Receiver<Message>) {
 }
 
 /// Runs the jobs in one transaction, then answers them all: nothing is acknowledged before it is on disk.
-async fn commit_group(db: &mut SqliteConnection, jobs: &mut Vec<Box<dyn Job>>) {
+async fn commit_group(line: &mut Line, jobs: &mut Vec<Box<dyn Job>>) {
     let (begun, count) = (Instant::now(), jobs.len());
-    let committed = transact(db, jobs).await;
+    let committed = transact(line, jobs).await;
     let took = begun.elapsed();
     let outcome = if committed.is_ok() { "ok" } else { "error" };
     metrics::histogram!("chatwright_store_write_seconds", "outcome" => outcome).record(took);
@@ -148,38 +152,43 @@ async fn commit_group(db: &mut SqliteConnection, jobs: &mut Vec<Box<dyn Job>>) {
     }
 }
 
-async fn transact(db: &mut SqliteConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-    let done = async {
-        execute(db, "BEGIN IMMEDIATE").await?;
-        match jobs {
-            // A failed job on its own is undone with the transaction.
-            [job] => job.run(db).await?,
-            jobs => run_apart(db, jobs).await?,
-        }
-        execute(db, "COMMIT").await
+async fn transact(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    if let Err(error) = line.begin().await {
+        line.roll_back().await;
+        return Err(error);
+    }
+    let done = match line.patience() {
+        Some(patience) => tokio::time::timeout(patience, run_all(line, jobs)).await.unwrap_or_else(|_| {
+            Err(StoreError::Unavailable(format!("it did not answer for {} s", patience.as_secs())))
+        }),
+        None => run_all(line, jobs).await,
     };
-    let done = done.await;
-    if done.is_err() {
-        // Fails when SQLite has rolled back by itself, which a full disk can make it do.
-        let _ = execute(db, "ROLLBACK").await;
-    }
-    done
-}
-
-/// Runs each job in a savepoint, so that a failed one takes only its own changes along. An error means that SQLite gave
-/// up the whole transaction.
-async fn run_apart(db: &mut SqliteConnection, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
-    for job in jobs {
-        execute(db, "SAVEPOINT job").await?;
-        if let Err(error) = job.run(db).await {
-            execute(db, "ROLLBACK TO job").await.map_err(|_| error)?;
+    match done {
+        Ok(()) => line.commit().await,
+        Err(error) => {
+            line.roll_back().await;
+            Err(error)
         }
-        execute(db, "RELEASE job").await?;
     }
-    Ok(())
 }
 
-async fn execute(db: &mut SqliteConnection, statement: &'static str) -> Result<(), StoreError> {
-    sqlx::query(statement).execute(db).await?;
+async fn run_all(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    match jobs {
+        // A failed job on its own is undone with the transaction.
+        [job] => job.run(line.db()?).await,
+        jobs => run_apart(line.db()?, jobs).await,
+    }
+}
+
+/// Runs each job in a savepoint, so that a failed one takes only its own changes along. An error means that the database
+/// gave up the whole transaction.
+async fn run_apart(db: &mut Db, jobs: &mut [Box<dyn Job>]) -> Result<(), StoreError> {
+    for job in jobs {
+        db.run("SAVEPOINT job").await?;
+        if let Err(error) = job.run(db).await {
+            db.run("ROLLBACK TO job").await.map_err(|_| error)?;
+        }
+        db.run("RELEASE job").await?;
+    }
     Ok(())
 }

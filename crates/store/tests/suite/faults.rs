@@ -160,7 +160,9 @@ async fn what_cannot_be_opened() {
         let error = Store::open(url).await.err().unwrap_or_else(|| panic!("{url} opens")).to_string();
         assert_eq!(error.replace(&root, "ROOT"), expected, "{url}");
     };
-    check("mysql://u:secret@h/d", "`mysql:` databases are not supported; use `sqlite://PATH`").await;
+    check("mysql://u:secret@h/d", "`mysql:` databases are not supported; use `sqlite://PATH` or `postgres://…`").await;
+    let url = "the database URL is not understood; use `postgres://USER:PASSWORD@HOST/DATABASE`";
+    check("postgres://u:secret@[h/d", url).await;
     check(&format!("sqlite://{root}"), "cannot open the database ROOT: it is a folder").await;
     let missing = format!("sqlite://{root}/missing.db?mode=rw");
     check(&missing, "cannot open the database ROOT/missing.db: there is no such file").await;

@@ -1,5 +1,5 @@
-//! What every database behind the store must do. Each test runs over a SQLite file and over SQLite in memory; the next
-//! database joins in `support::each`.
+//! What every database behind the store must do. Each test runs over a SQLite file, over SQLite in memory, and over PostgreSQL where it
+//! is installed.
 
 mod accounts;
 mod admin;
@@ -16,6 +16,7 @@ mod order;
 mod owners;
 mod runs;
 mod search;
+mod servers;
 mod steps;
 mod support;
 mod tree;

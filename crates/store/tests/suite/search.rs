@@ -1,6 +1,6 @@
 //! Search: what it finds, that nothing in a query is an operator, and that the index follows whatever happens.
 
-use crate::support::{begin, each, end, execute, outsider, submission, turn, url_in};
+use crate::support::{Outsider, begin, each, each_url, end, submission, turn};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use store::{SearchCursor, Store};
@@ -73,46 +73,69 @@ async fn what_is_found_comes_in_pages() {
 /// The index holds what is there: not what was, and not what is being written.
 #[tokio::test]
 async fn the_index_follows() {
-    let folder = tempfile::tempdir().unwrap();
-    let store = Store::open(&url_in(&folder)).await.unwrap();
-    let epoch = begin(&store, "c", "m", None, 10).await;
-    assert_eq!(found(&store, "text").await, "c/m: [text] of m");
-    assert_eq!(found(&store, "done").await, "");
-    store.finish_run(end("m", epoch, 20)).await.unwrap();
-    assert_eq!(found(&store, "done").await, "c/a-m: [done] m");
-    store.update_message("ada", "c", UiMessage::user("m", "other words"), Vec::new()).await.unwrap();
-    assert_eq!(
-        (found(&store, "text").await, found(&store, "other").await),
-        (String::new(), "c/m: [other] words".to_owned())
-    );
+    each_url(async |url| {
+        let store = Store::open(&url).await.unwrap();
+        let epoch = begin(&store, "c", "m", None, 10).await;
+        assert_eq!(found(&store, "text").await, "c/m: [text] of m");
+        assert_eq!(found(&store, "done").await, "");
+        store.finish_run(end("m", epoch, 20)).await.unwrap();
+        assert_eq!(found(&store, "done").await, "c/a-m: [done] m");
+        store.update_message("ada", "c", UiMessage::user("m", "other words"), Vec::new()).await.unwrap();
+        assert_eq!(
+            (found(&store, "text").await, found(&store, "other").await),
+            (String::new(), "c/m: [other] words".to_owned())
+        );
 
-    let mut outside = outsider(&folder).await;
-    execute(&mut outside, "UPDATE conversations SET owner = 'bob'").await;
-    assert_eq!(found(&store, "other").await, "");
-    assert_eq!(store.search("bob", "other", 10, None).await.unwrap().len(), 1);
-    for body in [
-        "'{'",
-        "'[]'",
-        "'{\"parts\": 7}'",
-        "'{\"parts\": [1, \"x\", {\"type\": \"text\"}, {\"type\": [], \"text\": {}}]}'",
-    ] {
-        execute(&mut outside, &format!("UPDATE messages SET body = {body} WHERE id = 'm'")).await;
-    }
-    assert_eq!(store.search("bob", "other", 10, None).await.unwrap(), []);
-    assert!(store.delete("bob", "c", Vec::new()).await.unwrap());
-    let left = "SELECT (SELECT count(*) FROM search) + (SELECT count(*) FROM titles)";
-    assert_eq!(sqlx::query_scalar::<_, i64>(left).fetch_one(&mut outside).await.unwrap(), 0);
-    execute(&mut outside, "INSERT INTO search (search, rank) VALUES ('integrity-check', 1)").await;
+        let mut outside = Outsider::connect(&url).await;
+        outside.execute("UPDATE conversations SET owner = 'bob'").await;
+        assert_eq!(found(&store, "other").await, "");
+        assert_eq!(store.search("bob", "other", 10, None).await.unwrap().len(), 1);
+        for body in [
+            "'{'",
+            "'[]'",
+            "'{\"parts\": 7}'",
+            "'{\"parts\": [1, \"x\", {\"type\": \"text\"}, {\"type\": [], \"text\": {}}]}'",
+        ] {
+            outside.execute(&format!("UPDATE messages SET body = {body} WHERE id = 'm'")).await;
+        }
+        assert_eq!(store.search("bob", "other", 10, None).await.unwrap(), []);
+        assert!(store.delete("bob", "c", Vec::new()).await.unwrap());
+        let left = "SELECT (SELECT count(*) FROM search) + (SELECT count(*) FROM titles)";
+        assert_eq!(outside.number(left).await, 0);
+        if matches!(outside, Outsider::Sqlite(_)) {
+            outside.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)").await;
+        }
+    })
+    .await;
+}
+
+/// Text has characters that a database may not hold.
+#[tokio::test]
+async fn a_nul_ends_nothing() {
+    each(async |store| {
+        say(store, "a", "m1", "before\u{0}after \\u0000 end", "an\u{0}swer \\\u{0}", 10).await;
+        let messages = store.branch("ada", "a").await.unwrap();
+        assert_eq!(messages[0].message.text(), "before\u{0}after \\u0000 end");
+        assert_eq!(messages[1].message.text(), "an\u{0}swer \\\u{0}");
+        assert_eq!(store.search("ada", "end", 10, None).await.unwrap().len(), 1);
+        assert_eq!(store.search("ada", "an", 10, None).await.unwrap().len(), 1);
+        assert_eq!(store.conversation("a\u{0}da", "a").await, Ok(None));
+    })
+    .await;
 }
 
 /// A33: a query is words, whatever is in it.
 #[test]
 fn no_text_is_an_operator() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let store = runtime.block_on(async {
-        let store = Store::open("sqlite::memory:").await.unwrap();
-        turn(&store, "c", "m", None, 1).await;
-        store
+    let stores = runtime.block_on(async {
+        let mut stores = Vec::new();
+        for url in std::iter::once("sqlite::memory:".to_owned()).chain(test_postgres::new_database().await) {
+            let store = Store::open(&url).await.unwrap();
+            turn(&store, "c", "m", None, 1).await;
+            stores.push(store);
+        }
+        stores
     });
     let tokens = [
         "\"", "*", "(", ")", "NEAR(", "AND", "OR", "NOT", "owner", ":", "^", "-", "+", "{", "}", ",", "\u{0}", "'",
@@ -123,10 +146,12 @@ fn no_text_is_an_operator() {
         proptest::collection::vec(proptest::sample::select(tokens.to_vec()), 0..9).prop_map(|words| words.concat()),
     ];
     let check = |text: String| {
-        let found = runtime.block_on(store.search("ada", &text, 10, None));
-        prop_assert!(found.is_ok(), "{:?}: {:?}", text, found);
-        let found = runtime.block_on(store.search("bob", &text, 10, None));
-        prop_assert_eq!(found, Ok(Vec::new()), "{:?}", text);
+        for store in &stores {
+            let found = runtime.block_on(store.search("ada", &text, 10, None));
+            prop_assert!(found.is_ok(), "{:?}: {:?}", text, found);
+            let found = runtime.block_on(store.search("bob", &text, 10, None));
+            prop_assert_eq!(found, Ok(Vec::new()), "{:?}", text);
+        }
         Ok(())
     };
     TestRunner::default().run(&any, check).unwrap();

@@ -1,16 +1,63 @@
 //! A fresh store for each test, and short words for what most of them do.
 
 use sqlx::sqlite::SqliteConnectOptions;
-use sqlx::{AssertSqlSafe, ConnectOptions, SqliteConnection};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
 use store::{BeginRun, Begun, FinishRun, JournalBatch, NewMessage, RunStatus, Store};
 use tempfile::TempDir;
 use wire::{Role, UiMessage};
 
 /// Runs a test over every kind of database.
 pub(crate) async fn each(test: impl AsyncFn(&Store)) {
+    let store = Store::open("sqlite::memory:").await.unwrap();
+    test(&store).await;
+    each_url(async |url| {
+        let store = Store::open(&url).await.unwrap();
+        test(&store).await;
+        store.close().await;
+    })
+    .await;
+}
+
+/// Runs a test over every kind of database that can be opened more than once.
+pub(crate) async fn each_url(test: impl AsyncFn(String)) {
     let folder = tempfile::tempdir().unwrap();
-    for url in [url_in(&folder), "sqlite::memory:".to_owned()] {
-        test(&Store::open(&url).await.unwrap()).await;
+    test(url_in(&folder)).await;
+    if let Some(url) = test_postgres::new_database().await {
+        test(url).await;
+    }
+}
+
+/// Another process's connection to a database.
+pub(crate) enum Outsider {
+    /// To a file.
+    Sqlite(SqliteConnection),
+    /// To a server.
+    Postgres(PgConnection),
+}
+
+impl Outsider {
+    pub(crate) async fn connect(url: &str) -> Self {
+        match url.strip_prefix("sqlite://") {
+            Some(path) => Self::Sqlite(SqliteConnectOptions::new().filename(path).connect().await.unwrap()),
+            None => Self::Postgres(PgConnection::connect(url).await.unwrap()),
+        }
+    }
+
+    /// Runs statements that must succeed.
+    pub(crate) async fn execute(&mut self, sql: &str) {
+        match self {
+            Self::Sqlite(db) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(db).await.map(drop).unwrap(),
+            Self::Postgres(db) => sqlx::raw_sql(AssertSqlSafe(sql)).execute(db).await.map(drop).unwrap(),
+        }
+    }
+
+    /// The number that a statement answers with.
+    pub(crate) async fn number(&mut self, sql: &str) -> i64 {
+        let sql = sql.to_owned();
+        match self {
+            Self::Sqlite(db) => sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(db).await.unwrap(),
+            Self::Postgres(db) => sqlx::query_scalar(AssertSqlSafe(sql)).fetch_one(db).await.unwrap(),
+        }
     }
 }
 

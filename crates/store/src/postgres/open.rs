@@ -1,0 +1,173 @@
+//! Opens a database: the right server, connections with the promised settings, the right schema.
+
+use super::{Line, is_lost};
+use crate::StoreError;
+use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
+use crate::writer::{self, Writer};
+use sqlx::migrate::Migrator;
+use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
+use sqlx::{ConnectOptions, Connection, PgConnection};
+use std::str::FromStr;
+use std::sync::LazyLock;
+use std::time::Duration;
+use tokio::time::Instant;
+
+static MIGRATOR: LazyLock<Migrator> = LazyLock::new(|| {
+    let mut migrator = sqlx::migrate!("migrations/postgres");
+    // Its lock would be given back before the transaction around all migrations ends.
+    migrator.set_locking(false);
+    migrator
+});
+
+/// The first version with `pg_current_xact_id` and `normalize`, as the server counts.
+const MIN_VERSION: i32 = 130_000;
+
+/// Connections that read.
+const READERS: u32 = 8;
+
+/// How long a caller waits for one of them, and a start for a server that is starting, too.
+const WAIT: Duration = Duration::from_secs(5);
+
+/// A connection that nobody used for so long is tried before it is used.
+const TRIED_AFTER: Duration = Duration::from_secs(5);
+
+/// What no statement takes, in the server's words; the writer gives up a little later.
+const STATEMENT: (&str, &str) = ("statement_timeout", "15s");
+
+/// A server that is frozen in the middle of a transaction loses it, and those who wait for their turn go on.
+const IDLE: (&str, &str) = ("idle_in_transaction_session_timeout", "5s");
+
+/// Longer than that, so that nobody is told of a lock that is about to go.
+const LOCK: (&str, &str) = ("lock_timeout", "10s");
+
+/// Whether a URL names a database of PostgreSQL.
+pub(crate) fn is_url(url: &str) -> bool {
+    url.starts_with("postgres:") || url.starts_with("postgresql:")
+}
+
+/// The schema of this version.
+fn newest_migration() -> i64 {
+    MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default()
+}
+
+/// Which database it is, without what is secret about it.
+fn name(options: &PgConnectOptions) -> String {
+    let host = match options.get_socket() {
+        Some(socket) => socket.display().to_string(),
+        None => options.get_host().to_owned(),
+    };
+    format!("{} at {host}", options.get_database().unwrap_or(options.get_username()))
+}
+
+fn options(url: &str) -> Result<PgConnectOptions, StoreError> {
+    let not_understood = || {
+        StoreError::Open("the database URL is not understood; use `postgres://USER:PASSWORD@HOST/DATABASE`".to_owned())
+    };
+    let options = PgConnectOptions::from_str(url).map_err(|_| not_understood())?.disable_statement_logging();
+    Ok(if options.get_application_name().is_none() { options.application_name("chatwright") } else { options })
+}
+
+/// Opens the database that a URL names, and brings its schema up to date.
+pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
+    open_with(url, Schema::BroughtUpToDate).await
+}
+
+/// Opens a database that is there already, in the schema of this version.
+pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
+    open_with(url, Schema::LeftAlone).await
+}
+
+async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
+    let options = options(url)?;
+    let shown = name(&options);
+    let opened = async {
+        let mut first = connect(&options).await?;
+        let ground = Ground::look(&mut first).await?;
+        match schema {
+            Schema::BroughtUpToDate => migrate(&mut first, ground.turn).await?,
+            Schema::LeftAlone => {
+                let find = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut first);
+                check_schema(find.await.ok().flatten(), newest_migration())?;
+            }
+        }
+        first.close().await?;
+        let writes = ground.writer(options.clone());
+        let connection = writes.connect().await?;
+        let readers = readers(options).await?;
+        let line = writer::Line::Postgres(Box::new(Line::new(writes, ground.turn, connection)));
+        Ok(Database { writer: Writer::start(line), readers: Readers::Postgres(readers) })
+    };
+    opened.await.map_err(|error| cannot_open(&shown, error))
+}
+
+/// Connects; a server that is just starting is waited for.
+async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
+    let until = Instant::now() + WAIT;
+    loop {
+        match options.connect().await {
+            Err(error) if is_lost(&error) && Instant::now() < until => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            connected => return connected,
+        }
+    }
+}
+
+/// What was found at the other end.
+struct Ground {
+    turn: i64,
+    synchronous_commit: String,
+}
+
+const LOOK: &str = "
+    SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS named,
+        current_setting('server_encoding') AS encoding, current_schema() IS NOT NULL AS has_schema,
+        current_setting('synchronous_commit') AS synchronous_commit,
+        hashtextextended('chatwright ' || coalesce(current_schema(), ''), 0) AS turn";
+
+impl Ground {
+    /// What the store rests on is read from the server, not assumed.
+    async fn look(connection: &mut PgConnection) -> Result<Self, StoreError> {
+        use sqlx::Row;
+        let found = sqlx::query(LOOK).fetch_one(connection).await?;
+        if found.try_get::<i32, _>("version")? < MIN_VERSION {
+            let named: &str = found.try_get("named")?;
+            return Err(StoreError::Open(format!("it is PostgreSQL {named}; 13 or newer is needed")));
+        }
+        let encoding: &str = found.try_get("encoding")?;
+        if encoding != "UTF8" {
+            return Err(StoreError::Open(format!("its encoding is {encoding}; UTF8 is needed")));
+        }
+        if !found.try_get::<bool, _>("has_schema")? {
+            return Err(StoreError::Open("its search_path names no schema that is there".to_owned()));
+        }
+        Ok(Self { turn: found.try_get("turn")?, synchronous_commit: found.try_get("synchronous_commit")? })
+    }
+
+    /// Where commits are not waited for, an answer could be lost that was acknowledged; stricter settings stay.
+    fn writer(&self, options: PgConnectOptions) -> PgConnectOptions {
+        let options = options.options([STATEMENT, IDLE, LOCK]);
+        if self.synchronous_commit == "off" { options.options([("synchronous_commit", "on")]) } else { options }
+    }
+}
+
+async fn readers(options: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
+    PgPoolOptions::new()
+        .max_connections(READERS)
+        .acquire_timeout(WAIT)
+        .test_before_acquire(false)
+        .before_acquire(|connection, about| {
+            Box::pin(async move { Ok(about.idle_for < TRIED_AFTER || connection.ping().await.is_ok()) })
+        })
+        .connect_with(options.options([STATEMENT, IDLE, ("default_transaction_read_only", "on")]))
+        .await
+}
+
+/// All new migrations in one transaction that waits for its turn first: killed half-way it leaves nothing, and of several servers that
+/// start together exactly one migrates.
+async fn migrate(connection: &mut PgConnection, turn: i64) -> Result<(), StoreError> {
+    let mut transaction = connection.begin().await?;
+    sqlx::query("SELECT pg_advisory_xact_lock($1)").bind(turn).execute(&mut *transaction).await?;
+    MIGRATOR.run(&mut *transaction).await.map_err(migration_error)?;
+    Ok(transaction.commit().await?)
+}

@@ -1,0 +1,101 @@
+//! What is looked for, in the words of each database. Every word is quoted, so nothing in it is an operator (A33).
+
+use std::fmt::Write;
+use unicode_normalization::UnicodeNormalization;
+
+/// Words of a search that count.
+const MAX_WORDS: usize = 16;
+
+/// Characters of a word that count.
+const MAX_WORD: usize = 64;
+
+/// The words of a search; there is at least one. All of them must be found, the last one also as the beginning of one.
+pub(crate) struct Terms {
+    words: Vec<String>,
+}
+
+impl Terms {
+    /// A text's words. One without a letter or a digit is none for the index either, and would fit nothing.
+    pub(crate) fn of(text: &str) -> Option<Self> {
+        let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+        let words = words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS);
+        let words: Vec<_> = words.map(|word| word.chars().take(MAX_WORD).collect()).collect();
+        (!words.is_empty()).then_some(Self { words })
+    }
+
+    /// For FTS5, in everybody's texts.
+    pub(crate) fn fts5(&self) -> String {
+        let quoted = |word: &String| format!("text : \"{}\"", word.replace('"', "\"\""));
+        self.words.iter().map(quoted).collect::<Vec<_>>().join(" AND ") + " *"
+    }
+
+    /// For FTS5, in an owner's texts.
+    pub(super) fn fts5_of(&self, owner: &str) -> String {
+        let mut expression = String::from("owner : \"o");
+        for byte in owner.bytes() {
+            // Writing to a string cannot fail.
+            let _ = write!(expression, "{byte:02X}");
+        }
+        let _ = write!(expression, "\" AND {}", self.fts5());
+        expression
+    }
+
+    /// For PostgreSQL's `to_tsquery`.
+    pub(crate) fn tsquery(&self) -> String {
+        let phrase = |parts: Vec<String>| {
+            let parts: Vec<_> = parts.iter().map(|part| format!("'{part}'")).collect();
+            parts.join(" <-> ")
+        };
+        self.phrases().into_iter().map(phrase).collect::<Vec<_>>().join(" & ") + ":*"
+    }
+
+    /// Each word as the words of the index that it is made of, one after the other.
+    pub(super) fn phrases(&self) -> Vec<Vec<String>> {
+        let parts = |word: &String| {
+            let folded = fold(word);
+            folded.split(|c| !is_of_word(c)).filter(|part| !part.is_empty()).map(str::to_owned).collect()
+        };
+        self.words.iter().map(parts).filter(|parts: &Vec<_>| !parts.is_empty()).collect()
+    }
+}
+
+/// Without case and diacritics, as `search_fold` of the schema has it.
+pub(super) fn fold(text: &str) -> String {
+    text.nfd().filter(|c| !is_mark(*c)).flat_map(char::to_lowercase).collect()
+}
+
+/// A diacritic of its own.
+pub(super) fn is_mark(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
+}
+
+/// Whether a character stands within a word. Letters of some scripts have signs that are no letters by themselves.
+pub(super) fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_quoted() {
+        let check = |text: &str, fts5: Option<&str>, tsquery: Option<&str>| {
+            let terms = Terms::of(text);
+            let expected = fts5.map(|words| format!("owner : \"o616461\" AND {words}"));
+            assert_eq!(terms.as_ref().map(|terms| terms.fts5_of("ada")), expected, "{text:?}");
+            assert_eq!(terms.map(|terms| terms.tsquery()).as_deref(), tsquery, "{text:?}");
+        };
+        check("", None, None);
+        check(" \" * - \u{0} ()", None, None);
+        check("refund", Some("text : \"refund\" *"), Some("'refund':*"));
+        check("Überweisung", Some("text : \"Überweisung\" *"), Some("'uberweisung':*"));
+        check("a OR b", Some("text : \"a\" AND text : \"OR\" AND text : \"b\" *"), Some("'a' & 'or' & 'b':*"));
+        check(
+            "say \"hi\" NEAR(x*",
+            Some("text : \"say\" AND text : \"\"\"hi\"\"\" AND text : \"NEAR(x*\" *"),
+            Some("'say' & 'hi' & 'near' <-> 'x':*"),
+        );
+        check("nul\u{0}byte", Some("text : \"nul\" AND text : \"byte\" *"), Some("'nul' & 'byte':*"));
+    }
+}

@@ -1,0 +1,56 @@
+//! A connection to either database.
+
+use sqlx::pool::PoolConnection;
+use sqlx::{Connection, PgConnection, Postgres, Sqlite, SqliteConnection};
+
+/// A connection.
+pub(crate) enum Db {
+    /// The one that writes.
+    Sqlite(SqliteConnection),
+    /// One that reads.
+    SqliteReader(PoolConnection<Sqlite>),
+    /// One that writes.
+    Postgres(PgConnection),
+    /// One that reads.
+    PostgresReader(PoolConnection<Postgres>),
+}
+
+/// The driver's connection.
+pub(super) enum Handle<'c> {
+    Sqlite(&'c mut SqliteConnection),
+    Postgres(&'c mut PgConnection),
+}
+
+impl Db {
+    pub(super) fn handle(&mut self) -> Handle<'_> {
+        match self {
+            Self::Sqlite(db) => Handle::Sqlite(db),
+            Self::SqliteReader(db) => Handle::Sqlite(db),
+            Self::Postgres(db) => Handle::Postgres(db),
+            Self::PostgresReader(db) => Handle::Postgres(db),
+        }
+    }
+
+    /// For the few places where the databases differ in more than words.
+    pub(crate) fn is_postgres(&self) -> bool {
+        matches!(self, Self::Postgres(_) | Self::PostgresReader(_))
+    }
+
+    /// Runs statements that return nothing and have no parameters, in one request.
+    pub(crate) async fn run(&mut self, statements: &'static str) -> Result<(), sqlx::Error> {
+        match self.handle() {
+            Handle::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(drop),
+            Handle::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(drop),
+        }
+    }
+
+    /// Closes it in order.
+    pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Sqlite(db) => db.close().await,
+            Self::Postgres(db) => db.close().await,
+            // Back to their pools.
+            Self::SqliteReader(_) | Self::PostgresReader(_) => Ok(()),
+        }
+    }
+}

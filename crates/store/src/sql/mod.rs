@@ -1,0 +1,157 @@
+//! SQL for both databases. A table's statements are written once where both understand them, and as a pair where they do not; what is bound
+//! is owned, so a statement can be made before it is known which connection runs it.
+//!
+//! Own code instead of sqlx's `Any`, which copies each value of each row into a type of its own, reads no text that is damaged, and knows
+//! neither lists of values nor the errors of one database.
+
+mod builder;
+mod db;
+mod row;
+mod value;
+
+pub(crate) use builder::Builder;
+pub(crate) use db::Db;
+pub(crate) use row::{Get, Row};
+pub(crate) use value::Value;
+
+use db::Handle;
+use futures::stream::BoxStream;
+use futures::{StreamExt, TryStreamExt};
+use sqlx::{SqlSafeStr, SqlStr};
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+/// A statement's text.
+#[derive(Clone)]
+pub(crate) struct Sql {
+    sqlite: SqlStr,
+    postgres: SqlStr,
+}
+
+impl Sql {
+    /// One statement in the words of each database, with the same parameters and columns.
+    pub(crate) const fn pair(sqlite: &'static str, postgres: &'static str) -> Self {
+        Self { sqlite: SqlStr::from_static(sqlite), postgres: SqlStr::from_static(postgres) }
+    }
+}
+
+impl From<&'static str> for Sql {
+    fn from(both: &'static str) -> Self {
+        Self::pair(both, both)
+    }
+}
+
+/// Text that this crate has put together from its own pieces, never from what a user wrote.
+impl From<Arc<str>> for Sql {
+    fn from(both: Arc<str>) -> Self {
+        let text = sqlx::AssertSqlSafe(both).into_sql_str();
+        Self { sqlite: text.clone(), postgres: text }
+    }
+}
+
+/// What a statement changed.
+#[derive(Clone, Copy)]
+pub(crate) struct Done(u64);
+
+impl Done {
+    pub(crate) fn rows_affected(self) -> u64 {
+        self.0
+    }
+}
+
+/// A statement with what is bound to it.
+pub(crate) struct Query {
+    sql: Sql,
+    values: Vec<Value>,
+}
+
+/// A statement; parameters are `$1`, `$2` and so on.
+pub(crate) fn query(sql: impl Into<Sql>) -> Query {
+    Query { sql: sql.into(), values: Vec::new() }
+}
+
+impl Query {
+    /// Binds the next parameter.
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.values.push(value.into());
+        self
+    }
+
+    pub(crate) async fn execute(self, db: &mut Db) -> Result<Done, sqlx::Error> {
+        Ok(Done(match db.handle() {
+            Handle::Sqlite(db) => value::to_sqlite(self.sql.sqlite, self.values).execute(db).await?.rows_affected(),
+            Handle::Postgres(db) => {
+                value::to_postgres(self.sql.postgres, self.values).execute(db).await?.rows_affected()
+            }
+        }))
+    }
+
+    pub(crate) async fn fetch_all(self, db: &mut Db) -> Result<Vec<Row>, sqlx::Error> {
+        Ok(match db.handle() {
+            Handle::Sqlite(db) => {
+                let rows = value::to_sqlite(self.sql.sqlite, self.values).fetch_all(db).await?;
+                rows.into_iter().map(Row::Sqlite).collect()
+            }
+            Handle::Postgres(db) => {
+                let rows = value::to_postgres(self.sql.postgres, self.values).fetch_all(db).await?;
+                rows.into_iter().map(Row::Postgres).collect()
+            }
+        })
+    }
+
+    pub(crate) async fn fetch_optional(self, db: &mut Db) -> Result<Option<Row>, sqlx::Error> {
+        Ok(match db.handle() {
+            Handle::Sqlite(db) => {
+                value::to_sqlite(self.sql.sqlite, self.values).fetch_optional(db).await?.map(Row::Sqlite)
+            }
+            Handle::Postgres(db) => {
+                value::to_postgres(self.sql.postgres, self.values).fetch_optional(db).await?.map(Row::Postgres)
+            }
+        })
+    }
+
+    pub(crate) async fn fetch_one(self, db: &mut Db) -> Result<Row, sqlx::Error> {
+        self.fetch_optional(db).await?.ok_or(sqlx::Error::RowNotFound)
+    }
+
+    /// The rows one by one, each as it comes.
+    pub(crate) fn fetch(self, db: &mut Db) -> BoxStream<'_, Result<Row, sqlx::Error>> {
+        match db.handle() {
+            Handle::Sqlite(db) => value::to_sqlite(self.sql.sqlite, self.values).fetch(db).map_ok(Row::Sqlite).boxed(),
+            Handle::Postgres(db) => {
+                value::to_postgres(self.sql.postgres, self.values).fetch(db).map_ok(Row::Postgres).boxed()
+            }
+        }
+    }
+}
+
+/// A statement of which the first column counts.
+pub(crate) struct Scalar<T> {
+    query: Query,
+    column: PhantomData<fn() -> T>,
+}
+
+/// A statement of which the first column counts.
+pub(crate) fn query_scalar<T>(sql: impl Into<Sql>) -> Scalar<T> {
+    Scalar { query: query(sql), column: PhantomData }
+}
+
+impl<T: for<'r> Get<'r>> Scalar<T> {
+    /// Binds the next parameter.
+    pub(crate) fn bind(mut self, value: impl Into<Value>) -> Self {
+        self.query = self.query.bind(value);
+        self
+    }
+
+    pub(crate) async fn fetch_all(self, db: &mut Db) -> Result<Vec<T>, sqlx::Error> {
+        self.query.fetch_all(db).await?.iter().map(|row| row.try_get(0_usize)).collect()
+    }
+
+    pub(crate) async fn fetch_optional(self, db: &mut Db) -> Result<Option<T>, sqlx::Error> {
+        self.query.fetch_optional(db).await?.map(|row| row.try_get(0_usize)).transpose()
+    }
+
+    pub(crate) async fn fetch_one(self, db: &mut Db) -> Result<T, sqlx::Error> {
+        self.query.fetch_one(db).await?.try_get(0_usize)
+    }
+}

@@ -1,0 +1,84 @@
+//! What is bound to statements.
+
+use bytes::Bytes;
+use sqlx::postgres::PgArguments;
+use sqlx::query::Query;
+use sqlx::sqlite::SqliteArguments;
+use sqlx::{Postgres, SqlStr, Sqlite};
+
+/// A parameter's value. Truth is the number 1 or 0, as in the tables.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Value {
+    Int(Option<i64>),
+    Real(Option<f64>),
+    Text(Option<String>),
+    Blob(Bytes),
+    /// For SQLite a JSON list, for `json_each`; for PostgreSQL `text[]`.
+    Texts(Vec<String>),
+    /// For PostgreSQL only.
+    Ints(Vec<i64>),
+    /// For PostgreSQL only.
+    Blobs(Vec<Bytes>),
+}
+
+macro_rules! from {
+    ($($type:ty => |$value:ident| $made:expr;)*) => {
+        $(impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $made
+            }
+        })*
+    };
+}
+
+from! {
+    i64 => |value| Self::Int(Some(value));
+    u32 => |value| Self::Int(Some(value.into()));
+    bool => |value| Self::Int(Some(value.into()));
+    Option<i64> => |value| Self::Int(value);
+    Option<bool> => |value| Self::Int(value.map(i64::from));
+    f64 => |value| Self::Real(Some(value));
+    Option<f64> => |value| Self::Real(value);
+    String => |value| Self::Text(Some(value));
+    &str => |value| Self::Text(Some(value.to_owned()));
+    &String => |value| Self::Text(Some(value.clone()));
+    Option<String> => |value| Self::Text(value);
+    &Option<String> => |value| Self::Text(value.clone());
+    Option<&str> => |value| Self::Text(value.map(str::to_owned));
+    Vec<u8> => |value| Self::Blob(value.into());
+    Bytes => |value| Self::Blob(value);
+    Vec<String> => |value| Self::Texts(value);
+    Vec<i64> => |value| Self::Ints(value);
+    Vec<Bytes> => |value| Self::Blobs(value);
+}
+
+pub(super) fn to_sqlite(sql: SqlStr, values: Vec<Value>) -> Query<'static, Sqlite, SqliteArguments> {
+    values.into_iter().fold(sqlx::query(sql), |query, value| match value {
+        Value::Int(value) => query.bind(value),
+        Value::Real(value) => query.bind(value),
+        Value::Text(value) => query.bind(value),
+        Value::Blob(value) => query.bind(value.to_vec()),
+        Value::Texts(values) => query.bind(serde_json::Value::from(values).to_string()),
+        Value::Ints(values) => query.bind(serde_json::Value::from(values).to_string()),
+        // SQLite has no lists; a null shows it at once.
+        Value::Blobs(_) => query.bind(None::<Vec<u8>>),
+    })
+}
+
+pub(super) fn to_postgres(sql: SqlStr, values: Vec<Value>) -> Query<'static, Postgres, PgArguments> {
+    values.into_iter().fold(sqlx::query(sql), |query, value| match value {
+        Value::Int(value) => query.bind(value),
+        Value::Real(value) => query.bind(value),
+        Value::Text(value) => query.bind(value.map(without_nul)),
+        Value::Blob(value) => query.bind(&value[..]),
+        Value::Texts(values) => query.bind(values.into_iter().map(without_nul).collect::<Vec<_>>()),
+        Value::Ints(values) => query.bind(values),
+        Value::Blobs(values) => query.bind(values.iter().map(|value| &value[..]).collect::<Vec<_>>()),
+    })
+}
+
+/// PostgreSQL's texts hold every character but this one. JSON writes it as `\u0000`, so no message has it; elsewhere it is shown as
+/// what cannot be shown.
+pub(crate) fn without_nul(text: String) -> String {
+    if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text }
+}

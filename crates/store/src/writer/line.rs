@@ -1,0 +1,73 @@
+//! The writer's line to its database: how a transaction begins and ends.
+
+use crate::StoreError;
+use crate::postgres;
+use crate::sql::{self, Db};
+use std::time::Duration;
+
+/// The connection that writes.
+pub(crate) enum Line {
+    /// The process has the file for itself.
+    Sqlite(Db),
+    /// Others write too, and the connection may be lost.
+    Postgres(Box<postgres::Line>),
+}
+
+impl Line {
+    /// Begins a transaction. From then on nobody else writes.
+    pub(super) async fn begin(&mut self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(db) => Ok(sql::query("BEGIN IMMEDIATE").execute(db).await.map(drop)?),
+            Self::Postgres(line) => line.begin().await,
+        }
+    }
+
+    /// The connection, within a transaction.
+    pub(super) fn db(&mut self) -> Result<&mut Db, StoreError> {
+        match self {
+            Self::Sqlite(db) => Ok(db),
+            Self::Postgres(line) => line.db(),
+        }
+    }
+
+    /// How long the jobs of a transaction may take; a file answers always.
+    pub(super) fn patience(&self) -> Option<Duration> {
+        match self {
+            Self::Sqlite(_) => None,
+            Self::Postgres(_) => Some(postgres::PATIENCE),
+        }
+    }
+
+    /// Ends the transaction: what was written is there, or the error says that it is not.
+    pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
+        match self {
+            Self::Sqlite(db) => {
+                let committed = sql::query("COMMIT").execute(db).await;
+                if committed.is_err() {
+                    self.roll_back().await;
+                }
+                Ok(committed.map(drop)?)
+            }
+            Self::Postgres(line) => line.commit().await,
+        }
+    }
+
+    /// Ends the transaction: nothing was written.
+    pub(super) async fn roll_back(&mut self) {
+        match self {
+            // Fails when SQLite has rolled back by itself, which a full disk can make it do.
+            Self::Sqlite(db) => {
+                let _ = sql::query("ROLLBACK").execute(db).await;
+            }
+            Self::Postgres(line) => line.roll_back().await,
+        }
+    }
+
+    /// Closes the connection, which folds SQLite's WAL into the file.
+    pub(super) async fn close(self) -> Result<(), sqlx::Error> {
+        match self {
+            Self::Sqlite(db) => db.close().await,
+            Self::Postgres(line) => line.close().await,
+        }
+    }
+}

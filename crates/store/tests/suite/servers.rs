@@ -1,0 +1,193 @@
+//! What goes wrong around a database server: connections are lost, other writers are in the way or frozen, many start at once.
+
+use crate::support::{Outsider, begin, branch, submission, turn};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use store::{Begun, Store, StoreError};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{UnixListener, UnixStream};
+
+/// Ends the connections of a store, as a restart of the server does.
+const TERMINATE: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND pid <> pg_backend_pid()";
+
+/// F13 (a): nobody notices, neither readers nor writers.
+#[tokio::test]
+async fn lost_connections_are_opened_again() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let store = Store::open(&url).await.unwrap();
+    let mut outsider = Outsider::connect(&url).await;
+    for round in 0..4 {
+        turn(&store, &format!("c{round}"), &format!("m{round}"), None, 1).await;
+        assert!(outsider.number(TERMINATE).await > 0);
+        // The pool tries what it has not used for a while; here nothing has been idle for so long.
+        let read = store.conversation("ada", "c0").await;
+        assert!(matches!(read, Ok(Some(_)) | Err(StoreError::Unavailable(_))), "{read:?}");
+    }
+    turn(&store, "last", "last", None, 1).await;
+    assert_eq!(store.open_runs().await.unwrap(), []);
+}
+
+/// F13: a connection that is lost in the middle of a transaction fails its writes, which are not there.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_write_that_is_cut_off_is_told_to_have_failed() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let store = Store::open(&url).await.unwrap();
+    let (mut holder, mut outsider) = (Outsider::connect(&url).await, Outsider::connect(&url).await);
+    holder.execute("BEGIN; LOCK TABLE conversations").await;
+    let write = tokio::spawn({
+        let store = store.clone();
+        async move { store.begin_run("ada", submission("c", "m", None, 1)).await }
+    });
+    let waiting = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE wait_event = 'relation' AND datname = current_database()";
+    while outsider.number(waiting).await == 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let failed = write.await.unwrap();
+    assert!(matches!(failed, Err(StoreError::Unavailable(_))), "{failed:?}");
+    holder.execute("ROLLBACK").await;
+    assert_eq!(store.conversation("ada", "c").await, Ok(None));
+    assert_eq!(begin(&store, "c", "m", None, 1).await, 1);
+}
+
+/// F13 (c): the reply to a commit is lost. What became of it is found out: it worked, so that is what the caller is told.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_without_a_reply_counts_if_it_came_through() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let cut = Arc::new(AtomicBool::new(false));
+    let (_, way) = url.split_once('@').unwrap();
+    let (server, database) = way.split_once('/').unwrap();
+    relay(folder.path(), &server.replace("%2F", "/"), cut.clone());
+    let own = folder.path().to_str().unwrap().replace('/', "%2F");
+    let relayed = format!("postgres://ada:{}@{own}/{database}", test_postgres::PASSWORD);
+    let store = Store::open(&relayed).await.unwrap();
+    cut.store(true, Ordering::Relaxed);
+    assert_eq!(begin(&store, "c", "m", None, 1).await, 1);
+    assert!(!cut.load(Ordering::Relaxed), "a reply was kept back");
+    assert_eq!(branch(&Store::open(&url).await.unwrap(), "c").await, "m=text of m | a-m");
+}
+
+/// A socket that leads to the server's. Once `cut` says so, it hands on a commit and ends the connection instead of handing on the
+/// reply.
+fn relay(folder: &Path, server: &str, cut: Arc<AtomicBool>) {
+    const SOCKET: &str = ".s.PGSQL.5432";
+    let listener = UnixListener::bind(folder.join(SOCKET)).unwrap();
+    let server = Path::new(server).join(SOCKET);
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let server = UnixStream::connect(&server).await.unwrap();
+            let (mut from_client, mut to_client) = client.into_split();
+            let (mut from_server, mut to_server) = server.into_split();
+            let back = tokio::spawn(async move { tokio::io::copy(&mut from_server, &mut to_client).await });
+            let cut = cut.clone();
+            tokio::spawn(async move {
+                let mut bytes = [0; 16384];
+                while let Ok(count @ 1..) = from_client.read(&mut bytes).await {
+                    let commits = bytes[..count].windows(6).any(|word| word == b"COMMIT");
+                    let cuts = commits && cut.swap(false, Ordering::Relaxed);
+                    if cuts {
+                        back.abort();
+                    }
+                    if to_server.write_all(&bytes[..count]).await.is_err() || cuts {
+                        // The server is to read it before it sees the end.
+                        tokio::time::sleep(Duration::from_millis(300)).await;
+                        return;
+                    }
+                }
+            });
+        }
+    });
+}
+
+/// The same where the commit did not come through, because its connection was ended before: it is told to have failed, and has.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_commit_that_was_cut_off_is_told_to_have_failed() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let store = Store::open(&url).await.unwrap();
+    let mut outsider = Outsider::connect(&url).await;
+    outsider
+        .execute(
+            "CREATE FUNCTION slowly() RETURNS trigger LANGUAGE plpgsql AS $$
+             BEGIN PERFORM pg_sleep(3); RETURN NULL; END $$;
+             CREATE CONSTRAINT TRIGGER slowly AFTER INSERT ON folders DEFERRABLE INITIALLY DEFERRED
+             FOR EACH ROW EXECUTE FUNCTION slowly();",
+        )
+        .await;
+    let add = tokio::spawn({
+        let store = store.clone();
+        let folder = wire::order::Folder { id: "f".to_owned(), name: "folder".to_owned() };
+        async move { store.add_folder("ada", folder, 1).await }
+    });
+    let committing = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    while outsider.number(committing).await == 0 {
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let failed = add.await.unwrap();
+    let expected = StoreError::Unavailable("the connection was lost; nothing was written".to_owned());
+    assert_eq!(failed, Err(expected));
+    assert_eq!(store.folders("ada").await, Ok(Vec::new()));
+}
+
+/// Writers of two servers take turns: epochs, the audit log's head and bounds on numbers of rows hold over both.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn two_servers_write_one_after_the_other() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let stores = futures::future::join_all((0..3).map(|_| Store::open(&url))).await;
+    let stores: Vec<_> = stores.into_iter().map(Result::unwrap).collect();
+    // F19: one submission, sent to all of them at once.
+    let tries = (0..30).map(|number| stores[number % 3].begin_run("ada", submission("c", "m", None, 1)));
+    let begun = futures::future::join_all(tries).await;
+    let started = begun.iter().filter(|begun| matches!(begun, Ok(Begun::Started { epoch: 1 }))).count();
+    let known = begun.iter().filter(|begun| matches!(begun, Ok(Begun::Duplicate { active: true, .. }))).count();
+    assert_eq!((started, known), (1, 29), "{begun:?}");
+    let folders = (0..150).map(|number| {
+        let folder = wire::order::Folder { id: format!("f{number}"), name: "folder".to_owned() };
+        stores[number % 3].add_folder("ada", folder, 1)
+    });
+    let added = futures::future::join_all(folders).await;
+    assert_eq!(added.iter().filter(|added| **added == Ok(true)).count(), 100);
+    assert_eq!(branch(&stores[2], "c").await, "m=text of m | a-m");
+}
+
+/// A server that is frozen in the middle of a transaction keeps the others waiting for seconds, not for as long as it is frozen.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frozen_writer_lets_go() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let store = Store::open(&url).await.unwrap();
+    let mut frozen = Outsider::connect(&url).await;
+    let turn = "SELECT pg_advisory_xact_lock(hashtextextended('chatwright ' || current_schema(), 0))";
+    frozen.execute(&format!("SET idle_in_transaction_session_timeout = '5s'; BEGIN; {turn}")).await;
+    let begun = Instant::now();
+    begin(&store, "c", "m", None, 1).await;
+    let waited = begun.elapsed();
+    assert!(waited > Duration::from_secs(3) && waited < Duration::from_secs(9), "{waited:?}");
+}
+
+/// F37: of many that start together one migrates, and all of them open. A newer schema is refused.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn many_open_a_new_database_at_once() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let opened = futures::future::join_all((0..6).map(|_| Store::open(&url))).await;
+    for (number, store) in opened.into_iter().map(Result::unwrap).enumerate() {
+        turn(&store, &format!("c{number}"), &format!("m{number}"), None, 1).await;
+        store.close().await;
+    }
+    let mut outsider = Outsider::connect(&url).await;
+    outsider.execute("INSERT INTO _sqlx_migrations VALUES (9001, 'later', now(), true, '\\x00', 0)").await;
+    let error = Store::open(&url).await.err().unwrap().to_string();
+    assert!(error.ends_with("a newer version of Chatwright wrote it (schema 9001); start that version"), "{error}");
+    assert!(!error.contains(test_postgres::PASSWORD), "{error}");
+}
+
+/// What cannot be opened is refused with one line that keeps the secret.
+#[tokio::test]
+async fn what_cannot_be_opened() {
+    let Some(url) = test_postgres::address("postgres", "s3cret-but-wrong") else { return };
+    let error = Store::open(&url).await.err().unwrap().to_string();
+    assert!(error.starts_with("cannot open the database postgres at /"), "{error}");
+    assert!(error.contains("password authentication failed") && !error.contains("s3cret"), "{error}");
+}
