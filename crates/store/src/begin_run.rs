@@ -90,8 +90,8 @@ const ADVANCE_CONVERSATION: &str = "
 
 const INSERT_RUN: &str = "
     INSERT INTO runs
-        (id, conversation_id, submission_key, message_id, epoch, status, started_at, lease_until, events_after)
-    VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8)";
+        (id, conversation_id, submission_key, message_id, epoch, status, started_at, lease_until, events_after, replica)
+    VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, $8, $9)";
 
 impl Store {
     /// Stores a submission and opens its run, or says why not.
@@ -100,7 +100,7 @@ impl Store {
     /// [`StoreError::NotFound`] for a conversation of another owner, a deleted one, or an update of an unknown message,
     /// [`StoreError::Invalid`] when an id is in use or a parent is not in the conversation.
     pub async fn begin_run(&self, owner: &str, begin: BeginRun) -> Result<Begun, StoreError> {
-        let prepared = Prepared::new(owner, begin)?;
+        let prepared = Prepared::new(owner, begin, self.own_id())?;
         self.write(move |db| Box::pin(prepared.store(db))).await
     }
 }
@@ -111,13 +111,15 @@ struct Prepared {
     begin: BeginRun,
     inserted: Vec<String>,
     updated: Vec<String>,
+    /// The server that drives the run.
+    replica: Option<String>,
 }
 
 impl Prepared {
-    fn new(owner: &str, begin: BeginRun) -> Result<Self, StoreError> {
+    fn new(owner: &str, begin: BeginRun, replica: Option<String>) -> Result<Self, StoreError> {
         let inserted = begin.insert.iter().map(|new| body::encode(&new.message)).collect::<Result<_, _>>()?;
         let updated = begin.update.iter().map(body::encode).collect::<Result<_, _>>()?;
-        Ok(Self { owner: owner.to_owned(), begin, inserted, updated })
+        Ok(Self { owner: owner.to_owned(), begin, inserted, updated, replica })
     }
 
     async fn store(mut self, db: &mut Db) -> Result<Begun, StoreError> {
@@ -217,6 +219,7 @@ impl Prepared {
             .bind(begin.now)
             .bind(begin.lease_until)
             .bind(events_after)
+            .bind(&self.replica)
             .execute(db)
             .await?;
         Ok(())

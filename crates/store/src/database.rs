@@ -1,18 +1,24 @@
 //! An open database of either kind, and what opening the two has in common.
 
 use crate::StoreError;
+use crate::postgres::Shared;
 use crate::sql::Db;
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgPool;
 use sqlx::sqlite::SqlitePool;
+use std::sync::Arc;
 
 /// An open database.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
+    /// This server among others, where there may be others.
+    pub(crate) shared: Option<Arc<Shared>>,
+    /// What holds locks over all servers, where there may be others.
+    pub(crate) locks: Option<PgPool>,
 }
 
 /// Connections that cannot write.

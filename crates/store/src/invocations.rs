@@ -1,6 +1,6 @@
 //! Table `invocations`: questions of programs and what came of them.
 
-use crate::sql::{self, Row};
+use crate::sql::{self, Row, Sql};
 use crate::{Step, Store, StoreError, steps};
 use serde_json::Value;
 use wire::invoke::{Invocation, InvocationStatus};
@@ -9,15 +9,20 @@ use wire::invoke::{Invocation, InvocationStatus};
 const MAX_ROWS: u32 = 100;
 
 const INSERT: &str = "
-    INSERT INTO invocations (id, owner, agent_id, status, created_at) VALUES ($1, $2, $3, 'running', $4)";
+    INSERT INTO invocations (id, owner, agent_id, status, created_at, replica) VALUES ($1, $2, $3, 'running', $4, $5)";
 
 /// Only a running one ends.
 const FINISH: &str = "
     UPDATE invocations SET status = $2, output = $3, error = $4, usage = $5, ended_at = $6
     WHERE id = $1 AND status = 'running'";
 
-const ABANDON: &str = "
-    UPDATE invocations SET status = 'failed', error = $1, ended_at = $2 WHERE status = 'running'";
+/// Those of servers that are gone; where there is one server, all.
+const ABANDON: Sql = Sql::pair(
+    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2 WHERE status = 'running'",
+    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2
+     WHERE status = 'running'
+        AND NOT EXISTS (SELECT 1 FROM replicas p WHERE p.id = invocations.replica AND p.alive_until >= now_ms())",
+);
 
 const LIST: &str = "
     SELECT id, agent_id, status, output, error, created_at FROM invocations
@@ -52,9 +57,10 @@ impl Store {
     /// The database failed.
     pub async fn begin_invocation(&self, owner: &str, id: &str, agent_id: &str, now: i64) -> Result<(), StoreError> {
         let (owner, id, agent_id) = (owner.to_owned(), id.to_owned(), agent_id.to_owned());
+        let own = self.own_id();
         self.write(move |db| {
             Box::pin(async move {
-                sql::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).execute(db).await?;
+                sql::query(INSERT).bind(id).bind(owner).bind(agent_id).bind(now).bind(own).execute(db).await?;
                 Ok(())
             })
         })
@@ -83,7 +89,7 @@ impl Store {
         .await
     }
 
-    /// Ends all that are running, of all owners: for recovery, never for a request.
+    /// Ends all that are running and that no server answers any more, of all owners: for recovery, never for a request.
     ///
     /// # Errors
     /// The database failed.

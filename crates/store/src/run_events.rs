@@ -67,10 +67,12 @@ const INSERT_LISTS: &str = "
     SELECT r.no, v.first_seq, v.last_seq, v.frames
     FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bytea[])
             WITH ORDINALITY v (id, epoch, first_seq, last_seq, frames, place)
-        JOIN runs r ON r.id = v.id AND r.epoch = v.epoch AND r.status = 'running'
+        JOIN runs r ON r.id = v.id AND r.epoch = v.epoch AND r.status = 'running' AND r.replica IS NOT DISTINCT FROM $6
     ORDER BY v.place";
 
-const ACTIVE: &str = "SELECT EXISTS (SELECT 1 FROM runs WHERE id = $1 AND epoch = $2 AND status = 'running')";
+const ACTIVE: &str = "
+    SELECT EXISTS (
+        SELECT 1 FROM runs WHERE id = $1 AND epoch = $2 AND status = 'running' AND replica IS NOT DISTINCT FROM $3)";
 
 /// Walks the stripes of the journal in which the run has events (see the migration).
 macro_rules! events {
@@ -145,7 +147,17 @@ impl Store {
         if batches.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(move |db| Box::pin(append(db, batches))).await
+        let (own, shared) = (self.own_id(), self.database.shared.clone());
+        self.write(move |db| {
+            Box::pin(async move {
+                if let Some(shared) = shared {
+                    let ids: Vec<_> = batches.iter().map(|batch| batch.run_id.as_str()).collect();
+                    shared.tell_runs(db, &ids).await?;
+                }
+                append(db, batches, own).await
+            })
+        })
+        .await
     }
 
     /// The events of a run after number `after_seq`, in order, at most `limit` (and [`MAX_EVENTS`]) rows. The first row
@@ -189,20 +201,25 @@ impl Store {
     }
 }
 
-async fn append(db: &mut Db, batches: Vec<JournalBatch>) -> Result<Vec<String>, StoreError> {
+/// Appends within the writer's transaction, for the server with this id.
+pub(crate) async fn append(
+    db: &mut Db,
+    batches: Vec<JournalBatch>,
+    own: Option<String>,
+) -> Result<Vec<String>, StoreError> {
     let mut fenced = BTreeSet::new();
     for rows in batches.chunks(MAX_ROWS) {
-        let inserted = insert_rows(db, rows).await?;
+        let inserted = insert_rows(db, rows, &own).await?;
         if inserted < rows.len() as u64 {
-            find_fenced(db, rows, &mut fenced).await?;
+            find_fenced(db, rows, &own, &mut fenced).await?;
         }
     }
     Ok(fenced.into_iter().collect())
 }
 
-async fn insert_rows(db: &mut Db, rows: &[JournalBatch]) -> Result<u64, StoreError> {
+async fn insert_rows(db: &mut Db, rows: &[JournalBatch], own: &Option<String>) -> Result<u64, StoreError> {
     if db.is_postgres() {
-        return insert_lists(db, rows).await;
+        return insert_lists(db, rows, own).await;
     }
     // The smallest power of two that holds them.
     let sql = &INSERTS[rows.len().next_power_of_two().trailing_zeros() as usize];
@@ -218,20 +235,26 @@ async fn insert_rows(db: &mut Db, rows: &[JournalBatch]) -> Result<u64, StoreErr
     Ok(query.execute(db).await?.rows_affected())
 }
 
-async fn insert_lists(db: &mut Db, rows: &[JournalBatch]) -> Result<u64, StoreError> {
+async fn insert_lists(db: &mut Db, rows: &[JournalBatch], own: &Option<String>) -> Result<u64, StoreError> {
     let numbers = |of: fn(&JournalBatch) -> u64| rows.iter().map(|row| of(row).cast_signed()).collect::<Vec<_>>();
     let query = sql::query(INSERT_LISTS)
         .bind(rows.iter().map(|row| row.run_id.clone()).collect::<Vec<_>>())
         .bind(numbers(|row| row.epoch))
         .bind(numbers(|row| row.first_seq))
         .bind(numbers(|row| row.last_seq))
-        .bind(rows.iter().map(|row| row.frames.clone()).collect::<Vec<_>>());
+        .bind(rows.iter().map(|row| row.frames.clone()).collect::<Vec<_>>())
+        .bind(own);
     Ok(query.execute(db).await?.rows_affected())
 }
 
-async fn find_fenced(db: &mut Db, rows: &[JournalBatch], fenced: &mut BTreeSet<String>) -> Result<(), StoreError> {
+async fn find_fenced(
+    db: &mut Db,
+    rows: &[JournalBatch],
+    own: &Option<String>,
+    fenced: &mut BTreeSet<String>,
+) -> Result<(), StoreError> {
     for row in rows {
-        let find = sql::query_scalar(ACTIVE).bind(&row.run_id).bind(row.epoch.cast_signed());
+        let find = sql::query_scalar(ACTIVE).bind(&row.run_id).bind(row.epoch.cast_signed()).bind(own);
         let active: bool = find.fetch_one(&mut *db).await?;
         if !active {
             fenced.insert(row.run_id.clone());

@@ -2,7 +2,7 @@
 
 use crate::messages::set_body;
 use crate::sql::{self, Db, Row, Sql};
-use crate::{AuditEntry, Step, Store, StoreError, audit, body, run_events, steps};
+use crate::{AuditEntry, JournalBatch, Step, Store, StoreError, audit, body, run_events, steps};
 use wire::UiMessage;
 use wire::api::Usage;
 
@@ -81,10 +81,13 @@ pub struct OpenRun {
     pub lease_until: i64,
 }
 
-const FIND: &str = "SELECT conversation_id, message_id, status FROM runs WHERE id = $1 AND epoch = $2";
+/// Only whoever drives it ends it.
+const FIND: &str = "
+    SELECT conversation_id, message_id, status FROM runs
+    WHERE id = $1 AND epoch = $2 AND replica IS NOT DISTINCT FROM $3";
 
 const CLOSE: &str = "
-    UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6 WHERE id = $1";
+    UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6, last_seq = $7 WHERE id = $1";
 
 const TOUCH: &str = "
     UPDATE conversations
@@ -105,10 +108,16 @@ const OF_MESSAGE: &str = "
     SELECT r.id FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND c.id = $2 AND r.message_id = $3 ORDER BY r.epoch DESC LIMIT 1";
 
-const OPEN: &str = "
-    SELECT c.owner, c.agent_id, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
-    FROM runs r JOIN conversations c ON c.id = r.conversation_id
-    WHERE r.status = 'running'";
+/// What an [`OpenRun`] is made of.
+macro_rules! open_columns {
+    () => {
+        "c.owner, c.agent_id, r.conversation_id, r.id, r.epoch, r.message_id, r.lease_until
+         FROM runs r JOIN conversations c ON c.id = r.conversation_id"
+    };
+}
+pub(crate) use open_columns;
+
+const OPEN: &str = concat!("SELECT ", open_columns!(), " WHERE r.status = 'running'");
 
 impl Store {
     /// Closes a run and stores its message. The same end reported again, after an answer that was lost, is fine.
@@ -116,8 +125,27 @@ impl Store {
     /// # Errors
     /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing is stored then.
     pub async fn finish_run(&self, finish: FinishRun) -> Result<(), StoreError> {
+        self.finish_run_with(finish, None).await
+    }
+
+    /// The same with the run's last events, so that the journal has all of them and other servers can tell them.
+    ///
+    /// # Errors
+    /// As [`Store::finish_run`].
+    pub async fn finish_run_with(&self, finish: FinishRun, last: Option<JournalBatch>) -> Result<(), StoreError> {
         let body = body::encode(&finish.message)?;
-        self.write(move |db| Box::pin(close(db, finish, body))).await
+        let (own, shared) = (self.own_id(), self.database.shared.clone());
+        self.write(move |db| {
+            Box::pin(async move {
+                let run_id = finish.run_id.clone();
+                close(db, finish, body, last, own).await?;
+                match shared {
+                    Some(shared) => shared.tell_runs(db, &[run_id.as_str()]).await,
+                    None => Ok(()),
+                }
+            })
+        })
+        .await
     }
 
     /// Moves the leases of runs that are still active to `until` (Unix time, milliseconds).
@@ -183,8 +211,14 @@ impl Store {
     }
 }
 
-async fn close(db: &mut Db, finish: FinishRun, body: String) -> Result<(), StoreError> {
-    let find = sql::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed());
+async fn close(
+    db: &mut Db,
+    finish: FinishRun,
+    body: String,
+    last: Option<JournalBatch>,
+    own: Option<String>,
+) -> Result<(), StoreError> {
+    let find = sql::query(FIND).bind(&finish.run_id).bind(finish.epoch.cast_signed()).bind(own.clone());
     let row = find.fetch_optional(&mut *db).await?.ok_or(StoreError::Fenced)?;
     match row.try_get::<&str>("status")? {
         "running" => {}
@@ -195,6 +229,10 @@ async fn close(db: &mut Db, finish: FinishRun, body: String) -> Result<(), Store
     if message_id != finish.message.id {
         return Err(StoreError::Invalid("the message is not the one that the run writes"));
     }
+    let last_seq = last.as_ref().map(|last| last.last_seq.cast_signed());
+    if let Some(last) = last {
+        run_events::append(db, vec![last], own).await?;
+    }
     let events_until: i64 = sql::query_scalar(run_events::LAST_NO).fetch_one(&mut *db).await?;
     sql::query(CLOSE)
         .bind(finish.run_id)
@@ -203,6 +241,7 @@ async fn close(db: &mut Db, finish: FinishRun, body: String) -> Result<(), Store
         .bind(finish.usage.and_then(|usage| serde_json::to_string(&usage).ok()))
         .bind(finish.error)
         .bind(events_until)
+        .bind(last_seq)
         .execute(&mut *db)
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;
@@ -211,7 +250,7 @@ async fn close(db: &mut Db, finish: FinishRun, body: String) -> Result<(), Store
     steps::append(db, finish.steps).await
 }
 
-fn open_run(row: &Row) -> Result<OpenRun, StoreError> {
+pub(crate) fn open_run(row: &Row) -> Result<OpenRun, StoreError> {
     Ok(OpenRun {
         owner: row.try_get("owner")?,
         conversation_id: row.try_get("conversation_id")?,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 /// A handle on the database; cheap to clone. The functions that concern a table are in that table's file.
 #[derive(Clone)]
 pub struct Store {
-    database: Database,
+    pub(crate) database: Database,
 }
 
 impl Store {
@@ -56,6 +56,12 @@ impl Store {
     /// Finishes what is queued and closes all connections; a database file is whole without its `-wal` file then. Later
     /// calls of any handle fail with [`StoreError::Closed`].
     pub async fn close(&self) {
+        if let Some(shared) = &self.database.shared {
+            shared.close();
+        }
+        if let Some(locks) = &self.database.locks {
+            locks.close().await;
+        }
         self.database.readers.close().await;
         self.database.writer.close().await;
     }

@@ -38,10 +38,11 @@ const START: &str = "
     SELECT r.conversation_id, $3, r.no, $4, $5, $6
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND r.id = $2 AND r.status = 'running' AND c.deleted_at IS NULL
+        AND r.replica IS NOT DISTINCT FROM $7
     ON CONFLICT (conversation_id, call_id) DO NOTHING";
 
 const RUN_STATUS: &str = "
-    SELECT r.status FROM runs r JOIN conversations c ON c.id = r.conversation_id
+    SELECT r.status, r.replica FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND r.id = $2 AND c.deleted_at IS NULL";
 
 /// Also after the run ended: that a tool has had its effect is worth knowing then, too.
@@ -72,11 +73,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
         let (call_id, name, input) = (call_id.to_owned(), name.to_owned(), input.to_string());
+        let own = self.own_id();
         self.write(move |db| {
             Box::pin(async move {
                 let start = sql::query(START).bind(&owner).bind(&run_id).bind(call_id).bind(name);
-                let done = start.bind(input).bind(now).execute(&mut *db).await?;
-                if done.rows_affected() > 0 { Ok(()) } else { Err(refusal(db, owner, run_id).await?) }
+                let done = start.bind(input).bind(now).bind(&own).execute(&mut *db).await?;
+                if done.rows_affected() > 0 { Ok(()) } else { Err(refusal(db, owner, run_id, own).await?) }
             })
         })
         .await
@@ -136,11 +138,9 @@ impl Store {
 }
 
 /// Why a call could not be entered.
-async fn refusal(db: &mut Db, owner: String, run_id: String) -> Result<StoreError, StoreError> {
-    let status: Option<String> = sql::query_scalar(RUN_STATUS).bind(owner).bind(run_id).fetch_optional(db).await?;
-    Ok(match status.as_deref() {
-        None => StoreError::NotFound,
-        Some("running") => StoreError::AlreadyStarted,
-        Some(_) => StoreError::Fenced,
-    })
+async fn refusal(db: &mut Db, owner: String, run_id: String, own: Option<String>) -> Result<StoreError, StoreError> {
+    let find = sql::query(RUN_STATUS).bind(owner).bind(run_id);
+    let Some(run) = find.fetch_optional(db).await? else { return Ok(StoreError::NotFound) };
+    let is_driven = run.try_get::<&str>("status")? == "running" && run.try_get::<Option<String>>("replica")? == own;
+    Ok(if is_driven { StoreError::AlreadyStarted } else { StoreError::Fenced })
 }

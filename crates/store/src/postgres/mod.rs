@@ -2,8 +2,14 @@
 
 mod error;
 mod line;
+mod locks;
 mod open;
+mod shared;
 
 pub(crate) use error::{is_lost, store_error};
 pub(crate) use line::{Line, PATIENCE};
+pub use locks::Lock;
+pub(crate) use locks::lock;
 pub(crate) use open::{is_url, open, open_existing};
+pub(crate) use shared::Shared;
+pub use shared::{Listener, News};

@@ -1,6 +1,7 @@
 //! Opens a database: the right server, connections with the promised settings, the right schema.
 
-use super::{Line, is_lost};
+use super::shared::Shared;
+use super::{Line, is_lost, locks};
 use crate::StoreError;
 use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
 use crate::writer::{self, Writer};
@@ -8,7 +9,7 @@ use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
 use sqlx::{ConnectOptions, Connection, PgConnection};
 use std::str::FromStr;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -26,7 +27,7 @@ const MIN_VERSION: i32 = 130_000;
 const READERS: u32 = 8;
 
 /// How long a caller waits for one of them, and a start for a server that is starting, too.
-const WAIT: Duration = Duration::from_secs(5);
+pub(super) const WAIT: Duration = Duration::from_secs(5);
 
 /// A connection that nobody used for so long is tried before it is used.
 const TRIED_AFTER: Duration = Duration::from_secs(5);
@@ -93,9 +94,12 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         first.close().await?;
         let writes = ground.writer(options.clone());
         let connection = writes.connect().await?;
-        let readers = readers(options).await?;
+        let readers = readers(options.clone()).await?;
         let line = writer::Line::Postgres(Box::new(Line::new(writes, ground.turn, connection)));
-        Ok(Database { writer: Writer::start(line), readers: Readers::Postgres(readers) })
+        let shared = Shared::start(ground.replica, ground.turn, options.clone());
+        let locks = locks::pool(options.options([STATEMENT, LOCK]));
+        let (readers, shared, locks) = (Readers::Postgres(readers), Some(Arc::new(shared)), Some(locks));
+        Ok(Database { writer: Writer::start(line), readers, shared, locks })
     };
     opened.await.map_err(|error| cannot_open(&shown, error))
 }
@@ -116,6 +120,8 @@ async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error
 /// What was found at the other end.
 struct Ground {
     turn: i64,
+    /// A new name for this server.
+    replica: String,
     synchronous_commit: String,
 }
 
@@ -123,7 +129,7 @@ const LOOK: &str = "
     SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS named,
         current_setting('server_encoding') AS encoding, current_schema() IS NOT NULL AS has_schema,
         current_setting('synchronous_commit') AS synchronous_commit,
-        hashtextextended('chatwright ' || coalesce(current_schema(), ''), 0) AS turn";
+        hashtextextended('chatwright ' || coalesce(current_schema(), ''), 0) AS turn, gen_random_uuid()::text AS replica";
 
 impl Ground {
     /// What the store rests on is read from the server, not assumed.
@@ -141,7 +147,11 @@ impl Ground {
         if !found.try_get::<bool, _>("has_schema")? {
             return Err(StoreError::Open("its search_path names no schema that is there".to_owned()));
         }
-        Ok(Self { turn: found.try_get("turn")?, synchronous_commit: found.try_get("synchronous_commit")? })
+        Ok(Self {
+            turn: found.try_get("turn")?,
+            replica: found.try_get("replica")?,
+            synchronous_commit: found.try_get("synchronous_commit")?,
+        })
     }
 
     /// Where commits are not waited for, an answer could be lost that was acknowledged; stricter settings stay.

@@ -49,7 +49,8 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         Some(_) => Readers::Sqlite(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
         None => Readers::Writer,
     };
-    Ok(Database { writer: Writer::start(Line::Sqlite(Db::Sqlite(connection))), readers })
+    let writer = Writer::start(Line::Sqlite(Db::Sqlite(connection)));
+    Ok(Database { writer, readers, shared: None, locks: None })
 }
 
 /// Connects. Of several processes that switch a new file to WAL at once, SQLite turns all but one away without waiting, whatever

@@ -14,6 +14,7 @@ mod journal;
 mod ledger;
 mod order;
 mod owners;
+mod replicas;
 mod runs;
 mod search;
 mod servers;
