@@ -7,6 +7,14 @@ impl Chat {
     pub fn stop_all_of(&self, user_id: &str) {
         let live = self.inner.registry.all().into_iter().filter(|run| run.identity.owner == user_id);
         live.for_each(|run| run.cancel.cancel());
+        if self.inner.store.is_shared() {
+            let (store, user_id) = (self.inner.store.clone(), user_id.to_owned());
+            self.inner.tasks.spawn(async move {
+                if let Err(error) = store.request_stop(&user_id, None).await {
+                    tracing::error!(%error, "other servers could not be asked to stop a user's answers");
+                }
+            });
+        }
     }
 
     /// Ends what is being written for users who are being deleted, and begins to take away what is theirs. What is not done when the

@@ -22,7 +22,7 @@ impl Inner {
     pub(crate) async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
         send::check_id("/id", id).map_err(|_| UserError::not_found())?;
         // What is read below must still hold when it is written.
-        let _turn = self.turns.take(id).await;
+        let _turn = self.turns.take(&self.store, id).await.map_err(errors::of_store)?;
         let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
         match change {

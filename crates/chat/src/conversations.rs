@@ -1,6 +1,6 @@
 //! The caller's conversations: the list, and one as it stands. `order` changes them.
 
-use crate::{Caller, Inner, errors};
+use crate::{Caller, Inner, errors, remote};
 use store::Cursor;
 use wire::api::{ActiveRun, ConversationList, ConversationSummary, ConversationView};
 use wire::order::ListFilter;
@@ -38,20 +38,26 @@ impl Inner {
         // The live run first: if it ends in between, the stored message is complete all the same.
         let live = self.registry.get(&caller.user_id, id);
         let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
-        let summary = conversation.ok_or_else(UserError::not_found)?.summary;
+        let conversation = conversation.ok_or_else(UserError::not_found)?;
+        let remote = remote::of(&self.store, &caller.user_id, &conversation).filter(|_| live.is_none());
+        let summary = conversation.summary;
         let mut branch = self.store.branch(&caller.user_id, id).await.map_err(errors::of_store)?;
-        if live.is_none() {
+        if live.is_none() && remote.is_none() {
             let expired = self.expire_when_opened(caller, &summary.agent_id, id, &mut branch).await;
             expired.map_err(errors::of_store)?;
         }
         let mut messages: Vec<_> = branch.into_iter().map(|stored| stored.message).collect();
         let live = live.filter(|live| messages.iter().any(|message| message.id == live.identity.message_id));
-        let active = live.filter(|_| summary.running).map(|live| {
-            let written = live.message();
+        let written = match (live.filter(|_| summary.running), remote) {
+            (Some(live), _) => Some((live.message(), live.identity.clone())),
+            (None, Some(run)) => Some((self.written_remote(&run, &summary.agent_id).await?, run)),
+            (None, None) => None,
+        };
+        let active = written.map(|(written, run)| {
             if let Some(message) = messages.iter_mut().find(|message| message.id == written.id) {
                 *message = written;
             }
-            ActiveRun { run_id: live.identity.run_id.clone(), message_id: live.identity.message_id.clone() }
+            ActiveRun { run_id: run.run_id, message_id: run.message_id }
         });
         messages.iter_mut().for_each(strip_private);
         let tree = self.tree(caller, id).await?;

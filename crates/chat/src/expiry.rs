@@ -77,7 +77,7 @@ impl Inner {
         if !branch.last().is_some_and(is_due) {
             return Ok(());
         }
-        let _turn = self.turns.take(conversation_id).await;
+        let _turn = self.turns.take(&self.store, conversation_id).await?;
         // It may have been answered while this waited for its turn.
         let mut stored = self.store.branch(&caller.user_id, conversation_id).await?;
         if let (Some(fresh), Some(last)) = (stored.last_mut(), branch.last_mut())

@@ -24,6 +24,8 @@ mod order;
 mod purge;
 mod quota;
 mod recover;
+mod remote;
+mod replica;
 mod run;
 mod send;
 mod settle;
@@ -173,6 +175,8 @@ pub(crate) struct Inner {
     turns: turns::Turns,
     invocations: invoke::Invocations,
     purge: AbortOnDropHandle<()>,
+    /// Where there may be other servers.
+    replica: Option<AbortOnDropHandle<()>>,
     tasks: TaskTracker,
     stopping: CancellationToken,
     max_runs: usize,
@@ -200,6 +204,7 @@ impl Chat {
         agents: Arc<dyn Agents>,
         max_runs: usize,
     ) -> Result<Self, StoreError> {
+        store.beat(LEASE).await?;
         recover::recover(&store).await?;
         store.abandon_invocations(invoke::ABANDONED, now()).await?;
         let registry = Arc::new(live::Registry::default());
@@ -207,6 +212,7 @@ impl Chat {
         purge::purge(&store, now()).await?;
         files::purge(&store, now()).await?;
         let purge = purge::start(store.clone());
+        let replica = replica::start(store.clone(), registry.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
         Ok(Self {
             inner: Arc::new(Inner {
@@ -217,6 +223,7 @@ impl Chat {
                 turns: turns::Turns::default(),
                 invocations: invoke::Invocations::default(),
                 purge,
+                replica,
                 tasks,
                 stopping,
                 max_runs,
@@ -251,12 +258,13 @@ impl Chat {
         conversation_id: &str,
         after: Option<&str>,
     ) -> Result<Option<Frames>, UserError> {
-        let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) else {
-            let known =
-                self.inner.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
-            return known.map(|_| None).ok_or_else(UserError::not_found);
-        };
         let store = self.inner.store.clone();
+        let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) else {
+            let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+            let known = known.ok_or_else(UserError::not_found)?;
+            let Some(run) = remote::of(&store, &caller.user_id, &known) else { return Ok(None) };
+            return self.inner.watch_remote(run, after).await.map(Some);
+        };
         Ok(Some(match after {
             None => watch::whole(store, run),
             Some(cursor) => watch::after(store, run, watch::Cursor::parse(cursor)),
@@ -272,8 +280,12 @@ impl Chat {
             run.cancel.cancel();
             return Ok(());
         }
-        let known = self.inner.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
-        known.map(|_| ()).ok_or_else(UserError::not_found)
+        let store = &self.inner.store;
+        let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        if remote::of(store, &caller.user_id, &known.ok_or_else(UserError::not_found)?).is_some() {
+            store.request_stop(&caller.user_id, Some(conversation_id)).await.map_err(errors::of_store)?;
+        }
+        Ok(())
     }
 
     /// The caller's conversations, the pinned ones first, each kind newest first, at most `limit` (1 to 100) at once; `cursor` is an
@@ -413,6 +425,13 @@ impl Chat {
     /// The second half: nothing is stored or read any more.
     pub async fn close(&self) {
         self.inner.purge.abort();
+        if let Some(replica) = &self.inner.replica {
+            replica.abort();
+        }
+        // Otherwise the others wait for the lease to end.
+        if let Err(error) = self.inner.store.leave().await {
+            tracing::warn!(%error, "the other servers could not be told that this one goes");
+        }
         self.inner.store.close().await;
     }
 }

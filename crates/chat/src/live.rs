@@ -172,6 +172,19 @@ impl LiveRun {
         self.changed.notify_waiters();
     }
 
+    /// What the journal does not have yet, with the events that will end the run: they are journaled where another server may tell them.
+    pub(crate) fn last_batch(&self, chunks: &[Chunk]) -> Option<JournalBatch> {
+        let (epoch, mut log) = (self.identity.epoch, self.log.lock());
+        let (first_seq, last) = (log.stored + 1, log.last());
+        let mut frames = if last >= first_seq { log.join(first_seq, last).to_vec() } else { Vec::new() };
+        for (seq, chunk) in (last + 1..).zip(chunks) {
+            frames.extend_from_slice(&encode(&mut log.buffer, epoch, seq, chunk));
+        }
+        let last_seq = last + chunks.len() as u64;
+        let run_id = self.identity.run_id.clone();
+        (last_seq >= first_seq).then(|| JournalBatch { run_id, epoch, first_seq, last_seq, frames: frames.into() })
+    }
+
     /// Keeps the journal from this run; call it before the run's row is closed.
     pub(crate) fn seal(&self) {
         self.log.lock().sealed = true;

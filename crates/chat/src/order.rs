@@ -2,7 +2,7 @@
 
 use crate::send::{check_id, new_id};
 use crate::{Caller, Chat, errors};
-use store::SearchCursor;
+use store::{SearchCursor, StoreError};
 use wire::UserError;
 use wire::api::ConversationSummary;
 use wire::order::{ConversationChange, Folder, FolderList, FoundList};
@@ -39,19 +39,23 @@ impl Chat {
         let store = &self.inner.store;
         store.change(&caller.user_id, ids.clone(), change, crate::now()).await.map_err(errors::of_store)?;
         if deleted {
-            self.end_runs(caller, &ids).await;
+            self.end_runs(caller, &ids).await.map_err(errors::of_store)?;
         }
         Ok(())
     }
 
     /// Ends what is written in deleted conversations. A submission that was being accepted meanwhile has its run by then, too.
-    async fn end_runs(&self, caller: &Caller, ids: &[String]) {
+    async fn end_runs(&self, caller: &Caller, ids: &[String]) -> Result<(), StoreError> {
+        let store = &self.inner.store;
         for id in ids {
-            let _turn = self.inner.turns.take(id).await;
+            let _turn = self.inner.turns.take(store, id).await?;
             if let Some(live) = self.inner.registry.get(&caller.user_id, id) {
                 live.cancel.cancel();
+            } else if store.is_shared() {
+                store.request_stop(&caller.user_id, Some(id)).await?;
             }
         }
+        Ok(())
     }
 
     /// Deletes a conversation: for five minutes it can be brought back with a change, then it is gone with all that belongs to it.

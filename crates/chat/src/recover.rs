@@ -11,9 +11,9 @@ use wire::{Chunk, Reducer, Role, ToolState, UiMessage, UiPart};
 /// Journal rows read at once.
 const PAGE: u32 = 256;
 
-/// Closes every run that nobody drives. Called once, before the first request is served.
+/// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
-    let open = store.open_runs().await?;
+    let open = store.take_over().await?;
     for run in &open {
         let mut message = rebuild(store, run).await?;
         // A question to the user stays open.
@@ -56,7 +56,7 @@ fn subject(run: &OpenRun) -> Subject {
 }
 
 /// The stored message with everything folded in that the journal holds of the run.
-async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, StoreError> {
+pub(crate) async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, StoreError> {
     let messages = store.messages(&run.owner, &run.conversation_id).await?;
     let stored = messages.into_iter().find(|stored| stored.id == run.message_id);
     let message = stored.map_or_else(|| UiMessage::new(&run.message_id, Role::Assistant), |stored| stored.message);

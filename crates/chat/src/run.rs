@@ -13,7 +13,7 @@ use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{AuditEntry, FinishRun, RunStatus, Step, StoreError};
+use store::{AuditEntry, FinishRun, JournalBatch, RunStatus, Step, StoreError};
 use tracing::Instrument;
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
@@ -251,7 +251,8 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
         audit,
         steps: leftover.steps,
     };
-    if let Err(error) = store_end(chat, subject, finish).await {
+    let last = if chat.store.is_shared() { run.last_batch(&chunks) } else { None };
+    if let Err(error) = store_end(chat, subject, finish, last).await {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
         chunks = vec![Chunk::Error { error_text: errors::of_closed_sink(None).message }];
     }
@@ -273,10 +274,15 @@ async fn enter_fenced(
     }
 }
 
-async fn store_end(chat: &Inner, subject: &Subject, finish: FinishRun) -> Result<(), StoreError> {
+async fn store_end(
+    chat: &Inner,
+    subject: &Subject,
+    finish: FinishRun,
+    last: Option<JournalBatch>,
+) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
-        match chat.store.finish_run(finish.clone()).await {
+        match chat.store.finish_run_with(finish.clone(), last.clone()).await {
             Err(StoreError::Fenced) => {
                 enter_fenced(chat, subject, finish.audit, finish.steps).await?;
                 return Err(StoreError::Fenced);

@@ -5,7 +5,8 @@ use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
 use crate::{
-    AgentRequest, Caller, Hooks, Inner, Sent, attached, errors, run, settle, standing, telemetry, to_prompt, watch,
+    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, remote, run, settle, standing, telemetry,
+    to_prompt, watch,
 };
 use agent::PendingCall;
 use std::sync::Arc;
@@ -70,7 +71,7 @@ impl Inner {
         let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
         let hooks = self.agents.hooks(&AgentRequest::of(caller, &request));
         // What is read below must still hold when the run begins: of two decisions at once, one is entered.
-        let _turn = self.turns.take(&request.conversation_id).await;
+        let _turn = self.turns.take(&self.store, &request.conversation_id).await.map_err(errors::of_store)?;
         let conversation =
             self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
         let mut branch = match &conversation {
@@ -214,13 +215,27 @@ impl Inner {
         let live = self.registry.get(&caller.user_id, conversation_id).filter(|live| live.identity.run_id == run_id);
         let frames = match live {
             Some(live) => watch::whole(self.store.clone(), live),
-            None => {
-                let messages = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
-                let message = messages.into_iter().find(|stored| stored.id == message_id);
-                watch::ended(&message.ok_or_else(UserError::not_found)?.message)
-            }
+            None => self.join_elsewhere(caller, conversation_id, &run_id, &message_id).await?,
         };
         Ok(Sent { run_id, message_id, frames })
+    }
+
+    /// The same of a run that another server drives, or that has ended.
+    async fn join_elsewhere(
+        &self,
+        caller: &Caller,
+        conversation_id: &str,
+        run_id: &str,
+        message_id: &str,
+    ) -> Result<Frames, UserError> {
+        let known = self.store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        let remote = known.and_then(|known| remote::of(&self.store, &caller.user_id, &known));
+        if let Some(run) = remote.filter(|run| run.run_id == run_id) {
+            return self.whole_remote(run).await;
+        }
+        let messages = self.store.messages(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
+        let message = messages.into_iter().find(|stored| stored.id == message_id);
+        Ok(watch::ended(&message.ok_or_else(UserError::not_found)?.message))
     }
 
     /// Some calls are answered, others still wait: the answers are kept, no run starts.

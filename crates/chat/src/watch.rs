@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures::StreamExt;
 use serde_json::json;
 use std::sync::Arc;
-use store::Store;
+use store::{JournalRow, Store};
 use wire::{Chunk, DataChunk, UiMessage, reduce};
 
 /// Journal rows read at once.
@@ -20,6 +20,11 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
+    /// The number, if the event was told in this epoch.
+    pub(crate) fn within(self, epoch: u64) -> Option<u64> {
+        (self.epoch == epoch).then_some(self.seq)
+    }
+
     /// Reads `EPOCH.SEQ`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (epoch, seq) = text.split_once('.')?;
@@ -43,8 +48,7 @@ pub(crate) fn after_start(store: Store, run: Arc<LiveRun>) -> Frames {
 /// The stream from the start, which gives the message whole: a run that continues a message tells its earlier parts again.
 pub(crate) fn whole(store: Store, run: Arc<LiveRun>) -> Frames {
     let Some(base) = &run.base else { return tail(store, run, 0) };
-    let start = Chunk::Start { message_id: Some(base.id.clone()), message_metadata: base.metadata.clone() };
-    let earlier = retell(base, start);
+    let earlier = earlier(base);
     // Number 1 is the run's own `start`, told already.
     futures::stream::once(async { earlier }).chain(tail(store, run, 1)).boxed()
 }
@@ -56,6 +60,12 @@ pub(crate) fn ended(message: &UiMessage) -> Frames {
     told.extend_from_slice(&encode_aside(&Chunk::Finish { finish_reason: None, message_metadata: None }));
     told.extend_from_slice(DONE);
     futures::stream::once(async { Bytes::from(told) }).boxed()
+}
+
+/// What a message held before its run went on with it.
+pub(crate) fn earlier(base: &UiMessage) -> Bytes {
+    let start = Chunk::Start { message_id: Some(base.id.clone()), message_metadata: base.metadata.clone() };
+    retell(base, start)
 }
 
 fn retell(message: &UiMessage, start: Chunk) -> Bytes {
@@ -70,9 +80,14 @@ fn retell(message: &UiMessage, start: Chunk) -> Bytes {
 
 /// A stream that tells the client to load the conversation anew.
 pub(crate) fn gap() -> Frames {
-    let chunk = DataChunk { kind: "data-gap".to_owned(), id: None, data: json!({}), transient: Some(true) };
-    let told = [&encode_aside(&Chunk::Data(chunk))[..], DONE].concat();
+    let told = [&gap_frame()[..], DONE].concat();
     futures::stream::once(async { Bytes::from(told) }).boxed()
+}
+
+/// The event that tells so.
+pub(crate) fn gap_frame() -> Bytes {
+    let chunk = DataChunk { kind: "data-gap".to_owned(), id: None, data: json!({}), transient: Some(true) };
+    encode_aside(&Chunk::Data(chunk))
 }
 
 fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
@@ -86,9 +101,7 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
                 Next::Nothing => run.news(after).await,
                 Next::InJournal(last) => {
                     let Some((frames, reached)) = from_journal(&store, &run, after, last).await else {
-                        yield encode_aside(&Chunk::Data(DataChunk {
-                            kind: "data-gap".to_owned(), id: None, data: json!({}), transient: Some(true),
-                        }));
+                        yield gap_frame();
                         break;
                     };
                     after = reached;
@@ -106,16 +119,26 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
 async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64) -> Option<(Bytes, u64)> {
     let rows = store.events(&run.identity.owner, &run.identity.run_id, after, PAGE).await;
     let rows = rows.inspect_err(|error| tracing::error!(%error, "the journal could not be read")).ok()?;
+    let (frames, reached) = join(&rows, after, last);
+    (reached > after).then_some((frames, reached))
+}
+
+/// The events after a number, up to the row of `last` or the first hole, and how far they reach. Rows may overlap where a group was stored
+/// while its run ended.
+pub(crate) fn join(rows: &[JournalRow], after: u64, last: u64) -> (Bytes, u64) {
     let (mut frames, mut reached) = (Vec::new(), after);
-    for row in rows.iter().filter(|row| row.first_seq <= last) {
+    for row in rows.iter().filter(|row| row.first_seq <= last && row.last_seq > after) {
         if row.first_seq > reached + 1 {
             break;
+        }
+        if row.last_seq <= reached {
+            continue;
         }
         let known = (reached + 1 - row.first_seq) as usize;
         frames.extend_from_slice(skip_frames(&row.frames, known));
         reached = row.last_seq;
     }
-    (reached > after).then(|| (frames.into(), reached))
+    (frames.into(), reached)
 }
 
 /// Leaves out whole events at the front. JSON escapes line ends, so a blank line is always the end of an event.
@@ -143,6 +166,29 @@ mod tests {
         check("3.-1", None);
         check("3.18446744073709551616", None);
         check("../../etc", None);
+    }
+
+    #[test]
+    fn rows_are_joined() {
+        let row = |first_seq: u64, last_seq: u64| JournalRow {
+            first_seq,
+            last_seq,
+            frames: (first_seq..=last_seq).flat_map(|seq| format!("{seq}\n\n").into_bytes()).collect(),
+        };
+        let check = |rows: &[(u64, u64)], after: u64, last: u64, expected: &str| {
+            let rows: Vec<_> = rows.iter().map(|(first, last)| row(*first, *last)).collect();
+            let (frames, reached) = join(&rows, after, last);
+            let told = String::from_utf8(frames.to_vec()).unwrap().replace("\n\n", " ");
+            assert_eq!(format!("{told}to {reached}"), expected, "{after}");
+        };
+        check(&[(1, 2), (3, 5)], 0, 99, "1 2 3 4 5 to 5");
+        check(&[(1, 2), (3, 5)], 3, 99, "4 5 to 5");
+        check(&[(1, 2), (3, 5)], 0, 2, "1 2 to 2");
+        check(&[(1, 2), (4, 5)], 0, 99, "1 2 to 2");
+        // A group that was being stored when the run's last events were.
+        check(&[(1, 4), (3, 6)], 0, 99, "1 2 3 4 5 6 to 6");
+        check(&[(1, 6), (3, 4)], 0, 99, "1 2 3 4 5 6 to 6");
+        check(&[], 7, 99, "to 7");
     }
 
     #[test]

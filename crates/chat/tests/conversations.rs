@@ -65,7 +65,7 @@ impl House {
             tools,
             settings,
         };
-        let url = format!("sqlite://{}/chat.db", folder.path().display());
+        let url = test_postgres::database_of(folder.path()).await;
         let store = Store::open(&url).await.unwrap();
         let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
         Self { chat, model, effects, folder }

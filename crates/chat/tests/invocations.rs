@@ -46,7 +46,7 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
         tools,
         settings,
     };
-    let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+    let store = Store::open(&test_postgres::database_of(folder.path()).await).await.unwrap();
     let chat = Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
     House { chat, model, folder }
 }
@@ -140,7 +140,7 @@ async fn a_crash_ends_it() {
     let House { chat, folder, .. } = open(vec![vec![Cue::Silence]]).await;
     let request = serde_json::from_value(scores()).unwrap();
     let asked = tokio::spawn(async move { chat.invoke(&caller("ada"), request).await });
-    let url = format!("sqlite://{}/chat.db", folder.path().display());
+    let url = test_postgres::database_of(folder.path()).await;
     let store = Store::open(&url).await.unwrap();
     while store.invocations("ada", 1).await.unwrap().is_empty() {
         tokio::time::sleep(std::time::Duration::from_millis(10)).await;

@@ -126,3 +126,24 @@ pub async fn new_database() -> Option<String> {
     owner.execute(AssertSqlSafe(format!("CREATE DATABASE {name}"))).await.unwrap();
     address(&name, PASSWORD)
 }
+
+/// Runs a statement from outside.
+pub async fn execute(url: &str, statement: &'static str) {
+    sqlx::PgConnection::connect(url).await.unwrap().execute(statement).await.unwrap();
+}
+
+/// The database of a test whose files are in this folder: a file in it, or with `CHATWRIGHT_TEST_STORE=postgres` a database of
+/// PostgreSQL. The same folder again is the same database, under a new process: whoever served it before shows no sign of life any more.
+pub async fn database_of(folder: &Path) -> String {
+    if std::env::var_os("CHATWRIGHT_TEST_STORE").is_none_or(|store| store != "postgres") {
+        return format!("sqlite://{}/chat.db", folder.display());
+    }
+    let known = folder.join("database");
+    if let Ok(url) = fs::read_to_string(&known) {
+        execute(&url, "UPDATE replicas SET alive_until = 0").await;
+        return url;
+    }
+    let url = new_database().await.expect("PostgreSQL is installed where the tests are to run with it");
+    fs::write(known, &url).unwrap();
+    url
+}

@@ -73,7 +73,7 @@ impl House {
     }
 
     pub(crate) async fn serve(folder: Arc<TempDir>, agent: Agent) -> Self {
-        let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let store = Store::open(&test_postgres::database_of(folder.path()).await).await.unwrap();
         let chat = Chat::open(store.clone(), Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap();
         Self { chat, store, folder }
     }

@@ -105,7 +105,7 @@ impl House {
     }
 
     async fn serve(folder: Arc<TempDir>, now: Arc<AtomicI64>, agent: Agent) -> Self {
-        let store = Store::open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let store = Store::open(&test_postgres::database_of(folder.path()).await).await.unwrap();
         let (time, dies) = (now.clone(), Arc::new(AtomicBool::new(false)));
         let clock = Clock::new(move || time.load(Ordering::Relaxed));
         let agents = Arc::new(OneAgent(Arc::new(agent), dies.clone()));

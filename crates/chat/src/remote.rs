@@ -1,0 +1,123 @@
+//! A run that another server drives: it is watched by reading the journal. News is hinted at by the database; who misses it looks now and
+//! then.
+
+use crate::live::{DONE, RunIdentity};
+use crate::watch::{self, Cursor};
+use crate::{Frames, Inner, errors, recover};
+use bytes::Bytes;
+use futures::StreamExt;
+use std::time::Duration;
+use store::{Conversation, Listener, News, OpenRun, Store};
+use wire::{UiMessage, UserError};
+
+/// How often a watcher looks without news.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Journal rows read at once.
+const PAGE: u32 = 64;
+
+/// The run that another server drives in a conversation, if one does.
+pub(crate) fn of(store: &Store, owner: &str, conversation: &Conversation) -> Option<RunIdentity> {
+    let run = conversation.active_run.as_ref().filter(|_| store.is_shared())?;
+    Some(RunIdentity {
+        run_id: run.id.clone(),
+        conversation_id: conversation.summary.id.clone(),
+        owner: owner.to_owned(),
+        message_id: run.message_id.clone(),
+        epoch: run.epoch,
+    })
+}
+
+impl Inner {
+    /// The stream of such a run: after a cursor, or from the start.
+    pub(crate) async fn watch_remote(&self, run: RunIdentity, after: Option<&str>) -> Result<Frames, UserError> {
+        let Some(cursor) = after else { return self.whole_remote(run).await };
+        Ok(match Cursor::parse(cursor).and_then(|cursor| cursor.within(run.epoch)) {
+            Some(seq) => tail(self.store.clone(), run, seq),
+            None => watch::gap(),
+        })
+    }
+
+    /// The stream from the start, which gives the message whole.
+    pub(crate) async fn whole_remote(&self, run: RunIdentity) -> Result<Frames, UserError> {
+        let messages = self.store.messages(&run.owner, &run.conversation_id).await.map_err(errors::of_store)?;
+        let message = messages.into_iter().find(|stored| stored.id == run.message_id);
+        let message = message.ok_or_else(UserError::not_found)?.message;
+        // Read after the message: until it has ended, the message is what it was when the run began.
+        let progress = self.store.progress(&run.owner, &run.run_id).await.map_err(errors::of_store)?;
+        if progress.is_none_or(|progress| progress.is_over) {
+            return Ok(watch::ended(&message));
+        }
+        if message.parts.is_empty() {
+            return Ok(tail(self.store.clone(), run, 0));
+        }
+        let earlier = watch::earlier(&message);
+        // Number 1 is the run's own `start`.
+        Ok(futures::stream::once(async { earlier }).chain(tail(self.store.clone(), run, 1)).boxed())
+    }
+
+    /// The message that such a run writes, as far as the journal has it.
+    pub(crate) async fn written_remote(&self, run: &RunIdentity, agent_id: &str) -> Result<UiMessage, UserError> {
+        let open = OpenRun {
+            owner: run.owner.clone(),
+            conversation_id: run.conversation_id.clone(),
+            agent_id: agent_id.to_owned(),
+            run_id: run.run_id.clone(),
+            epoch: run.epoch,
+            message_id: run.message_id.clone(),
+            lease_until: 0,
+        };
+        recover::rebuild(&self.store, &open).await.map_err(errors::of_store)
+    }
+}
+
+fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
+    async_stream::stream! {
+        // Before the first look, so that nothing is missed between the two.
+        let mut news = store.listen();
+        loop {
+            // Asked first: what the journal has then is all of it.
+            let progress = store.progress(&run.owner, &run.run_id).await;
+            let rows = store.events(&run.owner, &run.run_id, after, PAGE).await;
+            let (Ok(progress), Ok(rows)) = (progress, rows) else {
+                // The watcher comes again from where it was.
+                tracing::warn!(run = run.run_id, "the journal of another server's run could not be read");
+                return;
+            };
+            let (frames, reached) = watch::join(&rows, after, u64::MAX);
+            if reached > after {
+                after = reached;
+                yield frames;
+                continue;
+            }
+            match progress {
+                Some(progress) if !progress.is_over => wait(news.as_mut(), &run.run_id).await,
+                // All was told.
+                Some(progress) if progress.last_seq == Some(after) => break,
+                // It was cut off, or has been deleted: the message says what became of it.
+                _ => {
+                    yield watch::gap_frame();
+                    break;
+                }
+            }
+        }
+        yield Bytes::from_static(DONE);
+    }
+    .boxed()
+}
+
+/// Until there may be something new.
+async fn wait(news: Option<&mut Listener>, run_id: &str) {
+    let Some(news) = news else { return tokio::time::sleep(LOOK).await };
+    let heard = async {
+        loop {
+            match news.next().await {
+                News::Runs(ids) if !ids.iter().any(|id| id == run_id) => {}
+                News::Stop(_) => {}
+                News::Runs(_) | News::Missed => return,
+            }
+        }
+    };
+    // Looking all the same is what counts.
+    let _ = tokio::time::timeout(LOOK, heard).await;
+}

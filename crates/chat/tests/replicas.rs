@@ -1,0 +1,195 @@
+//! Two servers on one PostgreSQL: what one of them drives is watched, stopped and answered from the other, and closed by it when its server
+//! is gone.
+
+use agent::{Agent, Settings};
+use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::{Tool, ToolSpec};
+use futures::StreamExt;
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+use store::Store;
+use wire::api::{Answer, SendRequest, Submission};
+use wire::{ErrorCode, UiMessage, UserError};
+
+struct OneAgent(Arc<Agent>);
+
+impl Agents for OneAgent {
+    fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<Agent>, UserError> {
+        self.by_id(request.caller, request.agent_id)
+    }
+
+    fn by_id(&self, _: &Caller, _: &str) -> Result<Arc<Agent>, UserError> {
+        Ok(self.0.clone())
+    }
+}
+
+/// A server on the database, and what its tool did.
+async fn serve(url: &str, replies: Vec<Vec<Cue>>) -> (Chat, Arc<Mutex<Vec<Value>>>) {
+    let spec = ToolSpec { needs_approval: true, ..ToolSpec::new("act", "", json!({ "type": "object" })) };
+    let act = RecordingTool::new(spec, |input: Value, _| async move { Ok(json!({ "did": input })) });
+    let effects = act.inputs();
+    let agent = Agent {
+        id: "helper".to_owned(),
+        model: Arc::new(ScriptedModel::new(replies)),
+        fallbacks: Vec::new(),
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        instructions: None,
+        tools: vec![Arc::new(act) as Arc<dyn Tool>],
+        settings: Settings { max_retries: 0, max_steps: 3, ..Settings::default() },
+    };
+    let store = Store::open(url).await.unwrap();
+    (Chat::open(store, Arc::new(OneAgent(Arc::new(agent))), 8).await.unwrap(), effects)
+}
+
+fn ada() -> Caller {
+    Caller { user_id: "ada".to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
+}
+
+async fn send(chat: &Chat, submission: Submission) -> Result<Sent, UserError> {
+    let request = SendRequest {
+        page_id: "p".to_owned(),
+        agent_id: "helper".to_owned(),
+        conversation_id: "c".to_owned(),
+        submission,
+        shared_state: Map::new(),
+        url_query: Map::new(),
+        switches: Map::new(),
+    };
+    chat.send(&ada(), request).await
+}
+
+fn message(id: &str) -> Submission {
+    Submission::Message { message: UiMessage::user(id, "hi"), replaces: None, history: Vec::new() }
+}
+
+async fn text(frames: Frames) -> String {
+    let all = tokio::time::timeout(Duration::from_secs(40), frames.collect::<Vec<_>>()).await.expect("the stream ends");
+    String::from_utf8(all.concat()).unwrap()
+}
+
+async fn watch(chat: &Chat, after: Option<&str>) -> Frames {
+    chat.watch(&ada(), "c", after).await.unwrap().expect("a run is active")
+}
+
+async fn last_answer(chat: &Chat) -> (String, Value) {
+    let view = chat.conversation(&ada(), "c").await.unwrap();
+    let last = view.messages.last().unwrap();
+    (last.text(), last.metadata.clone().unwrap()["outcome"].clone())
+}
+
+/// An answer of so many words, one each 60 ms.
+fn slow(words: usize) -> Vec<Cue> {
+    let words: String = (0..words).map(|number| format!("w{number} ")).collect();
+    says(&words).into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(60)), cue]).collect()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_is_watched_from_the_other_server() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let (a, _) = serve(&url, vec![slow(40)]).await;
+    let (b, _) = serve(&url, vec![]).await;
+    let sent = send(&a, message("m1")).await.unwrap();
+    let from_start = watch(&b, None).await;
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    // The same submission again, at the other server, is the same run.
+    let joined = send(&b, message("m1")).await.unwrap();
+    assert_eq!((&joined.run_id, &joined.message_id), (&sent.run_id, &sent.message_id));
+    assert_eq!(send(&b, message("m2")).await.err().unwrap().code, ErrorCode::Busy);
+    let view = b.conversation(&ada(), "c").await.unwrap();
+    assert_eq!(view.active.unwrap().run_id, sent.run_id);
+    assert!(view.messages[1].text().starts_with("w0 w1"), "what was written is there: {:?}", view.messages[1]);
+    let from_middle = watch(&b, Some("1.4")).await;
+    let other_epoch = watch(&b, Some("9.4")).await;
+    let (sent, from_start, joined, from_middle, other_epoch) =
+        futures::join!(text(sent.frames), text(from_start), text(joined.frames), text(from_middle), text(other_epoch));
+    assert!(sent.contains("w39 ") && sent.contains("\"finish\"") && sent.ends_with("[DONE]\n\n"), "{sent}");
+    assert_eq!(from_start, sent, "event for event the same, to the end");
+    assert_eq!(joined, sent);
+    assert_eq!(from_middle, sent[sent.find("id: 1.5\n").unwrap()..]);
+    assert!(other_epoch.contains("data-gap"), "{other_epoch}");
+    assert_eq!(last_answer(&b).await.1, "done");
+    assert!(b.watch(&ada(), "c", None).await.unwrap().is_none());
+}
+
+/// F18: within a second.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_answer_is_stopped_from_the_other_server() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let (a, _) = serve(&url, vec![slow(400)]).await;
+    let (b, _) = serve(&url, vec![]).await;
+    let sent = send(&a, message("m1")).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let begun = Instant::now();
+    b.stop(&ada(), "c").await.unwrap();
+    text(sent.frames).await;
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    assert_eq!(last_answer(&b).await.1, "stopped");
+    b.stop(&ada(), "c").await.unwrap();
+}
+
+/// A question of one server is answered at the other; of many answers at once, at both, one counts and the tool runs once.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_question_is_answered_at_the_other_server() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let replies = || vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done"), says("done")];
+    let ((a, acted), (b, acted_b)) =
+        (serve(&url, replies()).await, serve(&url, vec![says("done"), says("done")]).await);
+    text(send(&a, message("m1")).await.unwrap().frames).await;
+    assert_eq!(last_answer(&b).await.1, "waiting");
+    let yes = || Submission::Answers {
+        answers: vec![Answer::Approval {
+            tool_call_id: "a".to_owned(),
+            approval_id: None,
+            approved: true,
+            reason: None,
+            input: None,
+            remember: None,
+        }],
+    };
+    let answers = (0..8).map(|number| send(if number % 2 == 0 { &b } else { &a }, yes()));
+    let mut taken = 0;
+    for sent in futures::future::join_all(answers).await.into_iter().flatten() {
+        text(sent.frames).await;
+        taken += 1;
+    }
+    assert_eq!(taken, 1, "one answer counts");
+    assert_eq!(acted.lock().unwrap().len() + acted_b.lock().unwrap().len(), 1, "the tool ran once");
+    assert_eq!(last_answer(&a).await.1, "done");
+}
+
+/// F15: whoever watched at the server that died goes on at the other one, which closes the run.
+#[test]
+fn the_run_of_a_dead_server_is_closed_by_the_other() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let Some(url) = runtime.block_on(test_postgres::new_database()) else { return };
+    let dying = tokio::runtime::Runtime::new().unwrap();
+    let begun = dying.block_on(async {
+        let (a, _) = serve(&url, vec![slow(400)]).await;
+        let sent = send(&a, message("m1")).await.unwrap();
+        let begun: Vec<_> = sent.frames.take(6).collect().await;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        begun
+    });
+    // All its tasks end where they are.
+    dying.shutdown_background();
+    assert!(!begun.is_empty());
+    runtime.block_on(async {
+        let (b, _) = serve(&url, vec![says("and the rest")]).await;
+        let watched = text(watch(&b, Some("1.3")).await);
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        // As if its lease had ended.
+        let dead = "UPDATE replicas SET alive_until = 0 WHERE id = (SELECT replica FROM runs WHERE status = 'running')";
+        test_postgres::execute(&url, dead).await;
+        let watched = watched.await;
+        assert!(watched.starts_with("id: 1.4\n") && watched.contains("data-gap"), "{watched}");
+        let (text_so_far, outcome) = last_answer(&b).await;
+        assert!(text_so_far.starts_with("w0 ") && outcome == "interrupted", "{text_so_far:?} {outcome}");
+        text(send(&b, Submission::Continue).await.unwrap().frames).await;
+        let (whole, outcome) = last_answer(&b).await;
+        assert_eq!((whole, outcome), (format!("{text_so_far}\n\nand the rest"), json!("done")));
+    });
+}
