@@ -1,6 +1,6 @@
 //! A copy of a database, and what a copy is worth. The server that serves the database may run meanwhile.
 
-use crate::{Store, StoreError, postgres, sqlite};
+use crate::{Moved, Store, StoreError, postgres, sqlite};
 use std::path::{Path, PathBuf};
 
 /// A database file that was looked at.
@@ -27,6 +27,39 @@ impl Store {
         sqlite::copy(from, to).await
     }
 
+    /// The same for the database that a URL names, also one on a server; the file is one of SQLite in either case.
+    ///
+    /// # Errors
+    /// As [`Store::copy`]; a database on a server must have the schema of this version.
+    pub async fn copy_of(url: &str, to: &Path) -> Result<(), StoreError> {
+        match Self::database_file(url)? {
+            Some(file) => Self::copy(&file, to).await,
+            None if postgres::is_url(url) => {
+                let name = to.to_str().ok_or_else(|| StoreError::Open("the target's name is no text".to_owned()))?;
+                Self::transfer(url, &file_url(name), false).await?;
+                Self::claim(to).await
+            }
+            None => Err(StoreError::Open("a database in memory cannot be copied".to_owned())),
+        }
+    }
+
+    /// Whether a URL names a database on a server.
+    pub fn is_on_server(url: &str) -> bool {
+        postgres::is_url(url)
+    }
+
+    /// Puts what is in a file that nobody serves in the place of all that a database on a server holds, which must be empty unless
+    /// `replace`. The file is brought up to date.
+    ///
+    /// # Errors
+    /// As [`Store::transfer`].
+    pub async fn put_back(from: &Path, url: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
+        let name = from.to_str().ok_or_else(|| StoreError::Open("the file's name is no text".to_owned()))?;
+        let file = file_url(name);
+        Self::open(&file).await?.close().await;
+        Self::transfer(&file, url, replace).await
+    }
+
     /// Reads a database that nobody serves from end to end.
     ///
     /// # Errors
@@ -42,4 +75,10 @@ impl Store {
     pub async fn claim(path: &Path) -> Result<(), StoreError> {
         sqlite::claim(path).await
     }
+}
+
+/// The URL of a file. The driver decodes what stands after a `%`, and ends a path at `?`.
+fn file_url(path: &str) -> String {
+    let path = path.replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    format!("sqlite://{path}")
 }

@@ -31,6 +31,7 @@ mod sqlite;
 mod steps;
 mod store;
 mod tool_calls;
+mod transfer;
 mod users;
 mod writer;
 
@@ -62,4 +63,5 @@ pub use sessions::{NewSession, SessionLife, SessionRow};
 pub use steps::{MAX_STEPS, Step, Totals};
 pub use store::Store;
 pub use tool_calls::{ToolCallState, ToolOutcome};
+pub use transfer::Moved;
 pub use users::{Added, NewUser, User};

@@ -4,6 +4,7 @@ use super::shared::Shared;
 use super::{Line, is_lost, locks};
 use crate::StoreError;
 use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
+use crate::sql::Db;
 use crate::writer::{self, Writer};
 use sqlx::migrate::Migrator;
 use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions};
@@ -102,6 +103,13 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         Ok(Database { writer: Writer::start(line), readers, shared, locks })
     };
     opened.await.map_err(|error| cannot_open(&shown, error))
+}
+
+/// A connection for something that takes its time, and the schema of this version.
+pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
+    let options = options(url)?;
+    let connected = connect(&options).await.map_err(|error| cannot_open(&name(&options), error.into()))?;
+    Ok((Db::Postgres(connected), newest_migration()))
 }
 
 /// Connects; a server that is just starting is waited for.

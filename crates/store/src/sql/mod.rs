@@ -12,7 +12,7 @@ mod value;
 pub(crate) use builder::Builder;
 pub(crate) use db::Db;
 pub(crate) use row::{Get, Row};
-pub(crate) use value::Value;
+pub(crate) use value::{Value, without_nul};
 
 use db::Handle;
 use futures::stream::BoxStream;

@@ -22,6 +22,15 @@ impl Row {
         }
     }
 
+    /// A text, or nothing; what is no text in a damaged file is shown as such.
+    pub(crate) fn text(&self, column: &str) -> Result<Option<String>, sqlx::Error> {
+        let is_null = match self {
+            Self::Sqlite(row) => row.try_get_raw(column)?.is_null(),
+            Self::Postgres(row) => row.try_get_raw(column)?.is_null(),
+        };
+        if is_null { Ok(None) } else { Ok(Some(String::from_utf8_lossy(self.bytes(column)?).into_owned())) }
+    }
+
     /// A text as its bytes, which need not be text in a damaged file.
     pub(crate) fn bytes(&self, column: &str) -> Result<&[u8], sqlx::Error> {
         match self {

@@ -8,4 +8,4 @@ mod tests;
 
 pub(crate) use copy::{claim, copy, inspect};
 pub(crate) use file::{folder, path};
-pub(crate) use open::{open, open_existing};
+pub(crate) use open::{connect_alone, open, open_existing};

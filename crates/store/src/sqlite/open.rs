@@ -53,6 +53,17 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
     Ok(Database { writer, readers, shared: None, locks: None })
 }
 
+/// A connection to a file that is there, for something that takes its time, and the schema of this version.
+pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
+    let Location::File { path, .. } = Location::parse(url)? else {
+        return Err(StoreError::Open("a database in memory is gone with its process".to_owned()));
+    };
+    file::prepare(&path, false)?;
+    let connected = connect(&of_file().filename(&path)).await;
+    let connected = connected.map_err(|error| cannot_open(&path.display().to_string(), error.into()))?;
+    Ok((Db::Sqlite(connected), newest_migration()))
+}
+
 /// Connects. Of several processes that switch a new file to WAL at once, SQLite turns all but one away without waiting, whatever
 /// the busy timeout says; here they come again.
 async fn connect(options: &SqliteConnectOptions) -> Result<SqliteConnection, sqlx::Error> {

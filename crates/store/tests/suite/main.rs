@@ -20,4 +20,5 @@ mod search;
 mod servers;
 mod steps;
 mod support;
+mod transfer;
 mod tree;

@@ -1,0 +1,147 @@
+//! Everything that a store holds, moved into an empty one, which may be of the other kind. What was written is read again and compared before
+//! it counts.
+
+mod end;
+mod tables;
+
+use crate::sql::{Db, Query, Row, Value, query};
+use crate::{Store, StoreError};
+use bytes::Bytes;
+use end::End;
+use futures::TryStreamExt;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::sync::Arc;
+use tables::{Column, Kind, TABLES, Table};
+
+/// Rows of one statement.
+const ROWS: usize = 32;
+
+/// A table that was moved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// Its name.
+    pub table: &'static str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// SHA-256 over all of them, in hexadecimal; the same at both ends.
+    pub sha256: String,
+}
+
+impl Store {
+    /// Moves everything from one database to another, which is made or brought up to date and must be empty; with `replace`, what it
+    /// holds goes. The source is read as it is at one moment and not changed. Either all of it is there afterwards, or nothing.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] with one line for the operator: the source has another schema than this version, the target is not
+    /// empty or a server serves it, or what was written is not what was read.
+    pub async fn transfer(from: &str, to: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
+        let mut source = End::source(from).await?;
+        // Makes it, and its schema.
+        Self::open(to).await?.close().await;
+        let mut target = End::target(to, replace).await?;
+        let mut moved = Vec::new();
+        for table in TABLES {
+            moved.push(table.copy(&mut source.db, &mut target.db).await?);
+        }
+        target.finish().await?;
+        source.db.close().await?;
+        Ok(moved)
+    }
+}
+
+impl Table {
+    async fn copy(&self, source: &mut Db, target: &mut Db) -> Result<Moved, StoreError> {
+        let columns = self.columns(target).await?;
+        if columns != self.columns(source).await? {
+            return Err(StoreError::Open(format!("the two databases have different columns in `{}`", self.name)));
+        }
+        let for_postgres = target.is_postgres();
+        let read = self.read(&columns, source, for_postgres, Some(&mut *target)).await?;
+        let written = self.read(&columns, target, for_postgres, None).await?;
+        if read != written {
+            return Err(StoreError::Open(format!(
+                "`{}` is not the same after it was moved; nothing was kept",
+                self.name
+            )));
+        }
+        let (rows, sha256) = read;
+        Ok(Moved { table: self.name, rows, sha256 })
+    }
+
+    /// Reads all rows in the order of their key, counts and hashes them, and writes them into `target`.
+    async fn read(
+        &self,
+        columns: &[Column],
+        source: &mut Db,
+        for_postgres: bool,
+        mut target: Option<&mut Db>,
+    ) -> Result<(u64, String), StoreError> {
+        let (mut count, mut hash) = (0_u64, Sha256::new());
+        let mut waiting: Vec<Vec<Value>> = Vec::new();
+        let mut rows = query(self.select(columns)).fetch(source);
+        while let Some(row) = rows.try_next().await? {
+            let values = columns.iter().map(|column| value(&row, column, for_postgres));
+            let values: Vec<Value> = values.collect::<Result<_, sqlx::Error>>()?;
+            values.iter().for_each(|value| add(&mut hash, value));
+            count += 1;
+            if let Some(target) = target.as_deref_mut() {
+                waiting.push(values);
+                if waiting.len() == ROWS {
+                    self.insert(columns, &mut waiting).execute(target).await?;
+                }
+            }
+        }
+        if let Some(target) = target.filter(|_| !waiting.is_empty()) {
+            self.insert(columns, &mut waiting).execute(target).await?;
+        }
+        let digest = hash.finalize();
+        Ok((
+            count,
+            digest.iter().fold(String::new(), |mut text, byte| {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "{byte:02x}");
+                text
+            }),
+        ))
+    }
+
+    fn insert(&self, columns: &[Column], rows: &mut Vec<Vec<Value>>) -> Query {
+        let names: Vec<_> = columns.iter().map(|column| column.name.as_str()).collect();
+        let mut sql = format!("INSERT INTO {} ({}) VALUES ", self.name, names.join(", "));
+        for row in 0..rows.len() {
+            let numbers = (1..=columns.len()).map(|column| format!("${}", row * columns.len() + column));
+            let numbers: Vec<_> = numbers.collect();
+            let _ = write!(sql, "{}({})", if row == 0 { "" } else { ", " }, numbers.join(", "));
+        }
+        rows.drain(..).flatten().fold(query(Arc::<str>::from(sql)), Query::bind)
+    }
+}
+
+/// A value as the target holds it.
+fn value(row: &Row, column: &Column, for_postgres: bool) -> Result<Value, sqlx::Error> {
+    let name = column.name.as_str();
+    Ok(match column.kind {
+        Kind::Int => Value::Int(row.try_get(name)?),
+        Kind::Real => Value::Real(row.try_get(name)?),
+        Kind::Blob => Value::Blob(Bytes::from(row.try_get::<Vec<u8>>(name)?)),
+        Kind::Text => {
+            let text = row.text(name)?;
+            Value::Text(if for_postgres { text.map(crate::sql::without_nul) } else { text })
+        }
+    })
+}
+
+/// Each value with its kind and its length, so that no two rows look the same that are not.
+fn add(hash: &mut Sha256, value: &Value) {
+    let (kind, bytes): (u8, &[u8]) = match value {
+        Value::Int(Some(number)) => (1, &number.to_be_bytes()),
+        Value::Real(Some(number)) => (2, &number.to_bits().to_be_bytes()),
+        Value::Text(Some(text)) => (3, text.as_bytes()),
+        Value::Blob(bytes) => (4, bytes),
+        _ => (0, &[]),
+    };
+    hash.update([kind]);
+    hash.update((bytes.len() as u64).to_be_bytes());
+    hash.update(bytes);
+}

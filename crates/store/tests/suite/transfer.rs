@@ -1,0 +1,128 @@
+//! Everything moved from one database to another, of either kind.
+
+use crate::support::{Outsider, batch, begin, branch, end, journal, turn, url_in};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use store::{NewFile, NewUser, Store};
+use wire::UiMessage;
+use wire::change::{Feedback, Rating};
+
+/// Something in nearly every table, with what makes a difference: texts that are damaged or have a NUL, a run that is open, numbers
+/// that were given and are gone.
+async fn furnish(url: &str) {
+    let store = Store::open(url).await.unwrap();
+    for number in 0..70 {
+        turn(&store, &format!("c{number:02}"), &format!("m{number}"), None, number).await;
+    }
+    begin(&store, "open", "open", None, 100).await;
+    store.append_events(vec![batch("open", 1, 1, 3), batch("open", 1, 4, 9)]).await.unwrap();
+    let rating = Feedback { rating: Rating::Up, reason: Some("Überweisung".to_owned()) };
+    store.set_feedback("ada", "c00", "a-m0", Some(rating), 5).await.unwrap();
+    let file = NewFile { id: "file".to_owned(), name: "notes.txt".to_owned(), room: 9, now: 1 };
+    assert!(store.begin_file("ada", file, 1 << 20).await.unwrap());
+    store.add_piece("ada", "file", 0, Bytes::from_static(&[0, 1, 2, 255])).await.unwrap();
+    store.finish_file("ada", "file", "text/plain", 4).await.unwrap();
+    let user = NewUser {
+        id: "u".to_owned(),
+        name: "Ada".to_owned(),
+        name_key: "ada".to_owned(),
+        password: "hash".to_owned(),
+        roles: vec!["admin".to_owned()],
+        now: 1,
+    };
+    store.add_user(user, true).await.unwrap();
+    store.secret("key", vec![0, 255]).await.unwrap();
+    store.update_message("ada", "c01", UiMessage::user("m1", "a\u{0}b"), Vec::new()).await.unwrap();
+    store.close().await;
+}
+
+/// What is there after the move, and goes on.
+async fn check(url: &str) {
+    let store = Store::open(url).await.unwrap();
+    assert_eq!(branch(&store, "c00").await, "m0=text of m0 | a-m0=done m0");
+    assert_eq!(branch(&store, "c01").await, "m1=a\u{0}b | a-m1=done m1");
+    assert_eq!(journal(&store, "open", 3, 9).await, "4-9");
+    let found = store.search("ada", "m33", 10, None).await.unwrap();
+    assert_eq!(found.iter().map(|found| found.conversation.id.as_str()).collect::<Vec<_>>(), ["c33"]);
+    assert_eq!(store.search("ada", "done", 51, None).await.unwrap().len(), 51);
+    assert_eq!(store.file_piece("ada", "file", 0).await.unwrap().unwrap(), Bytes::from_static(&[0, 1, 2, 255]));
+    assert_eq!(store.known_secret("key").await.unwrap(), Some(vec![0, 255]));
+    let used = store.used(0, 10).await.unwrap();
+    assert_eq!((used.messages, used.users), (71, 1), "nothing is counted twice");
+    let open = store.take_over().await.unwrap();
+    assert_eq!(open.len(), 1);
+    store.finish_run(end("open", 1, 200)).await.unwrap();
+    // Numbers go on, and so do the triggers.
+    turn(&store, "new", "new", None, 300).await;
+    assert_eq!(store.search("ada", "new", 10, None).await.unwrap().len(), 1);
+    assert_eq!(store.used(0, 10).await.unwrap().messages, 72);
+    assert!(store.delete("ada", "new", Vec::new()).await.unwrap());
+    store.close().await;
+}
+
+fn rows(moved: &[store::Moved]) -> BTreeMap<&str, (u64, &str)> {
+    moved.iter().map(|moved| (moved.table, (moved.rows, moved.sha256.as_str()))).collect()
+}
+
+#[tokio::test]
+async fn everything_is_moved_and_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, back) = (url_in(&folder), format!("sqlite://{}/back.db", folder.path().display()));
+    furnish(&file).await;
+    let copy = format!("sqlite://{}/copy.db", folder.path().display());
+    let moved = Store::transfer(&file, &copy, false).await.unwrap();
+    assert_eq!(rows(&moved)["messages"].0, 142);
+    check(&copy).await;
+    let refused = Store::transfer(&file, &copy, false).await.unwrap_err().to_string();
+    assert_eq!(refused, "the target is not empty");
+    assert_eq!(rows(&Store::transfer(&file, &copy, true).await.unwrap()), rows(&moved));
+
+    let Some(server) = test_postgres::new_database().await else { return };
+    assert_eq!(rows(&Store::transfer(&file, &server, false).await.unwrap()), rows(&moved));
+    assert_eq!(rows(&Store::transfer(&server, &back, false).await.unwrap()), rows(&moved));
+    check(&back).await;
+    check(&server).await;
+
+    let refused = Store::transfer(&file, &server, false).await.unwrap_err().to_string();
+    assert_eq!(refused, "the target is not empty");
+    let serving = Store::open(&server).await.unwrap();
+    serving.beat(std::time::Duration::from_secs(15)).await.unwrap();
+    let refused = Store::transfer(&file, &server, true).await.unwrap_err().to_string();
+    assert_eq!(refused, "a server serves the target; stop it first");
+    serving.leave().await.unwrap();
+    serving.close().await;
+    Store::transfer(&file, &server, true).await.unwrap();
+    check(&server).await;
+}
+
+/// A copy of a database on a server is a file of SQLite, and goes back to either kind.
+#[tokio::test]
+async fn a_server_is_copied_into_a_file() {
+    let Some(server) = test_postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    furnish(&server).await;
+    let file = folder.path().join("a b%20?.db");
+    Store::copy_of(&server, &file).await.unwrap();
+    assert!(Store::inspect(&file).await.unwrap().schema >= 12);
+    let Some(other) = test_postgres::new_database().await else { return };
+    let moved = Store::put_back(&file, &other, false).await.unwrap();
+    assert_eq!(rows(&moved)["runs"].0, 71);
+    check(&other).await;
+}
+
+/// What a file holds that PostgreSQL cannot is shown as such, and does not keep the rest from moving.
+#[tokio::test]
+async fn damaged_texts_are_moved_as_they_can_be_read() {
+    let Some(server) = test_postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let file = url_in(&folder);
+    furnish(&file).await;
+    let mut outsider = Outsider::connect(&file).await;
+    outsider.execute("UPDATE conversations SET title = 'nul' || char(0) || 'byte' WHERE id = 'c00'").await;
+    outsider.execute("UPDATE messages SET body = CAST(X'ff00fe' AS TEXT) WHERE id = 'm2'").await;
+    Store::transfer(&file, &server, false).await.unwrap();
+    let store = Store::open(&server).await.unwrap();
+    let titled = store.conversation("ada", "c00").await.unwrap().unwrap().summary.title;
+    assert_eq!(titled, "nul\u{fffd}byte");
+    assert_eq!(store.messages("ada", "c02").await.unwrap().len(), 2);
+}
