@@ -18,3 +18,4 @@ pub(crate) mod runs;
 pub(crate) mod search;
 pub(crate) mod site;
 mod stream;
+mod times;

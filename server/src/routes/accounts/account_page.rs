@@ -3,10 +3,10 @@
 use super::forms::{Field, done, problem};
 use super::layout;
 use crate::auth::password::now;
+use crate::routes::times::{day, minute};
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat::Caller;
-use jiff::Timestamp;
 use leptos::prelude::*;
 use store::{ApiKeyRow, SessionRow};
 
@@ -109,7 +109,7 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
                 <div>
                     <strong>{browser}</strong>
                     {is_own.then(|| view! { <span class="cw-account-tag">"this browser"</span> })}
-                    <p class="cw-account-note">{format!("Since {}, last used {}", day(session.created_at), minute(session.seen_at))}</p>
+                    <p class="cw-account-note">{format!("Since {}, last used {} UTC", day(session.created_at), minute(session.seen_at))}</p>
                 </div>
                 {end}
             </li>
@@ -126,7 +126,7 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
 fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> impl IntoView {
     let line = |key: ApiKeyRow| {
         let ends = if key.expires_at <= now() { "expired" } else { "good until" };
-        let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {}", minute(at)));
+        let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {} UTC", minute(at)));
         let about = format!("For {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
         let label = format!("Delete the key {}", key.name);
         view! {
@@ -203,18 +203,6 @@ fn browser(agent: &str) -> String {
     }
 }
 
-fn day(at: i64) -> String {
-    shown(at, "%-d %b %Y")
-}
-
-fn minute(at: i64) -> String {
-    shown(at, "%-d %b %Y, %H:%M UTC")
-}
-
-fn shown(at: i64, format: &str) -> String {
-    Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime(format).to_string())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -230,11 +218,5 @@ mod tests {
         check("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18.0 Safari/604.1", "Safari on iPhone");
         check("curl/8.5", "A browser");
         check("", "A browser");
-    }
-
-    #[test]
-    fn times() {
-        assert_eq!(day(0), "1 Jan 1970");
-        assert_eq!(minute(1_700_000_000_000), "14 Nov 2023, 22:13 UTC");
     }
 }

@@ -1,9 +1,12 @@
 //! The audit log, newest first: filtered, as a table for spreadsheets, and whether its chain holds.
 
-use super::layout::{Tab, minute, page};
-use super::lists::{PAGE, begin_of, choice, end_of, field, filled, none, pager};
+use super::layout::{Tab, page};
+use super::lists::{PAGE, begin_of, choice, end_of, field, filled, pager};
+use super::table::Column::Text;
+use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
 use crate::router::AppState;
+use crate::routes::times::minute;
 use axum::extract::{Query, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -82,6 +85,12 @@ pub(super) async fn found(state: &AppState, query: &AuditQuery) -> Result<(Vec<A
     Ok((rows, next))
 }
 
+/// The last row's number and hash; none of an empty log.
+async fn head(state: &AppState) -> Result<Option<String>, UserError> {
+    let last = state.composition.store.audit_list(AuditFilter::default(), 1, None).await.map_err(of_store)?;
+    Ok(last.first().map(|row| format!("{}:{}", row.number, row.hash)))
+}
+
 /// Whether the chain holds, in words, and the head or the fault.
 pub(super) async fn verified(state: &AppState) -> Result<Result<(u64, String), String>, UserError> {
     let report = state.composition.store.verify_audit(None).await.map_err(of_store)?;
@@ -110,6 +119,7 @@ pub(crate) async fn list(
             view! { <p class="cw-account-problem" role="alert">{text}</p> }.into_any()
         }
     });
+    let head = head(&state).await?;
     let outcomes = [
         ("any", "Any"),
         ("ok", "Ok"),
@@ -118,7 +128,6 @@ pub(crate) async fn list(
         ("refused", "Refused"),
         ("interrupted", "Interrupted"),
     ];
-    let is_empty = rows.is_empty();
     let csv = format!("/admin/audit.csv?{}", raw.as_deref().unwrap_or_default());
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Audit log">
@@ -135,57 +144,50 @@ pub(crate) async fn list(
             <a href=csv>"As a table (CSV)"</a>
             <a href="/admin/audit?verify=1">"Check the chain"</a>
         </p>
+        {head.map(|head| view! { <p class="cw-account-note cw-admin-head">{format!("Head {head}: note it where whoever can write the database cannot write.")}</p> })}
         {verdict}
-        {none(is_empty, "No row fits.")}
-        {(!is_empty).then(|| table(rows))}
+        {lines_of(rows)}
         {pager("/admin/audit", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Audit, StatusCode::OK, "Audit log", content))
 }
 
-fn table(rows: Vec<AuditRow>) -> impl IntoView {
+fn lines_of(rows: Vec<AuditRow>) -> AnyView {
+    let columns = [
+        Text("No"),
+        Text("Time (UTC)"),
+        Text("Call"),
+        Text("By"),
+        Text("Agent"),
+        Text("Outcome"),
+        Text("Gates"),
+        Text("Arguments"),
+        Text("Conversation"),
+    ];
     let line = |row: AuditRow| {
-        let conversation = (!row.conversation_id.is_empty()).then(|| {
-            let path = format!("/admin/conversations/{}", row.conversation_id);
-            view! { <a href=path>"Open"</a> }
-        });
-        view! {
-            <tr>
-                <th scope="row">{row.number}</th>
-                <td data-label="Time">{minute(row.at)}</td>
-                <td data-label="Call">{row.tool.clone()}</td>
-                <td data-label="By"><span class="cw-admin-id">{row.user_id.clone()}</span></td>
-                <td data-label="Agent">{row.agent_id.clone()}</td>
-                <td data-label="Outcome">{row.outcome.clone()}</td>
-                <td data-label="Gates">{gates(&row.gates)}</td>
-                <td data-label="Arguments">
-                    <details class="cw-admin-call">
-                        <summary>"Arguments"</summary>
-                        <pre tabindex="0" aria-label="Arguments">{row.arguments.clone()}</pre>
-                    </details>
-                </td>
-                <td data-label="Conversation">{conversation}</td>
-            </tr>
-        }
+        let conversation = match row.conversation_id.as_str() {
+            "" => text(""),
+            id => link(format!("/admin/conversations/{id}"), "Open"),
+        };
+        let arguments = view! {
+            <details class="cw-admin-call">
+                <summary>"Arguments"</summary>
+                <pre tabindex="0" aria-label="Arguments">{row.arguments}</pre>
+            </details>
+        };
+        [
+            row.number.into_any(),
+            text(minute(row.at)),
+            text(row.tool),
+            view! { <span class="cw-admin-id">{row.user_id}</span> }.into_any(),
+            text(row.agent_id),
+            text(row.outcome),
+            text(gates(&row.gates)),
+            arguments.into_any(),
+            conversation,
+        ]
     };
-    view! {
-        <table class="cw-admin-table">
-            <thead>
-                <tr>
-                    <th scope="col">"No"</th>
-                    <th scope="col">"Time (UTC)"</th>
-                    <th scope="col">"Call"</th>
-                    <th scope="col">"By"</th>
-                    <th scope="col">"Agent"</th>
-                    <th scope="col">"Outcome"</th>
-                    <th scope="col">"Gates"</th>
-                    <th scope="col">"Arguments"</th>
-                    <th scope="col">"Conversation"</th>
-                </tr>
-            </thead>
-            <tbody>{rows.into_iter().map(line).collect_view()}</tbody>
-        </table>
-    }
+    table(columns, rows.into_iter().map(line), "No row fits.")
 }
 
 /// What was decided about a call, in a line.

@@ -1,8 +1,12 @@
 //! One conversation with its whole run: what was said, the calls with what was decided about them, the requests to models.
 
+use super::Admin;
 use super::conversations::Opened;
-use super::layout::{Tab, dollars, minute, number, page, seconds};
-use super::{Admin, lists};
+use super::layout::{Tab, dollars, number, page, seconds};
+use super::table::Column::{Number, Text};
+use super::table::{self, link, table, text};
+use crate::routes::accounts::encoded;
+use crate::routes::times::minute;
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
@@ -17,23 +21,22 @@ pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
     let Opened { conversation, view, usage, calls } = opened;
     let owner = conversation.owner_name.clone().unwrap_or_else(|| conversation.owner.clone());
     let is_others = conversation.owner != admin.0.user_id;
-    let of_owner = format!("/admin/conversations?owner={}", crate::routes::accounts::encoded(&conversation.owner));
+    let of_owner = format!("/admin/conversations?owner={}", encoded(&conversation.owner));
     let path = format!("/admin/conversations/{}", conversation.id);
     let facts = [
-        ("Agent", conversation.agent_id.clone()),
-        ("Begun (UTC)", minute(conversation.created_at)),
-        ("Changed (UTC)", minute(conversation.updated_at)),
-        ("Tokens", number(conversation.tokens)),
-        ("Cost", dollars(conversation.cost_usd)),
-        ("Errors", conversation.failures.to_string()),
-        ("Feedback", super::conversations::judged(conversation.liked, conversation.disliked)),
+        ("User", link(of_owner, owner)),
+        ("Agent", text(conversation.agent_id)),
+        ("Begun (UTC)", text(minute(conversation.created_at))),
+        ("Changed (UTC)", text(minute(conversation.updated_at))),
+        ("Tokens", text(number(conversation.tokens))),
+        ("Cost", text(dollars(conversation.cost_usd))),
+        ("Errors", conversation.failures.into_any()),
+        ("Feedback", text(super::conversations::judged(conversation.liked, conversation.disliked))),
     ];
-    let facts = facts.map(|(name, value)| view! { <div><dt>{name}</dt><dd>{value}</dd></div> }).collect_view();
-    let (no_steps, no_calls) = (usage.steps.is_empty(), calls.is_empty());
     let content = view! {
         {is_others.then(|| view! { <p class="cw-account-note">"That you read this is entered in the audit log."</p> })}
         <section class="cw-account-part" aria-label="About">
-            <dl class="cw-admin-facts"><div><dt>"User"</dt><dd><a href=of_owner>{owner}</a></dd></div>{facts}</dl>
+            {table::facts(facts)}
             <div class="cw-admin-acts">
                 <a class="cw-button" href=format!("{path}/export")>"Export"</a>
                 <form method="post" action=format!("{path}/delete")><button class="cw-button">"Delete the conversation"</button></form>
@@ -45,13 +48,11 @@ pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
             <h2 id="calls">"Tool calls and who looked"</h2>
-            {lists::none(no_calls, "Nothing is in the audit log.")}
-            {(!no_calls).then(|| calls_table(calls))}
+            {calls_table(calls)}
         </section>
         <section class="cw-account-part" aria-labelledby="steps">
             <h2 id="steps">"Requests to models"</h2>
-            {lists::none(no_steps, "No model was asked.")}
-            {(!no_steps).then(|| steps_table(usage.steps))}
+            {steps_table(usage.steps)}
         </section>
     };
     page(admin, Tab::Conversations, StatusCode::OK, &conversation.title, content)
@@ -120,69 +121,44 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn calls_table(calls: Vec<AuditRow>) -> impl IntoView {
+fn calls_table(calls: Vec<AuditRow>) -> AnyView {
+    let columns = [Text("Call"), Text("By"), Text("Ended (UTC)"), Text("Outcome"), Text("Gates"), Number("Time")];
     let line = |row: AuditRow| {
-        view! {
-            <tr>
-                <th scope="row">{row.tool.clone()}</th>
-                <td data-label="By">{row.user_id.clone()}</td>
-                <td data-label="Ended">{minute(row.at)}</td>
-                <td data-label="Outcome">{row.outcome.clone()}</td>
-                <td data-label="Gates">{super::audit::gates(&row.gates)}</td>
-                <td class="cw-admin-number" data-label="Time">
-                    {row.duration_ms.map_or_else(|| "–".to_owned(), |ms| seconds(ms as f64))}
-                </td>
-            </tr>
-        }
+        [
+            text(row.tool),
+            text(row.user_id),
+            text(minute(row.at)),
+            text(row.outcome),
+            text(super::audit::gates(&row.gates)),
+            text(row.duration_ms.map(|ms| seconds(ms as f64)).unwrap_or_default()),
+        ]
     };
-    view! {
-        <table class="cw-admin-table">
-            <thead>
-                <tr>
-                    <th scope="col">"Call"</th>
-                    <th scope="col">"By"</th>
-                    <th scope="col">"Ended (UTC)"</th>
-                    <th scope="col">"Outcome"</th>
-                    <th scope="col">"Gates"</th>
-                    <th scope="col" class="cw-admin-number">"Time"</th>
-                </tr>
-            </thead>
-            <tbody>{calls.into_iter().map(line).collect_view()}</tbody>
-        </table>
-    }
+    table(columns, calls.into_iter().map(line), "Nothing is in the audit log.")
 }
 
-fn steps_table(steps: Vec<Step>) -> impl IntoView {
+/// Requests to models.
+pub(super) fn steps_table(steps: Vec<Step>) -> AnyView {
+    let columns = [
+        Text("Model"),
+        Text("Agent"),
+        Text("Ended (UTC)"),
+        Text("Why it ended"),
+        Number("Tokens in"),
+        Number("Tokens out"),
+        Number("Cost"),
+        Number("Time"),
+    ];
     let line = |step: Step| {
-        let cost = step.cost_usd.map_or_else(|| "–".to_owned(), dollars);
-        view! {
-            <tr>
-                <th scope="row">{step.model.clone()}</th>
-                <td data-label="Agent">{step.agent_id.clone()}</td>
-                <td data-label="Ended">{minute(step.at)}</td>
-                <td data-label="Why it ended">{step.finish_reason.clone()}</td>
-                <td class="cw-admin-number" data-label="In">{number(step.usage.input_tokens as f64)}</td>
-                <td class="cw-admin-number" data-label="Out">{number(step.usage.output_tokens as f64)}</td>
-                <td class="cw-admin-number" data-label="Cost">{cost}</td>
-                <td class="cw-admin-number" data-label="Time">{seconds(step.whole_ms as f64)}</td>
-            </tr>
-        }
+        [
+            text(step.model),
+            text(step.agent_id),
+            text(minute(step.at)),
+            text(step.finish_reason),
+            text(number(step.usage.input_tokens as f64)),
+            text(number(step.usage.output_tokens as f64)),
+            text(step.cost_usd.map(dollars).unwrap_or_default()),
+            text(seconds(step.whole_ms as f64)),
+        ]
     };
-    view! {
-        <table class="cw-admin-table">
-            <thead>
-                <tr>
-                    <th scope="col">"Model"</th>
-                    <th scope="col">"Agent"</th>
-                    <th scope="col">"Ended (UTC)"</th>
-                    <th scope="col">"Why it ended"</th>
-                    <th scope="col" class="cw-admin-number">"Tokens in"</th>
-                    <th scope="col" class="cw-admin-number">"Out"</th>
-                    <th scope="col" class="cw-admin-number">"Cost"</th>
-                    <th scope="col" class="cw-admin-number">"Time"</th>
-                </tr>
-            </thead>
-            <tbody>{steps.into_iter().map(line).collect_view()}</tbody>
-        </table>
-    }
+    table(columns, steps.into_iter().map(line), "No model was asked.")
 }

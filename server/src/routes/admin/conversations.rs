@@ -1,11 +1,14 @@
 //! The conversations of all users: the list, one of them, export and deletion. Whoever opens another's leaves a row in the audit log
 //! before he sees anything.
 
-use super::layout::{Tab, dollars, minute, number, page};
-use super::lists::{PAGE, begin_of, choice, end_of, field, filled, none, paged, pager, place};
+use super::layout::{Tab, dollars, number, page};
+use super::lists::{PAGE, begin_of, choice, end_of, field, filled, paged, pager, place};
+use super::table::Column::{Number, Text};
+use super::table::{link, table, text};
 use super::{Admin, PageError, conversation_page, of_store};
 use crate::router::AppState;
-use crate::routes::accounts::see_other;
+use crate::routes::accounts::{encoded, see_other};
+use crate::routes::times::minute;
 use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -153,7 +156,6 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let (lines, next) = paged(found(&state, &query).await?);
-    let is_empty = lines.is_empty();
     let judged = [("any", "Any"), ("up", "Liked"), ("down", "Not liked")];
     let sorts = [("newest", "Newest first"), ("oldest", "Oldest first"), ("cost", "Dearest first")];
     let errors = query.errors.is_some();
@@ -170,47 +172,37 @@ pub(crate) async fn list(
             <label class="cw-admin-check"><input type="checkbox" name="errors" value="1" checked=errors />"With errors"</label>
             <button class="cw-button">"Show"</button>
         </form>
-        {none(is_empty, "No conversation fits.")}
-        {(!is_empty).then(|| table(lines))}
+        {lines_of(lines)}
         {pager("/admin/conversations", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Conversations, StatusCode::OK, "Conversations", content))
 }
 
-fn table(lines: Vec<AdminConversation>) -> impl IntoView {
+fn lines_of(lines: Vec<AdminConversation>) -> AnyView {
+    let columns = [
+        Text("Title"),
+        Text("User"),
+        Text("Agent"),
+        Text("Changed (UTC)"),
+        Number("Tokens"),
+        Number("Cost"),
+        Number("Errors"),
+        Text("Feedback"),
+    ];
     let line = |line: AdminConversation| {
-        let owner = line.owner_name.clone().unwrap_or_else(|| line.owner.clone());
-        let feedback = judged(line.liked, line.disliked);
-        view! {
-            <tr>
-                <th scope="row"><a href=format!("/admin/conversations/{}", line.id)>{line.title.clone()}</a></th>
-                <td data-label="User"><a href=format!("?owner={}", crate::routes::accounts::encoded(&line.owner))>{owner}</a></td>
-                <td data-label="Agent">{line.agent_id.clone()}</td>
-                <td data-label="Changed">{minute(line.updated_at)}</td>
-                <td class="cw-admin-number" data-label="Tokens">{number(line.tokens)}</td>
-                <td class="cw-admin-number" data-label="Cost">{dollars(line.cost_usd)}</td>
-                <td class="cw-admin-number" data-label="Errors">{line.failures}</td>
-                <td data-label="Feedback">{feedback}</td>
-            </tr>
-        }
+        let owner = line.owner_name.unwrap_or_else(|| line.owner.clone());
+        [
+            link(format!("/admin/conversations/{}", line.id), line.title),
+            link(format!("?owner={}", encoded(&line.owner)), owner),
+            text(line.agent_id),
+            text(minute(line.updated_at)),
+            text(number(line.tokens)),
+            text(dollars(line.cost_usd)),
+            line.failures.into_any(),
+            text(judged(line.liked, line.disliked)),
+        ]
     };
-    view! {
-        <table class="cw-admin-table">
-            <thead>
-                <tr>
-                    <th scope="col">"Title"</th>
-                    <th scope="col">"User"</th>
-                    <th scope="col">"Agent"</th>
-                    <th scope="col">"Changed (UTC)"</th>
-                    <th scope="col" class="cw-admin-number">"Tokens"</th>
-                    <th scope="col" class="cw-admin-number">"Cost"</th>
-                    <th scope="col" class="cw-admin-number">"Errors"</th>
-                    <th scope="col">"Feedback"</th>
-                </tr>
-            </thead>
-            <tbody>{lines.into_iter().map(line).collect_view()}</tbody>
-        </table>
-    }
+    table(columns, lines.into_iter().map(line), "No conversation fits.")
 }
 
 /// How many answers were liked.

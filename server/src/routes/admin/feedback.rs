@@ -1,10 +1,13 @@
 //! What users think of answers.
 
 use super::conversations::JudgedQuery;
-use super::layout::{Tab, minute, page};
-use super::lists::{PAGE, choice, none, paged, pager, place};
+use super::layout::{Tab, page};
+use super::lists::{PAGE, choice, paged, pager, place};
+use super::table::Column::Text;
+use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
 use crate::router::AppState;
+use crate::routes::times::minute;
 use axum::extract::{Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -34,48 +37,31 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let (lines, next) = paged(found(&state, &query).await?);
-    let is_empty = lines.is_empty();
     let judged = [("any", "Any"), ("up", "Liked"), ("down", "Not liked")];
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Feedback">
             {choice("judged", "Feedback", &judged, query.judged.name())}
             <button class="cw-button">"Show"</button>
         </form>
-        {none(is_empty, "No feedback fits.")}
-        {(!is_empty).then(|| table(lines))}
+        {lines_of(lines)}
         {pager("/admin/feedback", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Feedback, StatusCode::OK, "Feedback", content))
 }
 
-fn table(lines: Vec<FeedbackRow>) -> impl IntoView {
+fn lines_of(lines: Vec<FeedbackRow>) -> AnyView {
+    let columns =
+        [Text("Conversation"), Text("Feedback"), Text("Why"), Text("User"), Text("Agent"), Text("Time (UTC)")];
     let line = |row: FeedbackRow| {
         let to = format!("/admin/conversations/{}#m-{}", row.conversation_id, row.message_id);
-        let judged = if row.rating == "up" { "Liked" } else { "Not liked" };
-        view! {
-            <tr>
-                <th scope="row"><a href=to>{row.title.clone()}</a></th>
-                <td data-label="Feedback">{judged}</td>
-                <td data-label="Why">{row.reason.clone()}</td>
-                <td data-label="User">{row.owner_name.clone().unwrap_or_else(|| row.owner.clone())}</td>
-                <td data-label="Agent">{row.agent_id.clone()}</td>
-                <td data-label="Time">{minute(row.updated_at)}</td>
-            </tr>
-        }
+        [
+            link(to, row.title),
+            text(if row.rating == "up" { "Liked" } else { "Not liked" }),
+            text(row.reason.unwrap_or_default()),
+            text(row.owner_name.unwrap_or(row.owner)),
+            text(row.agent_id),
+            text(minute(row.updated_at)),
+        ]
     };
-    view! {
-        <table class="cw-admin-table">
-            <thead>
-                <tr>
-                    <th scope="col">"Conversation"</th>
-                    <th scope="col">"Feedback"</th>
-                    <th scope="col">"Why"</th>
-                    <th scope="col">"User"</th>
-                    <th scope="col">"Agent"</th>
-                    <th scope="col">"Time (UTC)"</th>
-                </tr>
-            </thead>
-            <tbody>{lines.into_iter().map(line).collect_view()}</tbody>
-        </table>
-    }
+    table(columns, lines.into_iter().map(line), "No feedback fits.")
 }

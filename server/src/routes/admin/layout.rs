@@ -4,7 +4,6 @@ use super::Admin;
 use crate::routes::accounts::layout::document;
 use axum::http::StatusCode;
 use axum::response::Response;
-use jiff::Timestamp;
 use leptos::prelude::*;
 use wire::UserError;
 
@@ -74,25 +73,6 @@ pub(super) fn failed(error: &UserError) -> Response {
     document(status, "This did not work", body)
 }
 
-/// A time to the minute.
-pub(super) fn minute(at: i64) -> String {
-    shown(at, "%-d %b %Y, %H:%M")
-}
-
-/// A day as people read it.
-pub(super) fn day(at: i64) -> String {
-    shown(at, "%-d %b %Y")
-}
-
-/// A day as addresses have it.
-pub(super) fn iso_day(at: i64) -> String {
-    shown(at, "%Y-%m-%d")
-}
-
-fn shown(at: i64, format: &str) -> String {
-    Timestamp::from_millisecond(at).map_or_else(|_| String::new(), |at| at.strftime(format).to_string())
-}
-
 /// A whole number with its thousands apart.
 pub(super) fn number(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
@@ -128,9 +108,6 @@ mod tests {
         check(1_000.0, "1,000");
         check(1_234_567.4, "1,234,567");
         assert_eq!([0.0, 0.004, 0.01, 12.345].map(dollars), ["$0.00", "<$0.01", "$0.01", "$12.35"]);
-        assert_eq!(
-            (seconds(1_540.0), iso_day(0), minute(0)),
-            ("1.5 s".into(), "1970-01-01".into(), "1 Jan 1970, 00:00".into())
-        );
+        assert_eq!(seconds(1_540.0), "1.5 s");
     }
 }

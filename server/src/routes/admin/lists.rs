@@ -111,11 +111,6 @@ pub(super) fn choice(
     }
 }
 
-/// What stands where a list has no lines.
-pub(super) fn none(is_empty: bool, text: &'static str) -> impl IntoView {
-    is_empty.then(|| view! { <p class="cw-account-note">{text}</p> })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

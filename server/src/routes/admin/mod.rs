@@ -10,6 +10,8 @@ mod feedback;
 mod layout;
 mod lists;
 mod overview;
+mod table;
+mod user_page;
 mod users;
 mod users_page;
 
@@ -35,8 +37,8 @@ pub(crate) fn routes() -> Router<AppState> {
     let pages = Router::new()
         .route("/admin", get(overview::show))
         .route("/admin/users", get(users_page::list).post(users_page::add))
-        .route("/admin/users/{id}", get(users_page::show))
-        .route("/admin/users/{id}/{act}", post(users_page::act))
+        .route("/admin/users/{id}", get(user_page::show))
+        .route("/admin/users/{id}/{act}", post(user_page::act))
         .route("/admin/conversations", get(conversations::list))
         .route("/admin/conversations/{id}", get(conversations::show))
         .route("/admin/conversations/{id}/export", get(conversations::export))

@@ -1,10 +1,13 @@
 //! What was used over the last days. Every number leads to the rows behind it.
 
-use super::layout::{Tab, dollars, iso_day, number, page, seconds};
+use super::layout::{Tab, dollars, number, page, seconds};
 use super::lists::DAY;
+use super::table::Column::{Number, Text};
+use super::table::{link, table, text};
 use super::{Admin, PageError, chart, of_store};
 use crate::auth::password::now;
 use crate::router::AppState;
+use crate::routes::times::iso_day;
 use axum::extract::{Query, State};
 use axum::http::StatusCode;
 use axum::response::Response;
@@ -86,23 +89,21 @@ pub(crate) async fn show(
         let date = iso_day(day.day * DAY);
         line(date.clone(), &format!("from={date}&to={date}"), &day.used)
     });
-    let days = days.collect_view();
     let agents = seen.agents.iter().map(|agent| {
         let query = format!("{range}&agent={}", crate::routes::accounts::encoded(&agent.agent_id));
         line(agent.agent_id.clone(), &query, &agent.used)
     });
-    let agents = agents.collect_view();
     let content = view! {
         <nav class="cw-admin-pager" aria-label="How far back">{spans}</nav>
         {totals(&seen.total, &range)}
         <div class="cw-admin-charts">{charts}</div>
         <section class="cw-account-part" aria-labelledby="agents">
             <h2 id="agents">"By agent"</h2>
-            {table("Agent", agents)}
+            {sums("Agent", agents)}
         </section>
         <section class="cw-account-part" aria-labelledby="days">
             <h2 id="days">"By day (UTC)"</h2>
-            {table("Day", days)}
+            {sums("Day", days)}
         </section>
     };
     Ok(page(&admin, Tab::Overview, StatusCode::OK, "Overview", content))
@@ -138,39 +139,29 @@ fn totals(used: &Used, range: &str) -> impl IntoView + use<> {
     view! { <dl class="cw-admin-figures">{figures.map(figure).collect_view()}</dl> }
 }
 
-fn line(name: String, query: &str, used: &Used) -> impl IntoView + use<> {
+/// The sums of a day or of an agent, each leading to the conversations behind it.
+fn line(name: String, query: &str, used: &Used) -> [AnyView; 7] {
     let of = |more: &str| format!("/admin/conversations?{query}{more}");
-    let cell = |label: &'static str, path: String, value: String| {
-        view! { <td class="cw-admin-number" data-label=label><a href=path>{value}</a></td> }
-    };
-    view! {
-        <tr>
-            <th scope="row">{name}</th>
-            {cell("Messages", of(""), number(used.messages as f64))}
-            {cell("Users", of(""), number(used.users as f64))}
-            {cell("Tokens", of(""), number(tokens(used)))}
-            {cell("Cost", of("&sort=cost"), dollars(used.cost_usd))}
-            {cell("Errors", of("&errors=1"), number(used.failures as f64))}
-            {cell("Reply after", of(""), seconds(reply(used)))}
-        </tr>
-    }
+    [
+        text(name),
+        link(of(""), number(used.messages as f64)),
+        link(of(""), number(used.users as f64)),
+        link(of(""), number(tokens(used))),
+        link(of("&sort=cost"), dollars(used.cost_usd)),
+        link(of("&errors=1"), number(used.failures as f64)),
+        link(of(""), seconds(reply(used))),
+    ]
 }
 
-fn table(first: &'static str, lines: impl IntoView + 'static) -> impl IntoView {
-    view! {
-        <table class="cw-admin-table">
-            <thead>
-                <tr>
-                    <th scope="col">{first}</th>
-                    <th scope="col" class="cw-admin-number">"Messages"</th>
-                    <th scope="col" class="cw-admin-number">"Users"</th>
-                    <th scope="col" class="cw-admin-number">"Tokens"</th>
-                    <th scope="col" class="cw-admin-number">"Cost"</th>
-                    <th scope="col" class="cw-admin-number">"Errors"</th>
-                    <th scope="col" class="cw-admin-number">"Reply after"</th>
-                </tr>
-            </thead>
-            <tbody>{lines}</tbody>
-        </table>
-    }
+fn sums(first: &'static str, lines: impl Iterator<Item = [AnyView; 7]>) -> AnyView {
+    let columns = [
+        Text(first),
+        Number("Messages"),
+        Number("Users"),
+        Number("Tokens"),
+        Number("Cost"),
+        Number("Errors"),
+        Number("Reply after"),
+    ];
+    table(columns, lines, "Nothing was used.")
 }
