@@ -1,7 +1,7 @@
 //! Reads the config again when its files change (D-22, F31). They are looked at instead of listened to: that also sees a file on a
 //! network, one that is mounted into a container, and a link that leads elsewhere now, and it costs a few calls a second.
 
-use crate::compose::{self, Current};
+use crate::compose::{self, Current, Read};
 use config::{Diagnostic, Reading, Severity};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -66,27 +66,28 @@ fn look_at(file: &Path) -> Look {
 async fn apply(path: &Path, current: &Current) -> Vec<PathBuf> {
     let owned = path.to_owned();
     let Ok(reading) = tokio::task::spawn_blocking(move || compose::read(Some(&owned))).await else {
-        refuse(current, "the config could not be read");
+        refuse(current, &Read::default(), "the config could not be read");
         return vec![path.to_owned()];
     };
-    let Reading { outcome, files, fingerprint } = reading;
+    let read = Read::of(&reading);
+    let Reading { outcome, files, .. } = reading;
     match outcome {
-        Ok((config, warnings)) => match current.replace(&config, fingerprint).await {
+        Ok((config, warnings)) => match current.replace(config, read.clone()).await {
             Ok(()) => {
                 warnings.iter().for_each(|warning| tracing::warn!("{warning}"));
                 tracing::info!("the config was read again");
                 current.announce();
             }
-            Err(error) => refuse(current, &format!("the config cannot be used: {error}")),
+            Err(error) => refuse(current, &read, &format!("the config cannot be used: {error}")),
         },
-        Err(problems) => refuse(current, &shown(&problems, path)),
+        Err(problems) => refuse(current, &read, &shown(&problems, path)),
     }
     files
 }
 
-fn refuse(current: &Current, problems: &str) {
+fn refuse(current: &Current, read: &Read, problems: &str) {
     tracing::error!("the config was changed and is wrong; the earlier one stays in use\n{problems}");
-    current.keep(problems);
+    current.keep(read, problems);
 }
 
 /// The errors as text; warnings come with a config that is used. Files are named as they stand in the config's folder: a page

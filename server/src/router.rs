@@ -4,8 +4,8 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, copies, endpoints, files, folders, grants, health, pages,
-    remote_agent, runs, search, site,
+    accounts, admin, agent, change, config, conversations, copies, endpoints, files, folders, grants, health,
+    pages, remote_agent, runs, search, site,
 };
 use crate::telemetry::requests;
 use axum::Router;
@@ -44,6 +44,7 @@ pub(crate) fn router(state: AppState) -> Router {
     let gated = for_callers()
         .layer(bound)
         .merge(uploads())
+        .layer(from_fn_with_state(state.clone(), auth::rates::bound))
         .layer(from_fn_with_state(state.clone(), auth::name_caller))
         .layer(from_fn(auth::check_origin));
     let routes = gated

@@ -382,7 +382,7 @@ impl Conversations {
 
 /// What the server will make of it.
 fn apply(summary: &mut ConversationSummary, change: &ConversationChange) {
-    let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _ } = change.clone();
+    let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _, temporary: _ } = change.clone();
     summary.title = title.unwrap_or(std::mem::take(&mut summary.title));
     summary.pinned = pinned.unwrap_or(summary.pinned);
     summary.archived = archived.unwrap_or(summary.archived);

@@ -26,6 +26,7 @@ mod quota;
 mod recover;
 mod remote;
 mod replica;
+mod retention;
 mod run;
 mod send;
 mod settle;
@@ -38,6 +39,7 @@ mod telemetry;
 mod to_prompt;
 mod to_wire;
 mod tree;
+mod trial;
 mod turns;
 mod watch;
 
@@ -46,9 +48,11 @@ pub use export::{Exported, ExportedMessage, FORMAT};
 pub use files::{FileBounds, NewUpload};
 pub use hooks::{Hook, Hooks};
 pub use quota::{Quota, QuotaSpan};
+pub use retention::{Retention, RetentionRule, Swept};
 pub use share::SharedCopy;
 pub use steps::ConversationUsage;
 pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, trace, traced};
+pub use trial::{Trial, TrialRequest};
 
 use bytes::Bytes;
 use futures::stream::BoxStream;
@@ -121,6 +125,11 @@ pub trait Agents: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// How long things are kept.
+    fn retention(&self) -> Retention {
+        Retention::default()
+    }
+
     /// The agent as it is on no page.
     ///
     /// # Errors
@@ -177,11 +186,12 @@ pub(crate) struct Inner {
     purge: AbortOnDropHandle<()>,
     /// Where there may be other servers.
     replica: Option<AbortOnDropHandle<()>>,
+    sweeper: retention::Sweeper,
     tasks: TaskTracker,
     stopping: CancellationToken,
     max_runs: usize,
     clock: Clock,
-    telemetry: OnceLock<Arc<dyn Telemetry>>,
+    telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
 
 impl Chat {
@@ -211,8 +221,15 @@ impl Chat {
         let journal = journal::Journal::start(store.clone(), registry.clone());
         purge::purge(&store, now()).await?;
         files::purge(&store, now()).await?;
-        let purge = purge::start(store.clone());
         let replica = replica::start(store.clone(), registry.clone());
+        let telemetry = Arc::new(OnceLock::new());
+        let sweeper = retention::Sweeper {
+            store: store.clone(),
+            agents: agents.clone(),
+            clock: clock.clone(),
+            telemetry: telemetry.clone(),
+        };
+        let purge = purge::start(store.clone(), sweeper.clone());
         let (tasks, stopping) = (TaskTracker::new(), CancellationToken::new());
         Ok(Self {
             inner: Arc::new(Inner {
@@ -224,11 +241,12 @@ impl Chat {
                 invocations: invoke::Invocations::default(),
                 purge,
                 replica,
+                sweeper,
                 tasks,
                 stopping,
                 max_runs,
                 clock,
-                telemetry: OnceLock::new(),
+                telemetry,
             }),
         })
     }

@@ -36,10 +36,22 @@ impl Chat {
         let title = change.title.as_deref().map(|title| named("/title", "A title", title, MAX_TITLE)).transpose()?;
         let deleted = change.deleted == Some(true);
         let change = ConversationChange { title, ..change };
-        let store = &self.inner.store;
+        let (store, temporary) = (&self.inner.store, change.temporary);
         store.change(&caller.user_id, ids.clone(), change, crate::now()).await.map_err(errors::of_store)?;
+        if let Some(is_temporary) = temporary {
+            self.set_temporary(caller, &ids, is_temporary).await?;
+        }
         if deleted {
             self.end_runs(caller, &ids).await.map_err(errors::of_store)?;
+        }
+        Ok(())
+    }
+
+    /// They are the caller's: the change before has seen to that.
+    async fn set_temporary(&self, caller: &Caller, ids: &[String], is_temporary: bool) -> Result<(), UserError> {
+        let at = is_temporary.then(|| self.inner.clock.now() + self.retention().temporary.as_millis() as i64);
+        for id in ids {
+            self.inner.store.set_expiry(&caller.user_id, id, at).await.map_err(errors::of_store)?;
         }
         Ok(())
     }

@@ -1,8 +1,9 @@
 //! The end of deleted conversations: out of sight at once, gone for good when the time for an undo is over. And of files that no
-//! message uses.
+//! message uses. What goes without anybody's doing is `retention`'s.
 
 use crate::audit::{self, Subject};
 use crate::files;
+use crate::retention::Sweeper;
 use std::time::Duration;
 use store::{AuditEntry, Deleted, Store, StoreError};
 use tokio_util::task::AbortOnDropHandle;
@@ -17,13 +18,17 @@ const BATCH: u32 = 100;
 const DELETED: &str = "The user deleted the conversation.";
 
 /// Takes away what is due, now and then, until the handle is dropped.
-pub(crate) fn start(store: Store) -> AbortOnDropHandle<()> {
+pub(crate) fn start(store: Store, sweeper: Sweeper) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         loop {
             tokio::time::sleep(EVERY).await;
             // What fails is still due the next time.
-            if let Err(error) = purge(&store, crate::now()).await {
-                tracing::error!(%error, "deleted conversations could not be taken away");
+            match purge(&store, crate::now()).await {
+                Ok(count) => sweeper.tell("deleted", count),
+                Err(error) => tracing::error!(%error, "deleted conversations could not be taken away"),
+            }
+            if let Err(error) = sweeper.sweep().await {
+                tracing::error!(%error, "what is kept long enough could not be taken away");
             }
             if let Err(error) = purge_users(&store).await {
                 tracing::error!(%error, "deleted users could not be taken away");
@@ -35,18 +40,24 @@ pub(crate) fn start(store: Store) -> AbortOnDropHandle<()> {
     }))
 }
 
-/// Takes away what was deleted longer ago than [`UNDO`], as of `now` (Unix time, milliseconds).
-pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
+/// Takes away what was deleted longer ago than [`UNDO`], as of `now` (Unix time, milliseconds); answers how many conversations.
+pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
+    let mut count = 0;
     loop {
         let due = store.deleted_before(now - UNDO.as_millis() as i64, BATCH).await?;
         for deleted in &due {
-            let open = open_calls(store, deleted).await?;
-            store.delete(&deleted.owner, &deleted.id, open).await?;
+            count += u64::from(take_away(store, deleted, DELETED).await?);
         }
         if due.len() < BATCH as usize {
-            return Ok(());
+            return Ok(count);
         }
     }
+}
+
+/// Takes a conversation away for good; `reason` is why its open questions have no answer. False when it was gone already.
+pub(crate) async fn take_away(store: &Store, deleted: &Deleted, reason: &str) -> Result<bool, StoreError> {
+    let open = open_calls(store, deleted, reason).await?;
+    store.delete(&deleted.owner, &deleted.id, open).await
 }
 
 /// Takes away users who are being deleted, with all that is theirs.
@@ -55,8 +66,7 @@ pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
         loop {
             let conversations = store.conversations_to_delete(&user_id, BATCH).await?;
             for conversation in &conversations {
-                let open = open_calls(store, conversation).await?;
-                store.delete(&conversation.owner, &conversation.id, open).await?;
+                take_away(store, conversation, DELETED).await?;
             }
             if conversations.is_empty() {
                 break;
@@ -67,8 +77,8 @@ pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The rows of calls that waited for the user when the conversation was deleted.
-async fn open_calls(store: &Store, deleted: &Deleted) -> Result<Vec<AuditEntry>, StoreError> {
+/// The rows of calls that waited for the user when the conversation went.
+async fn open_calls(store: &Store, deleted: &Deleted, reason: &str) -> Result<Vec<AuditEntry>, StoreError> {
     let mut entries = Vec::new();
     // In any branch: the one that waits may have been left for another.
     for stored in store.messages(&deleted.owner, &deleted.id).await? {
@@ -83,7 +93,7 @@ async fn open_calls(store: &Store, deleted: &Deleted) -> Result<Vec<AuditEntry>,
             message_id: stored.id,
             run_id: run_id.unwrap_or_default(),
         };
-        entries.extend(audit::passed_over(&subject, &stored.message, DELETED));
+        entries.extend(audit::passed_over(&subject, &stored.message, reason));
     }
     Ok(entries)
 }

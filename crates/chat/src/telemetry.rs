@@ -68,6 +68,9 @@ pub trait Telemetry: Send + Sync + 'static {
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>);
     /// A run has ended, in these words: `done`, `waiting`, `stopped`, `limit`, `failed`; a question of a program also `timeout`.
     fn run_ended(&self, run: &RunFacts, outcome: &'static str, took: Duration);
+    /// So much is gone for good: conversations that were `deleted` by their users, were `untouched` for long or `temporary`, or a
+    /// program's `question`.
+    fn deleted(&self, _what: &'static str, _count: u64) {}
 }
 
 /// How far the journal is behind, and what waits for the database.

@@ -2,10 +2,12 @@
 
 use crate::agent::{Agent, Confirm};
 use crate::auth::Auth;
+use crate::operation::{Rate, Retention};
 use crate::rule::Rule;
 use crate::served::ServedAgent;
 use crate::source::Location;
 use indexmap::IndexMap;
+use ipnet::IpNet;
 use secrecy::SecretString;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -31,12 +33,18 @@ pub struct Config {
     pub limits: Limits,
     /// What users may use in a day or a month.
     pub quotas: Vec<Quota>,
+    /// How often users and addresses may ask.
+    pub rates: Vec<Rate>,
+    /// The proxies in front of the server, whose word about addresses counts.
+    pub trusted_proxies: Vec<IpNet>,
     /// What models cost, by the beginning of their names; `default` is for all others.
     pub prices: IndexMap<String, Price>,
     /// The folder of the main file, if the config is on disk.
     pub folder: Option<PathBuf>,
     /// Where conversations are kept, if the config says so: `sqlite://PATH` or `sqlite::memory:`.
     pub store: Option<SecretString>,
+    /// For how long.
+    pub retention: Retention,
 }
 
 /// What a model costs, in US dollars for a million tokens.

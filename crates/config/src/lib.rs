@@ -6,6 +6,8 @@ mod config;
 mod diagnostic;
 mod env;
 mod mask;
+mod operation;
+mod outline;
 mod rule;
 mod section;
 mod served;
@@ -25,6 +27,8 @@ pub use config::{
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use env::{Env, ProcessEnv};
+pub use operation::{Rate, RateOf, RatePer, Retention};
+pub use outline::{Change, Changed, Outline};
 pub use rule::{OWNER_ROLES, Rule};
 pub use served::{ServedAgent, ServedTool};
 pub use source::Location;
@@ -47,6 +51,8 @@ pub struct Reading {
     pub files: Vec<PathBuf>,
     /// Equal for equal texts, on every machine that runs this version. Not for security.
     pub fingerprint: u64,
+    /// What stands in it, also where it is wrong; empty where it cannot be read at all.
+    pub outline: Outline,
 }
 
 /// Reads a config file, or [`MAIN_FILE`] in a folder. Variables come from `env`.
@@ -82,14 +88,15 @@ pub fn read_embedded(files: &[(&str, &str)], env: &dyn Env) -> Reading {
 
 fn read(files: &Files<'_>, main: &str, env: &dyn Env) -> Reading {
     let mut report = Report::default();
-    let config =
-        source::load(files, main, &mut report).map(|root| section::read(&root, files.folder(), &mut report, env));
+    let root = source::load(files, main, &mut report);
+    let outline = root.as_ref().map(Outline::of).unwrap_or_default();
+    let config = root.map(|root| section::read(&root, files.folder(), &mut report, env));
     let (asked, fingerprint) = (report.asked().to_vec(), report.fingerprint());
     let outcome = match config {
         Some(config) if !report.has_errors() => Ok((config, report.into_diagnostics())),
         _ => Err(report.into_diagnostics()),
     };
-    Reading { outcome, files: asked, fingerprint }
+    Reading { outcome, files: asked, fingerprint, outline }
 }
 
 /// The JSON Schema of a config, with descriptions and defaults, for editors.

@@ -1,7 +1,8 @@
 //! Good configs and what they become.
 
 use config::{
-    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, ToolChoice, load_embedded, load_path, render,
+    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, Retention, ToolChoice, load_embedded,
+    load_path, render,
 };
 use insta::assert_debug_snapshot;
 use serde_json::{Value, json};
@@ -180,6 +181,35 @@ agents:
     );
     assert_eq!(c.openai_api, OpenAiApi::Chat);
     assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
+}
+
+#[test]
+fn rates_and_retention() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\nagents: [{ id: a, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
+         limits: { rates: [{ of: signIn, per: address, requests: 3, seconds: 9 }, { of: chat, per: user, requests: 20 }], trustedProxies: [10.0.0.7] }\n\
+         store: { retention: { conversationsDays: 90, agents: { a: 7 }, keepPinned: false, questionsDays: 1 } }\n",
+    );
+    assert_eq!(warnings, "");
+    let rates: Vec<_> = config.rates.iter().map(|rate| format!("{rate:?}")).collect();
+    assert_eq!(
+        rates,
+        [
+            "Rate { what: SignIn, per: Address, requests: 3, span: 9s }",
+            "Rate { what: Chat, per: User, requests: 20, span: 60s }",
+        ]
+    );
+    assert_eq!(config.trusted_proxies, ["10.0.0.7/32".parse().unwrap()]);
+    assert!(config.store.is_none());
+    let days = |days: u64| Duration::from_secs(days * 24 * 60 * 60);
+    let expected = Retention {
+        conversations: Some(days(90)),
+        agents: [("a".to_owned(), days(7))].into(),
+        keeps_pinned: false,
+        temporary: days(1),
+        questions: Some(days(1)),
+    };
+    assert_eq!(config.retention, expected);
 }
 
 #[test]

@@ -11,7 +11,8 @@ use serde_json::Value;
 pub const MAX_AUDIT_ROWS: u32 = 200;
 
 /// How a tool call ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum AuditOutcome {
     /// With a result.
     Ok,

@@ -21,6 +21,7 @@ mod invocations;
 mod messages;
 mod postgres;
 mod replicas;
+mod retention;
 mod run_events;
 mod runs;
 mod search;
@@ -36,8 +37,9 @@ mod users;
 mod writer;
 
 pub use admin::{
-    ADMIN, AdminConversation, AdminSort, AgentUsage, AuditFilter, ConversationFilter, DayUsage, FeedbackRow, Judged,
-    MAX_LISTED, Place, Used, UserChange, UserChanged, UserFilter, UserRow, UserSort,
+    ADMIN, AdminConversation, AdminGrant, AdminSort, AgentUsage, AuditFilter, ConversationFilter, DayUsage,
+    FeedbackRow, GrantFilter, Judged, MAX_LISTED, MAX_RECENT_CALLS, MAX_RECENT_RUNS, Place, RecentRun, ToolHealth,
+    Used, UserChange, UserChanged, UserFilter, UserRow, UserSort,
 };
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
@@ -56,6 +58,7 @@ pub use invocations::FinishInvocation;
 pub use messages::StoredMessage;
 pub use postgres::{Listener, Lock, News};
 pub use replicas::{Pulse, RunProgress};
+pub use retention::{Due, DueConversation, MAX_DUE};
 pub use run_events::{JournalBatch, JournalRow, MAX_EVENTS};
 pub use runs::{FinishRun, OpenRun, RunStatus};
 pub use search::{MAX_FOUND, SearchCursor};

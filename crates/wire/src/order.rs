@@ -26,6 +26,9 @@ pub struct ConversationChange {
     /// Away, or back while there is time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<bool>,
+    /// Gone for good in a while (a day, unless the config says otherwise), or kept like others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temporary: Option<bool>,
 }
 
 /// Where conversations go: into a folder, or (`null`) into none.

@@ -33,6 +33,11 @@ impl Credentials {
         self.peer
     }
 
+    /// What proxies say of from where the request came, in the order in which they say it.
+    pub(super) fn forwarded(&self) -> Vec<&str> {
+        self.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect()
+    }
+
     /// The name by which the server was asked, without a port.
     pub(crate) fn host(&self) -> Option<&str> {
         self.host.as_deref()

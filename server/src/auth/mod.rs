@@ -4,13 +4,14 @@ mod authentication;
 mod cookies;
 mod credentials;
 #[cfg(test)]
-mod doors;
+pub(crate) mod doors;
 pub(crate) mod ground;
 mod hosts;
 mod jwt;
 mod origin;
 pub(crate) mod password;
 mod proxy;
+pub(crate) mod rates;
 pub(crate) mod rights;
 mod streams;
 mod user;
@@ -32,6 +33,7 @@ use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use password::Scope;
+use std::net::IpAddr;
 use wire::{ErrorCode, UserError};
 
 /// How a caller came, for who looks after his account.
@@ -40,6 +42,8 @@ pub(crate) struct Asker {
     pub(crate) sent: Credentials,
     pub(crate) via: Via,
     pub(crate) is_https: bool,
+    /// From where, as far as the proxies in front of the server say so.
+    pub(crate) address: Option<IpAddr>,
 }
 
 /// Names the caller, in an extension of the request, and sees to it that what is his stays his: nobody keeps the answer, and a
@@ -65,7 +69,8 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
         return refusal(refused, &path);
     }
     let is_https = authentication.is_https(&sent);
-    request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https });
+    let address = current.rates().address(sent.peer(), &sent.forwarded());
+    request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https, address });
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());
     let mut response = next.run(request).await;

@@ -2,7 +2,7 @@
 
 use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
-use crate::compose::{self, Composition};
+use crate::compose::{self, Composition, Read};
 use crate::router::{AppState, router};
 use crate::telemetry::metrics;
 use crate::{listen, reload, shutdown};
@@ -34,6 +34,7 @@ pub(crate) async fn run(arguments: Arguments, site: Site) -> ExitCode {
 
 async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     let reading = compose::read(arguments.config.path.as_deref());
+    let read = Read::of(&reading);
     let (config, warnings) = reading.outcome.map_err(|problems| {
         problems.iter().for_each(|problem| eprintln!("{problem}"));
         format!("the config has {} error(s); nothing was started", problems.len())
@@ -43,8 +44,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = metrics::begin().map_err(|error| format!("metrics: {error}"))?;
-    let composition =
-        Composition::new(config, reading.fingerprint, &arguments.database.url, Some(arguments.addr), site).await;
+    let composition = Composition::new(config, read, &arguments.database.url, Some(arguments.addr), site).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;

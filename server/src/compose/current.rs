@@ -3,22 +3,24 @@
 
 use super::agents::ConfiguredAgents;
 use super::endpoints::{self, Databases};
+use super::history::{ConfigState, History, Read, Status};
 use super::mcp::McpServers;
 use super::page_tools::PageTools;
 use super::pages::Pages;
 use super::served::Served;
 use crate::Site;
+use crate::auth::rates::Rates;
 use crate::auth::rights::Rights;
 use crate::auth::{Authentication, Ground};
 use ::endpoints::Endpoints;
 use app::context::PageSource;
 use arc_swap::ArcSwap;
-use chat::{AgentRequest, Agents, Caller, Hooks, Quota, QuotaSpan};
+use chat::{AgentRequest, Agents, Caller, Hooks, Quota, QuotaSpan, Retention};
 use config::Config;
 use parking_lot::Mutex;
-use serde::Serialize;
 use serde_json::Value;
 use std::sync::Arc;
+use tools::mcp::McpStatus;
 use wire::UserError;
 use wire::page::Page;
 
@@ -27,7 +29,7 @@ pub(crate) struct Current {
     things: ArcSwap<Things>,
     ground: Ground,
     site: Site,
-    status: Mutex<Status>,
+    history: Mutex<History>,
 }
 
 struct Things {
@@ -39,76 +41,78 @@ struct Things {
     databases: Databases,
     mcp: McpServers,
     served: Option<Arc<Served>>,
-    quotas: Vec<config::Quota>,
-}
-
-/// What an open page needs to know of the config behind it.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Status {
-    /// Another one when the config is another one; the same again after a restart, and on every replica.
-    version: String,
-    /// What is wrong with the text as it stands, which is why the version is an older one. For developers: it quotes the config.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    problems: Option<Arc<str>>,
+    rates: Arc<Rates>,
+    config: Arc<Config>,
 }
 
 impl Things {
     /// What is open `before` and has the same settings now stays open.
-    async fn build(config: &Config, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
+    async fn build(config: Config, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
+        let config = Arc::new(config);
         let authentication = Arc::new(Authentication::new(&config.auth, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
-        let databases = endpoints::open_databases(config, databases).await?;
-        let mcp = McpServers::open(config, before.map_or(&no_mcp, |before| &before.mcp));
-        let endpoints = Arc::new(endpoints::build(config, &databases)?);
-        let rights = Rights::new(config);
+        let databases = endpoints::open_databases(&config, databases).await?;
+        let mcp = McpServers::open(&config, before.map_or(&no_mcp, |before| &before.mcp));
+        let endpoints = Arc::new(endpoints::build(&config, &databases)?);
+        let rights = Rights::new(&config);
         let definitions = config.pages.iter().map(|page| page.definition.clone()).collect();
         let pages = Arc::new(Pages::new(definitions, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
-        let agents = ConfiguredAgents::build(config, &endpoints, &mcp, pages.clone(), tools, rights.clone())?;
+        let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone())?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
-        Ok(Self {
-            authentication,
-            rights,
-            pages,
-            agents,
-            endpoints,
-            databases,
-            mcp,
-            served,
-            quotas: config.quotas.clone(),
-        })
+        let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
+        Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served, rates, config })
     }
 }
 
 impl Current {
-    pub(super) async fn new(config: &Config, fingerprint: u64, ground: Ground, site: Site) -> anyhow::Result<Self> {
+    pub(super) async fn new(config: Config, read: Read, ground: Ground, site: Site) -> anyhow::Result<Self> {
         let things = Things::build(config, &ground, site, None).await?;
-        let status = Status { version: version(fingerprint), problems: None };
-        Ok(Self { things: ArcSwap::from_pointee(things), ground, site, status: Mutex::new(status) })
+        Ok(Self { things: ArcSwap::from_pointee(things), ground, site, history: Mutex::new(History::begin(read)) })
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
     ///
     /// # Errors
     /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
-    pub(crate) async fn replace(&self, config: &Config, fingerprint: u64) -> anyhow::Result<()> {
+    pub(crate) async fn replace(&self, config: Config, read: Read) -> anyhow::Result<()> {
         let things = Things::build(config, &self.ground, self.site, Some(&self.things.load())).await?;
         self.things.store(Arc::new(things));
-        *self.status.lock() = Status { version: version(fingerprint), problems: None };
+        self.history.lock().replaced(read);
         Ok(())
     }
 
     /// The text is wrong, and the config stays as it is.
-    pub(crate) fn keep(&self, problems: &str) {
-        self.status.lock().problems = Some(problems.into());
+    pub(crate) fn keep(&self, read: &Read, problems: &str) {
+        self.history.lock().refused(read, problems);
     }
 
     /// What open pages are told; what is wrong with the config only `with_problems`.
     pub(crate) fn status(&self, with_problems: bool) -> Status {
-        let Status { version, problems } = self.status.lock().clone();
-        Status { version, problems: problems.filter(|_| with_problems) }
+        let status = self.history.lock().status();
+        if with_problems { status } else { status.for_all() }
+    }
+
+    /// What administrators are told.
+    pub(crate) fn state(&self) -> ConfigState {
+        self.history.lock().state()
+    }
+
+    /// The config itself. It holds secrets, which nobody is shown.
+    pub(crate) fn config(&self) -> Arc<Config> {
+        self.things.load().config.clone()
+    }
+
+    /// How often users and addresses may ask.
+    pub(crate) fn rates(&self) -> Arc<Rates> {
+        self.things.load().rates.clone()
+    }
+
+    /// How the MCP servers do.
+    pub(crate) fn mcp(&self) -> Vec<McpStatus> {
+        self.things.load().mcp.status()
     }
 
     /// Tells the operator what he needs for the first account, if there is none.
@@ -147,6 +151,13 @@ impl Current {
         endpoints::call(&endpoints, rights.gate(caller), caller, id, payload).await
     }
 
+    /// A page on which the caller may ask this agent; none where he may not ask it.
+    pub(crate) fn page_for(&self, caller: &Caller, agent_id: &str) -> Option<String> {
+        let things = self.things.load();
+        things.rights.ask_agent(caller, agent_id).ok()?;
+        things.pages.for_agent(caller, agent_id).map(str::to_owned)
+    }
+
     /// Whether the caller may ask this agent on this page.
     ///
     /// # Errors
@@ -170,10 +181,6 @@ fn of_config(quota: &config::Quota) -> Quota {
     Quota { span, messages: quota.messages, tokens: quota.tokens, cost_usd: quota.cost_usd }
 }
 
-fn version(fingerprint: u64) -> String {
-    format!("{fingerprint:016x}")
-}
-
 impl Agents for Current {
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError> {
         self.things.load().agents.agent(request)
@@ -185,7 +192,18 @@ impl Agents for Current {
 
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
         let things = self.things.load();
-        things.quotas.iter().filter(|quota| is_for(quota, caller)).map(of_config).collect()
+        things.config.quotas.iter().filter(|quota| is_for(quota, caller)).map(of_config).collect()
+    }
+
+    fn retention(&self) -> Retention {
+        let kept = self.config().retention.clone();
+        Retention {
+            conversations: kept.conversations,
+            agents: kept.agents.into_iter().collect(),
+            keeps_pinned: kept.keeps_pinned,
+            temporary: kept.temporary,
+            questions: kept.questions,
+        }
     }
 
     fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError> {

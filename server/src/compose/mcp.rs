@@ -7,8 +7,8 @@ use contract::ToolSource;
 use std::path::Path;
 use std::sync::Arc;
 use tools::mcp::{
-    ClientCredentials, HttpTransport, McpSelection, McpServer, McpSettings, McpSource, McpTransport as Transport,
-    StdioTransport,
+    ClientCredentials, HttpTransport, McpSelection, McpServer, McpSettings, McpSource, McpStatus,
+    McpTransport as Transport, StdioTransport,
 };
 
 /// The servers of a config.
@@ -27,6 +27,11 @@ impl McpServers {
             }
         }
         servers
+    }
+
+    /// How they do.
+    pub(super) fn status(&self) -> Vec<McpStatus> {
+        self.0.iter().map(|server| server.status()).collect()
     }
 
     fn find(&self, settings: &McpSettings) -> Option<Arc<McpServer>> {

@@ -6,6 +6,7 @@ mod agent_settings;
 mod agents;
 mod current;
 mod endpoints;
+mod history;
 mod hooks;
 mod mcp;
 mod models;
@@ -17,7 +18,8 @@ mod served;
 mod sources;
 mod text_models;
 
-pub(crate) use current::{Current, Status};
+pub(crate) use current::Current;
+pub(crate) use history::{ConfigState, Read, Reload, Status};
 pub(crate) use served::{SERVICE_USER, Served};
 pub(crate) use sources::sources;
 
@@ -64,17 +66,18 @@ impl Composition {
     /// listens; `site` has the pages that are written in Rust.
     pub(crate) async fn new(
         config: Config,
-        fingerprint: u64,
+        read: Read,
         database: &str,
         address: Option<SocketAddr>,
         site: Site,
     ) -> anyhow::Result<Self> {
+        let limits = config.limits.clone();
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
         ground::allows(address, &config.auth.mode)?;
         let (folder, store) = (Store::folder(url)?, Store::open(url).await?);
         let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
-        let current = Arc::new(Current::new(&config, fingerprint, ground, site).await?);
+        let current = Arc::new(Current::new(config, read, ground, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), MAX_RUNS).await?;
-        Ok(Self { chat, current, limits: config.limits, store })
+        Ok(Self { chat, current, limits, store })
     }
 }

@@ -52,6 +52,13 @@ impl Pages {
         Err(refused)
     }
 
+    /// A page on which the caller may ask this agent: one with a chat for it if there is one.
+    pub(crate) fn for_agent(&self, caller: &Caller, agent_id: &str) -> Option<&str> {
+        let open = || self.order.iter().filter(|id| self.rights.open_page(caller, id).is_ok());
+        let with_chat = open().find(|id| self.shared_fields(id, agent_id).is_some());
+        with_chat.or_else(|| open().next()).map(String::as_str)
+    }
+
     /// What the page declares for its chat with this agent; none when it has no such chat.
     pub(crate) fn shared_fields(&self, page_id: &str, agent_id: &str) -> Option<&[SharedField]> {
         self.shared.get(&(page_id.to_owned(), agent_id.to_owned())).map(Vec::as_slice)

@@ -73,6 +73,8 @@ fn describe() {
     describe_counter!("chatwright_http_requests_total", "Requests, by method, route and status");
     describe_histogram!("chatwright_http_seconds", "From a request to the head of its answer, by method and route");
     describe_gauge!("chatwright_http_requests_active", "Requests that wait for the head of their answer");
+    describe_counter!("chatwright_rate_limited_total", "Requests that were too many, by the config's rates");
+    describe_counter!("chatwright_deleted_total", "What is gone for good, by what it was");
     describe_histogram!("chatwright_store_write_seconds", "How long a transaction of the database took");
     describe_counter!("chatwright_store_writes_total", "Writes to the database, several to a transaction");
 }
@@ -144,6 +146,10 @@ impl Telemetry for Counted {
         let agent = AGENTS.of(&run.agent_id);
         counter!("chatwright_runs_total", "agent" => agent.clone(), "outcome" => outcome).increment(1);
         histogram!("chatwright_run_seconds", "agent" => agent, "outcome" => outcome).record(took);
+    }
+
+    fn deleted(&self, what: &'static str, count: u64) {
+        counter!("chatwright_deleted_total", "what" => what).increment(count);
     }
 }
 

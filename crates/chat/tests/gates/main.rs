@@ -2,6 +2,7 @@
 
 mod house;
 mod page_calls;
+mod trials;
 
 use agent::{Agent, SubAgent};
 use contract::testing::{Cue, calls, says};

@@ -18,21 +18,7 @@ pub(super) fn read(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<ProxyAuth> {
-    let mut trusted = Vec::new();
-    for (i, Text(text)) in proxies.iter().enumerate() {
-        let at = node.at(&[Step::Key("trustedProxies"), Step::Index(i)]);
-        match text.parse::<IpAddr>().map(IpNet::from).or_else(|_| text.parse::<IpNet>()) {
-            Ok(network) if network.prefix_len() == 0 => {
-                let help = "whoever reaches the server could say who he is; name the proxy's own address".to_owned();
-                context.report.error(at, "this trusts every address", Some(help));
-            }
-            Ok(network) => trusted.push(network.trunc()),
-            Err(_) => {
-                let help = "such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`".to_owned();
-                context.report.error(at, format!("`{text}` is neither an address nor a network"), Some(help));
-            }
-        }
-    }
+    let trusted = networks(&proxies, node, context);
     let mut names: Vec<String> = Vec::new();
     for (Text(name), key) in headers.into_iter().zip(["userHeader", "nameHeader", "rolesHeader"]) {
         let name = name.to_ascii_lowercase();
@@ -53,6 +39,26 @@ pub(super) fn read(
     }
     let [user_header, name_header, roles_header] = <[String; 3]>::try_from(names).ok()?;
     Some(ProxyAuth { trusted, user_header, name_header, roles_header, roles_separator: separator.0 })
+}
+
+/// The addresses and networks of `trustedProxies` of a section.
+pub(super) fn networks(proxies: &[Text], node: &Node, context: &mut Context<'_, '_>) -> Vec<IpNet> {
+    let mut trusted = Vec::new();
+    for (i, Text(text)) in proxies.iter().enumerate() {
+        let at = node.at(&[Step::Key("trustedProxies"), Step::Index(i)]);
+        match text.parse::<IpAddr>().map(IpNet::from).or_else(|_| text.parse::<IpNet>()) {
+            Ok(network) if network.prefix_len() == 0 => {
+                let help = "whoever reaches the server could say who he is; name the proxy's own address".to_owned();
+                context.report.error(at, "this trusts every address", Some(help));
+            }
+            Ok(network) => trusted.push(network.trunc()),
+            Err(_) => {
+                let help = "such as `127.0.0.1`, `10.0.0.0/8` or `fd00::/8`".to_owned();
+                context.report.error(at, format!("`{text}` is neither an address nor a network"), Some(help));
+            }
+        }
+    }
+    trusted
 }
 
 /// The signs of a name of a header or a cookie (RFC 9110, 5.6.2).

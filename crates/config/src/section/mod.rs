@@ -32,9 +32,11 @@ mod payload_schema;
 mod policy;
 mod prices;
 mod quotas;
+mod rates;
 mod reach;
 mod remote_agents;
 mod remote_parameters;
+mod retention;
 mod routine;
 mod rule_entry;
 mod sender;
@@ -144,10 +146,11 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         folder,
     };
     settings::version(section("configVersion"), &mut context);
-    let (limits, quotas) = settings::limits(section("limits"), &mut context);
+    let (limits, bounds) = settings::limits(section("limits"), &mut context);
     let connections = connections::read(section("connections"), &mut context);
     let endpoints = api::read(section("api"), &mut context);
     let pages = pages::read(section("pages"), &mut context);
+    let (store, retention) = settings::store(section("store"), &mut context);
     let config = Config {
         agents: agents::read(section("agents"), &connections, &mut context),
         connections,
@@ -156,10 +159,13 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         auth: auth::read(section("auth"), &pages, &mut context),
         pages,
         prices: prices::read(section("prices"), &mut context),
-        store: settings::store(section("store"), &mut context),
+        store,
+        retention,
         folder: folder.map(Path::to_owned),
         limits,
-        quotas,
+        quotas: bounds.quotas,
+        rates: bounds.rates,
+        trusted_proxies: bounds.trusted_proxies,
     };
     reach::check(&config, &mut context);
     config

@@ -1,23 +1,31 @@
 //! The sections `limits` and `store`.
 
 use super::Context;
+use super::auth_proxy::networks;
 use super::quotas::{self, QuotaEntry};
-use super::value::Setting;
+use super::rates::{self, RateEntry};
+use super::retention::{self, RetentionEntry};
+use super::value::{Setting, Text};
 use crate::config::{Limits, Quota};
+use crate::operation::{Rate, Retention};
 use crate::shape::{Shape, decode};
 use crate::source::{Kind, Node, Step};
 use dialect::Dialect;
+use ipnet::IpNet;
 use schemars::JsonSchema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// Where conversations are kept.
+/// Where conversations are kept, and for how long.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct StoreEntry {
     /// `sqlite://PATH` or `sqlite::memory:`. The command line's `--database` goes before it.
-    url: Setting,
+    url: Option<Setting>,
+    /// For how long.
+    #[serde(default)]
+    retention: RetentionEntry,
 }
 
 /// Bounds of time (in milliseconds), size (in bytes) and number.
@@ -71,6 +79,17 @@ pub(crate) struct LimitsEntry {
     parallel_agents: usize,
     /// What users may use in a day or a month.
     quotas: Vec<QuotaEntry>,
+    /// How often users and addresses may ask.
+    rates: Vec<RateEntry>,
+    /// Addresses and networks of the proxies in front of the server. What they say in `X-Forwarded-For` counts as the address of who asks.
+    trusted_proxies: Vec<Text>,
+}
+
+/// What users may use, and how often.
+pub(super) struct Bounds {
+    pub(super) quotas: Vec<Quota>,
+    pub(super) rates: Vec<Rate>,
+    pub(super) trusted_proxies: Vec<IpNet>,
 }
 
 impl Default for LimitsEntry {
@@ -92,6 +111,8 @@ impl Default for LimitsEntry {
             parallel_tools: 8,
             parallel_agents: 3,
             quotas: Vec::new(),
+            rates: Vec::new(),
+            trusted_proxies: Vec::new(),
         }
     }
 }
@@ -157,17 +178,27 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// Reads `limits`, with the quotas in it.
-pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Vec<Quota>) {
+/// Reads `limits`, with what bounds users in it.
+pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Bounds) {
     let mut entry = section::<LimitsEntry>(node, context).unwrap_or_default();
-    let quotas = quotas::check(std::mem::take(&mut entry.quotas), node, context);
-    (entry.into(), quotas)
+    let bounds = Bounds {
+        quotas: quotas::check(std::mem::take(&mut entry.quotas), node, context),
+        rates: rates::check(std::mem::take(&mut entry.rates), node, context),
+        trusted_proxies: networks(&entry.trusted_proxies, node, context),
+    };
+    (entry.into(), bounds)
 }
 
 /// Reads `store`.
-pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
+pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> (Option<SecretString>, Retention) {
+    let StoreEntry { url, retention } =
+        section(node, context).unwrap_or(StoreEntry { url: None, retention: RetentionEntry::default() });
+    (url.and_then(|url| address(url, node, context)), retention::check(retention, node, context))
+}
+
+fn address(url: Setting, node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
     let at = node.at(&[Step::Key("url")]);
-    let url = section::<StoreEntry>(node, context)?.url.resolve(at, "`url` of the store", context)?;
+    let url = url.resolve(at, "`url` of the store", context)?;
     if url.expose_secret().starts_with("sqlite:") {
         return Some(url);
     }

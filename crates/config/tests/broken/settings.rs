@@ -14,7 +14,7 @@ fn settings() {
        |
      1 | limits: { toolMs: 0, turn: 3 }
        |                      ^^^^
-       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
+       = help: one of `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `quotas`, `rates` and `trustedProxies`
 
     chatwright.yaml:2:15: error: the environment variable `DATABASE` is not set
        |
@@ -34,7 +34,7 @@ fn settings() {
        |
      2 | limits: []
        |         ^
-       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents` and `quotas`
+       = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `quotas`, `rates` and `trustedProxies`
 
     chatwright.yaml:3:8: error: `url` is missing here
        |
@@ -112,5 +112,72 @@ fn quotas() {
        |
      4 |     - { per: month, costUsd: -1 }
        |       ^
+    ");
+}
+
+#[test]
+fn rates() {
+    let text = "limits:\n  rates:\n    - { of: signIn, per: user, requests: 3 }\n  trustedProxies: [0.0.0.0/0]\n";
+    assert_snapshot!(check(text), @"
+    refused
+    chatwright.yaml:3:26: error: who signs in is no user yet
+       |
+     3 |     - { of: signIn, per: user, requests: 3 }
+       |                          ^^^^
+       = help: write `per: address`
+
+    chatwright.yaml:4:20: error: this trusts every address
+       |
+     4 |   trustedProxies: [0.0.0.0/0]
+       |                    ^^^^^^^^^
+       = help: whoever reaches the server could say who he is; name the proxy's own address
+    ");
+}
+
+#[test]
+fn rates_have_words_and_numbers() {
+    assert_snapshot!(check("limits: { rates: [{ of: chats, per: user, requests: 0 }] }\n"), @"
+    refused
+    chatwright.yaml:1:25: error: there is no value `chats`
+       |
+     1 | limits: { rates: [{ of: chats, per: user, requests: 0 }] }
+       |                         ^^^^^
+       = help: did you mean `chat`?
+
+    chatwright.yaml:1:53: error: expected a number between 1 and 1000000, found the number 0
+       |
+     1 | limits: { rates: [{ of: chats, per: user, requests: 0 }] }
+       |                                                     ^
+    ");
+}
+
+#[test]
+fn retention() {
+    assert_snapshot!(check("store:\n  retention: { conversationsDays: 0 }\n"), @"
+    refused
+    chatwright.yaml:2:35: error: expected a number between 1 and 36500, found the number 0
+       |
+     2 |   retention: { conversationsDays: 0 }
+       |                                   ^
+    ");
+}
+
+#[test]
+fn retention_of_agents() {
+    let text = "connections: [{ id: demo, type: Demo }]\n\
+                agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
+                store:\n  retention: { agents: { helper: 0, helpr: 3 } }\n";
+    assert_snapshot!(check(text), @"
+    refused
+    chatwright.yaml:4:34: error: a conversation stays for one day or more
+       |
+     4 |   retention: { agents: { helper: 0, helpr: 3 } }
+       |                                  ^
+
+    chatwright.yaml:4:44: error: there is no agent `helpr`
+       |
+     4 |   retention: { agents: { helper: 0, helpr: 3 } }
+       |                                            ^
+       = help: did you mean `helper`?
     ");
 }

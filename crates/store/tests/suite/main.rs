@@ -12,6 +12,7 @@ mod files;
 mod grants;
 mod journal;
 mod ledger;
+mod operation;
 mod order;
 mod owners;
 mod replicas;

@@ -77,6 +77,12 @@ impl Connection {
         Ok(read)
     }
 
+    /// What the server offers, as far as it was asked; nothing while it is being asked.
+    pub(super) fn known_tools(&self) -> Vec<String> {
+        let offered = self.offered.try_lock().ok().and_then(|offered| offered.clone());
+        offered.iter().flat_map(|offered| offered.iter()).map(|tool| tool.name.clone()).collect()
+    }
+
     /// All pages, up to the bound.
     async fn list(&self) -> Result<Vec<rmcp::model::Tool>, ServiceError> {
         let (mut tools, mut cursor) = (Vec::new(), None);

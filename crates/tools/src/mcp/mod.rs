@@ -15,11 +15,13 @@ mod server;
 mod settings;
 mod source;
 mod sse;
+mod status;
 mod tool;
 
 pub use server::McpServer;
 pub use settings::{ClientCredentials, HttpTransport, McpSelection, McpSettings, McpTransport, StdioTransport};
 pub use source::McpSource;
+pub use status::McpStatus;
 
 use std::time::Duration;
 

@@ -4,10 +4,11 @@
 use super::connection::{Connection, unavailable};
 use super::listing::Offered;
 use super::settings::McpSettings;
+use super::status::McpStatus;
 use contract::ToolError;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tokio::sync::Mutex;
 use tokio_util::task::AbortOnDropHandle;
 
@@ -49,6 +50,26 @@ impl McpServer {
     /// Whether it was made with these settings, so that its connections need not be made anew.
     pub fn has(&self, settings: &McpSettings) -> bool {
         self.settings.is_same(settings)
+    }
+
+    /// How it does. Nobody is connected for that, and who is being connected just now counts as not connected.
+    pub fn status(&self) -> McpStatus {
+        let mut status = McpStatus::idle(&self.settings);
+        let seats: Vec<_> = self.seats.lock().values().cloned().collect();
+        status.users = seats.len();
+        for seat in seats {
+            let Ok(state) = seat.state.try_lock() else { continue };
+            if let Some(connection) = state.connection.as_ref().filter(|connection| connection.is_open()) {
+                status.open += 1;
+                let tools = connection.known_tools();
+                status.tools = if tools.is_empty() { std::mem::take(&mut status.tools) } else { tools };
+            }
+            if state.failed_at > status.failed_at {
+                status.failed_at = state.failed_at;
+                status.error = state.error.as_ref().map(|error| error.message.clone());
+            }
+        }
+        status
     }
 
     /// The user's seat.
@@ -101,6 +122,8 @@ struct State {
     /// Not to be tried again before.
     retry_at: Option<Instant>,
     error: Option<ToolError>,
+    /// Since when there is an error; Unix time, milliseconds.
+    failed_at: Option<i64>,
 }
 
 impl Seat {
@@ -148,6 +171,7 @@ impl Seat {
                 let connection = Arc::new(connection);
                 state.connection = Some(connection.clone());
                 state.error = None;
+                state.failed_at = None;
                 Ok(connection)
             }
             Err(error) => {
@@ -199,6 +223,7 @@ impl State {
         self.failures += 1;
         self.retry_at = Some(Instant::now() + wait(self.failures));
         self.error = Some(error);
+        self.failed_at = SystemTime::now().duration_since(UNIX_EPOCH).ok().map(|since| since.as_millis() as i64);
     }
 }
 

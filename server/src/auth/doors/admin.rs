@@ -15,7 +15,7 @@ fn form(path: String) -> Knock {
     Knock { method: Method::POST, path, body: None }
 }
 
-const DOORS: [(&str, Door, u16); 30] = [
+const DOORS: [(&str, Door, u16); 54] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with a filter that is none", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -48,6 +48,34 @@ const DOORS: [(&str, Door, u16); 30] = [
     ("feedback for programs", |_| get("/api/admin/feedback".to_owned()), 200),
     ("audit log for programs", |_| get("/api/admin/audit?outcome=ok".to_owned()), 200),
     ("the chain for programs", |_| get("/api/admin/audit/verify".to_owned()), 200),
+    ("agents", |_| get("/admin/agents?text=a_".to_owned()), 200),
+    ("an agent", |_| get("/admin/agents/a_open".to_owned()), 200),
+    ("no agent", |_| get("/admin/agents/nothing".to_owned()), 404),
+    ("an agent's tools", |_| get("/admin/agents/t_e_open/tools".to_owned()), 200),
+    ("a tool of an agent", |_| get("/admin/agents/t_e_open/tools/search_it".to_owned()), 200),
+    ("no tool of an agent", |_| get("/admin/agents/t_e_open/tools/nothing".to_owned()), 404),
+    ("a call of a tool", |_| form("/admin/agents/t_e_open/tools/search_it".to_owned()), 415),
+    ("a question for an agent", |_| form("/admin/agents/a_open/ask".to_owned()), 415),
+    ("tools", |_| get("/admin/tools".to_owned()), 200),
+    ("standing approvals", |_| get("/admin/approvals?agent=a_open".to_owned()), 200),
+    ("the end of no standing approval", |_| form(format!("/admin/approvals/{NO_ID}/revoke")), 404),
+    ("retention", |_| get("/admin/retention".to_owned()), 200),
+    ("what is due, at once", |_| form("/admin/retention".to_owned()), 200),
+    ("the config", |_| get("/admin/config".to_owned()), 200),
+    ("agents for programs", |_| get("/api/admin/agents".to_owned()), 200),
+    ("an agent for programs", |_| get("/api/admin/agents/a_open".to_owned()), 200),
+    ("an agent's tools for programs", |_| get("/api/admin/agents/t_e_open/tools".to_owned()), 200),
+    ("no agent's tools for programs", |_| get("/api/admin/agents/nothing/tools".to_owned()), 404),
+    ("tools for programs", |_| get("/api/admin/tools".to_owned()), 200),
+    ("standing approvals for programs", |_| get("/api/admin/approvals".to_owned()), 200),
+    (
+        "the end of no standing approval for programs",
+        |_| with(Method::DELETE, format!("/api/admin/approvals/{NO_ID}")),
+        404,
+    ),
+    ("retention for programs", |_| get("/api/admin/retention".to_owned()), 200),
+    ("what is due, at once, for programs", |_| post("/api/admin/retention".to_owned(), json!({})), 200),
+    ("the config for programs", |_| get("/api/admin/config".to_owned()), 200),
     ("the end of no conversation", |_| with(Method::DELETE, "/api/admin/conversations/nothing".to_owned()), 404),
     ("the end of another's conversation", |id| with(Method::DELETE, format!("/api/admin/conversations/{id}")), 204),
 ];
@@ -90,4 +118,46 @@ async fn who_reads_anothers_conversation_leaves_a_row() {
     assert_eq!(seen, [("admin:export_conversation", "c", "ada"), ("admin:read_conversation", "c", "ada")]);
     let chain = knock(&routes, &admin, get("/api/admin/audit/verify".to_owned())).await.1;
     assert_eq!(serde_json::from_str::<Value>(&chain).unwrap()["holds"], true);
+}
+
+/// What an administrator tries has the rights of his own, passes the gates and leaves rows.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_tried_leaves_rows() {
+    let routes = serve(&config()).await;
+    let admin = caller(("boss", true, &["admin"]));
+    let attempt = async |agent: &str, tool: &str, arguments: Value| {
+        let path = format!("/api/admin/agents/{agent}/tools/{tool}");
+        let (status, body) = knock(&routes, &admin, post(path, json!({ "arguments": arguments }))).await;
+        (status, serde_json::from_str::<Value>(&body).unwrap())
+    };
+    let (status, tried) = attempt("t_e_editors", "search_it", json!({ "query": "x" })).await;
+    assert_eq!((status, &tried["outcome"], &tried["output"]["done"]), (200, &json!("ok"), &json!("e_editors")));
+    let (status, tried) = attempt("t_e_open", "search_it", json!({ "query": 1 })).await;
+    assert_eq!((status, &tried["outcome"], &tried["gates"][0]["gate"]), (200, &json!("refused"), &json!("schema")));
+    assert_eq!(attempt("nothing", "search_it", json!({})).await.0, 404);
+    let body = json!({ "text": "Hello there" });
+    let (status, asked) = knock(&routes, &admin, post("/api/admin/agents/a_members/ask".to_owned(), body)).await;
+    let asked: Value = serde_json::from_str(&asked).unwrap();
+    assert_eq!((status, &asked["view"]["title"]), (200, &json!("Test: Hello there")), "{asked}");
+    assert_eq!(asked["view"]["messages"].as_array().unwrap().len(), 2);
+    let rows = knock(&routes, &admin, get("/api/admin/audit?user=boss".to_owned())).await.1;
+    let rows: Value = serde_json::from_str(&rows).unwrap();
+    let rows = rows["items"].as_array().unwrap().iter();
+    let rows: Vec<_> =
+        rows.map(|row| ["tool", "agentId", "outcome"].map(|key| row[key].as_str().unwrap()).join(" ")).collect();
+    let expected = [
+        "admin:ask_agent  ok",
+        "admin:try_tool  ok",
+        "search_it t_e_open refused",
+        "admin:try_tool  ok",
+        "search_it t_e_editors ok",
+        "admin:try_tool  ok",
+    ];
+    assert_eq!(rows, expected);
+    // It is his own, and goes by itself.
+    let ada = caller(("ada", true, &[]));
+    let id = asked["conversationId"].as_str().unwrap();
+    assert_eq!(knock(&routes, &ada, get(format!("/api/conversations/{id}"))).await.0, 404);
+    let plan = knock(&routes, &admin, get("/api/admin/retention".to_owned())).await.1;
+    assert_eq!(serde_json::from_str::<Value>(&plan).unwrap()["next"][0]["id"], json!(id));
 }

@@ -10,7 +10,7 @@ mod modes;
 mod routes;
 
 use crate::Site;
-use crate::compose::Composition;
+use crate::compose::{Composition, Read};
 use crate::router::{AppState, for_callers, uploads};
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -87,13 +87,13 @@ async fn serve(config: &str) -> Router {
     for_callers().merge(uploads()).with_state(state(config).await)
 }
 
-async fn state(config: &str) -> AppState {
+pub(crate) async fn state(config: &str) -> AppState {
     let _ = any_spawner::Executor::init_tokio();
     let env = HashMap::from([("KEY".to_owned(), KEY.to_owned())]);
     let loaded = config::load_embedded(&[("chatwright.yaml", config)], &env);
     let (config, _) = loaded.unwrap_or_else(|problems| panic!("{}", config::render(&problems)));
     let site = Site { files: |_| None, pages: &[] };
-    let composition = Arc::new(Composition::new(config, 0, "sqlite::memory:", None, site).await.unwrap());
+    let composition = Arc::new(Composition::new(config, Read::default(), "sqlite::memory:", None, site).await.unwrap());
     let metrics = metrics_exporter_prometheus::PrometheusBuilder::new().build_recorder().handle();
     AppState { composition, metrics, site }
 }

@@ -47,7 +47,7 @@ pub(crate) async fn change_password(
     let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
         return Ok(see_other(SIGN_IN, None));
     };
-    let one = match accounts.desk.throttle.begin(&words::key(&user.name), asker.sent.peer()) {
+    let one = match accounts.desk.throttle.begin(&words::key(&user.name), asker.address) {
         Ok(one) => one,
         Err(seconds) => {
             let notice = wrong(super::forms::wait(seconds));

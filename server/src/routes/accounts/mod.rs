@@ -115,6 +115,15 @@ impl IntoResponse for Trouble {
     }
 }
 
+/// Somebody asks too often.
+pub(crate) fn too_many() -> Response {
+    layout::message(
+        StatusCode::TOO_MANY_REQUESTS,
+        "These are too many requests",
+        "Wait for a moment, then go back and try again.",
+    )
+}
+
 /// Leads on to another page, perhaps with a cookie.
 pub(crate) fn see_other(to: &str, cookie: Option<HeaderValue>) -> Response {
     let mut response = StatusCode::SEE_OTHER.into_response();

@@ -127,7 +127,7 @@ async fn make(
 /// In how many seconds to come again. New accounts count for an address, whether they succeed or not, so that nobody can close the door
 /// for others; a proxy on this machine stands for many. The token cannot be guessed, and its check costs nothing.
 fn too_often(accounts: &Accounts, asker: &Asker, kind: Kind) -> Option<u64> {
-    let peer = asker.sent.peer().filter(|peer| kind == Kind::SignUp && !peer.is_loopback())?;
+    let peer = asker.address.filter(|peer| kind == Kind::SignUp && !peer.is_loopback())?;
     accounts.desk.throttle.begin(&format!("{NEW} {peer}"), Some(peer)).err()
 }
 

@@ -56,7 +56,7 @@ pub(crate) async fn sign_in(
     let key = words::key(&sent.name);
     // Nobody has a longer name, and what is counted is kept for a while.
     let counted: String = key.chars().take(64).collect();
-    let one = match accounts.desk.throttle.begin(&counted, asker.sent.peer()) {
+    let one = match accounts.desk.throttle.begin(&counted, asker.address) {
         Ok(one) => one,
         Err(seconds) => {
             let mut response = form(&accounts, StatusCode::TOO_MANY_REQUESTS, &sent, Some(wait(seconds)));
@@ -74,7 +74,7 @@ pub(crate) async fn sign_in(
         accounts.desk.throttle.succeeded(&one);
         return Ok(see_other(own_path(sent.next.as_deref()), Some(cookie)));
     }
-    tracing::info!(peer = ?asker.sent.peer(), "a sign-in failed");
+    tracing::info!(address = ?asker.address, "a sign-in failed");
     let problem = "The name or the password is wrong.".to_owned();
     Ok(form(&accounts, StatusCode::UNAUTHORIZED, &sent, Some(problem)))
 }

@@ -28,11 +28,11 @@ pub(crate) struct Listed<T> {
     next: Option<String>,
 }
 
-fn listed<T>((items, next): (Vec<T>, Option<String>)) -> Json<Listed<T>> {
+pub(super) fn listed<T>((items, next): (Vec<T>, Option<String>)) -> Json<Listed<T>> {
     Json(Listed { items, next })
 }
 
-fn asked<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, HttpError> {
+pub(super) fn asked<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, HttpError> {
     query.map(|Query(query)| query).map_err(|_| HttpError::malformed("The query is not one of this list."))
 }
 

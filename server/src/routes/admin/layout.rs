@@ -14,15 +14,25 @@ pub(super) enum Tab {
     Users,
     Conversations,
     Feedback,
+    Agents,
+    Tools,
+    Approvals,
+    Retention,
+    Config,
     Audit,
 }
 
 impl Tab {
-    const ALL: [(Self, &'static str, &'static str); 5] = [
+    const ALL: [(Self, &'static str, &'static str); 10] = [
         (Self::Overview, "/admin", "Overview"),
         (Self::Users, "/admin/users", "Users"),
         (Self::Conversations, "/admin/conversations", "Conversations"),
         (Self::Feedback, "/admin/feedback", "Feedback"),
+        (Self::Agents, "/admin/agents", "Agents"),
+        (Self::Tools, "/admin/tools", "Tools"),
+        (Self::Approvals, "/admin/approvals", "Approvals"),
+        (Self::Retention, "/admin/retention", "Retention"),
+        (Self::Config, "/admin/config", "Config"),
         (Self::Audit, "/admin/audit", "Audit log"),
     ];
 }

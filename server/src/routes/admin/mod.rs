@@ -1,16 +1,23 @@
 //! What who answers for the system sees and does: plain pages under `/admin`, which need no script, and the same for programs under
 //! `/api/admin`. For everybody else there is nothing here.
 
+mod agents;
+mod agents_page;
 mod api;
+mod approvals;
 mod audit;
 mod chart;
+mod config_page;
 mod conversation_page;
 mod conversations;
 mod feedback;
 mod layout;
 mod lists;
+mod operation_api;
 mod overview;
+mod retention;
 mod table;
+mod tools;
 mod user_page;
 mod users;
 mod users_page;
@@ -44,6 +51,16 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/admin/conversations/{id}/export", get(conversations::export))
         .route("/admin/conversations/{id}/delete", post(conversations::delete))
         .route("/admin/feedback", get(feedback::list))
+        .route("/admin/agents", get(agents_page::list))
+        .route("/admin/agents/{id}", get(agents_page::show))
+        .route("/admin/agents/{id}/ask", post(agents_page::ask))
+        .route("/admin/agents/{id}/tools", get(agents_page::tools))
+        .route("/admin/agents/{id}/tools/{tool}", get(tools::show).post(tools::call))
+        .route("/admin/tools", get(tools::list))
+        .route("/admin/approvals", get(approvals::list))
+        .route("/admin/approvals/{id}/revoke", post(approvals::revoke))
+        .route("/admin/retention", get(retention::show).post(retention::sweep))
+        .route("/admin/config", get(config_page::show))
         .route("/admin/audit", get(audit::list))
         .route("/admin/audit.csv", get(audit::csv));
     let programs = Router::new()
@@ -55,6 +72,16 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/api/admin/conversations", get(api::conversations))
         .route("/api/admin/conversations/{id}", get(api::conversation).delete(api::delete_conversation))
         .route("/api/admin/feedback", get(api::feedback))
+        .route("/api/admin/agents", get(operation_api::agents))
+        .route("/api/admin/agents/{id}", get(operation_api::agent))
+        .route("/api/admin/agents/{id}/ask", post(operation_api::ask))
+        .route("/api/admin/agents/{id}/tools", get(operation_api::tools_of))
+        .route("/api/admin/agents/{id}/tools/{tool}", post(operation_api::try_tool))
+        .route("/api/admin/tools", get(operation_api::tools))
+        .route("/api/admin/approvals", get(operation_api::approvals))
+        .route("/api/admin/approvals/{id}", axum::routing::delete(operation_api::revoke))
+        .route("/api/admin/retention", get(operation_api::retention).post(operation_api::sweep))
+        .route("/api/admin/config", get(operation_api::config))
         .route("/api/admin/audit", get(api::audit))
         .route("/api/admin/audit/verify", get(api::verify));
     pages.merge(programs)

@@ -1,0 +1,97 @@
+//! What stands in a config, by name: so that two can be compared without showing what they say.
+
+use crate::source::{Kind, Node};
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// The things of a config (`agents/helper`) and its other sections (`limits`), each with a hash of its text. Secrets that are read from
+/// the environment are no part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outline(BTreeMap<String, u64>);
+
+/// What became of a thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Changed {
+    /// It is new.
+    Added,
+    /// It says something else.
+    Changed,
+    /// It is gone.
+    Removed,
+}
+
+/// A difference between two configs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The section, with an id where it is a list of things: `agents/helper`, `limits`.
+    pub what: String,
+    /// What became of it.
+    pub how: Changed,
+}
+
+impl Outline {
+    pub(crate) fn of(root: &Node) -> Self {
+        let mut things = BTreeMap::new();
+        for section in root.entries() {
+            let items = section.value.items();
+            let ids: Option<Vec<_>> = items.iter().map(|item| item.get("id")?.value.text()).collect();
+            match (&section.value.kind, ids) {
+                (Kind::List(_), Some(ids)) => {
+                    let named = ids.into_iter().zip(items);
+                    things.extend(named.map(|(id, item)| (format!("{}/{id}", section.key), hash(item))));
+                }
+                _ => drop(things.insert(section.key.clone(), hash(&section.value))),
+            }
+        }
+        Self(things)
+    }
+
+    /// What is other here than it was `before`, by name.
+    pub fn changes(&self, before: &Self) -> Vec<Change> {
+        let now = self.0.iter().filter_map(|(what, hash)| match before.0.get(what) {
+            None => Some((what, Changed::Added)),
+            Some(known) if known != hash => Some((what, Changed::Changed)),
+            Some(_) => None,
+        });
+        let gone = before.0.keys().filter(|what| !self.0.contains_key(*what));
+        let mut changes: Vec<_> = now.chain(gone.map(|what| (what, Changed::Removed))).collect();
+        changes.sort_unstable_by_key(|(what, _)| *what);
+        changes.into_iter().map(|(what, how)| Change { what: what.clone(), how }).collect()
+    }
+}
+
+fn hash(node: &Node) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    node.to_value().to_string().hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::read_embedded;
+    use std::collections::HashMap;
+
+    #[test]
+    fn differences_have_names() {
+        let outline =
+            |text: &str| read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outline;
+        let before = outline(
+            "connections: [{ id: a, type: Demo }]\nagents:\n  - { id: x, type: Agent }\n  - { id: y, type: Agent }\nlimits: { toolMs: 1 }\n",
+        );
+        let check = |text: &str, expected: &[&str]| {
+            let changes = outline(text).changes(&before);
+            let seen: Vec<_> = changes.iter().map(|change| format!("{} {:?}", change.what, change.how)).collect();
+            assert_eq!(seen, expected, "{text}");
+        };
+        // Another place is no change, nor is a comment.
+        check(
+            "# Hello\nlimits: { toolMs: 1 }\nagents:\n  - { id: y, type: Agent }\n  - { id: x, type: Agent }\nconnections: [{ id: a, type: Demo }]\n",
+            &[],
+        );
+        check(
+            "connections: [{ id: a, type: Demo }]\nagents:\n  - { id: x, type: ClaudeAgent }\n  - { id: z, type: Agent }\nlimits: { toolMs: 2 }\n",
+            &["agents/x Changed", "agents/y Removed", "agents/z Added", "limits Changed"],
+        );
+        check("", &["agents/x Removed", "agents/y Removed", "connections/a Removed", "limits Removed"]);
+    }
+}

@@ -1,0 +1,63 @@
+//! `store.retention`: how long things are kept.
+
+use super::Context;
+use crate::operation::Retention;
+use crate::source::{Node, Step};
+use indexmap::IndexMap;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// Seconds.
+const HOUR: u64 = 60 * 60;
+const DAY: u64 = 24 * HOUR;
+
+/// How long things are kept; what is over goes for good. The audit log and what was used stay.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct RetentionEntry {
+    /// Days that a conversation stays after the last change to it; for ever without it.
+    #[schemars(range(min = 1, max = 36_500))]
+    conversations_days: Option<u32>,
+    /// The same for conversations with single agents: days by the agent's id.
+    agents: IndexMap<String, u32>,
+    /// Whether conversations stay that their owners have pinned.
+    keep_pinned: bool,
+    /// Hours that a temporary conversation stays.
+    #[schemars(range(min = 1, max = 8_760))]
+    temporary_hours: u32,
+    /// Days that a question of a program stays after its end; for ever without it.
+    #[schemars(range(min = 1, max = 36_500))]
+    questions_days: Option<u32>,
+}
+
+impl Default for RetentionEntry {
+    fn default() -> Self {
+        Self {
+            conversations_days: None,
+            agents: IndexMap::new(),
+            keep_pinned: true,
+            temporary_hours: 24,
+            questions_days: None,
+        }
+    }
+}
+
+/// Checks what was read; `node` is the section `store`.
+pub(super) fn check(entry: RetentionEntry, node: &Node, context: &mut Context<'_, '_>) -> Retention {
+    let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
+    for (id, days) in &entry.agents {
+        let at = node.at(&[Step::Key("retention"), Step::Key("agents"), Step::Key(id)]);
+        context.agent(id, at);
+        if *days == 0 {
+            context.report.error(at, "a conversation stays for one day or more".to_owned(), None);
+        }
+    }
+    Retention {
+        conversations: entry.conversations_days.map(days),
+        agents: entry.agents.iter().map(|(id, kept)| (id.clone(), days(*kept))).collect(),
+        keeps_pinned: entry.keep_pinned,
+        temporary: Duration::from_secs(u64::from(entry.temporary_hours) * HOUR),
+        questions: entry.questions_days.map(days),
+    }
+}

@@ -1,0 +1,124 @@
+//! How agents and tools do: the last runs of an agent, the last calls of tools.
+
+use crate::{Store, StoreError};
+use serde::Serialize;
+use sqlx::Row;
+use sqlx::sqlite::SqliteRow;
+
+/// Runs of an agent that are listed at once.
+pub const MAX_RECENT_RUNS: u32 = 20;
+
+/// Calls that are looked at, the last ones.
+pub const MAX_RECENT_CALLS: i64 = 10_000;
+
+/// Tools that are listed at once, those that failed most first.
+const MAX_TOOLS: u32 = 200;
+
+/// A run of a conversation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RecentRun {
+    /// The run.
+    pub id: String,
+    /// The conversation.
+    pub conversation_id: String,
+    /// Its title.
+    pub title: String,
+    /// How it ended; `running` while it has not.
+    pub status: String,
+    /// Unix time, milliseconds.
+    pub started_at: i64,
+    /// Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ended_at: Option<i64>,
+    /// Why it failed, for the operator.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// US dollars, as far as prices are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+/// What came of the last calls of a tool of an agent.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ToolHealth {
+    /// The agent.
+    pub agent_id: String,
+    /// The tool.
+    pub tool: String,
+    /// Calls.
+    pub calls: i64,
+    /// Those that failed.
+    pub errors: i64,
+    /// Those that a rule or a user did not let run.
+    pub refused: i64,
+    /// How long one ran on average, in milliseconds; none where none did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub average_ms: Option<f64>,
+    /// When the last one ended; Unix time, milliseconds.
+    pub last_at: i64,
+}
+
+/// The newest runs are in the conversations that were changed last.
+const RUNS: &str = "
+    SELECT r.id, r.conversation_id, c.title, r.status, r.started_at, r.ended_at, r.error,
+        (SELECT sum(s.cost_usd) FROM steps s WHERE s.conversation_id = r.conversation_id AND s.run_id = r.id) AS cost_usd
+    FROM runs r JOIN conversations c ON c.id = r.conversation_id
+    WHERE r.conversation_id IN
+        (SELECT id FROM conversations WHERE agent_id = $1 AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT $2)
+    ORDER BY r.started_at DESC, r.no DESC LIMIT $2";
+
+const CALLS: &str = "
+    SELECT agent_id, tool, count(*) AS calls,
+        sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) AS errors,
+        sum(CASE WHEN outcome IN ('denied', 'refused') THEN 1 ELSE 0 END) AS refused,
+        avg(CAST(duration_ms AS REAL)) AS average_ms, max(at) AS last_at
+    FROM audit
+    WHERE no > (SELECT coalesce(max(no), 0) FROM audit) - $1 AND agent_id <> ''
+    GROUP BY agent_id, tool ORDER BY 4 DESC, 3 DESC, agent_id, tool LIMIT $2";
+
+impl Store {
+    /// The last runs of an agent, newest first, at most [`MAX_RECENT_RUNS`].
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn recent_runs(&self, agent_id: &str) -> Result<Vec<RecentRun>, StoreError> {
+        let list = sqlx::query(RUNS).bind(agent_id.to_owned()).bind(MAX_RECENT_RUNS);
+        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(run).collect() })).await
+    }
+
+    /// What came of the last [`MAX_RECENT_CALLS`] rows of the audit log, by agent and tool; what failed most comes first.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn tool_health(&self) -> Result<Vec<ToolHealth>, StoreError> {
+        let list = sqlx::query(CALLS).bind(MAX_RECENT_CALLS).bind(MAX_TOOLS);
+        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(tool).collect() })).await
+    }
+}
+
+fn run(row: &SqliteRow) -> Result<RecentRun, StoreError> {
+    Ok(RecentRun {
+        id: row.try_get("id")?,
+        conversation_id: row.try_get("conversation_id")?,
+        title: row.try_get("title")?,
+        status: row.try_get("status")?,
+        started_at: row.try_get("started_at")?,
+        ended_at: row.try_get("ended_at")?,
+        error: row.try_get("error")?,
+        cost_usd: row.try_get("cost_usd")?,
+    })
+}
+
+fn tool(row: &SqliteRow) -> Result<ToolHealth, StoreError> {
+    Ok(ToolHealth {
+        agent_id: row.try_get("agent_id")?,
+        tool: row.try_get("tool")?,
+        calls: row.try_get("calls")?,
+        errors: row.try_get("errors")?,
+        refused: row.try_get("refused")?,
+        average_ms: row.try_get("average_ms")?,
+        last_at: row.try_get("last_at")?,
+    })
+}

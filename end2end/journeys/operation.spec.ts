@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { Chat } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/gates.yaml") } });
+
+const DELETE = "Delete the article about refunds";
+
+test("a standing approval is seen by who answers for the system, and taken back", async ({ page }) => {
+  await open(page, "/keeper");
+  const chat = new Chat(page);
+  await chat.ask(DELETE);
+  await chat.approval.getByRole("combobox", { name: "How long your approval holds" }).selectOption("Always");
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
+  await page.goto("/admin/approvals");
+  const row = page.getByRole("row", { name: /delete_article/ });
+  await expect(row).toContainText("Everywhere");
+  await row.getByRole("button", { name: /^Revoke delete_article/ }).click();
+  await expect(page.getByText("No standing approval fits.")).toBeVisible();
+  await page.getByRole("link", { name: "Audit log" }).click();
+  await expect(page.getByRole("row", { name: /admin:revoke_approval/ })).toHaveCount(1);
+  await open(page, "/keeper");
+  await chat.ask(DELETE);
+  await expect(chat.approval).toBeVisible();
+});
+
+test("an agent is asked and its tool tried, by keyboard alone", async ({ page, console }) => {
+  console.expect(/status of 422/);
+  await page.goto("/admin");
+  const press = async (role: "link" | "button", name: string | RegExp) => {
+    await page.getByRole(role, { name, exact: typeof name === "string" }).first().focus();
+    await page.keyboard.press("Enter");
+  };
+  await press("link", "Agents");
+  await press("link", "keeper");
+  await page.getByLabel("Question").focus();
+  await page.keyboard.type("Hello there");
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { level: 1, name: "Test: Hello there" })).toBeVisible();
+  await expect(page.getByRole("article", { name: "Agent" })).not.toBeEmpty();
+  await press("link", "Agents");
+  await press("link", "keeper");
+  await press("link", "Tools as they are now");
+  await press("link", "delete_article");
+  await page.getByLabel("Arguments (JSON)").fill('{ "title": "Refunds" }');
+  await press("button", "Make the call");
+  await expect(page.getByRole("status")).toContainText("denied");
+  await page.getByLabel("I approve it where it asks first").focus();
+  await page.keyboard.press("Space");
+  await press("button", "Make the call");
+  await expect(page.getByRole("status")).toContainText(/Outcome\s*ok/);
+  await press("link", "Audit log");
+  await expect(page.getByRole("row", { name: /admin:try_tool/ })).toHaveCount(2);
+  await press("link", "Retention");
+  await expect(page.getByRole("row", { name: /Test: Hello there/ })).toHaveCount(1);
+});

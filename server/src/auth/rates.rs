@@ -1,0 +1,268 @@
+//! How often somebody may ask (A34): each user, and each address, by the config's rates. What is refused has cost nothing but this look.
+
+use super::Asker;
+use crate::error::HttpError;
+use crate::router::AppState;
+use crate::routes::accounts::too_many;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, Method, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use chat::Caller;
+use config::{AuthMode, Config, Rate, RateOf, RatePer};
+use governor::clock::{Clock, DefaultClock};
+use governor::middleware::NoOpMiddleware;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+use ipnet::IpNet;
+use metrics::counter;
+use parking_lot::RwLock;
+use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZeroU32;
+use std::sync::Arc;
+use wire::{ErrorCode, UserError};
+
+/// Who is counted at once by one rate. Beyond it, those who have all their requests again are forgotten; if that is not enough, all are.
+const MAX_COUNTED: usize = 50_000;
+
+/// The config's rates, with what they have counted.
+pub(crate) struct Rates {
+    limiters: Vec<Arc<Limiter>>,
+    /// Whose word about addresses counts.
+    proxies: Vec<IpNet>,
+}
+
+/// Who asks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum Counted {
+    User(String),
+    Address(IpAddr),
+}
+
+/// One rate.
+struct Limiter<C: Clock = DefaultClock> {
+    rate: Rate,
+    quota: Quota,
+    clock: C,
+    counts: RwLock<Counts<C>>,
+}
+
+type Counts<C> = RateLimiter<Counted, HashMapStateStore<Counted>, C, NoOpMiddleware<<C as Clock>::Instant>>;
+
+impl Rates {
+    /// A rate that was there `before` goes on counting.
+    pub(crate) fn new(config: &Config, before: Option<&Self>) -> Self {
+        let known = |rate: &Rate| before?.limiters.iter().find(|limiter| limiter.rate == *rate).cloned();
+        let limiter =
+            |rate: &Rate| known(rate).unwrap_or_else(|| Arc::new(Limiter::new(rate, DefaultClock::default())));
+        let mut proxies = config.trusted_proxies.clone();
+        // Who may say who a user is may say from where he comes.
+        if let AuthMode::Proxy(proxy) = &config.auth.mode {
+            proxies.extend(&proxy.trusted);
+        }
+        Self { limiters: config.rates.iter().map(limiter).collect(), proxies }
+    }
+
+    /// From where a request comes: the other end of the connection, or what the proxies in front of this server say of it.
+    pub(super) fn address(&self, peer: Option<IpAddr>, forwarded: &[&str]) -> Option<IpAddr> {
+        let peer = peer?;
+        let is_proxy = |address: &IpAddr| self.proxies.iter().any(|network| network.contains(address));
+        if !is_proxy(&peer) {
+            return Some(peer);
+        }
+        // Each proxy adds the address that it was asked from. What stands before the first stranger is that one's word.
+        let said = forwarded.iter().rev().flat_map(|line| line.rsplit(','));
+        let mut address = peer;
+        for said in said {
+            let Ok(said) = said.trim().parse::<IpAddr>() else { break };
+            address = said.to_canonical();
+            if !is_proxy(&address) {
+                break;
+            }
+        }
+        Some(address)
+    }
+
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// In how many seconds to come again.
+    fn count(&self, what: &[RateOf], caller: &Caller, address: Option<IpAddr>) -> Result<(), u32> {
+        let fitting = self.limiters.iter().filter(|limiter| what.contains(&limiter.rate.what));
+        let waits = fitting.filter_map(|limiter| {
+            let counted = match limiter.rate.per {
+                RatePer::User => Counted::User(caller.user_id.clone()),
+                RatePer::Address => Counted::Address(network(address?)?),
+            };
+            limiter.count(&counted).err()
+        });
+        waits.max().map_or(Ok(()), Err)
+    }
+}
+
+impl<C: Clock + Clone> Limiter<C> {
+    fn new(rate: &Rate, clock: C) -> Self {
+        // The config has checked that there is one request and one second or more.
+        let requests = NonZeroU32::new(rate.requests).unwrap_or(NonZeroU32::MIN);
+        let quota = Quota::with_period(rate.span / requests.get());
+        let quota = quota.unwrap_or(Quota::per_second(requests)).allow_burst(requests);
+        let counts = RwLock::new(RateLimiter::hashmap_with_clock(quota, clock.clone()));
+        Self { rate: rate.clone(), quota, clock, counts }
+    }
+
+    fn count(&self, counted: &Counted) -> Result<(), u32> {
+        if self.counts.read().len() >= MAX_COUNTED {
+            self.make_room();
+        }
+        let refused = self.counts.read().check_key(counted).err();
+        let Some(refused) = refused else { return Ok(()) };
+        let wait = refused.wait_time_from(self.clock.now());
+        Err(u32::try_from(wait.as_secs()).unwrap_or(u32::MAX).saturating_add(1))
+    }
+
+    fn make_room(&self) {
+        let mut counts = self.counts.write();
+        counts.retain_recent();
+        if counts.len() >= MAX_COUNTED {
+            *counts = RateLimiter::hashmap_with_clock(self.quota, self.clock.clone());
+        }
+    }
+}
+
+/// What counts as one address. Loopback does not count by itself: it is the owner, or a proxy that says nothing of who asks.
+fn network(address: IpAddr) -> Option<IpAddr> {
+    match address {
+        address if address.is_loopback() => None,
+        IpAddr::V4(_) => Some(address),
+        // Who has one has his whole network.
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Some(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
+        }
+    }
+}
+
+/// What a request asks for; nothing for the files of the site.
+fn asked(method: &Method, path: &str) -> &'static [RateOf] {
+    if super::is_file(path) {
+        return &[];
+    }
+    if method != Method::POST {
+        return &[RateOf::All];
+    }
+    match path.split('/').skip(1).collect::<Vec<_>>()[..] {
+        ["api", "agent", _, _] | ["api", "runs", "invoke"] | ["ui", "send"] => &[RateOf::All, RateOf::Chat],
+        ["api", "endpoints", ..] => &[RateOf::All, RateOf::Endpoints],
+        ["auth", "sign-in" | "sign-up" | "first-admin"] => &[RateOf::All, RateOf::SignIn],
+        _ => &[RateOf::All],
+    }
+}
+
+/// Answers 429 when somebody asks too often.
+pub(crate) async fn bound(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let rates = state.composition.current.rates();
+    let caller = request.extensions().get::<Caller>();
+    let (Some(caller), false) = (caller, rates.limiters.is_empty()) else { return next.run(request).await };
+    let address = request.extensions().get::<Asker>().and_then(|asker| asker.address);
+    let path = request.uri().path();
+    let Err(seconds) = rates.count(asked(request.method(), path), caller, address) else {
+        return next.run(request).await;
+    };
+    counter!("chatwright_rate_limited_total").increment(1);
+    tracing::debug!(user = caller.user_id, ?address, path, "asked too often");
+    let mut response = match super::is_of_program(path) {
+        true => refusal(seconds, path),
+        false => too_many(),
+    };
+    response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+    response
+}
+
+fn refusal(seconds: u32, path: &str) -> Response {
+    let unit = if seconds == 1 { "second" } else { "seconds" };
+    let message = format!("These are too many requests. Try again in {seconds} {unit}.");
+    let error = UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::RateLimited, message) };
+    match path.starts_with("/ui/") {
+        true => super::refusal(error, path),
+        false => HttpError(error).into_response(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use governor::clock::FakeRelativeClock;
+    use std::time::Duration;
+
+    fn rate(requests: u32, seconds: u64) -> Rate {
+        Rate { what: RateOf::Chat, per: RatePer::User, requests, span: Duration::from_secs(seconds) }
+    }
+
+    #[test]
+    fn at_below_and_above() {
+        let clock = FakeRelativeClock::default();
+        let limiter = Limiter::new(&rate(3, 60), clock.clone());
+        let one = |name: &str| limiter.count(&Counted::User(name.to_owned()));
+        let later = |seconds| clock.advance(Duration::from_secs(seconds));
+        assert_eq!([one("ada"), one("ada"), one("ada")], [Ok(()); 3], "at it");
+        assert!(one("ada").is_err_and(|wait| (20..=21).contains(&wait)), "above it");
+        assert_eq!(one("bob"), Ok(()), "not others");
+        later(19);
+        assert!(one("ada").is_err_and(|wait| wait <= 2));
+        later(2);
+        assert_eq!(one("ada"), Ok(()), "one comes back after a third of the time");
+        assert!(one("ada").is_err());
+        for _ in 0..10 {
+            later(20);
+            assert_eq!(one("ada"), Ok(()), "below it");
+        }
+        later(60);
+        assert_eq!([one("ada"), one("ada"), one("ada")], [Ok(()); 3], "all come back");
+        assert!(one("ada").is_err());
+    }
+
+    #[test]
+    fn what_is_counted_is_bounded() {
+        let clock = FakeRelativeClock::default();
+        let limiter = Limiter::new(&rate(1, 60), clock.clone());
+        for number in 0..MAX_COUNTED as u32 + 10 {
+            assert_eq!(limiter.count(&Counted::Address(IpAddr::from(number.to_be_bytes()))), Ok(()));
+        }
+        assert!(limiter.counts.read().len() <= MAX_COUNTED);
+    }
+
+    #[test]
+    fn from_where_somebody_asks() {
+        let rates = Rates { limiters: Vec::new(), proxies: vec!["10.0.0.0/8".parse().unwrap()] };
+        let check = |peer: &str, forwarded: &[&str], expected: &str| {
+            let found = rates.address(Some(peer.parse().unwrap()), forwarded);
+            assert_eq!(found, Some(expected.parse().unwrap()), "{peer} {forwarded:?}");
+        };
+        check("192.0.2.1", &[], "192.0.2.1");
+        check("192.0.2.1", &["198.51.100.1"], "192.0.2.1");
+        check("10.0.0.1", &[], "10.0.0.1");
+        check("10.0.0.1", &["198.51.100.1"], "198.51.100.1");
+        check("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.0.0.2"], "198.51.100.1");
+        check("10.0.0.1", &["203.0.113.9", "198.51.100.1"], "198.51.100.1");
+        check("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"], "10.0.0.2");
+        check("10.0.0.1", &["::ffff:198.51.100.1"], "198.51.100.1");
+        let networks = ["127.0.0.1", "::1", "192.0.2.1", "2001:db8:1:2:3:4:5:6"]
+            .map(|address| network(address.parse().unwrap()).map(|network| network.to_string()));
+        assert_eq!(networks, [None, None, Some("192.0.2.1".to_owned()), Some("2001:db8:1:2::".to_owned())]);
+    }
+
+    #[test]
+    fn what_a_request_asks_for() {
+        let check =
+            |method: Method, path: &str, expected: &[RateOf]| assert_eq!(asked(&method, path), expected, "{path}");
+        check(Method::POST, "/api/agent/page/helper", &[RateOf::All, RateOf::Chat]);
+        check(Method::POST, "/api/agent/page/helper/c/stop", &[RateOf::All]);
+        check(Method::GET, "/api/agent/page/helper/c/stream", &[RateOf::All]);
+        check(Method::POST, "/ui/send", &[RateOf::All, RateOf::Chat]);
+        check(Method::POST, "/api/runs/invoke", &[RateOf::All, RateOf::Chat]);
+        check(Method::POST, "/api/endpoints/page/save", &[RateOf::All, RateOf::Endpoints]);
+        check(Method::POST, "/auth/sign-in", &[RateOf::All, RateOf::SignIn]);
+        check(Method::GET, "/auth/sign-in", &[RateOf::All]);
+        check(Method::GET, "/pkg/chatwright.css", &[]);
+    }
+}

@@ -1,0 +1,214 @@
+//! The pages of agents.
+
+use super::agents::{self, AgentDetail, AgentLine, AgentQuery, LiveTool};
+use super::layout::{Tab, dollars, number, page, seconds};
+use super::lists::field;
+use super::table::Column::{Number, Text};
+use super::table::{facts, link, table, text};
+use super::{Admin, PageError};
+use crate::router::AppState;
+use crate::routes::accounts::forms::problem;
+use crate::routes::accounts::{encoded, see_other};
+use crate::routes::times::minute;
+use axum::Form;
+use axum::extract::{Path, Query, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use leptos::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+use store::{RecentRun, Used};
+use wire::{ErrorCode, UserError};
+
+/// `GET /admin/agents`
+pub(crate) async fn list(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(query): Query<AgentQuery>,
+) -> Result<Response, PageError> {
+    let lines = agents::found(&state, &query).await?;
+    let content = view! {
+        <form class="cw-admin-filter" method="get" role="search" aria-label="Agents">
+            {field("text", "Name or model", "search", query.text.as_deref())}
+            <button class="cw-button">"Show"</button>
+        </form>
+        {lines_of(lines)}
+        <p class="cw-account-note">"What was used in the last 7 days."</p>
+    };
+    Ok(page(&admin, Tab::Agents, StatusCode::OK, "Agents", content))
+}
+
+fn lines_of(lines: Vec<AgentLine>) -> AnyView {
+    let columns = [
+        Text("Agent"),
+        Text("Model"),
+        Text("Who may ask"),
+        Number("Requests"),
+        Number("Errors"),
+        Number("Reply after"),
+        Number("Cost"),
+    ];
+    let line = |line: AgentLine| {
+        let path = format!("/admin/agents/{}", encoded(&line.id));
+        let failed = format!("/admin/conversations?agent={}&errors=1", encoded(&line.id));
+        [
+            link(path, line.id),
+            text(format!("{} ({})", line.model, line.provider)),
+            text(line.auth),
+            text(number(line.used.steps as f64)),
+            link(failed, number(line.used.failures as f64)),
+            text(reply(&line.used)),
+            text(dollars(line.used.cost_usd)),
+        ]
+    };
+    table(columns, lines.into_iter().map(line), "No agent fits.")
+}
+
+/// How long a reply takes, on average.
+fn reply(used: &Used) -> String {
+    if used.steps == 0 { String::new() } else { seconds(used.whole_ms / used.steps as f64) }
+}
+
+/// `GET /admin/agents/{id}`
+pub(crate) async fn show(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, PageError> {
+    shown(&admin, &state, &id, None).await
+}
+
+/// What is asked.
+#[derive(Deserialize)]
+pub(crate) struct AskForm {
+    #[serde(default)]
+    text: String,
+}
+
+/// `POST /admin/agents/{id}/ask`
+pub(crate) async fn ask(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Form(sent): Form<AskForm>,
+) -> Result<Response, PageError> {
+    match agents::ask(&state, &admin, &id, &sent.text).await {
+        Ok(conversation_id) => Ok(see_other(&format!("/admin/conversations/{conversation_id}"), None)),
+        Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
+        Err(error) => shown(&admin, &state, &id, Some((sent.text, error))).await,
+    }
+}
+
+async fn shown(
+    admin: &Admin,
+    state: &AppState,
+    id: &str,
+    refused: Option<(String, UserError)>,
+) -> Result<Response, PageError> {
+    let AgentDetail { line, instructions, settings, runs } = agents::one(state, id).await?;
+    let status = refused.as_ref().map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
+    let (asked, wrong) = refused.map(|(asked, error)| (asked, error.message)).unzip();
+    let path = format!("/admin/agents/{}", encoded(id));
+    let health = [
+        ("Requests", text(number(line.used.steps as f64))),
+        ("Errors", text(number(line.used.failures as f64))),
+        ("Reply after", text(reply(&line.used))),
+        ("Cost", text(dollars(line.used.cost_usd))),
+    ];
+    let about = [("Model", text(line.model)), ("Provider", text(line.provider)), ("Who may ask", text(line.auth))];
+    let settings = settings.into_iter().map(|(name, value)| (name, text(value)));
+    let instructions = instructions.map(|instructions| match instructions {
+        Value::String(text) => text,
+        operator => serde_json::to_string_pretty(&operator).unwrap_or_default(),
+    });
+    let content = view! {
+        <section class="cw-account-part" aria-labelledby="health">
+            <h2 id="health">"The last 7 days"</h2>
+            {facts(health)}
+            <p class="cw-admin-links">
+                <a href=format!("/admin/conversations?agent={}", encoded(id))>"Conversations"</a>
+                <a href=format!("/admin/audit?agent={}", encoded(id))>"Audit log"</a>
+                <a href=format!("{path}/tools")>"Tools as they are now"</a>
+            </p>
+        </section>
+        <section class="cw-account-part" aria-labelledby="runs">
+            <h2 id="runs">"The last answers"</h2>
+            {runs_of(runs)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="config">
+            <h2 id="config">"Config"</h2>
+            {facts(about.into_iter().chain(settings))}
+            {instructions.map(|text| view! {
+                <details class="cw-admin-call">
+                    <summary>"Instructions"</summary>
+                    <pre tabindex="0" aria-label="Instructions">{text}</pre>
+                </details>
+            })}
+        </section>
+        <section class="cw-account-part" aria-labelledby="bench">
+            <h2 id="bench">"Ask it"</h2>
+            <p class="cw-account-note">
+                "You ask as yourself, in a conversation of your own that is marked as a test and goes after a while. Its tools run, and it costs what it costs."
+            </p>
+            {problem(wrong)}
+            <form class="cw-account-form" method="post" action=format!("{path}/ask")>
+                <label class="cw-account-field">
+                    <span>"Question"</span>
+                    <textarea name="text" rows="3" required maxlength="10000">{asked.unwrap_or_default()}</textarea>
+                </label>
+                <button class="cw-button">"Ask"</button>
+            </form>
+        </section>
+    };
+    Ok(page(admin, Tab::Agents, status, id, content))
+}
+
+fn runs_of(runs: Vec<RecentRun>) -> AnyView {
+    let columns =
+        [Text("Conversation"), Text("Outcome"), Text("Began (UTC)"), Number("Time"), Number("Cost"), Text("Cause")];
+    let line = |run: RecentRun| {
+        [
+            link(format!("/admin/conversations/{}", run.conversation_id), run.title),
+            text(run.status),
+            text(minute(run.started_at)),
+            text(run.ended_at.map(|ended| seconds((ended - run.started_at) as f64)).unwrap_or_default()),
+            text(run.cost_usd.map(dollars).unwrap_or_default()),
+            text(run.error.unwrap_or_default()),
+        ]
+    };
+    table(columns, runs.into_iter().map(line), "It has not been asked yet.")
+}
+
+/// `GET /admin/agents/{id}/tools`
+pub(crate) async fn tools(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, PageError> {
+    let (tools, problems) = agents::tools(&state, &admin, &id).await?;
+    let problems = problems.into_iter().map(|text| problem(Some(text))).collect_view();
+    let content = view! {
+        {problems}
+        {tools_of(&id, tools)}
+    };
+    Ok(page(&admin, Tab::Tools, StatusCode::OK, &format!("Tools of {id}"), content))
+}
+
+fn tools_of(agent: &str, tools: Vec<LiveTool>) -> AnyView {
+    let columns = [Text("Tool"), Text("From"), Text("What it does"), Text("Asks first")];
+    let agent = encoded(agent);
+    let line = |tool: LiveTool| {
+        let asks = match (tool.in_browser, tool.asks) {
+            (true, _) => "in the browser",
+            (_, true) => "yes",
+            (_, false) => "no",
+        };
+        [
+            link(format!("/admin/agents/{agent}/tools/{}", encoded(&tool.name)), tool.name),
+            text(tool.source.unwrap_or_else(|| "the config".to_owned())),
+            text(tool.description),
+            text(asks),
+        ]
+    };
+    table(columns, tools.into_iter().map(line), "It has no tools.")
+}

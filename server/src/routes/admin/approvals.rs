@@ -1,0 +1,112 @@
+//! The standing approvals of all users, and how one is taken back.
+
+use super::layout::{Tab, page};
+use super::lists::{PAGE, field, filled, paged, pager, place};
+use super::table::Column::Text;
+use super::table::{link, table, text};
+use super::{Admin, PageError, of_store};
+use crate::router::AppState;
+use crate::routes::accounts::{encoded, see_other};
+use crate::routes::times::minute;
+use axum::extract::{Path, Query, RawQuery, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use leptos::prelude::*;
+use serde::Deserialize;
+use serde_json::json;
+use store::{AdminGrant, GrantFilter, Place};
+use wire::UserError;
+
+/// Which standing approvals, in an address.
+#[derive(Default, Deserialize)]
+pub(crate) struct ApprovalQuery {
+    user: Option<String>,
+    agent: Option<String>,
+    tool: Option<String>,
+    after: Option<String>,
+}
+
+pub(super) async fn found(state: &AppState, query: &ApprovalQuery) -> Result<Vec<(AdminGrant, Place)>, UserError> {
+    let filter = GrantFilter {
+        owner: filled(query.user.as_deref()),
+        agent_id: filled(query.agent.as_deref()),
+        tool: filled(query.tool.as_deref()),
+        id: None,
+    };
+    let after = place(query.after.as_deref())?;
+    state.composition.store.all_grants(filter, PAGE + 1, after).await.map_err(of_store)
+}
+
+/// Takes one back: from the next call on, its user is asked again.
+pub(super) async fn take_back(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
+    let store = &state.composition.store;
+    let filter = GrantFilter { id: Some(id.to_owned()), ..GrantFilter::default() };
+    let found = store.all_grants(filter, 1, None).await.map_err(of_store)?;
+    let (grant, _) = found.into_iter().next().ok_or_else(UserError::not_found)?;
+    let about = json!({ "userId": grant.owner, "agentId": grant.agent_id, "tool": grant.tool });
+    let entry = admin.entry("revoke_approval", grant.conversation_id.as_deref().unwrap_or_default(), about);
+    match store.revoke_any_grant(id, entry).await.map_err(of_store)? {
+        true => Ok(()),
+        false => Err(UserError::not_found()),
+    }
+}
+
+/// `GET /admin/approvals`
+pub(crate) async fn list(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(query): Query<ApprovalQuery>,
+    RawQuery(raw): RawQuery,
+) -> Result<Response, PageError> {
+    let (lines, next) = paged(found(&state, &query).await?);
+    let content = view! {
+        <p class="cw-account-note">
+            "What users have said yes to for further calls. Who takes one back has its user asked again from the next call on."
+        </p>
+        <form class="cw-admin-filter" method="get" role="search" aria-label="Standing approvals">
+            {field("user", "User (id)", "text", query.user.as_deref())}
+            {field("agent", "Agent", "text", query.agent.as_deref())}
+            {field("tool", "Tool", "text", query.tool.as_deref())}
+            <button class="cw-button">"Show"</button>
+        </form>
+        {lines_of(lines)}
+        {pager("/admin/approvals", raw.as_deref(), next)}
+    };
+    Ok(page(&admin, Tab::Approvals, StatusCode::OK, "Standing approvals", content))
+}
+
+fn lines_of(lines: Vec<AdminGrant>) -> AnyView {
+    let columns = [Text("Tool"), Text("Agent"), Text("User"), Text("Where"), Text("Given (UTC)"), Text("Act")];
+    let line = |grant: AdminGrant| {
+        let owner = grant.owner_name.unwrap_or_else(|| grant.owner.clone());
+        let label = format!("Revoke {} of {owner}", grant.tool);
+        let place = match (grant.conversation_id, grant.title) {
+            (Some(id), title) => link(format!("/admin/conversations/{id}"), title.unwrap_or(id)),
+            (None, _) => text("Everywhere"),
+        };
+        let revoke = view! {
+            <form method="post" action=format!("/admin/approvals/{}/revoke", grant.id)>
+                <button class="cw-button" aria-label=label>"Revoke"</button>
+            </form>
+        };
+        [
+            text(grant.tool),
+            text(grant.agent_id),
+            link(format!("?user={}", encoded(&grant.owner)), owner),
+            place,
+            text(minute(grant.created_at)),
+            revoke.into_any(),
+        ]
+    };
+    table(columns, lines.into_iter().map(line), "No standing approval fits.")
+}
+
+/// `POST /admin/approvals/{id}/revoke`
+pub(crate) async fn revoke(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, PageError> {
+    take_back(&state, &admin, &id).await?;
+    Ok(see_other("/admin/approvals", None))
+}

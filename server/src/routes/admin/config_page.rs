@@ -1,0 +1,85 @@
+//! The config: what is in use, what is wrong with the text as it stands, what changed in the last reloads.
+
+use super::Admin;
+use super::layout::{Tab, page};
+use super::table::Column::Text;
+use super::table::{facts, table, text};
+use crate::compose::{ConfigState, Reload};
+use crate::router::AppState;
+use crate::routes::times::minute;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use leptos::prelude::*;
+
+/// `GET /admin/config`
+pub(crate) async fn show(admin: Admin, State(state): State<AppState>) -> Response {
+    let seen = state.composition.current.state();
+    let about = [
+        ("Version", view! { <span class="cw-admin-id">{seen.version().to_owned()}</span> }.into_any()),
+        ("In use since (UTC)", text(minute(seen.loaded_at))),
+        ("Files", text(seen.files.join(", "))),
+        ("Warnings", seen.warnings.len().into_any()),
+    ];
+    let content = view! {
+        {problems(&seen)}
+        <section class="cw-account-part" aria-label="About">{facts(about)}</section>
+        {warnings(&seen)}
+        <section class="cw-account-part" aria-labelledby="reloads">
+            <h2 id="reloads">"The last reloads"</h2>
+            <p class="cw-account-note">"Since the server began. What the texts say is not shown: it may be secret."</p>
+            {reloads(seen.reloads)}
+        </section>
+    };
+    page(&admin, Tab::Config, StatusCode::OK, "Config", content)
+}
+
+fn problems(seen: &ConfigState) -> impl IntoView + use<> {
+    let problems = seen.problems().map(str::to_owned);
+    problems.map(|problems| {
+        view! {
+            <section class="cw-account-part" aria-labelledby="problems">
+                <h2 id="problems">"Wrong as it stands"</h2>
+                <p class="cw-account-problem" role="alert">"The text was changed and is wrong. The earlier config stays in use."</p>
+                <pre class="cw-admin-pre" tabindex="0" aria-label="Problems">{problems}</pre>
+            </section>
+        }
+    })
+}
+
+fn warnings(seen: &ConfigState) -> impl IntoView + use<> {
+    let warnings = seen.warnings.join("\n\n");
+    (!warnings.is_empty()).then(|| {
+        view! {
+            <section class="cw-account-part" aria-labelledby="warnings">
+                <h2 id="warnings">"Warnings"</h2>
+                <pre class="cw-admin-pre" tabindex="0" aria-label="Warnings">{warnings}</pre>
+            </section>
+        }
+    })
+}
+
+fn reloads(reloads: impl IntoIterator<Item = Reload>) -> AnyView {
+    let columns = [Text("Time (UTC)"), Text("Version"), Text("Result"), Text("What is other")];
+    let line = |reload: Reload| {
+        let result = match reload.problems {
+            None => text("Taken over"),
+            Some(problems) => view! {
+                <details class="cw-admin-call">
+                    <summary>"Refused"</summary>
+                    <pre tabindex="0" aria-label="Problems">{problems.to_string()}</pre>
+                </details>
+            }
+            .into_any(),
+        };
+        let changes = reload.changes.iter().map(|change| format!("{} {}", change.what, change.how));
+        let changes = changes.collect::<Vec<_>>().join(", ");
+        [
+            text(minute(reload.at)),
+            view! { <span class="cw-admin-id">{reload.version}</span> }.into_any(),
+            result,
+            text(changes),
+        ]
+    };
+    table(columns, reloads.into_iter().map(line), "The config has not changed.")
+}

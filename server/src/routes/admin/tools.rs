@@ -1,0 +1,260 @@
+//! Tools: the servers behind them, what came of the last calls, and a call that an administrator tries.
+
+use super::agents::{self, LiveTool};
+use super::layout::{Tab, number, page, seconds};
+use super::table::Column::{Number, Text};
+use super::table::{facts, link, table, text};
+use super::{Admin, PageError, of_store};
+use crate::router::AppState;
+use crate::routes::accounts::encoded;
+use crate::routes::accounts::forms::problem;
+use crate::routes::times::minute;
+use ::tools::mcp::McpStatus;
+use axum::Form;
+use axum::extract::{Path, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use chat::{Trial, TrialRequest};
+use leptos::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use store::{MAX_RECENT_CALLS, ToolHealth};
+use wire::{ErrorCode, UserError};
+
+/// How tools do.
+#[derive(Serialize)]
+pub(super) struct Health {
+    servers: Vec<McpStatus>,
+    /// Of the last calls, by agent and tool.
+    calls: Vec<ToolHealth>,
+}
+
+pub(super) async fn health(state: &AppState) -> Result<Health, UserError> {
+    let calls = state.composition.store.tool_health().await.map_err(of_store)?;
+    Ok(Health { servers: state.composition.current.mcp(), calls })
+}
+
+/// Makes a call, after a row that says who tries it. The call has a row of its own.
+pub(super) async fn attempt(state: &AppState, admin: &Admin, request: TrialRequest) -> Result<Trial, UserError> {
+    let about = json!({ "agentId": request.agent_id, "tool": request.tool });
+    state.composition.store.enter_audit(admin.entry("try_tool", "", about)).await.map_err(of_store)?;
+    state.composition.chat.try_tool(&admin.0, request).await
+}
+
+/// `GET /admin/tools`
+pub(crate) async fn list(admin: Admin, State(state): State<AppState>) -> Result<Response, PageError> {
+    let Health { servers, calls } = health(&state).await?;
+    let content = view! {
+        <section class="cw-account-part" aria-labelledby="servers">
+            <h2 id="servers">"MCP servers"</h2>
+            {servers_of(servers)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="calls">
+            <h2 id="calls">"The last calls"</h2>
+            <p class="cw-account-note">{format!("By the last {} rows of the audit log.", number(MAX_RECENT_CALLS as f64))}</p>
+            {calls_of(calls)}
+        </section>
+    };
+    Ok(page(&admin, Tab::Tools, StatusCode::OK, "Tools", content))
+}
+
+fn servers_of(servers: Vec<McpStatus>) -> AnyView {
+    let columns = [Text("Server"), Text("Over"), Number("Users"), Number("Connected"), Text("Tools"), Text("State")];
+    let line = |server: McpStatus| {
+        let state = match (server.error, server.failed_at) {
+            (Some(error), Some(at)) => format!("{error} ({} UTC)", minute(at)),
+            (Some(error), None) => error,
+            (None, _) if server.open > 0 => "Connected".to_owned(),
+            (None, _) => "Not in use".to_owned(),
+        };
+        let users = if server.shared { "shared".to_owned() } else { server.users.to_string() };
+        [
+            text(server.name),
+            text(format!("{} {}", server.transport, server.place)),
+            text(users),
+            server.open.into_any(),
+            text(server.tools.join(", ")),
+            text(state),
+        ]
+    };
+    table(columns, servers.into_iter().map(line), "No agent uses one.")
+}
+
+fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
+    let columns = [
+        Text("Tool"),
+        Text("Agent"),
+        Number("Calls"),
+        Number("Errors"),
+        Number("Not let run"),
+        Number("Time"),
+        Text("Last (UTC)"),
+    ];
+    let line = |of: ToolHealth| {
+        let log = |outcome: &str| {
+            format!("/admin/audit?agent={}&tool={}&outcome={outcome}", encoded(&of.agent_id), encoded(&of.tool))
+        };
+        [
+            link(format!("/admin/agents/{}/tools/{}", encoded(&of.agent_id), encoded(&of.tool)), of.tool.clone()),
+            text(of.agent_id.clone()),
+            link(log("any"), number(of.calls as f64)),
+            link(log("error"), number(of.errors as f64)),
+            text(number(of.refused as f64)),
+            text(of.average_ms.map(seconds).unwrap_or_default()),
+            text(minute(of.last_at)),
+        ]
+    };
+    table(columns, calls.into_iter().map(line), "No tool was called yet.")
+}
+
+/// What is tried.
+#[derive(Default, Deserialize)]
+pub(crate) struct TryForm {
+    #[serde(default)]
+    arguments: String,
+    approved: Option<String>,
+}
+
+/// `GET /admin/agents/{id}/tools/{tool}`
+pub(crate) async fn show(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path((agent_id, tool)): Path<(String, String)>,
+) -> Result<Response, PageError> {
+    let tool = find(&state, &admin, &agent_id, &tool).await?;
+    let form = TryForm { arguments: example(&tool.input_schema), approved: None };
+    Ok(shown(&admin, &agent_id, tool, form, None))
+}
+
+/// `POST /admin/agents/{id}/tools/{tool}`
+pub(crate) async fn call(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path((agent_id, tool)): Path<(String, String)>,
+    Form(sent): Form<TryForm>,
+) -> Result<Response, PageError> {
+    let tool = find(&state, &admin, &agent_id, &tool).await?;
+    let request = TrialRequest {
+        agent_id: agent_id.clone(),
+        tool: tool.name.clone(),
+        arguments: sent.arguments.clone(),
+        approved: sent.approved.is_some(),
+    };
+    let came = attempt(&state, &admin, request).await;
+    if let Err(error) = &came
+        && matches!(error.code, ErrorCode::NotFound | ErrorCode::Unavailable)
+    {
+        return Err(error.clone().into());
+    }
+    Ok(shown(&admin, &agent_id, tool, sent, Some(came)))
+}
+
+async fn find(state: &AppState, admin: &Admin, agent_id: &str, name: &str) -> Result<LiveTool, UserError> {
+    let (tools, problems) = agents::tools(state, admin, agent_id).await?;
+    let found = tools.into_iter().find(|tool| tool.name == name);
+    found.ok_or_else(|| match problems.into_iter().next() {
+        Some(problem) => UserError::new(ErrorCode::Unavailable, problem),
+        None => UserError::not_found(),
+    })
+}
+
+/// Arguments to begin with: what must be there, empty.
+fn example(schema: &Value) -> String {
+    let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let value = |name: &str| match schema["properties"][name]["type"].as_str() {
+        Some("integer" | "number") => json!(0),
+        Some("boolean") => json!(false),
+        Some("array") => json!([]),
+        Some("object") => json!({}),
+        _ => json!(""),
+    };
+    let arguments: serde_json::Map<_, _> = required.map(|name| (name.to_owned(), value(name))).collect();
+    serde_json::to_string_pretty(&arguments).unwrap_or_default()
+}
+
+fn shown(
+    admin: &Admin,
+    agent_id: &str,
+    tool: LiveTool,
+    sent: TryForm,
+    came: Option<Result<Trial, UserError>>,
+) -> Response {
+    let status = match &came {
+        Some(Err(error)) => StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY),
+        _ => StatusCode::OK,
+    };
+    let asks = if tool.asks { "yes" } else { "no, unless the policy does" };
+    let about = [
+        ("Agent", link(format!("/admin/agents/{}", encoded(agent_id)), agent_id)),
+        ("From", text(tool.source.unwrap_or_else(|| "the config".to_owned()))),
+        ("Asks first", text(asks)),
+    ];
+    let path = format!("/admin/agents/{}/tools/{}", encoded(agent_id), encoded(&tool.name));
+    let schema = serde_json::to_string_pretty(&tool.input_schema).unwrap_or_default();
+    let content = view! {
+        {came.map(result)}
+        <section class="cw-account-part" aria-label="About">
+            {facts(about)}
+            <p class="cw-admin-text">{tool.description}</p>
+            <details class="cw-admin-call">
+                <summary>"What it takes"</summary>
+                <pre tabindex="0" aria-label="What it takes">{schema}</pre>
+            </details>
+        </section>
+        <section class="cw-account-part" aria-labelledby="try">
+            <h2 id="try">"Try it"</h2>
+            <p class="cw-account-note">
+                "The call runs with your rights and passes the agent's policy. It has its effect, and a row in the audit log."
+            </p>
+            <form class="cw-account-form" method="post" action=path>
+                <label class="cw-account-field">
+                    <span>"Arguments (JSON)"</span>
+                    <textarea class="cw-admin-code" name="arguments" rows="6" spellcheck="false" autocomplete="off">{sent.arguments}</textarea>
+                </label>
+                <label class="cw-admin-check">
+                    <input type="checkbox" name="approved" value="1" checked=sent.approved.is_some() />
+                    "I approve it where it asks first"
+                </label>
+                <button class="cw-button">"Make the call"</button>
+            </form>
+        </section>
+    };
+    page(admin, Tab::Tools, status, &tool.name, content)
+}
+
+fn result(came: Result<Trial, UserError>) -> AnyView {
+    let trial = match came {
+        Ok(trial) => trial,
+        Err(error) => return problem(Some(error.message)).into_any(),
+    };
+    let gates = serde_json::to_string(&trial.gates).unwrap_or_default();
+    let about = [
+        ("Outcome", text(trial.outcome.name())),
+        ("Gates", text(super::audit::gates(&gates))),
+        ("Time", text(trial.duration_ms.map(|ms| seconds(ms as f64)).unwrap_or_default())),
+    ];
+    let output = trial.output.map(|output| serde_json::to_string_pretty(&output).unwrap_or_default());
+    view! {
+        <section class="cw-account-part" aria-labelledby="came">
+            <h2 id="came">"What came of it"</h2>
+            <div role="status">{facts(about)}</div>
+            <pre class="cw-admin-pre" tabindex="0" aria-label="Result">{output.or(trial.error)}</pre>
+        </section>
+    }
+    .into_any()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_to_begin_with() {
+        let schema = json!({
+            "properties": { "n": { "type": "integer" }, "text": { "type": "string" }, "more": {} },
+            "required": ["n", "text"],
+        });
+        assert_eq!(example(&schema), "{\n  \"n\": 0,\n  \"text\": \"\"\n}");
+        assert_eq!(example(&json!({ "type": "object" })), "{}");
+    }
+}
