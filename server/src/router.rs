@@ -4,7 +4,7 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, copies, endpoints, files, folders, grants, health,
+    accounts, admin, agent, change, config, conversations, copies, endpoints, files, folders, grants, health, openapi,
     pages, remote_agent, runs, search, site,
 };
 use crate::telemetry::requests;
@@ -39,7 +39,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/remote-agent/tools/{tool}", post(remote_agent::call))
         .route("/remote-agent/resource", post(remote_agent::resource))
         .layer(from_fn(auth::check_origin));
-    let anyone = Router::new().route("/shared/{id}", get(copies::shared));
+    let anyone = Router::new().route("/shared/{id}", get(copies::shared)).route(openapi::PATH, get(openapi::show));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
     let gated = for_callers()
         .layer(bound)

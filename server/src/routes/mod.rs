@@ -12,6 +12,7 @@ pub(crate) mod files;
 pub(crate) mod folders;
 pub(crate) mod grants;
 pub(crate) mod health;
+pub(crate) mod openapi;
 pub(crate) mod pages;
 pub(crate) mod remote_agent;
 pub(crate) mod runs;
