@@ -7,6 +7,7 @@ mod files;
 mod grants;
 mod inside;
 mod modes;
+mod revoked;
 mod routes;
 
 use crate::Site;
