@@ -102,6 +102,8 @@ pub enum Shape {
     File,
     /// Something that goes with something.
     Clip,
+    /// For a while.
+    Clock,
 }
 
 impl Shape {
@@ -148,6 +150,7 @@ impl Shape {
             Self::Clip => {
                 "M15.5 9.5l-5.6 5.6a3.5 3.5 0 0 1-5-5l6-6a2.3 2.3 0 0 1 3.3 3.3l-5.9 5.9a1.1 1.1 0 0 1-1.6-1.6l5.2-5.2"
             }
+            Self::Clock => "M10 3a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM10 6v4l2.5 2",
             Self::Link => "M8 5H4.5v10.5H15V12M11 4h5v5M16 4l-7 7",
             Self::Pin => "M7 3.5h6M8 3.5v5l-2.5 3h9L12 8.5v-5M10 11.5V17",
             Self::Archive => "M3 4h14v3.5H3zM4.5 7.5V16h11V7.5M8 10.5h4",

@@ -33,6 +33,21 @@ test("pin, archive, move to a folder, and back", async ({ page, server }) => {
   await list.shows("Apples", "Plums", "Pears");
 });
 
+test("a conversation is made temporary, and kept after all", async ({ page, server }) => {
+  await seed(server.url, ["Apples", "Pears"]);
+  await open(page);
+  const list = new List(page);
+  await list.menu("Apples", "Make temporary");
+  await expect(page.getByText("Temporary.")).toHaveCount(1);
+  await page.reload();
+  await expect(page.getByText("Temporary.")).toHaveCount(1);
+  await page.goto("/admin/retention");
+  await expect(page.getByRole("row", { name: /^Apples/ })).toHaveCount(1);
+  await open(page);
+  await list.menu("Apples", "Keep");
+  await expect(page.getByText("Temporary.")).toHaveCount(0);
+});
+
 test("a deletion can be undone, and is final after that", async ({ page, server }) => {
   await seed(server.url, ["Apples", "Pears"]);
   await open(page);

@@ -38,6 +38,7 @@ pub fn ActionsMenu(
     let pin = text(move || if is(|subject| subject.pinned) { "Unpin" } else { "Pin" }.to_owned());
     let archive =
         text(move || if is(|subject| subject.archived) { "Move out of the archive" } else { "Archive" }.to_owned());
+    let keep = text(move || if is(|subject| subject.temporary) { "Keep" } else { "Make temporary" }.to_owned());
     let export = move |format: &'static str| {
         attribute(move || {
             let id = list.subject.with(|subject| subject.as_ref().map(|subject| subject.id.clone()))?;
@@ -65,6 +66,10 @@ pub fn ActionsMenu(
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], unread()))>
                 <Icon of=Shape::Dot />
                 "Mark as unread"
+            </button>
+            <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], temporary(!subject.temporary)))>
+                <Icon of=Shape::Clock />
+                {keep}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, _| open_share_dialog(list))>
                 <Icon of=Shape::Link />
@@ -98,6 +103,11 @@ fn pinned(pinned: bool) -> ConversationChange {
 /// Into the archive, or back.
 pub(super) fn archived(archived: bool) -> ConversationChange {
     ConversationChange { archived: Some(archived), ..ConversationChange::default() }
+}
+
+/// Gone by itself in a while, or kept.
+fn temporary(temporary: bool) -> ConversationChange {
+    ConversationChange { temporary: Some(temporary), ..ConversationChange::default() }
 }
 
 fn unread() -> ConversationChange {

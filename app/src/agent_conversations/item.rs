@@ -98,7 +98,11 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
         (false, true) => Some(mark("cw-unread", "Unread. ")),
         (false, false) => None,
     });
-    let pin = optional(move || pin.with(|summary| summary.pinned).then(pin_mark));
+    let pin = optional(move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
+        (true, _) => Some(sign(Shape::Clock, "Temporary.")),
+        (false, true) => Some(sign(Shape::Pin, "Pinned.")),
+        (false, false) => None,
+    });
     view! {
         <a class="cw-conversation-link" href=href aria-current=current on:click=handler(select)>
             <span class="cw-conversation-title">{text(move || title.with(|summary| summary.title.clone()))}</span>
@@ -145,10 +149,10 @@ fn mark(class: &'static str, words: &'static str) -> Erased {
     .erase()
 }
 
-fn pin_mark() -> Erased {
+fn sign(of: Shape, words: &'static str) -> Erased {
     view! {
-        <Icon of=Shape::Pin />
-        <span class="cw-visually-hidden">"Pinned."</span>
+        <Icon of=of />
+        <span class="cw-visually-hidden">{words}</span>
     }
     .erase()
 }

@@ -382,7 +382,7 @@ impl Conversations {
 
 /// What the server will make of it.
 fn apply(summary: &mut ConversationSummary, change: &ConversationChange) {
-    let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _, temporary: _ } = change.clone();
+    let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _, temporary } = change.clone();
     summary.title = title.unwrap_or(std::mem::take(&mut summary.title));
     summary.pinned = pinned.unwrap_or(summary.pinned);
     summary.archived = archived.unwrap_or(summary.archived);
@@ -390,6 +390,7 @@ fn apply(summary: &mut ConversationSummary, change: &ConversationChange) {
         summary.folder_id = folder;
     }
     summary.unread = unread.unwrap_or(summary.unread);
+    summary.temporary = temporary.unwrap_or(summary.temporary);
 }
 
 fn is_visible() -> bool {

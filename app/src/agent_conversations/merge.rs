@@ -40,6 +40,7 @@ mod tests {
                 pinned: id.starts_with('*'),
                 archived: false,
                 unread: false,
+                temporary: false,
                 folder_id: None,
             }
         };

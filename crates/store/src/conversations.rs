@@ -52,7 +52,7 @@ pub struct RunRow {
 macro_rules! summary_columns {
     () => {
         "c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, c.pinned, c.archived, c.folder_id, c.read_at,
-         r.id AS run_id"
+         c.expires_at IS NOT NULL AS temporary, r.id AS run_id"
     };
 }
 pub(crate) use summary_columns;
@@ -183,6 +183,7 @@ pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sqlx::Error> {
         archived: row.try_get("archived")?,
         // What is being written is not there yet.
         unread: !running && row.try_get::<i64>("read_at")? < updated_at,
+        temporary: row.try_get("temporary")?,
         folder_id: row.try_get("folder_id")?,
     })
 }

@@ -299,6 +299,8 @@ pub struct ConversationSummary {
     pub archived: bool,
     /// Whether an answer has come that its owner has not seen.
     pub unread: bool,
+    /// Whether it goes by itself, for good.
+    pub temporary: bool,
     /// The folder that it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder_id: Option<String>,
@@ -315,6 +317,7 @@ read_struct!(ConversationSummary {
     pinned: "pinned" or default,
     archived: "archived" or default,
     unread: "unread" or default,
+    temporary: "temporary" or default,
     folder_id: "folderId",
 });
 
@@ -385,7 +388,7 @@ mod tests {
         let summary = json!({
             "id": "c1", "title": "Refunds", "pageId": "demo", "agentId": "demo",
             "createdAt": 1, "updatedAt": 2, "running": true,
-            "pinned": true, "archived": false, "unread": false, "folderId": "f1",
+            "pinned": true, "archived": false, "unread": false, "temporary": false, "folderId": "f1",
         });
         let messages = json!([{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}]);
         for active in [json!(null), json!({"runId": "r1", "messageId": "m2"})] {

@@ -18,6 +18,7 @@ mod operations;
 mod process;
 mod provider;
 mod question;
+mod rates;
 mod reload;
 mod remote_agent;
 mod turn_operators;

@@ -74,6 +74,7 @@ async fn one_conversation() {
             pinned: false,
             archived: false,
             unread: false,
+            temporary: false,
             folder_id: None,
         };
         let found = store.conversation("ada", "c").await.unwrap().unwrap();

@@ -69,6 +69,7 @@ pub(super) fn all() -> Value {
             "pinned": flag,
             "archived": flag,
             "unread": flag,
+            "temporary": flag,
             "folderId": text,
         })),
         "ConversationList": object(&["items"], json!({ "items": list("ConversationSummary"), "next": text })),

@@ -1,0 +1,80 @@
+//! How often users and addresses may ask, at the server as it runs behind a proxy on the same machine.
+
+use crate::process::Server;
+use reqwest::{Method, Response};
+use serde_json::{Value, json};
+
+const CONFIG: &str = "
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo }, auth: public }]
+api: [{ id: hello, auth: public, routine: [{ ':return': { hello: true } }] }]
+pages: [{ id: p, auth: public, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }]
+auth: { mode: password, publicUrls: ['https://chat.test'], openSignUp: true }
+limits:
+  trustedProxies: [127.0.0.1]
+  rates:
+    - { of: chat, per: address, requests: 2, seconds: 3600 }
+    - { of: endpoints, per: address, requests: 3, seconds: 3600 }
+    - { of: signIn, per: address, requests: 1, seconds: 3600 }
+";
+
+fn retry_after(response: &Response) -> Option<u32> {
+    response.headers().get("retry-after")?.to_str().ok()?.parse().ok()
+}
+
+#[tokio::test]
+async fn who_asks_too_often_is_told_when_to_come_again() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
+    let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    let call = async |from: Option<&str>| {
+        let request = server.ask(Method::POST, "/api/endpoints/p/hello").json(&json!({}));
+        let request = from.into_iter().fold(request, |request, from| request.header("x-forwarded-for", from));
+        request.send().await.unwrap()
+    };
+    let ada = Some("203.0.113.9, 198.51.100.1");
+    for _ in 0..3 {
+        assert_eq!(call(ada).await.status(), 200, "at the rate");
+    }
+    let refused = call(ada).await;
+    assert_eq!(refused.status(), 429);
+    assert!(retry_after(&refused).is_some_and(|seconds| (1000..=1201).contains(&seconds)), "{refused:?}");
+    let said: Value = refused.json().await.unwrap();
+    assert_eq!((&said["error"]["code"], said["error"]["retryAfter"].is_u64()), (&json!("rate_limited"), true));
+    // What the client says of itself before the proxy is nothing, another address is somebody else, and the machine itself is not bound.
+    assert_eq!(call(Some("192.0.2.7, 198.51.100.1")).await.status(), 429);
+    assert_eq!(call(Some("198.51.100.2")).await.status(), 200);
+    for _ in 0..5 {
+        assert_eq!(call(None).await.status(), 200);
+    }
+
+    let say = async |id: &str| {
+        let message = json!({ "id": id, "role": "user", "parts": [{ "type": "text", "text": "Hello" }] });
+        let body = json!({ "id": "c", "trigger": "submit-message", "messages": [message] });
+        let request = server.ask(Method::POST, &format!("/api/agent/p/helper?conversationId={id}")).json(&body);
+        request.header("x-forwarded-for", "198.51.100.1").send().await.unwrap().status().as_u16()
+    };
+    assert_eq!([say("m1").await, say("m2").await, say("m3").await], [200, 200, 429]);
+
+    // A person reads a page.
+    let sign_in = async || {
+        let request = server.ask(Method::POST, "/auth/sign-in").body("name=ada&password=several+words");
+        let request = request.header("content-type", "application/x-www-form-urlencoded");
+        request.header("x-forwarded-for", "198.51.100.1").send().await.unwrap()
+    };
+    assert_eq!(sign_in().await.status(), 401);
+    let refused = sign_in().await;
+    assert_eq!((refused.status().as_u16(), retry_after(&refused).is_some()), (429, true));
+    assert!(refused.text().await.unwrap().contains("Wait for a moment"));
+    // To look is not to try.
+    let form = server.ask(Method::GET, "/auth/sign-in").header("x-forwarded-for", "198.51.100.1");
+    assert_ne!(form.send().await.unwrap().status(), 429);
+}
+
+#[tokio::test]
+async fn the_document_of_the_api_is_for_everybody() {
+    let server = Server::start();
+    let document: Value = server.ask(Method::GET, "/api/openapi.json").send().await.unwrap().json().await.unwrap();
+    assert_eq!(document["openapi"], "3.1.0");
+    assert!(document["paths"]["/api/conversations/{id}"]["patch"]["requestBody"].is_object());
+}
