@@ -2,10 +2,9 @@
 //! what was used are kept apart, and stay.
 
 use crate::change::deleted;
+use crate::sql::{self, Builder, Row};
 use crate::{Deleted, Store, StoreError};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite};
 
 /// Conversations of a preview at once.
 pub const MAX_DUE: u32 = 50;
@@ -68,7 +67,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn due(&self, due: &Due, limit: u32) -> Result<Vec<Deleted>, StoreError> {
-        let mut query = QueryBuilder::new("SELECT c.owner, c.id, c.agent_id, c.head FROM conversations c WHERE ");
+        let mut query = Builder::new("SELECT c.owner, c.id, c.agent_id, c.head FROM conversations c WHERE ");
         add(&mut query, due);
         query.push(order(due)).push_bind(limit);
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(deleted).collect() }))
@@ -80,7 +79,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn show_due(&self, due: &Due) -> Result<Vec<DueConversation>, StoreError> {
-        let mut query = QueryBuilder::new(
+        let mut query = Builder::new(
             "SELECT c.id, c.title, c.owner, c.agent_id, c.updated_at, c.expires_at,
                 (SELECT name FROM users WHERE id = c.owner) AS owner_name
             FROM conversations c WHERE ",
@@ -96,9 +95,12 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn count_due(&self, due: &Due) -> Result<i64, StoreError> {
-        let mut query = QueryBuilder::new("SELECT count(*) FROM conversations c WHERE ");
+        let mut query = Builder::new("SELECT count(*) FROM conversations c WHERE ");
         add(&mut query, due);
-        self.read(move |db| Box::pin(async move { Ok(query.build_query_scalar().fetch_one(db).await?) })).await
+        self.read(move |db| {
+            Box::pin(async move { query.build().fetch_one(db).await?.try_get(0_usize).map_err(StoreError::from) })
+        })
+        .await
     }
 
     /// Deletes questions of programs that ended before then (Unix time, milliseconds), at most `limit`; answers how many.
@@ -106,7 +108,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn delete_questions(&self, before: i64, limit: u32) -> Result<u64, StoreError> {
-        let delete = sqlx::query(OLD_QUESTIONS).bind(before).bind(limit);
+        let delete = sql::query(OLD_QUESTIONS).bind(before).bind(limit);
         self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected()) })).await
     }
 
@@ -115,7 +117,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn count_questions(&self, before: i64) -> Result<i64, StoreError> {
-        let count = sqlx::query_scalar(COUNT_QUESTIONS).bind(before);
+        let count = sql::query_scalar(COUNT_QUESTIONS).bind(before);
         self.read(move |db| Box::pin(async move { Ok(count.fetch_one(db).await?) })).await
     }
 
@@ -125,7 +127,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn set_expiry(&self, owner: &str, id: &str, at: Option<i64>) -> Result<bool, StoreError> {
-        let set = sqlx::query(SET_EXPIRY).bind(owner.to_owned()).bind(id.to_owned()).bind(at);
+        let set = sql::query(SET_EXPIRY).bind(owner.to_owned()).bind(id.to_owned()).bind(at);
         self.write(move |db| Box::pin(async move { Ok(set.execute(db).await?.rows_affected() > 0) })).await
     }
 
@@ -134,13 +136,13 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn expiry(&self, owner: &str, id: &str) -> Result<Option<i64>, StoreError> {
-        let find = sqlx::query_scalar::<_, Option<i64>>(EXPIRY).bind(owner.to_owned()).bind(id.to_owned());
+        let find = sql::query_scalar::<Option<i64>>(EXPIRY).bind(owner.to_owned()).bind(id.to_owned());
         self.read(move |db| Box::pin(async move { Ok(find.fetch_optional(db).await?.flatten()) })).await
     }
 }
 
 /// The condition.
-fn add(query: &mut QueryBuilder<Sqlite>, due: &Due) {
+fn add(query: &mut Builder, due: &Due) {
     query.push(
         "c.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM runs r WHERE r.conversation_id = c.id AND r.status = 'running')",
     );
@@ -155,9 +157,8 @@ fn add(query: &mut QueryBuilder<Sqlite>, due: &Due) {
             }
             if !except.is_empty() {
                 query.push(" AND c.agent_id NOT IN (");
-                let mut ids = query.separated(", ");
-                for id in except {
-                    ids.push_bind(id.clone());
+                for (at, id) in except.iter().enumerate() {
+                    query.push(if at == 0 { "" } else { ", " }).push_bind(id.clone());
                 }
                 query.push(")");
             }
@@ -175,7 +176,7 @@ fn order(due: &Due) -> &'static str {
     }
 }
 
-fn shown(row: &SqliteRow) -> Result<DueConversation, StoreError> {
+fn shown(row: &Row) -> Result<DueConversation, StoreError> {
     Ok(DueConversation {
         id: row.try_get("id")?,
         title: row.try_get("title")?,

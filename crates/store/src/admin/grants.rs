@@ -1,10 +1,9 @@
 //! The standing approvals of all users, newest first.
 
 use super::{MAX_LISTED, Place};
+use crate::sql::{self, Builder, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{QueryBuilder, Row, Sqlite};
 
 /// A standing approval, and whose it is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -60,7 +59,7 @@ impl Store {
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(AdminGrant, Place)>, StoreError> {
-        let mut query = QueryBuilder::<Sqlite>::new(COLUMNS);
+        let mut query = Builder::new(COLUMNS);
         let columns = [
             (" AND g.owner = ", filter.owner),
             (" AND g.agent_id = ", filter.agent_id),
@@ -88,7 +87,7 @@ impl Store {
         let id = id.to_owned();
         self.write(move |db| {
             Box::pin(async move {
-                let done = sqlx::query("DELETE FROM grants WHERE id = $1").bind(id).execute(&mut *db).await?;
+                let done = sql::query("DELETE FROM grants WHERE id = $1").bind(id).execute(db).await?;
                 let was_there = done.rows_affected() > 0;
                 if was_there {
                     audit::append(db, vec![entry]).await?;
@@ -100,7 +99,7 @@ impl Store {
     }
 }
 
-fn row(row: &SqliteRow) -> Result<(AdminGrant, Place), StoreError> {
+fn row(row: &Row) -> Result<(AdminGrant, Place), StoreError> {
     let grant = AdminGrant {
         id: row.try_get("id")?,
         owner: row.try_get("owner")?,

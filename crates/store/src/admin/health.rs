@@ -1,9 +1,8 @@
 //! How agents and tools do: the last runs of an agent, the last calls of tools.
 
+use crate::sql::{self, Row};
 use crate::{Store, StoreError};
 use serde::Serialize;
-use sqlx::Row;
-use sqlx::sqlite::SqliteRow;
 
 /// Runs of an agent that are listed at once.
 pub const MAX_RECENT_RUNS: u32 = 20;
@@ -73,7 +72,7 @@ const CALLS: &str = "
     SELECT agent_id, tool, count(*) AS calls,
         sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) AS errors,
         sum(CASE WHEN outcome IN ('denied', 'refused') THEN 1 ELSE 0 END) AS refused,
-        avg(CAST(duration_ms AS REAL)) AS average_ms, max(at) AS last_at
+        avg(CAST(duration_ms AS DOUBLE PRECISION)) AS average_ms, max(at) AS last_at
     FROM audit
     WHERE no > (SELECT coalesce(max(no), 0) FROM audit) - $1 AND agent_id <> ''
     GROUP BY agent_id, tool ORDER BY 4 DESC, 3 DESC, agent_id, tool LIMIT $2";
@@ -84,7 +83,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn recent_runs(&self, agent_id: &str) -> Result<Vec<RecentRun>, StoreError> {
-        let list = sqlx::query(RUNS).bind(agent_id.to_owned()).bind(MAX_RECENT_RUNS);
+        let list = sql::query(RUNS).bind(agent_id.to_owned()).bind(MAX_RECENT_RUNS);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(run).collect() })).await
     }
 
@@ -93,12 +92,12 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn tool_health(&self) -> Result<Vec<ToolHealth>, StoreError> {
-        let list = sqlx::query(CALLS).bind(MAX_RECENT_CALLS).bind(MAX_TOOLS);
+        let list = sql::query(CALLS).bind(MAX_RECENT_CALLS).bind(MAX_TOOLS);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(tool).collect() })).await
     }
 }
 
-fn run(row: &SqliteRow) -> Result<RecentRun, StoreError> {
+fn run(row: &Row) -> Result<RecentRun, StoreError> {
     Ok(RecentRun {
         id: row.try_get("id")?,
         conversation_id: row.try_get("conversation_id")?,
@@ -111,7 +110,7 @@ fn run(row: &SqliteRow) -> Result<RecentRun, StoreError> {
     })
 }
 
-fn tool(row: &SqliteRow) -> Result<ToolHealth, StoreError> {
+fn tool(row: &Row) -> Result<ToolHealth, StoreError> {
     Ok(ToolHealth {
         agent_id: row.try_get("agent_id")?,
         tool: row.try_get("tool")?,
