@@ -16,6 +16,8 @@ pub struct ChatContext {
     pub conversation: RwSignal<Option<String>>,
     /// Rises when conversations changed on the server; the list loads itself again. See [`ChatContext::bump`].
     pub changed: RwSignal<u64>,
+    /// Whether a chat takes the whole page.
+    pub(crate) fills_page: RwSignal<bool>,
     address: Address,
 }
 
@@ -23,7 +25,7 @@ impl ChatContext {
     /// Reads the address.
     pub fn new(address: Address) -> Self {
         let conversation = RwSignal::new(untrack(|| selected(&address.query())));
-        let context = Self { conversation, changed: RwSignal::new(0), address };
+        let context = Self { conversation, changed: RwSignal::new(0), fills_page: RwSignal::new(false), address };
         effect(move || context.show(selected(&address.query())));
         context
     }

@@ -1,17 +1,17 @@
 //! The component that a page shows.
 
-use super::CONVERSATION;
 use super::pane::Pane;
 use super::session::{Place, Session};
+use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, awaited, handler};
+use crate::erase::{Erase, Erased, awaited, handler};
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use wire::error::{ErrorCode, UserError};
-use wire::page::{AgentChatProperties, SharedField};
+use wire::page::{AgentChatProperties, Display, SharedField};
 
 /// The chat with an agent: the selected conversation, or a new one.
 #[component]
@@ -33,6 +33,20 @@ pub fn AgentChat(
     #[prop(optional)]
     tools: ClientTools,
 ) -> impl IntoView {
+    let (display, open) = (properties.display, RwSignal::new(false));
+    let place = Place { block_id: id, page_id, properties, fields, events, tools, open };
+    match display {
+        Display::Inline => inline(place),
+        Display::Drawer => FRAMES.view(move |code| (code.drawer)(place.clone())),
+        Display::Page => {
+            use_chat_context().fills_page.set(true);
+            inline(place)
+        }
+    }
+}
+
+/// The chat as it stands where it is put.
+pub(super) fn inline(place: Place) -> Erased {
     let chat = use_chat_context();
     // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
     let own_id = RwSignal::new(chat.conversation.get_untracked());
@@ -57,7 +71,7 @@ pub fn AgentChat(
         }
     };
     let loaded = Loaded::new(move || wanted.get(), load, true);
-    let place = StoredValue::new(Place { block_id: id, page_id, properties, fields, events, tools });
+    let place = StoredValue::new(place);
     let open = StoredValue::new(None::<Session>);
     let drag = move |event: DragEvent, above: bool| {
         if let Some(session) = open.get_value().filter(|session| !session.is_gone()) {

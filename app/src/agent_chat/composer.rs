@@ -106,7 +106,11 @@ impl Keys {
                 self.recalled.set_value(0);
                 self.session.act(Act::SendDraft);
             }
-            "Escape" => self.session.act(Act::Stop),
+            // What is around may close with it otherwise.
+            "Escape" if untrack(|| self.session.is_busy()) => {
+                event.prevent_default();
+                self.session.act(Act::Stop);
+            }
             "ArrowUp" if is_plain => self.recall(event, 1),
             "ArrowDown" if is_plain => self.recall(event, -1),
             _ => {}

@@ -51,7 +51,9 @@ pub(super) fn Log() -> impl IntoView {
     };
     let messages = each(move || session.messages.get().into_iter().map(item).collect());
     let stop = move |event: KeyboardEvent| {
-        if event.key() == "Escape" {
+        if event.key() == "Escape" && untrack(|| session.is_busy()) {
+            // What is around may close with it otherwise.
+            event.prevent_default();
             session.stop();
         }
     };

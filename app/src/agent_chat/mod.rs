@@ -19,6 +19,7 @@ mod component;
 mod composer;
 mod composer_tools;
 mod drafts;
+mod drawer;
 mod edit_form;
 mod feedback;
 mod log;
@@ -60,7 +61,7 @@ use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
 use leptos::prelude::*;
 use message_state::MessageState;
-use session::{Act, Session};
+use session::{Act, Place, Session};
 use wasm_split_helpers::wasm_split;
 use wire::api::ConversationView;
 
@@ -91,4 +92,21 @@ fn functions() -> Result<Functions, Missing> {
         messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
         perform: Session::perform,
     })
+}
+
+/// What few pages need around a chat.
+pub(crate) static FRAMES: Chunk<Frames> = Chunk::new("frames", load_frames);
+
+/// What the chunk can do.
+pub(crate) struct Frames {
+    drawer: fn(Place) -> Erased,
+}
+
+fn load_frames() -> Loading {
+    Box::pin(async { FRAMES.fill(frames().await?) })
+}
+
+#[wasm_split(frames, fallible)]
+fn frames() -> Result<Frames, Missing> {
+    Ok(Frames { drawer: drawer::drawer })
 }

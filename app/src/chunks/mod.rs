@@ -90,9 +90,10 @@ impl<F: Send + Sync> Chunk<F> {
 
 /// Every chunk.
 #[cfg(not(feature = "ssr"))]
-fn all() -> [&'static half::Piece; 6] {
+fn all() -> [&'static half::Piece; 7] {
     [
         &crate::agent_chat::CONVERSATION.piece,
+        &crate::agent_chat::FRAMES.piece,
         &crate::markdown::MARKDOWN.piece,
         &crate::blocks::INPUTS.piece,
         &crate::blocks::BLOCKS.piece,

@@ -2,7 +2,7 @@
 
 use crate::blocks::columns::shares;
 use serde_json::Value;
-use wire::page::{Block, BlockType, ColumnsProperties};
+use wire::page::{AgentChatProperties, Block, BlockType, ColumnsProperties, Display};
 
 /// A page's blocks by the region that they stand in.
 #[derive(Debug, Default, PartialEq)]
@@ -13,6 +13,8 @@ pub struct Layout {
     pub content: Region,
     /// Chats.
     pub chat: Region,
+    /// Chats in drawers.
+    pub drawers: Region,
 }
 
 /// One region of a page.
@@ -45,6 +47,9 @@ impl Layout {
     }
 
     fn sort(&mut self, block: Block, share: Option<u8>) {
+        if is_drawer(&block) {
+            return self.drawers.push(block, None);
+        }
         let chat = holds(&block, BlockType::AgentChat);
         let list = holds(&block, BlockType::AgentConversations);
         match block.kind {
@@ -76,8 +81,13 @@ impl Region {
     }
 }
 
+/// Whether it is a chat that stands over the page.
+fn is_drawer(block: &Block) -> bool {
+    block.kind == BlockType::AgentChat && AgentChatProperties::read(&block.properties).display == Display::Drawer
+}
+
 fn holds(block: &Block, wanted: BlockType) -> bool {
-    block.kind == wanted || block.blocks.iter().any(|block| holds(block, wanted))
+    block.kind == wanted && !is_drawer(block) || block.blocks.iter().any(|block| holds(block, wanted))
 }
 
 fn first_title(block: &Block) -> Option<&str> {
@@ -120,6 +130,9 @@ mod tests {
             list(), {"id": "middle", "type": "Box", "properties": {}, "blocks": [form]}, chat(),
         ]});
         check(json!([columns]), &["list"], &["middle"], &["chat"]);
+        let mut drawer = chat();
+        drawer["properties"]["display"] = "drawer".into();
+        check(json!([form, drawer, list()]), &["list"], &["form"], &[]);
         let framed = json!({"id": "framed", "type": "Card", "properties": {"title": "Ask"}, "blocks": [chat()]});
         check(json!([framed]), &[], &[], &["framed"]);
     }

@@ -11,7 +11,7 @@ use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
 use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, awaited, effect};
+use crate::erase::{Erase, awaited, effect, flag};
 use crate::page_state::{PageState, words};
 use crate::reactive::StoredValue;
 use crate::scope::{EXPRESSIONS, expressions, speaks};
@@ -76,9 +76,11 @@ pub fn PageFrame(
     parts: Parts,
 ) -> impl IntoView {
     let names = RegionNames::of(&parts);
+    let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
+    let is_whole = flag(move || fills_page.is_some_and(|fills_page| fills_page.get()));
     view! {
         <DocumentTitle text=title.clone() />
-        <div class="cw-page">
+        <div class="cw-page" class:cw-page-chat=is_whole>
             <a class="cw-skip" href="#cw-main">
                 "Skip to the content"
             </a>

@@ -4,6 +4,7 @@ use super::agent_changes::AgentChanges;
 use super::drawer::{CONTENT, CONVERSATIONS, DrawerHead, close_drawers};
 use super::layout::{Layout, Region};
 use crate::blocks::Blocks;
+use crate::chat_context::ChatContext;
 use crate::erase::{Erase, Erased};
 use leptos::ev;
 use leptos::prelude::*;
@@ -26,6 +27,8 @@ pub struct Parts {
     pub content: Option<Part>,
     /// Chats.
     pub chat: Option<Part>,
+    /// Chats in drawers: they stand over the page.
+    pub drawers: Option<Part>,
     /// What the content is called where it is a drawer.
     pub content_title: Option<String>,
 }
@@ -57,6 +60,7 @@ impl Parts {
             conversations: part(layout.conversations),
             content: part(layout.content),
             chat: part(layout.chat),
+            drawers: part(layout.drawers),
             content_title,
         }
     }
@@ -81,17 +85,19 @@ pub fn Regions(
     /// What they are called.
     names: RegionNames,
 ) -> impl IntoView {
-    // An open drawer would stay on top of the columns that replace it.
-    Effect::new(|_| {
-        let resized = window_event_listener(ev::resize, |_| {
+    // An open drawer would stay on top of the columns that replace it; beside a chat that takes the page there are none.
+    let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
+    Effect::new(move |_| {
+        let resized = window_event_listener(ev::resize, move |_| {
             let wide = window().match_media("(min-width: 800px)").ok().flatten();
-            if wide.is_some_and(|query| query.matches()) {
+            let has_columns = fills_page.is_none_or(|fills_page| !fills_page.get_untracked());
+            if has_columns && wide.is_some_and(|query| query.matches()) {
                 close_drawers();
             }
         });
         on_cleanup(move || resized.remove());
     });
-    let Parts { conversations, content, chat, .. } = parts;
+    let Parts { conversations, content, chat, drawers, .. } = parts;
     let share = |part: &Option<Part>| part.as_ref().and_then(|part| part.share);
     let main_class = class("cw-main", share(&content).zip(share(&chat)).map(|(content, chat)| content + chat));
     let content = content.map(|content| match names.content {
@@ -138,6 +144,7 @@ pub fn Regions(
                 {content}
                 {chat}
             </main>
+            {drawers.map(|drawers| drawers.view)}
         </div>
     }
     .erase()

@@ -4,12 +4,14 @@
 //! [`properties`] has them as types, for pages that are written in Rust.
 
 mod client_tool;
+pub mod display;
 pub mod messages;
 pub mod properties;
 pub mod sender;
 mod shared;
 
 pub use client_tool::ClientTool;
+pub use display::{Display, Drawer, Placement};
 pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
 pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,

@@ -24,6 +24,7 @@ impl Session {
                 if self.phase.get_untracked() != Phase::Idle {
                     return Err("An answer is being written. Wait for its end, or stop it.".to_owned());
                 }
+                self.show_drawer(true);
                 self.act(Act::SendText(text));
             }
             "setInput" => {
@@ -42,13 +43,21 @@ impl Session {
             }
             "newConversation" | "clearMessages" => self.chat.select(None, false),
             "clearError" => self.problem.set(None),
+            "open" => self.show_drawer(true),
+            "close" => self.show_drawer(false),
             "scrollToBottom" => self.to_end.update(|count| *count += 1),
             other => return Err(format!("The chat cannot do `{other}`.")),
         }
         Ok(())
     }
 
+    /// Whoever wants it to be used wants it to be seen.
+    fn show_drawer(self, shown: bool) {
+        self.place.with_value(|place| place.open.set(shown));
+    }
+
     fn ask_for_focus(self) {
+        self.show_drawer(true);
         self.focus.update(|count| *count += 1);
     }
 }

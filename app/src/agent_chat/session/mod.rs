@@ -96,6 +96,8 @@ pub(super) struct Place {
     pub(super) fields: Vec<SharedField>,
     pub(super) events: BlockEvents,
     pub(super) tools: ClientTools,
+    /// Whether it is to be seen, where it stands in a drawer.
+    pub(super) open: RwSignal<bool>,
 }
 
 /// What the session is doing.

@@ -356,8 +356,7 @@ pub(crate) enum Status {
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = [
-    "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "display", "drawer",
-    "feedbackValues"
+    "conversationId", "messages", "urlQuery", "sharedStateReadOnly", "height", "maxWidth", "feedbackValues"
 ]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentChatEntry {
@@ -384,6 +383,49 @@ pub(crate) struct AgentChatEntry {
     sender: Option<SenderEntry>,
     /// Offered below the newest answer, to click; each is sent as it stands. `data-suggestions` of a hook take their place.
     suggestions: Option<Vec<PromptEntry>>,
+    /// Where it stands; `inline` without it.
+    display: Option<DisplayEntry>,
+    /// How it looks as a `drawer`.
+    drawer: Option<DrawerEntry>,
+}
+
+/// Where a chat stands on its page.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "display"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum DisplayEntry {
+    /// Beside the rest of the page.
+    Inline,
+    /// Over the page, opened by a button that floats on it.
+    Drawer,
+    /// On the whole page; what would stand beside it opens from the bar.
+    Page,
+}
+
+/// The drawer of a chat.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct DrawerEntry {
+    /// The side that it comes from; `right` without it.
+    placement: Option<PlacementEntry>,
+    /// In pixels, 400 without it; on a narrow screen it takes the whole width.
+    #[schemars(range(min = 240, max = 2000))]
+    width: Option<u32>,
+    /// What it is called, also on the button that opens it; `Chat` without it.
+    title: Option<Text>,
+}
+
+/// A side of the page.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "placement"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum PlacementEntry {
+    /// The left.
+    Left,
+    /// The right.
+    Right,
 }
 
 /// What an empty chat says.

@@ -13,7 +13,7 @@ use wire::page::{Action, BlockType, Events};
 /// The events of a page.
 const OF_PAGES: [&str; 1] = ["onInit"];
 /// The methods of a chat.
-const METHODS: [&str; 10] = [
+const METHODS: [&str; 12] = [
     "sendMessage",
     "setInput",
     "focus",
@@ -24,6 +24,8 @@ const METHODS: [&str; 10] = [
     "clearMessages",
     "clearError",
     "scrollToBottom",
+    "open",
+    "close",
 ];
 /// Methods of the language that this version cannot call yet.
 const METHODS_NOT_YET: [&str; 1] = ["setMessages"];

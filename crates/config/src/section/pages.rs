@@ -146,6 +146,7 @@ fn block(
     if kind == BlockType::AgentChat {
         check_agent(&properties, node, context);
         sender::check(&properties, node, context);
+        check_drawer(&properties, node, context);
         let shared = shared_state::read(properties.remove("sharedState"), node, survey, context);
         if !shared.is_empty() {
             properties.insert("sharedState".to_owned(), Value::Object(shared));
@@ -173,4 +174,13 @@ fn check_container(node: &Node, context: &mut Context<'_, '_>) {
 fn check_agent(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     let id = properties.get("agentId").and_then(Value::as_str).unwrap_or_default();
     context.agent(id, node.at(&[Step::Key("properties"), Step::Key("agentId")]));
+}
+
+/// What is said of a drawer is about one.
+fn check_drawer(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
+    if properties.contains_key("drawer") && properties.get("display").and_then(Value::as_str) != Some("drawer") {
+        let at = node.at(&[Step::Key("properties"), Step::Key("drawer")]);
+        let help = "write `display: drawer`, or leave it out".to_owned();
+        context.report.warning(at, "this chat is no drawer", Some(help));
+    }
 }

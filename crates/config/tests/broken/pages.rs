@@ -198,8 +198,8 @@ fn chats() {
     assert_snapshot!(check(&page("      - { id: name, type: TextInput }
       - { id: a, type: AgentChat }
       - { id: b, type: AgentChat, properties: { agentId: helpr } }
-      - { id: c, type: AgentChat, properties: { agentId: helper, display: drawer } }
-      - { id: d, type: AgentChat, properties: { agentId: helper, welcome: { prompts: [{ text: Hi }] } } }
+      - { id: c, type: AgentChat, properties: { agentId: helper, display: drawr, maxWidth: 800 } }
+      - { id: d, type: AgentChat, properties: { agentId: helper, drawer: { width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
 ")), @"
     refused
     chatwright.yaml:7:9: error: `properties` is missing here
@@ -214,21 +214,32 @@ fn chats() {
        |                                                          ^^^^^
        = help: did you mean `helper`?
 
-    chatwright.yaml:9:66: error: `display` is not available in this version
+    chatwright.yaml:9:75: error: there is no display `drawr`
        |
-     9 |       - { id: c, type: AgentChat, properties: { agentId: helper, display: drawer } }
-       |                                                                  ^^^^^^^
+     9 |       - { id: c, type: AgentChat, properties: { agentId: helper, display: drawr, maxWidth: 800 } }
+       |                                                                           ^^^^^
+       = help: did you mean `drawer`?
 
-    chatwright.yaml:10:87: error: `label` is missing here
+    chatwright.yaml:9:82: error: `maxWidth` is not available in this version
+       |
+     9 |       - { id: c, type: AgentChat, properties: { agentId: helper, display: drawr, maxWidth: 800 } }
+       |                                                                                  ^^^^^^^^
+
+    chatwright.yaml:10:83: error: expected a number between 240 and 2000, found the number 40
         |
-     10 |       - { id: d, type: AgentChat, properties: { agentId: helper, welcome: { prompts: [{ text: Hi }] } } }
-        |                                                                                       ^
+     10 | …{ agentId: helper, drawer: { width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
+        |                                      ^^
+
+    chatwright.yaml:10:110: error: `label` is missing here
+        |
+     10 | …{ width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
+        |                                      ^
         = help: `label`: What is shown and sent.
 
-    chatwright.yaml:10:89: error: there is no key `text` here
+    chatwright.yaml:10:112: error: there is no key `text` here
         |
-     10 |       - { id: d, type: AgentChat, properties: { agentId: helper, welcome: { prompts: [{ text: Hi }] } } }
-        |                                                                                         ^^^^
+     10 | …width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
+        |                                      ^^^^
         = help: the only one is `label`
     ");
 }

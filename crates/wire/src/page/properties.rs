@@ -1,6 +1,7 @@
 //! The properties of blocks as types: for pages in Rust, and for the few that the server itself reads.
 
 use super::ClientTool;
+use super::display::{Display, Drawer};
 use super::messages::{MessageActions, MessageDisplay, Roles};
 use super::sender::Sender;
 use crate::read::Read;
@@ -183,6 +184,12 @@ pub struct AgentChatProperties {
     /// Offered below the newest answer; each is sent as it stands.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<String>,
+    /// Where it stands on the page.
+    #[serde(skip_serializing_if = "Display::is_default")]
+    pub display: Display,
+    /// How it looks as a drawer.
+    #[serde(skip_serializing_if = "Drawer::is_default")]
+    pub drawer: Drawer,
 }
 
 impl AgentChatProperties {
@@ -203,6 +210,8 @@ impl AgentChatProperties {
             roles: object("roles").map(Roles::read).unwrap_or_default(),
             sender: object("sender").map(Sender::read).unwrap_or_default(),
             suggestions: properties.get("suggestions").map(labels).unwrap_or_default(),
+            display: Display::read(properties),
+            drawer: object("drawer").map(Drawer::read).unwrap_or_default(),
         }
     }
 }

@@ -1,0 +1,134 @@
+//! A chat that stands over its page: a button that floats on the page opens it (L-88).
+//!
+//! It is a popover that nothing but its own buttons and keys close, because the page behind it stays in use: the agent may be filling in
+//! the form there. It opens before any script has run; the rest is done here.
+
+use super::component::inline;
+use super::session::Place;
+use crate::chat_context::use_chat_context;
+use crate::erase::{Erase, Erased, effect, handler};
+use crate::icons::{Icon, Shape};
+use leptos::ev::{Event, KeyboardEvent};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::JsCast;
+use leptos::web_sys::{self, HtmlElement};
+use wire::page::Drawer;
+
+/// The width that the style sheet gives, in pixels.
+const USUAL_WIDTH: u32 = 400;
+
+/// The button with the drawer that it opens.
+pub(super) fn drawer(place: Place) -> Erased {
+    let Drawer { placement, width, title } = place.properties.drawer.clone();
+    let (id, open) = (format!("{}-drawer", place.block_id), place.open);
+    let (panel, button) = (NodeRef::<html::Section>::new(), NodeRef::<html::Button>::new());
+    effect(move || {
+        let Some(panel) = panel.get().filter(|_| width != USUAL_WIDTH) else { return };
+        // Fails only for a name that is no property.
+        let _ = HtmlElement::style(&panel).set_property("--cw-drawer-width", &format!("{width}px"));
+    });
+    effect(move || {
+        let (wanted, Some(panel)) = (open.get(), panel.get()) else { return };
+        if is_open(&panel) != wanted {
+            // Fails only where it is so already.
+            let _ = if wanted { panel.show_popover() } else { panel.hide_popover() };
+        }
+    });
+    open_for_what_is_chosen(open);
+    let toggled = move |_: Event| {
+        let (Some(panel), Some(button)) = (panel.get_untracked(), button.get_untracked()) else { return };
+        let is_open = is_open(&panel);
+        open.set(is_open);
+        if is_open {
+            focus_field(&panel);
+        } else if is_focus_lost() {
+            let _ = button.focus();
+        }
+    };
+    let key = move |event: KeyboardEvent| {
+        // What stands open in it closes first; while an answer is being written, the composer takes the key to stop it.
+        let is_free = |panel: &HtmlElement| {
+            panel.query_selector(":popover-open, dialog[open]").is_ok_and(|inner| inner.is_none())
+        };
+        if event.key() == "Escape"
+            && !event.default_prevented()
+            && panel.get_untracked().is_some_and(|panel| is_free(&panel))
+        {
+            open.set(false);
+        }
+    };
+    let (controls, closes, heading) = (id.clone(), id.clone(), title.clone());
+    view! {
+        <button
+            type="button"
+            node_ref=button
+            class="cw-chat-open"
+            data-placement=placement.name()
+            popovertarget=controls
+            aria-haspopup="dialog"
+        >
+            <Icon of=Shape::Conversations />
+            <span dir="auto">{title.clone()}</span>
+        </button>
+        <section
+            id=id
+            node_ref=panel
+            class="cw-chat-drawer"
+            data-placement=placement.name()
+            popover="manual"
+            role="dialog"
+            aria-label=title
+            on:toggle=handler(toggled)
+            on:keydown=handler(key)
+        >
+            <div class="cw-chat-drawer-head">
+                <strong dir="auto">{heading}</strong>
+                <button
+                    type="button"
+                    class="cw-icon-button"
+                    popovertarget=closes
+                    popovertargetaction="hide"
+                    aria-label="Close"
+                    title="Close (Escape)"
+                >
+                    <Icon of=Shape::Close />
+                </button>
+            </div>
+            {inline(place)}
+        </section>
+    }
+    .erase()
+}
+
+/// A conversation that is chosen somewhere on the page is to be seen.
+fn open_for_what_is_chosen(open: RwSignal<bool>) {
+    let chat = use_chat_context();
+    let mut before = None;
+    effect(move || {
+        let chosen = chat.conversation.get();
+        let is_news = before.as_ref().is_some_and(|before| *before != chosen) && chosen.is_some();
+        before = Some(chosen);
+        if is_news {
+            open.set(true);
+        }
+    });
+}
+
+fn is_open(panel: &HtmlElement) -> bool {
+    // Browsers without popovers do not know the selector, and show the drawer as a part of the page.
+    panel.matches(":popover-open").unwrap_or(true)
+}
+
+fn focus_field(panel: &HtmlElement) {
+    let field = panel.query_selector("textarea").ok().flatten();
+    if let Some(field) = field.and_then(|field| field.dyn_into::<HtmlElement>().ok()) {
+        let _ = field.focus();
+    }
+}
+
+/// Whether what had the focus is gone.
+fn is_focus_lost() -> bool {
+    let body = document().body().map(web_sys::Element::from);
+    document().active_element().is_none_or(|active| Some(active) == body)
+}
