@@ -54,6 +54,8 @@ impl Address {
     /// Goes to another address of the app; with `replace`, in the place of the current entry of the browser's history.
     pub fn go(&self, to: &str, replace: bool) {
         let Ok(history) = window().history() else { return };
+        // In a frame on another site's page, the way back is that site's.
+        let replace = replace || self.place.with_untracked(|place| matches!(target(&place.path), Target::Embedded(..)));
         let done = match replace {
             true => history.replace_state_with_url(&JsValue::NULL, "", Some(to)),
             false => history.push_state_with_url(&JsValue::NULL, "", Some(to)),
@@ -115,13 +117,20 @@ pub(crate) enum Target {
     FirstPage,
     /// The page with this id, if there is one.
     Page(String),
+    /// A chat of the page with this id, alone, for a frame on another site's page; the first, or the one with this agent.
+    Embedded(String, Option<String>),
     /// No page: a file of the site, or nothing.
     Elsewhere,
 }
 
 /// What a path is about.
 pub(crate) fn target(path: &str) -> Target {
-    match path.trim_start_matches('/').trim_end_matches('/') {
+    let path = path.trim_start_matches('/').trim_end_matches('/');
+    if let Some(named) = path.strip_prefix("embed/") {
+        let (page, agent) = named.split_once('/').map_or((named, None), |(page, agent)| (page, Some(agent)));
+        return Target::Embedded(decoded(page), agent.map(decoded));
+    }
+    match path {
         "" => Target::FirstPage,
         name if name.contains(['/', '.']) => Target::Elsewhere,
         name => Target::Page(decoded(name)),
@@ -185,6 +194,9 @@ mod tests {
             ("/100%", page("100%")),
             ("/%FF", page("%FF")),
             ("/support/more", Target::Elsewhere),
+            ("/embed/support", Target::Embedded("support".to_owned(), None)),
+            ("/embed/a%20b/clerk", Target::Embedded("a b".to_owned(), Some("clerk".to_owned()))),
+            ("/embed", page("embed")),
             ("/robots.txt", Target::Elsewhere),
         ] {
             assert_eq!(target(path), expected, "{path}");

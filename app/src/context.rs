@@ -21,6 +21,15 @@ pub struct AppContext {
     pub seen: Seen,
 }
 
+/// The site around, where the app stands in a frame on its page; by context.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// Its origin, which the config names.
+    pub host: String,
+    /// By which a visitor is known there, who has no cookie.
+    pub visitor: Option<String>,
+}
+
 /// What one request has read of the caller's conversations.
 ///
 /// While a page is rendered, its parts are made more than once, and each time they load what they show. A conversation that is

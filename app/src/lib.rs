@@ -35,4 +35,4 @@ pub use routes::App;
 #[cfg(feature = "ssr")]
 pub use shared::{POLICY as SHARED_POLICY, shared_page};
 #[cfg(feature = "ssr")]
-pub use shell::{AccountLink, shell};
+pub use shell::{AccountLink, embedded_shell, shell};

@@ -24,11 +24,16 @@ pub fn App(
     let target = Memo::new(move |_| target(&address.path()));
     let is_page = Memo::new(move |_| target.with(|target| *target != Target::Elsewhere));
     let page = move || match target.get() {
-        Target::Page(id) => Some(id),
+        Target::Page(id) | Target::Embedded(id, _) => Some(id),
         Target::FirstPage | Target::Elsewhere => None,
     };
+    // The app never goes from a page into a frame, nor back.
+    let embedded = target.with_untracked(|target| match target {
+        Target::Embedded(_, agent) => Some(agent.clone()),
+        _ => None,
+    });
     let content = dynamic(move || match is_page.get() {
-        true => view! { <PageRoute id=Signal::derive(page) /> }.erase(),
+        true => view! { <PageRoute id=Signal::derive(page) embedded=embedded.clone() /> }.erase(),
         false => view! { <MissingPage /> }.erase(),
     });
     view! {

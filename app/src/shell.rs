@@ -1,6 +1,7 @@
 //! The document around the app.
 
 use crate::App;
+use crate::context::Frame;
 use crate::pages::RustPage;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
@@ -29,6 +30,29 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
             <body>
                 <App pages />
                 {account.map(AccountLink::view)}
+            </body>
+        </html>
+    }
+}
+
+/// The whole document of a chat in a frame on another site's page. Its script comes before the app's: it adds to all requests who asks.
+pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame: Frame) -> impl IntoView {
+    view! {
+        <!DOCTYPE html>
+        <html lang="en">
+            <head>
+                <meta charset="utf-8" />
+                <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
+                <meta name="color-scheme" content="light dark" />
+                <meta name="referrer" content="no-referrer" />
+                <script src="/assets/embed-frame.js" data-visitor=frame.visitor></script>
+                <link rel="stylesheet" href="/pkg/chatwright.css" />
+                <HydrationScripts options />
+                <link rel="modulepreload" href="/pkg/chatwright-chunks.js" />
+                <MetaTags />
+            </head>
+            <body>
+                <App pages />
             </body>
         </html>
     }
@@ -78,9 +102,11 @@ pub(crate) fn protect() {
     let (Some(nonce), Some(response)) = (use_nonce(), use_context::<leptos_axum::ResponseOptions>()) else {
         return;
     };
+    let ancestors =
+        use_context::<Frame>().map_or_else(|| "'none'".to_owned(), |frame| format!("'self' {}", frame.host));
     let policy = format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob: https:; \
-         media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+         media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);

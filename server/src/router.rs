@@ -4,7 +4,8 @@ use crate::Site;
 use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
-    accounts, admin, agent, change, config, conversations, copies, endpoints, files, folders, grants, health, openapi,
+    accounts, admin, agent, change, config, conversations, copies, embed, endpoints, files, folders, grants, health,
+    openapi,
     pages, remote_agent, runs, search, site,
 };
 use crate::telemetry::requests;
@@ -39,7 +40,15 @@ pub(crate) fn router(state: AppState) -> Router {
         .route("/remote-agent/tools/{tool}", post(remote_agent::call))
         .route("/remote-agent/resource", post(remote_agent::resource))
         .layer(from_fn(auth::check_origin));
-    let anyone = Router::new().route("/shared/{id}", get(copies::shared)).route(openapi::PATH, get(openapi::show));
+    let anyone = Router::new()
+        .route("/shared/{id}", get(copies::shared))
+        .route("/embed.js", get(embed::script))
+        .route(openapi::PATH, get(openapi::show));
+    // Whoever they are for is named by what they bring in their body.
+    let frames = Router::new()
+        .route("/embed/{page}", get(embed::open).post(embed::enter))
+        .route("/embed/{page}/{agent}", get(embed::open).post(embed::enter))
+        .layer(from_fn(auth::check_origin));
     let bound = RequestBodyLimitLayer::new(limits.body_bytes);
     let gated = for_callers()
         .layer(bound)
@@ -48,14 +57,14 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), auth::name_caller))
         .layer(from_fn(auth::check_origin));
     let routes = gated
-        .merge(operators.merge(anyone).merge(platforms).layer(bound))
+        .merge(operators.merge(anyone).merge(frames).merge(platforms).layer(bound))
         .layer(from_fn_with_state(state.clone(), auth::check_host))
         .merge(probes)
         .layer(DefaultBodyLimit::disable())
         .layer(RequestBodyTimeoutLayer::new(limits.body_read))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
-        .layer(header_layer(header::X_FRAME_OPTIONS, "DENY"))
+        .layer(from_fn(embed::forbid_frames))
         .layer(CatchPanicLayer::custom(requests::panicked))
         .layer(from_fn(requests::follow));
     routes.with_state(state)

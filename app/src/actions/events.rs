@@ -4,6 +4,7 @@ use super::{ACTIONS, Actions, List, Status};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
+use std::pin::Pin;
 use std::sync::Arc;
 use wire::page::Events;
 
@@ -18,7 +19,11 @@ pub struct BlockEvents {
 enum Handler {
     Actions(List),
     Closure(Arc<dyn Fn(Value) + Send + Sync>),
+    Asking(Arc<dyn Fn(Value) -> Asked + Send + Sync>),
 }
+
+/// Whether what is about to happen may happen.
+type Asked = Pin<Box<dyn Future<Output = bool>>>;
 
 impl BlockEvents {
     /// The events of a block or a page of the config around.
@@ -37,6 +42,17 @@ impl BlockEvents {
     #[must_use]
     pub fn on(mut self, event: &str, handler: impl Fn(Value) + Send + Sync + 'static) -> Self {
         self.handlers.push((event.to_owned(), Handler::Closure(Arc::new(handler))));
+        self
+    }
+
+    /// Adds who is asked at an event that can be forbidden, such as `onBeforeSend`.
+    #[must_use]
+    pub fn on_asking<F>(mut self, event: &str, handler: impl Fn(Value) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = bool> + 'static,
+    {
+        let handler = Arc::new(move |about| -> Asked { Box::pin(handler(about)) });
+        self.handlers.push((event.to_owned(), Handler::Asking(handler)));
         self
     }
 
@@ -63,6 +79,7 @@ impl BlockEvents {
                 match handler {
                     Handler::Actions(list) => done &= run(list.clone(), about.clone()).await,
                     Handler::Closure(closure) => closure(about.clone()),
+                    Handler::Asking(closure) => done &= closure(about.clone()).await,
                 }
             }
         }

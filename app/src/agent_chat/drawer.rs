@@ -28,8 +28,14 @@ pub(super) fn drawer(place: Place) -> Erased {
         // Fails only for a name that is no property.
         let _ = HtmlElement::style(&panel).set_property("--cw-drawer-width", &format!("{width}px"));
     });
+    let mut is_new = true;
     effect(move || {
         let (wanted, Some(panel)) = (open.get(), panel.get()) else { return };
+        if std::mem::take(&mut is_new) && is_open(&panel) {
+            // It was opened before any script had run.
+            focus_field(&panel);
+            return open.set(true);
+        }
         if is_open(&panel) != wanted {
             // Fails only where it is so already.
             let _ = if wanted { panel.show_popover() } else { panel.hide_popover() };
@@ -42,7 +48,7 @@ pub(super) fn drawer(place: Place) -> Erased {
         open.set(is_open);
         if is_open {
             focus_field(&panel);
-        } else if is_focus_lost() {
+        } else if is_focus_lost(&panel) {
             let _ = button.focus();
         }
     };
@@ -127,8 +133,9 @@ fn focus_field(panel: &HtmlElement) {
     }
 }
 
-/// Whether what had the focus is gone.
-fn is_focus_lost() -> bool {
+/// Whether what had the focus is gone, or is about to be.
+fn is_focus_lost(panel: &HtmlElement) -> bool {
     let body = document().body().map(web_sys::Element::from);
-    document().active_element().is_none_or(|active| Some(active) == body)
+    let active = document().active_element();
+    active.is_none() || active == body || panel.contains(active.as_deref())
 }

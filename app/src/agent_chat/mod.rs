@@ -21,6 +21,7 @@ mod composer_tools;
 mod drafts;
 mod drawer;
 mod edit_form;
+mod embedded;
 mod feedback;
 mod log;
 mod message;
@@ -64,6 +65,7 @@ use message_state::MessageState;
 use session::{Act, Place, Session};
 use wasm_split_helpers::wasm_split;
 use wire::api::ConversationView;
+use wire::page::Page;
 
 /// What a conversation needs once it has a message: the log, sending, following answers.
 pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", load);
@@ -100,6 +102,8 @@ pub(crate) static FRAMES: Chunk<Frames> = Chunk::new("frames", load_frames);
 /// What the chunk can do.
 pub(crate) struct Frames {
     drawer: fn(Place) -> Erased,
+    /// A chat of a page alone, for a frame on another site's page.
+    pub(crate) embedded: fn(Page, Option<&str>) -> Erased,
 }
 
 fn load_frames() -> Loading {
@@ -108,5 +112,5 @@ fn load_frames() -> Loading {
 
 #[wasm_split(frames, fallible)]
 fn frames() -> Result<Frames, Missing> {
-    Ok(Frames { drawer: drawer::drawer })
+    Ok(Frames { drawer: drawer::drawer, embedded: embedded::embedded })
 }

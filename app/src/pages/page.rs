@@ -9,6 +9,7 @@ use super::regions::{Parts, RegionNames, Regions};
 use super::rust_page::RustPages;
 use crate::actions::{Actions, BlockEvents};
 use crate::address::Address;
+use crate::agent_chat::FRAMES;
 use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, awaited, effect, flag};
@@ -30,9 +31,12 @@ pub struct CurrentPage(pub StoredValue<Page>);
 pub fn PageRoute(
     /// The page's id; without one, the config's first page.
     id: Signal<Option<String>>,
+    /// Only its chat, in a frame on another site's page: the first, or the one with this agent.
+    embedded: Option<Option<String>>,
 ) -> impl IntoView {
     let page = Loaded::new(move || (0, id.get()), load_page, false);
     awaited(move || {
+        let embedded = embedded.clone();
         Suspend::new(async move {
             match page.wait().await {
                 Ok(page) => {
@@ -41,7 +45,10 @@ pub fn PageRoute(
                         // Without it the page shows all that needs no expression.
                         let _ = EXPRESSIONS.load().await;
                     }
-                    view! { <PageView page /> }.erase()
+                    match embedded {
+                        Some(agent) => FRAMES.view(move |code| (code.embedded)(page.clone(), agent.as_deref())),
+                        None => view! { <PageView page /> }.erase(),
+                    }
                 }
                 Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
                 Err(error) => view! { <FailedPage error /> }.erase(),

@@ -83,13 +83,60 @@ pub struct Caller {
     pub is_authenticated: bool,
     /// What he is, in the config's words. Without meaning as long as he is not signed in.
     pub roles: Vec<String>,
+    /// What the site says on which the chat stands, if it signs tokens.
+    pub vouched: Option<Arc<Vouched>>,
+}
+
+/// What a site vouches for beside who its user is: no browser can change it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Vouched {
+    /// What instructions and endpoints may read of the user's business there.
+    pub inputs: Map<String, Value>,
+    /// The only page on which he may ask.
+    pub page_id: Option<String>,
+    /// The only agent that he may ask.
+    pub agent_id: Option<String>,
 }
 
 impl Caller {
-    /// What a config may read of him with `_user`: `id`, `name` and `roles`.
+    /// What a config may read of him with `_user`: `id`, `name` and `roles`, and what is vouched for as `inputs`.
     pub fn facts(&self) -> Value {
         let roles: &[String] = if self.is_authenticated { &self.roles } else { &[] };
-        json!({ "id": self.user_id, "name": self.name, "roles": roles })
+        let mut facts = json!({ "id": self.user_id, "name": self.name, "roles": roles });
+        if let Some(inputs) = self.inputs() {
+            facts["inputs"] = Value::Object(inputs.clone());
+        }
+        facts
+    }
+
+    /// What a site vouches for, if it does.
+    pub fn inputs(&self) -> Option<&Map<String, Value>> {
+        self.vouched.as_ref().map(|vouched| &vouched.inputs).filter(|inputs| !inputs.is_empty())
+    }
+
+    /// Lets him use a page, as far as a site has narrowed that.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn may_use_page(&self, page_id: &str) -> Result<(), UserError> {
+        let only = self.vouched.as_ref().and_then(|vouched| vouched.page_id.as_deref());
+        is_meant(only, page_id, "This token is for another page.")
+    }
+
+    /// Lets him ask an agent, as far as a site has narrowed that.
+    ///
+    /// # Errors
+    /// `Forbidden`.
+    pub fn may_ask_agent(&self, agent_id: &str) -> Result<(), UserError> {
+        let only = self.vouched.as_ref().and_then(|vouched| vouched.agent_id.as_deref());
+        is_meant(only, agent_id, "This token is for another agent.")
+    }
+}
+
+fn is_meant(only: Option<&str>, wanted: &str, refusal: &str) -> Result<(), UserError> {
+    match only {
+        Some(only) if only != wanted => Err(UserError::new(wire::ErrorCode::Forbidden, refusal)),
+        _ => Ok(()),
     }
 }
 

@@ -87,7 +87,7 @@ impl House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
+    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
 }
 
 fn ada() -> Caller {

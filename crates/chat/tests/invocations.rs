@@ -52,7 +52,7 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
+    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
 }
 
 fn scores() -> Value {

@@ -33,7 +33,7 @@ impl Agents for OneAgent {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new() }
+    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
 }
 
 async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(), UserError> {

@@ -54,8 +54,8 @@ impl AuthMode {
 pub struct JwtAuth {
     /// Who signs them.
     pub keys: JwtKeys,
-    /// What `iss` must be.
-    pub issuer: String,
+    /// What `iss` must be; without it, it is not looked at.
+    pub issuer: Option<String>,
     /// One of these must be in `aud`.
     pub audience: Vec<String>,
     /// The cookie that may hold the token, besides the header `Authorization`.
@@ -66,9 +66,11 @@ pub struct JwtAuth {
     pub claims: ClaimNames,
 }
 
-/// The public keys of those who sign tokens.
+/// The keys of those who sign tokens.
 #[derive(Clone, Debug)]
 pub enum JwtKeys {
+    /// Known to who signs and to who checks (HS256). At least one; all are accepted.
+    Secrets(Vec<SecretString>),
     /// Published at an address, as a JSON Web Key Set.
     Url {
         /// The address.

@@ -2,6 +2,7 @@
 
 use crate::agent::{Agent, Confirm};
 use crate::auth::Auth;
+use crate::embed::Embed;
 use crate::operation::{Rate, Retention};
 use crate::rule::Rule;
 use crate::served::ServedAgent;
@@ -27,6 +28,8 @@ pub struct Config {
     pub pages: Vec<Page>,
     /// Who may use the server.
     pub auth: Auth,
+    /// Which other sites may show chats.
+    pub embed: Option<Embed>,
     /// What other agent platforms may call.
     pub served: Option<ServedAgent>,
     /// Bounds of time, size and number.

@@ -4,6 +4,7 @@ mod agent;
 mod auth;
 mod config;
 mod diagnostic;
+mod embed;
 mod env;
 mod mask;
 mod operation;
@@ -26,6 +27,7 @@ pub use config::{
     SqlConnection,
 };
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
+pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
 pub use operation::{Rate, RateOf, RatePer, Retention};
 pub use outline::{Change, Changed, Outline};

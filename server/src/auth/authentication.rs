@@ -1,6 +1,7 @@
 //! Who calls: what a request brings along, judged by the mode of the config.
 
 use super::credentials::{Ambiguous, Credentials};
+use super::embedding::Embedding;
 use super::hosts::Hosts;
 use super::jwt::{self, Jwt};
 use super::password::{self, Accounts, Scope};
@@ -8,7 +9,7 @@ use super::visitors::{self, Visitors};
 use super::{Ground, cookies, ground, proxy};
 use axum::http::HeaderValue;
 use chat::Caller;
-use config::{Auth, AuthMode, ProxyAuth};
+use config::{Auth, AuthMode, Embed, ProxyAuth};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -21,7 +22,9 @@ pub(super) const LOCAL_OWNER: &str = "local";
 /// Tells callers apart, as the config says.
 pub(crate) struct Authentication {
     mode: Mode,
-    visitors: Visitors,
+    pub(super) visitors: Visitors,
+    /// The sites that may show chats.
+    pub(super) embedding: Option<Embedding>,
     pub(super) hosts: Hosts,
 }
 
@@ -42,6 +45,8 @@ pub(crate) enum Via {
     Session(String),
     /// By a key, which is for these things only.
     Key(Vec<Scope>),
+    /// By the token of a site that shows a chat.
+    Site,
 }
 
 /// Who sent a request.
@@ -58,7 +63,7 @@ pub(crate) struct Known {
 impl Authentication {
     /// # Errors
     /// One line for the operator.
-    pub(crate) async fn new(auth: &Auth, ground: &Ground) -> anyhow::Result<Self> {
+    pub(crate) async fn new(auth: &Auth, embed: Option<&Embed>, ground: &Ground) -> anyhow::Result<Self> {
         ground::allows(ground.address, &auth.mode)?;
         let mode = match &auth.mode {
             AuthMode::Local => Mode::Local,
@@ -78,7 +83,8 @@ impl Authentication {
             (_, []) => Visitors::new([visitors::own_key(ground.folder.as_deref())?.as_slice()]),
             (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
         };
-        Ok(Self { mode, visitors, hosts: Hosts::new(&auth.public_urls) })
+        let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;
+        Ok(Self { mode, visitors, embedding, hosts: Hosts::new(&auth.public_urls) })
     }
 
     /// Whether everybody who reaches the server is its owner.
@@ -100,6 +106,9 @@ impl Authentication {
     /// 400 for what is ambiguous, 401 for what names somebody and is not good, 403 for what he may not say, 503 when it cannot be
     /// known just now.
     pub(crate) async fn identify(&self, sent: &Credentials) -> Result<Known, UserError> {
+        if let Some(user) = self.user_of_site(sent).await? {
+            return Ok(Known { via: Via::Site, ..known(user) });
+        }
         match &self.mode {
             Mode::Local => Ok(known(local_owner())),
             Mode::Anonymous => Ok(self.visitor(sent)?),
@@ -110,6 +119,25 @@ impl Authentication {
                 None => Ok(self.visitor(sent)?),
             },
         }
+    }
+
+    /// By the token of a site that shows a chat. It goes before all that the browser sends by itself: only our own script can have sent it,
+    /// and the browser may be signed in here as somebody else.
+    async fn user_of_site(&self, sent: &Credentials) -> Result<Option<Caller>, UserError> {
+        let (Some(embedding), Some(token)) = (&self.embedding, sent.bearer()?) else { return Ok(None) };
+        // In these modes a bearer may be somebody else's; in the others nobody else's counts.
+        let has_others = matches!(self.mode, Mode::Jwt(_) | Mode::Proxy(_) | Mode::Password(_));
+        embedding.user(token, has_others).await.map_err(of_token)
+    }
+
+    /// Whether users are known by tokens wherever they ask.
+    pub(super) fn has_tokens(&self) -> bool {
+        matches!(self.mode, Mode::Jwt(_))
+    }
+
+    /// Whether a token says here who somebody is, of whichever kind: for who was given one and should not pass for nobody.
+    pub(super) fn takes_tokens(&self) -> bool {
+        self.has_tokens() || self.embedding.as_ref().is_some_and(Embedding::takes_tokens)
     }
 
     /// Somebody whose request needs no name.
@@ -171,6 +199,10 @@ impl Authentication {
     }
 
     fn visitor(&self, sent: &Credentials) -> Result<Known, Ambiguous> {
+        // In the frame of another site a browser may send no cookies, so our script there says by itself who its visitor is.
+        if let Some(carried) = sent.header(visitors::HEADER)? {
+            return Ok(known(visitor(self.visitors.known(Some(carried), now()).user_id)));
+        }
         let is_https = self.is_https(sent);
         let cookie = sent.cookie(&cookies::name(visitors::COOKIE, is_https))?;
         let seen = self.visitors.known(cookie.as_deref(), now());
@@ -185,11 +217,11 @@ fn known(caller: Caller) -> Known {
 
 fn local_owner() -> Caller {
     let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
-    Caller { user_id: LOCAL_OWNER.to_owned(), name: None, is_authenticated: true, roles }
+    Caller { user_id: LOCAL_OWNER.to_owned(), name: None, is_authenticated: true, roles, vouched: None }
 }
 
 fn visitor(user_id: String) -> Caller {
-    Caller { user_id, name: None, is_authenticated: false, roles: Vec::new() }
+    Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None }
 }
 
 impl From<Ambiguous> for UserError {
@@ -208,7 +240,7 @@ fn of_store(error: StoreError) -> UserError {
     UserError::new(ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.")
 }
 
-fn of_token(refused: jwt::Refused) -> UserError {
+pub(super) fn of_token(refused: jwt::Refused) -> UserError {
     let code = if refused == jwt::Refused::NoKeys { ErrorCode::Unavailable } else { ErrorCode::Unauthenticated };
     UserError::new(code, refused.to_string())
 }
@@ -226,6 +258,6 @@ fn of_proxy(refused: proxy::Refused) -> UserError {
 }
 
 /// Unix time in seconds.
-fn now() -> i64 {
+pub(super) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().cast_signed())
 }

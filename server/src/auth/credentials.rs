@@ -28,6 +28,11 @@ impl Credentials {
         Self { host: named.map(|name| without_port(name).to_owned()), headers: request.headers().clone(), peer }
     }
 
+    /// The same with other headers.
+    pub(super) fn with(&self, headers: HeaderMap) -> Self {
+        Self { headers, ..self.clone() }
+    }
+
     /// The other end of the connection.
     pub(crate) fn peer(&self) -> Option<IpAddr> {
         self.peer

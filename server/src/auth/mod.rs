@@ -5,6 +5,7 @@ mod cookies;
 mod credentials;
 #[cfg(test)]
 pub(crate) mod doors;
+mod embedding;
 pub(crate) mod ground;
 mod hosts;
 mod jwt;
@@ -19,6 +20,7 @@ mod visitors;
 
 pub(crate) use authentication::{Authentication, Via};
 pub(crate) use credentials::Credentials;
+pub(crate) use embedding::Entry;
 pub(crate) use ground::Ground;
 pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
@@ -65,7 +67,7 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
     if let Some(ended) = known.ended.filter(|_| is_of_program(&path)) {
         return refusal(ended, &path);
     }
-    if let Some(refused) = not_for_key(&known.via, &path) {
+    if let Some(refused) = not_for_key(&known.via, &path).or_else(|| not_for_site(&known.via, &path)) {
         return refusal(refused, &path);
     }
     let is_https = authentication.is_https(&sent);
@@ -103,6 +105,13 @@ fn not_for_key(via: &Via, path: &str) -> Option<UserError> {
         None => "Keys of programs are not for this.".to_owned(),
     };
     Some(UserError::new(ErrorCode::Forbidden, message))
+}
+
+/// What a chat on another site's page has no use for: the account of its user, and what administrators do.
+fn not_for_site(via: &Via, path: &str) -> Option<UserError> {
+    let closed = ["/admin", "/auth/", "/api/admin", "/api/keys"];
+    let is_closed = *via == Via::Site && closed.iter().any(|begin| path.starts_with(begin));
+    is_closed.then(|| UserError::new(ErrorCode::Forbidden, "Tokens of embedded chats are not for this."))
 }
 
 /// A page for those who are signed in leads there, and from there back.

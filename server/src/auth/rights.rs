@@ -67,8 +67,9 @@ impl Rights {
     /// Lets a caller open a page.
     ///
     /// # Errors
-    /// 401, or 404 as for a page that is not there; so for the others.
+    /// 403 for a token that is for another one; 401, or 404 as for a page that is not there; so for the others.
     pub(crate) fn open_page(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
+        caller.may_use_page(id)?;
         decide(caller, self.pages.get(id)).for_user()
     }
 

@@ -11,6 +11,8 @@ use std::path::Path;
 
 /// The cookie, without its prefix.
 pub(super) const COOKIE: &str = "cw_visitor";
+/// The header in which a frame on another site's page sends the same.
+pub(super) const HEADER: &str = "x-chatwright-visitor";
 /// How a visitor's user id begins; no user of another kind has such an id.
 pub(super) const PREFIX: &str = "visitor:";
 /// Browsers keep no cookie for longer (RFC 6265bis).

@@ -93,6 +93,7 @@ impl ConfiguredAgents {
     /// Whether the caller may ask this agent on this page.
     pub(super) fn may_ask(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
         self.rights.open_page(caller, page_id)?;
+        caller.may_ask_agent(agent_id)?;
         self.rights.ask_agent(caller, agent_id)
     }
 
@@ -151,6 +152,9 @@ impl ConfiguredAgents {
 
 impl Agents for ConfiguredAgents {
     fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
+        // There is no page here, so a token for one is not for this.
+        caller.may_use_page("")?;
+        caller.may_ask_agent(id)?;
         let context = [("agentId", id), ("userId", &caller.user_id)];
         self.instructed(caller, id, || context.map(|(key, value)| (key.to_owned(), value.into())).into_iter().collect())
     }

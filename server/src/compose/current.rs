@@ -49,7 +49,7 @@ impl Things {
     /// What is open `before` and has the same settings now stays open.
     async fn build(config: Config, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
         let config = Arc::new(config);
-        let authentication = Arc::new(Authentication::new(&config.auth, ground).await?);
+        let authentication = Arc::new(Authentication::new(&config.auth, config.embed.as_ref(), ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;

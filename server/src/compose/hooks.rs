@@ -75,6 +75,9 @@ pub(super) fn context(request: &AgentRequest<'_>) -> Map<String, Value> {
         ("conversationId", request.conversation_id),
     ];
     context.extend(texts.map(|(key, text)| (key.to_owned(), text.into())));
+    if let Some(inputs) = request.caller.inputs() {
+        context.insert("inputs".to_owned(), Value::Object(inputs.clone()));
+    }
     let objects =
         [("urlQuery", request.url_query), ("sharedState", request.shared_state), ("switches", request.switches)];
     for (key, values) in objects {

@@ -61,7 +61,13 @@ impl Served {
 
     async fn run(&self, endpoint_id: &str, payload: Value) -> Result<Value, UserError> {
         // The key signs in; a role it does not give.
-        let caller = Caller { user_id: SERVICE_USER.to_owned(), name: None, is_authenticated: true, roles: Vec::new() };
+        let caller = Caller {
+            user_id: SERVICE_USER.to_owned(),
+            name: None,
+            is_authenticated: true,
+            roles: Vec::new(),
+            vouched: None,
+        };
         self.rights.call_from_outside(&caller, endpoint_id)?;
         endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, endpoint_id, payload).await
     }

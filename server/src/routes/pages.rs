@@ -58,7 +58,7 @@ fn account(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink
     })
 }
 
-fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
+pub(super) fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync + 'static {
     let (chat, pages) = (state.composition.chat.clone(), state.composition.current.clone());
     let context = AppContext { chat, pages, seen: Seen::default() };
     // Read anew, since the browser's half can be built while the server runs.
@@ -73,6 +73,6 @@ fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + Send + Sync
 }
 
 /// Built in code, so that the binary needs no LEPTOS_* variable.
-fn options() -> LeptosOptions {
+pub(super) fn options() -> LeptosOptions {
     LeptosOptions::builder().output_name("chatwright").site_root("target/site").site_pkg_dir("pkg").build()
 }

@@ -140,7 +140,7 @@ impl From<ClaimsEntry> for ClaimNames {
     }
 }
 
-fn leeway() -> u64 {
+pub(super) fn leeway() -> u64 {
     30
 }
 
@@ -212,7 +212,8 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
             claims,
         } => {
             let keys = auth_jwt::keys((jwks_url, public_key, jwk), allow_private, node, context);
-            let checks = auth_jwt::Checks { issuer, audience, cookie, leeway_seconds, claims: claims.into() };
+            let checks =
+                auth_jwt::Checks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
             AuthMode::Jwt(auth_jwt::read(keys?, checks, node, context)?)
         }
         AuthModeEntry::Proxy { trusted_proxies, user_header, name_header, roles_header, roles_separator } => {
@@ -272,14 +273,15 @@ fn cookie_keys(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_,
         let at = node.at(&[Step::Key("cookieKeys"), Step::Index(i)]);
         let Some(key) = entry.resolve(at, "key that signs cookies", context) else { continue };
         if key.expose_secret().len() < MIN_KEY {
-            short_key(at, context);
+            short_key(at, "a key for cookies", MIN_KEY, context);
         }
         keys.push(key);
     }
     keys
 }
 
-fn short_key(at: Span, context: &mut Context<'_, '_>) {
+/// Says that a key can be guessed. `what` is its name, `least` the characters that it needs.
+pub(super) fn short_key(at: Span, what: &str, least: usize, context: &mut Context<'_, '_>) {
     let help = "make one with `openssl rand -base64 32`".to_owned();
-    context.report.error(at, format!("a key for cookies needs at least {MIN_KEY} characters"), Some(help));
+    context.report.error(at, format!("{what} needs at least {least} characters"), Some(help));
 }

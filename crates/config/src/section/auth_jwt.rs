@@ -10,7 +10,7 @@ use std::time::Duration;
 use url::{Host, Url};
 
 /// The one that a key may be given by.
-const SOURCES: [&str; 3] = ["jwksUrl", "publicKey", "jwk"];
+pub(super) const SOURCES: [&str; 3] = ["jwksUrl", "publicKey", "jwk"];
 
 /// How a key in PEM begins.
 const PEM: &str = "-----BEGIN PUBLIC KEY-----";
@@ -20,7 +20,7 @@ const PRIVATE: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 
 /// What must stand in a token.
 pub(super) struct Checks {
-    pub(super) issuer: Text,
+    pub(super) issuer: Option<Text>,
     pub(super) audience: AudienceEntry,
     pub(super) cookie: Option<Text>,
     pub(super) leeway_seconds: u64,
@@ -45,7 +45,8 @@ pub(super) fn read(keys: JwtKeys, checks: Checks, node: &Node, context: &mut Con
         context.report.error(at, "no cookie can have this name", Some("use letters, digits, `-` and `_`".to_owned()));
     }
     let leeway = Duration::from_secs(checks.leeway_seconds);
-    Some(JwtAuth { keys, issuer: checks.issuer.0, audience, cookie, leeway, claims: checks.claims })
+    let issuer = checks.issuer.map(|Text(issuer)| issuer);
+    Some(JwtAuth { keys, issuer, audience, cookie, leeway, claims: checks.claims })
 }
 
 /// The key, which is given in exactly one way.

@@ -18,6 +18,7 @@ mod client_tools;
 mod confirm;
 mod connections;
 mod dynamic;
+mod embed;
 mod events;
 mod fallbacks;
 mod file_system;
@@ -82,6 +83,8 @@ pub(crate) struct RootEntry {
     prices: IndexMap<String, prices::PriceEntry>,
     /// Where conversations are kept.
     store: Option<settings::StoreEntry>,
+    /// Chats on pages of other sites.
+    embed: Option<embed::EmbedEntry>,
     /// Endpoints that other agent platforms may call as tools.
     serve_as_remote_agent: Option<serve_as_remote_agent::ServeEntry>,
 }
@@ -157,6 +160,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         served: serve_as_remote_agent::read(section("serveAsRemoteAgent"), &endpoints, &mut context),
         endpoints,
         auth: auth::read(section("auth"), &pages, &mut context),
+        embed: embed::read(section("embed"), &mut context),
         pages,
         prices: prices::read(section("prices"), &mut context),
         store,

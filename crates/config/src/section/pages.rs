@@ -36,7 +36,7 @@ pub(crate) struct PageEntry {
 }
 
 /// First parts of addresses that belong to the server.
-const OWN_ADDRESSES: [&str; 8] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets"];
+const OWN_ADDRESSES: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed"];
 
 /// The types of blocks that hold other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];

@@ -5,6 +5,7 @@ mod api;
 mod auth;
 mod client_tools;
 mod connections;
+mod embed;
 mod file_system;
 mod includes;
 mod mcp;

@@ -1,7 +1,9 @@
 //! Who a token says that its bearer is.
 
 use crate::auth::user;
-use chat::Caller;
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chat::{Caller, Vouched};
 use config::ClaimNames;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -16,6 +18,32 @@ pub(super) fn user(claims: &Map<String, Value>, names: &ClaimNames) -> Option<Ca
     let name = claim(claims, &names.name).and_then(Value::as_str);
     let roles = claim(claims, &names.roles).map(roles).unwrap_or_default();
     user::is_id(&id).then(|| user::signed_in(&id, name, roles.into_iter()))
+}
+
+/// What a site vouches for; none when it cannot be understood, because what narrows a token must not be passed over.
+pub(super) fn vouched(claims: &Map<String, Value>) -> Option<Vouched> {
+    let text = |name: &str| match claims.get(name) {
+        None | Some(Value::Null) => Some(None),
+        Some(Value::String(text)) => Some(Some(text.clone())),
+        Some(_) => None,
+    };
+    let inputs = match claims.get("inputs") {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(inputs)) => inputs.clone(),
+        Some(_) => return None,
+    };
+    Some(Vouched { inputs, page_id: text("page")?, agent_id: text("agent")? })
+}
+
+/// For whom a token says that it is, whether or not that is true.
+pub(super) fn audiences(token: &str) -> Vec<String> {
+    let claims = token.split('.').nth(1).and_then(|claims| URL_SAFE_NO_PAD.decode(claims).ok());
+    let claims = claims.and_then(|claims| serde_json::from_slice::<Value>(&claims).ok()).unwrap_or_default();
+    match claims.get("aud") {
+        Some(Value::String(one)) => vec![one.clone()],
+        Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The claim with this name, or the one inside others that the name's parts lead to.

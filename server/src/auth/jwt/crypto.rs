@@ -3,6 +3,7 @@
 use jsonwebtoken::crypto::{CryptoProvider, JwtVerifier, KeyUtils};
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
+use ring::hmac;
 use ring::rsa::PublicKeyComponents;
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED, ED25519, RSA_PKCS1_2048_8192_SHA256, UnparsedPublicKey, VerificationAlgorithm,
@@ -41,6 +42,9 @@ impl Verifier<Vec<u8>> for Signature {
             UnparsedPublicKey::new(algorithm, key).verify(message, signature)
         };
         let verified = match (self.algorithm, self.key.kind()) {
+            (Algorithm::HS256, DecodingKeyKind::SecretOrDer(secret)) => {
+                hmac::verify(&hmac::Key::new(hmac::HMAC_SHA256, secret), message, signature)
+            }
             (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
                 PublicKeyComponents { n, e }.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
             }

@@ -5,6 +5,7 @@ use anyhow::{Context, anyhow, bail};
 use config::JwtKeys;
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 /// Keys of one set; more are left out.
@@ -14,7 +15,7 @@ const P256_POINT: usize = 65;
 /// A public key of Ed25519 (RFC 8032).
 const ED25519_KEY: usize = 32;
 
-/// A public key with the one algorithm that it is for.
+/// A key with the one algorithm that it is for.
 #[derive(Clone)]
 pub(super) struct SigningKey {
     pub(super) id: Option<String>,
@@ -24,7 +25,7 @@ pub(super) struct SigningKey {
 
 /// Where keys come from.
 pub(super) enum Keys {
-    Given(SigningKey),
+    Given(Vec<SigningKey>),
     Published(Box<Published>),
 }
 
@@ -33,8 +34,9 @@ impl Keys {
     /// One line for the operator.
     pub(super) fn new(settings: &JwtKeys) -> anyhow::Result<Self> {
         Ok(match settings {
-            JwtKeys::Pem(pem) => Self::Given(of_pem(pem)?),
-            JwtKeys::Jwk(jwk) => Self::Given(of_jwk(jwk)?),
+            JwtKeys::Secrets(secrets) => Self::Given(secrets.iter().map(of_secret).collect()),
+            JwtKeys::Pem(pem) => Self::Given(vec![of_pem(pem)?]),
+            JwtKeys::Jwk(jwk) => Self::Given(vec![of_jwk(jwk)?]),
             JwtKeys::Url { url, allow_private } => Self::Published(Box::new(Published::new(url, *allow_private)?)),
         })
     }
@@ -42,8 +44,8 @@ impl Keys {
     /// The keys that may have signed a token which names this algorithm and this key; none at all when there are no keys yet.
     pub(super) async fn find(&self, algorithm: Algorithm, id: Option<&str>) -> Option<Vec<SigningKey>> {
         match self {
-            // The one key has no name for its tokens, unless the config gives it one.
-            Self::Given(key) => Some(matching(std::slice::from_ref(key), algorithm, id)),
+            // A key of the config has no name for its tokens, unless the config gives it one.
+            Self::Given(keys) => Some(matching(keys, algorithm, id)),
             Self::Published(published) => published.find(algorithm, id).await,
         }
     }
@@ -66,6 +68,11 @@ pub(super) fn of_set(body: &[u8]) -> anyhow::Result<Vec<SigningKey>> {
     let set: Value = serde_json::from_slice(body).context("it is not JSON")?;
     let keys = set["keys"].as_array().context("it has no list `keys`")?;
     Ok(keys.iter().filter_map(|jwk| of_jwk(jwk).ok()).take(MAX_KEYS).collect())
+}
+
+fn of_secret(secret: &SecretString) -> SigningKey {
+    let key = DecodingKey::from_secret(secret.expose_secret().as_bytes());
+    SigningKey { id: None, algorithm: Algorithm::HS256, key }
 }
 
 fn of_jwk(jwk: &Value) -> anyhow::Result<SigningKey> {

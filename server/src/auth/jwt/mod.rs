@@ -1,4 +1,4 @@
-//! Users of the application around, by the tokens that it signs (RFC 7519, RFC 8725).
+//! Users of the application around, by the tokens that it signs (RFC 7519, RFC 8725); and those of the sites that show our chats.
 
 mod claims;
 mod crypto;
@@ -8,11 +8,12 @@ mod published;
 mod tests;
 
 use self::keys::{Keys, SigningKey};
-use chat::Caller;
-use config::JwtAuth;
+use chat::{Caller, Vouched};
+use config::{JwtAuth, JwtKeys};
 use jsonwebtoken::errors::ErrorKind;
 use jsonwebtoken::{Algorithm, Header, Validation, decode, decode_header};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// Bytes of a token.
 const MAX_TOKEN: usize = 16 * 1024;
@@ -42,6 +43,8 @@ pub(super) enum Refused {
     Missing,
     #[error("The token does not say who its user is.")]
     NoUser,
+    #[error("The token's `inputs` must be an object, its `page` and its `agent` texts.")]
+    Vouched,
     #[error("The keys that sign tokens are not known just now. Try again.")]
     NoKeys,
 }
@@ -61,16 +64,40 @@ impl Jwt {
 
     /// Who a token says that its bearer is.
     pub(super) async fn user(&self, token: &str) -> Result<Caller, Refused> {
+        let claims = self.checked(token).await?;
+        claims::user(&claims, &self.settings.claims).ok_or(Refused::NoUser)
+    }
+
+    /// The same of a site's user, with what the site vouches for beside.
+    pub(super) async fn user_of_site(&self, token: &str) -> Result<Caller, Refused> {
+        let claims = self.checked(token).await?;
+        let user = claims::user(&claims, &self.settings.claims).ok_or(Refused::NoUser)?;
+        let vouched: Vouched = claims::vouched(&claims).ok_or(Refused::Vouched)?;
+        Ok(Caller { vouched: Some(Arc::new(vouched)), ..user })
+    }
+
+    /// Whether a token is likely to be for this: it says so, or is signed as only these are. What it says is not believed; it decides
+    /// who looks at it.
+    pub(super) fn is_meant(&self, token: &str) -> bool {
+        let by_secret = matches!(self.settings.keys, JwtKeys::Secrets(_));
+        let algorithm = decode_header(token).map(|header| header.alg);
+        let is_ours = |audience: &str| self.settings.audience.iter().any(|own| own == audience);
+        by_secret && algorithm.is_ok_and(|algorithm| algorithm == Algorithm::HS256)
+            || claims::audiences(token).iter().any(|audience| is_ours(audience))
+    }
+
+    /// The claims of a good token.
+    async fn checked(&self, token: &str) -> Result<Map<String, Value>, Refused> {
         if token.len() > MAX_TOKEN {
             return Err(Refused::Malformed);
         }
         let header = decode_header(token).map_err(|_| Refused::Malformed)?;
-        check_header(&header)?;
+        check_header(&header, &self.settings.keys)?;
         let candidates = self.keys.find(header.alg, header.kid.as_deref()).await.ok_or(Refused::NoKeys)?;
         let mut refused = Refused::Signature;
         for key in &candidates {
             match self.claims(token, key) {
-                Ok(claims) => return claims::user(&claims, &self.settings.claims).ok_or(Refused::NoUser),
+                Ok(claims) => return Ok(claims),
                 Err(Refused::Signature) => {}
                 Err(other) => refused = other,
             }
@@ -82,8 +109,11 @@ impl Jwt {
     fn claims(&self, token: &str, key: &SigningKey) -> Result<Map<String, Value>, Refused> {
         let mut validation = Validation::new(key.algorithm);
         validation.set_audience(&self.settings.audience);
-        validation.set_issuer(&[&self.settings.issuer]);
-        validation.set_required_spec_claims(&["exp", "aud", "iss"]);
+        validation.set_required_spec_claims(&["exp", "aud"]);
+        if let Some(issuer) = &self.settings.issuer {
+            validation.set_issuer(&[issuer]);
+            validation.set_required_spec_claims(&["exp", "aud", "iss"]);
+        }
         validation.validate_nbf = true;
         validation.leeway = self.settings.leeway.as_secs();
         let decoded = decode(token, &key.key, &validation).map_err(|error| match error.kind() {
@@ -99,9 +129,14 @@ impl Jwt {
     }
 }
 
-/// Only what is signed by a public key's owner; `none` is no algorithm here, and a shared secret would be no secret of the signer's.
-fn check_header(header: &Header) -> Result<(), Refused> {
-    let is_signed = matches!(header.alg, Algorithm::RS256 | Algorithm::ES256 | Algorithm::EdDSA);
+/// Only what is signed as its keys sign; `none` is no algorithm here, and a public key is nobody's shared secret.
+fn check_header(header: &Header, keys: &JwtKeys) -> Result<(), Refused> {
+    let is_signed = match keys {
+        JwtKeys::Secrets(_) => header.alg == Algorithm::HS256,
+        JwtKeys::Url { .. } | JwtKeys::Pem(_) | JwtKeys::Jwk(_) => {
+            matches!(header.alg, Algorithm::RS256 | Algorithm::ES256 | Algorithm::EdDSA)
+        }
+    };
     // What must be understood is not (RFC 7515, 4.1.11).
     let is_plain = header.crit.is_none() && header.enc.is_none() && header.zip.is_none();
     if is_signed && is_plain { Ok(()) } else { Err(Refused::Malformed) }

@@ -108,7 +108,7 @@ fn jwt(keys: JwtKeys) -> Jwt {
     let names = |name: &str| name.to_owned();
     let claims = ClaimNames { user_id: names("sub"), name: names("name"), roles: names("roles") };
     let (audience, leeway) = (vec!["chat".to_owned(), "other".to_owned()], Duration::from_secs(30));
-    Jwt::new(&JwtAuth { keys, issuer: "host".to_owned(), audience, cookie: None, leeway, claims }).unwrap()
+    Jwt::new(&JwtAuth { keys, issuer: Some("host".to_owned()), audience, cookie: None, leeway, claims }).unwrap()
 }
 
 /// Keys at an address, and how often they were asked for.

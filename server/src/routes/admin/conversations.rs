@@ -145,7 +145,13 @@ pub(super) async fn remove(state: &AppState, admin: &Admin, id: &str) -> Result<
 
 /// Whose conversation it is, for the chat, which shows each his own.
 fn owner(conversation: &AdminConversation) -> Caller {
-    Caller { user_id: conversation.owner.clone(), name: None, is_authenticated: false, roles: Vec::new() }
+    Caller {
+        user_id: conversation.owner.clone(),
+        name: None,
+        is_authenticated: false,
+        roles: Vec::new(),
+        vouched: None,
+    }
 }
 
 /// `GET /admin/conversations`

@@ -1,0 +1,234 @@
+//! A chat alone, in a frame on another site's page: what that site is told, and what it may ask.
+//!
+//! The frame's script (`public/assets/embed-frame.js`) stands between: it knows who is outside, this file knows the chat. They tell each
+//! other JSON, in events of the window. What is told here: `ready`, `event`, `ask` (an event that the site may forbid), `state`,
+//! `conversation` and `result`. What is heard: `call` (a method), `answer` (to an `ask`), `state` and `conversation`.
+
+use super::AgentChat;
+use super::browser::sleep;
+use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
+use crate::chat_context::{ChatContext, use_chat_context};
+use crate::erase::{Erase, Erased, effect};
+use crate::page_state::{PageState, use_page_state};
+use crate::pages::announcer::Announcer;
+use crate::pages::notices::Notices;
+use crate::pages::{MissingPage, provide_page};
+use futures::channel::oneshot;
+use futures::future::{Either, select};
+use leptos::ev::Custom;
+use leptos::prelude::*;
+use leptos::wasm_bindgen::{JsCast, JsValue};
+use leptos::web_sys::{CustomEvent, CustomEventInit};
+use serde_json::{Map, Value, json};
+use std::pin::pin;
+use std::time::Duration;
+use wire::page::{AgentChatProperties, Block, BlockType, Display, Page, SharedField, apply_updates, shared_fields};
+
+/// The window's event by which the site is told.
+const OUT: &str = "chatwright-out";
+/// The window's event by which it is heard.
+const IN: &str = "chatwright-in";
+/// What the site may forbid.
+const BEFORE_SEND: &str = "onBeforeSend";
+/// What the site is told of.
+const EVENTS: [&str; 14] = [
+    "onUserMessage",
+    "onMessageComplete",
+    "onToolCall",
+    "onToolResult",
+    "onError",
+    "onStop",
+    "onRegenerate",
+    "onEditMessage",
+    "onDeleteMessage",
+    "onFeedback",
+    "onSuggestionClick",
+    "onSwitchChange",
+    "onTitleGenerated",
+    "onDataPart",
+];
+/// The site's page answers at once, or is gone: then nobody forbids anything.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The chat of a page, and nothing else of it: the first, or the one with this agent.
+pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
+    let Some(Block { id, properties, events, .. }) = chat(&page.blocks, agent).cloned() else {
+        return view! { <MissingPage /> }.erase();
+    };
+    let mut properties = AgentChatProperties::read(&properties);
+    properties.display = Display::Inline;
+    let (page_id, fields) = (page.id.clone(), shared_fields(&page, &properties));
+    provide_page(page);
+    let tools = ClientTools::of_config(std::mem::take(&mut properties.client_tools));
+    let site = Site {
+        block_id: StoredValue::new(id.clone()),
+        state: use_page_state(),
+        chat: use_chat_context(),
+        actions: use_actions(),
+        keys: StoredValue::new(keys(&fields, &properties.shared_state)),
+        fields: StoredValue::new(fields.clone()),
+        told: StoredValue::new(Map::new()),
+        asked: StoredValue::new((0, None)),
+    };
+    let mut events = BlockEvents::of_config(events).on_asking(BEFORE_SEND, move |about| site.ask(about));
+    for name in EVENTS {
+        events = events.on(name, move |about| tell(&json!({ "type": "event", "name": name, "detail": about })));
+    }
+    effect(move || site.listen());
+    view! {
+        <main id="cw-main" class="cw-embedded" tabindex="-1">
+            <AgentChat id page_id properties fields events tools />
+        </main>
+        <Announcer />
+        <Notices />
+    }
+    .erase()
+}
+
+fn chat<'a>(blocks: &'a [Block], agent: Option<&str>) -> Option<&'a Block> {
+    let is_meant = |block: &Block| {
+        let id = block.properties.get("agentId").and_then(Value::as_str);
+        block.kind == BlockType::AgentChat && agent.is_none_or(|agent| id == Some(agent))
+    };
+    blocks.iter().find_map(|block| if is_meant(block) { Some(block) } else { chat(&block.blocks, agent) })
+}
+
+/// What the site may set, by the names that the agent knows: keys that stand for one of the page's state.
+fn keys(fields: &[SharedField], shared: &Map<String, Value>) -> Vec<(String, String)> {
+    let of_state = |key: &str| Some(shared.get(key)?.as_object()?.get("_state")?.as_str()?.to_owned());
+    fields.iter().filter_map(|field| Some((field.key.clone(), of_state(&field.key)?))).collect()
+}
+
+/// The site around; a cheap handle.
+#[derive(Clone, Copy)]
+struct Site {
+    block_id: StoredValue<String>,
+    state: PageState,
+    chat: ChatContext,
+    actions: Actions,
+    fields: StoredValue<Vec<SharedField>>,
+    /// Shared keys with those of the page state.
+    keys: StoredValue<Vec<(String, String)>>,
+    /// What the site knows of the state.
+    told: StoredValue<Map<String, Value>>,
+    /// How often the site was asked, and who waits for its answer: one at a time.
+    asked: StoredValue<(u64, Option<oneshot::Sender<bool>>)>,
+}
+
+impl Site {
+    /// Begins to hear the site, and to tell it what changes.
+    fn listen(self) {
+        let heard = window_event_listener(Custom::<CustomEvent>::new(IN), move |event: CustomEvent| {
+            let message = event.detail().as_string().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+            if let Some(message) = message {
+                self.hear(&message);
+            }
+        });
+        on_cleanup(move || heard.remove());
+        // What there is before the site sets anything.
+        untrack(|| self.tell_state());
+        effect(move || self.tell_state());
+        effect(move || tell(&json!({ "type": "conversation", "id": self.chat.conversation.get() })));
+        tell(&json!({ "type": "ready" }));
+    }
+
+    fn hear(self, message: &Value) {
+        match message["type"].as_str().unwrap_or_default() {
+            "call" => self.call(message),
+            "state" => self.take_state(message),
+            "conversation" => {
+                let id = message["id"].as_str().map(str::to_owned);
+                if self.chat.conversation.get_untracked() != id {
+                    self.chat.select(id, true);
+                }
+            }
+            "answer" => {
+                let open = self.asked.try_update_value(
+                    |(number, open)| {
+                        if message["number"] == *number { open.take() } else { None }
+                    },
+                );
+                if let Some(open) = open.flatten() {
+                    // Whoever waits may have given up.
+                    let _ = open.send(message["ok"] == true);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn call(self, message: &Value) {
+        let args = message["args"].as_array().cloned().unwrap_or_default();
+        let method = message["method"].as_str().unwrap_or_default();
+        let done = self.actions.call_method(&self.block_id.get_value(), method, &args);
+        tell(&json!({ "type": "result", "number": message["number"], "error": done.err() }));
+    }
+
+    /// Values that the site knows better: only of keys that the page declares, and only what these may hold.
+    fn take_state(self, message: &Value) {
+        let values = message["values"].as_object().cloned().unwrap_or_default();
+        let applied = self
+            .fields
+            .with_value(|fields| apply_updates(fields, &json!({ "updates": Value::Object(values.clone()) })));
+        // What the agent may only read has no type.
+        let read_only = self.keys.with_value(|keys| {
+            let is_written = |target: &str| {
+                self.fields.with_value(|fields| fields.iter().any(|field| field.target.as_deref() == Some(target)))
+            };
+            let free = keys.iter().filter(|(_, target)| !is_written(target));
+            free.filter_map(|(key, target)| Some((target.clone(), values.get(key)?.clone()))).collect::<Vec<_>>()
+        });
+        for (target, value) in applied.written.into_iter().chain(read_only) {
+            let key = self.keys.with_value(|keys| keys.iter().find(|(_, known)| *known == target).cloned());
+            if let Some((key, _)) = key {
+                self.told.update_value(|told| drop(told.insert(key, value.clone())));
+            }
+            self.state.set(&target, value);
+        }
+        let refused = &applied.output["refused"];
+        if !refused.is_null() {
+            tell(&json!({ "type": "refused", "refused": refused }));
+        }
+    }
+
+    /// Tells what has changed: by the agent, or by what the page's actions do.
+    fn tell_state(self) {
+        let mut news = Map::new();
+        for (key, target) in self.keys.get_value() {
+            let value = self.state.get(&target);
+            if self.told.with_value(|told| told.get(&key) != Some(&value)) {
+                news.insert(key, value);
+            }
+        }
+        if !news.is_empty() {
+            self.told.update_value(|told| told.extend(news.clone()));
+            tell(&json!({ "type": "state", "values": news }));
+        }
+    }
+
+    /// Asks whether a message may go.
+    async fn ask(self, about: Value) -> bool {
+        let (tell_it, told) = oneshot::channel();
+        let number = self.asked.try_update_value(|(number, open)| {
+            *number += 1;
+            *open = Some(tell_it);
+            *number
+        });
+        let Some(number) = number else { return false };
+        tell(&json!({ "type": "ask", "number": number, "name": BEFORE_SEND, "detail": about }));
+        match select(told, pin!(sleep(PATIENCE))).await {
+            Either::Left((answer, _)) => answer.unwrap_or(true),
+            Either::Right(_) => true,
+        }
+    }
+}
+
+/// Tells the site something.
+fn tell(message: &Value) {
+    let about = CustomEventInit::new();
+    about.set_detail(&JsValue::from_str(&message.to_string()));
+    if let Ok(event) = CustomEvent::new_with_event_init_dict(OUT, &about) {
+        // Nobody cancels it.
+        let _ = window().dispatch_event(event.unchecked_ref());
+    }
+}

@@ -1,0 +1,149 @@
+//! The section `embed`: chats on pages of other sites.
+
+use super::auth::{AudienceEntry, ClaimsEntry, leeway, short_key};
+use super::value::{SecretEntry, Text};
+use super::{Context, auth_jwt};
+use crate::auth::{JwtAuth, JwtKeys};
+use crate::embed::Embed;
+use crate::shape::{Shape, decode};
+use crate::source::{Kind, Node, Span, Step};
+use schemars::JsonSchema;
+use secrecy::ExposeSecret;
+use serde::Deserialize;
+use serde_json::Value;
+use url::{Host, Url};
+
+/// Bytes that a secret of HS256 needs at least (RFC 7518, 3.2).
+const MIN_SECRET: usize = 32;
+
+/// What tokens are made for unless the config says so.
+const AUDIENCE: &str = "chatwright";
+
+/// Chats on pages of other sites, by `<script type="module" src="https://CHAT/embed.js">` and `<agent-chat page="…" agent="…">`.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct EmbedEntry {
+    /// The sites that may show them, such as `https://www.example.com`: scheme, host and port, as a browser writes them.
+    #[schemars(length(min = 1))]
+    origins: Vec<Text>,
+    /// How a site's server says who its user is. Without it, a user is whoever the section `auth` takes him for.
+    tokens: Option<TokensEntry>,
+}
+
+/// Tokens (JWT) that the site's server signs: `sub`, `name`, `roles`, `aud` and `exp`, and if it likes `inputs`, `page` and `agent`.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TokensEntry {
+    /// What tokens are signed with by HS256, known to the site's server and this one: at least 32 characters each, as
+    /// `{ _secret: NAME_OF_A_VARIABLE }`. All are accepted, so that a new one can be added before it is used.
+    #[serde(default)]
+    secrets: Vec<SecretEntry>,
+    /// Instead of `secrets`: where the site publishes its keys as a JSON Web Key Set.
+    jwks_url: Option<Text>,
+    /// Instead of `secrets`: the site's public key in PEM, for example `{ _ref: key.pem }`.
+    public_key: Option<Text>,
+    /// Instead of `secrets`: the site's public key as a JSON Web Key.
+    jwk: Option<Value>,
+    /// Let `jwksUrl` lead to this machine and its networks.
+    #[serde(default)]
+    allow_private: bool,
+    /// What `aud` of a token must be, or hold; `chatwright` without it.
+    audience: Option<AudienceEntry>,
+    /// What `iss` of a token must be; anything without it.
+    issuer: Option<Text>,
+    /// By how many seconds the clocks may differ.
+    #[serde(default = "leeway")]
+    #[schemars(range(max = 300))]
+    leeway_seconds: u64,
+    /// Where a token says who somebody is.
+    #[serde(default)]
+    claims: ClaimsEntry,
+}
+
+/// Reads the section.
+pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<Embed> {
+    if matches!(section.kind, Kind::Null) {
+        return None;
+    }
+    let EmbedEntry { origins, tokens } = decode(section, Shape::of::<EmbedEntry>()?, context.report)?;
+    let at = |i: usize| section.at(&[Step::Key("origins"), Step::Index(i)]);
+    let origins = origins.iter().enumerate().filter_map(|(i, Text(text))| origin(text, at(i), context)).collect();
+    let tokens = tokens.zip(section.get("tokens")).map(|(tokens, node)| self::tokens(tokens, &node.value, context));
+    Some(Embed { origins, tokens: tokens.flatten() })
+}
+
+/// An origin, exactly as browsers send it.
+fn origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
+    if text.contains('*') {
+        let help = "name each site by itself: `https://www.example.com`".to_owned();
+        context.report.error(at, "a pattern would let sites in that nobody has thought of", Some(help));
+        return None;
+    }
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    let Some(url) = url else {
+        let help = "write it as in a browser: `https://www.example.com`".to_owned();
+        context.report.error(at, "this is not the address of a site", Some(help));
+        return None;
+    };
+    let origin = url.origin().ascii_serialization();
+    if origin != text {
+        let help = format!("write `{origin}`, as a browser does");
+        context.report.error(at, "expected scheme, host and port of a site, and nothing else", Some(help));
+    }
+    let is_here = match url.host() {
+        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
+    };
+    if url.scheme() == "http" && !is_here {
+        let message = "over `http` whoever is on the way can change the page around the chat";
+        context.report.warning(at, message, Some("serve the site over `https`".to_owned()));
+    }
+    Some(origin)
+}
+
+fn tokens(entry: TokensEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
+    let keys = keys((entry.secrets, entry.jwks_url, entry.public_key, entry.jwk), entry.allow_private, node, context)?;
+    let audience = entry.audience.unwrap_or_else(|| AudienceEntry::One(Text(AUDIENCE.to_owned())));
+    let checks = auth_jwt::Checks {
+        issuer: entry.issuer,
+        audience,
+        cookie: None,
+        leeway_seconds: entry.leeway_seconds,
+        claims: entry.claims.into(),
+    };
+    auth_jwt::read(keys, checks, node, context)
+}
+
+type Given = (Vec<SecretEntry>, Option<Text>, Option<Text>, Option<Value>);
+
+fn keys((secrets, url, pem, jwk): Given, private: bool, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKeys> {
+    let public = auth_jwt::SOURCES.into_iter().find_map(|key| node.get(key));
+    match (node.get("secrets"), public) {
+        (Some(_), Some(other)) => {
+            let message = format!("there is `secrets` already, and `{}` would be another way to sign", other.key);
+            context.report.error(other.key_at, message, Some("leave one of them out".to_owned()));
+            None
+        }
+        (None, Some(_)) => auth_jwt::keys((url, pem, jwk), private, node, context),
+        (Some(_), None) if !secrets.is_empty() => self::secrets(secrets, node, context),
+        _ => {
+            let help = "give `secrets`, or `jwksUrl`, `publicKey` or `jwk`".to_owned();
+            context.report.error(node.at, "this does not say who signs the tokens", Some(help));
+            None
+        }
+    }
+}
+
+fn secrets(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtKeys> {
+    let mut secrets = Vec::new();
+    for (i, entry) in entries.into_iter().enumerate() {
+        let at = node.at(&[Step::Key("secrets"), Step::Index(i)]);
+        let secret = entry.resolve(at, "secret that signs tokens for embedded chats", context)?;
+        if secret.expose_secret().len() < MIN_SECRET {
+            short_key(at, "a secret for tokens", MIN_SECRET, context);
+        }
+        secrets.push(secret);
+    }
+    Some(JwtKeys::Secrets(secrets))
+}

@@ -1,0 +1,226 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { Provider } from "../fixtures/provider.ts";
+import { Server } from "../fixtures/server.ts";
+import { SECRET, Site, type SiteOptions, inside, signed } from "../fixtures/site.ts";
+import { alive, expect, test as base } from "../fixtures/test.ts";
+
+/** A page for those whom the site vouches for, and one for everybody. The agent says who asks, and fills in what is shared. */
+const config = (model: string, site: string) => `
+connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${model}", apiKey: none } }]
+agents:
+  - id: clerk
+    type: Agent
+    connectionId: model
+    properties: { model: m, instructions: { _template: "You serve {{ user.name }} on {{ user.inputs.plan }}." } }
+  - { id: guide, type: Agent, connectionId: model, properties: { model: m }, auth: public }
+pages:
+  - id: desk
+    blocks:
+      - { id: company, type: TextInput }
+      - { id: seats, type: NumberInput }
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: clerk
+          sharedState: { company: { _state: company }, seats: { _state: seats }, cart: { _state: cart } }
+  - { id: open, auth: public, blocks: [{ id: chat, type: AgentChat, properties: { agentId: guide } }] }
+auth: { mode: anonymous, publicUrls: ["http://127.0.0.1"] }
+embed:
+  origins: ["${site}"]
+  tokens: { secrets: [{ _secret: EMBED_SECRET }], leewaySeconds: 0 }
+`;
+
+const test = base.extend<{ site: Site; show: (options: SiteOptions) => Promise<void> }>({
+  site: async ({}, use) => {
+    const site = await Site.start();
+    await use(site);
+    site.close();
+  },
+  server: async ({ site }, use) => {
+    const provider = await Provider.start((role, text, instructions) => {
+      if (role === "tool") return `Done: ${text}`;
+      if (text === "who am I?") return instructions.split("\n").at(-1)!;
+      if (text === "what do you see?") return instructions.split("\n").filter((line) => line.startsWith("- ")).join("; ");
+      if (text.startsWith("write ")) return [{ name: "update-page-state", arguments: { updates: JSON.parse(text.slice(6)) as object } }];
+      return "Hello.";
+    });
+    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
+    await writeFile(join(folder, "chatwright.yaml"), config(provider.url, site.origin));
+    const server = await Server.start({ config: join(folder, "chatwright.yaml"), env: { EMBED_SECRET: SECRET } });
+    site.chat = server.url;
+    await use(server);
+    await server.close();
+    provider.close();
+    await rm(folder, { recursive: true });
+  },
+  show: async ({ page, site, server }, use) => {
+    await use(async (options) => {
+      site.options = options;
+      site.chat = server.url;
+      await page.goto(site.origin);
+    });
+  },
+});
+
+const ADA = { sub: "ada", name: "Ada", inputs: { plan: "gold" } };
+
+/** The site's script asks its own server for tokens, and writes down what happens. */
+const SCRIPT = `
+const chat = document.querySelector("agent-chat");
+chat.getToken = async () => (await fetch("/token")).text();
+window.told = [];
+for (const name of ["ready", "usermessage", "messagecomplete", "toolcall", "toolresult", "statechange", "conversationchange", "error", "tokenexpired"]) {
+  chat.addEventListener(name, ({ type, detail }) => window.told.push({ type, detail }));
+}
+`;
+
+/** A closed dialog of the chat's asks for the focus as it opens, which Chromium looks at too early. */
+const AUTOFOCUS = /Blocked autofocusing/;
+
+const DESK = '<agent-chat page="desk" agent="clerk"></agent-chat>';
+
+test.beforeEach(({ console }) => console.expect(AUTOFOCUS));
+
+const told = (page: Page, type: string) =>
+  page.evaluate((wanted) => (window as unknown as { told: { type: string; detail: unknown }[] }).told.filter(({ type }) => type === wanted).map(({ detail }) => detail), type);
+
+test("a chat on a page of another site, with its styles and its policy; the site says for whom", async ({ page, show }) => {
+  await show({ element: DESK, script: SCRIPT, token: () => signed(ADA) });
+  const frame = inside(page);
+  await alive(frame);
+  const chat = new Chat(frame);
+  await chat.ask("who am I?");
+  await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
+  // The site's styles end at the element.
+  expect(await chat.composer.evaluate((field) => getComputedStyle(field).color)).not.toBe("rgb(255, 0, 0)");
+  expect(await told(page, "ready")).toEqual([{}]);
+  expect(await told(page, "usermessage")).toMatchObject([{ text: "who am I?" }]);
+  expect(await told(page, "messagecomplete")).toMatchObject([{ text: "You serve Ada on gold.", isAbort: false }]);
+  // Nothing of it is in the way back of the page around.
+  await page.goto("about:blank");
+  await page.goBack();
+  await alive(inside(page));
+  expect(await page.evaluate(() => history.length)).toBeLessThanOrEqual(3);
+});
+
+test("the site's page calls methods, and may forbid a message", async ({ page, show }) => {
+  const veto = `chat.addEventListener("beforesend", (event) => event.detail.text.includes("secret") && event.preventDefault());`;
+  await show({ element: DESK, script: SCRIPT + veto, token: () => signed(ADA) });
+  const chat = new Chat(inside(page));
+  const call = (source: string) => page.evaluate(`(async () => { const chat = document.querySelector("agent-chat"); return ${source}; })()`);
+  await call('chat.sendMessage("who am I?")');
+  await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
+  await chat.idle();
+  expect(await call("chat.conversation")).toMatch(/^[0-9a-f]{32}$/);
+  await chat.send("my secret");
+  await expect(chat.composer).toHaveValue("my secret");
+  await expect(chat.answers).toHaveCount(1);
+  await call('chat.setInput("something else")');
+  await expect(chat.composer).toHaveValue("something else");
+  await call("chat.clear()");
+  await expect(chat.answers).toHaveCount(0);
+  expect(await call('chat.sendMessage("").catch((error) => error.message)')).toBe("There is nothing to send.");
+  const ids = (await told(page, "conversationchange")) as { conversationId: string | null }[];
+  expect(ids.at(-1)).toEqual({ conversationId: null });
+});
+
+test("state goes in and out, as far as the page of the chat declares it", async ({ page, show, console }) => {
+  console.expect(/the state does not fit what the chat's page declares/, /does not declare these keys of the state \[secret\]/);
+  const script = `${SCRIPT} chat.state = { company: "Acme", cart: { items: 3 }, secret: 1, seats: "many" };`;
+  await show({ element: DESK, script, token: () => signed(ADA) });
+  const frame = inside(page);
+  await alive(frame);
+  const chat = new Chat(frame);
+  await chat.ask("what do you see?");
+  await expect(chat.answers.last()).toContainText('company (text): "Acme"; - seats (number): null; - cart (any value, read only): {"items":3}');
+  await chat.ask('write {"company":"Engines","seats":4,"cart":1,"secret":2}');
+  await expect(chat.answers.last()).toContainText('"written":["company","seats"]');
+  await expect(chat.answers.last()).toContainText('"ignored":["cart","secret"]');
+  expect(await told(page, "statechange")).toMatchObject([{ values: { company: "Engines", seats: 4 } }]);
+  expect(await page.evaluate('document.querySelector("agent-chat").state')).toMatchObject({ company: "Engines", seats: 4, cart: { items: 3 } });
+});
+
+test("who nobody vouches for is not let in, and the site hears why", async ({ page, show, console }) => {
+  console.expect(/the server responded with a status of 40[13]/);
+  const cases: [string, string, string][] = [
+    [signed(ADA, { secret: "somebody else's secret, just as long" }), "unauthenticated", "not signed by a known key"],
+    [signed(ADA, { seconds: -10 }), "unauthenticated", "has expired"],
+    [signed(ADA, { audience: "another" }), "unauthenticated", "for another audience"],
+    [signed({ ...ADA, page: "open" }), "forbidden", "for another page"],
+    [signed({ ...ADA, agent: "guide" }), "forbidden", "for another agent"],
+    ["", "unauthenticated", "sign"],
+  ];
+  for (const [token, code, message] of cases) {
+    await show({ element: DESK, script: SCRIPT, token: () => token });
+    const error = page.locator("agent-chat iframe").contentFrame().locator("iframe").contentFrame();
+    await expect(error.getByRole("heading", { name: "The chat cannot be opened" })).toBeVisible();
+    await expect.poll(() => told(page, "error")).toMatchObject([{ code, message: expect.stringContaining(message) }]);
+  }
+});
+
+test("a token that ends is renewed while the chat is open", async ({ page, show }) => {
+  let asked = 0;
+  const token = () => {
+    asked += 1;
+    return signed(ADA, { seconds: asked === 1 ? 5 : 300 });
+  };
+  await show({ element: DESK, script: SCRIPT, token });
+  const frame = inside(page);
+  await alive(frame);
+  const chat = new Chat(frame);
+  await page.waitForFunction((from) => Date.now() - from > 5000, Date.now());
+  await chat.ask("who am I?");
+  await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
+  expect(asked).toBe(2);
+  expect(await told(page, "error")).toEqual([]);
+});
+
+test("nobody in particular is the same again, without a cookie", async ({ page, show, context }) => {
+  await show({ element: '<agent-chat page="open"></agent-chat>', script: SCRIPT });
+  const frame = inside(page);
+  await alive(frame);
+  await new Chat(frame).ask("Hi");
+  const id = (await page.evaluate('document.querySelector("agent-chat").conversation')) as string;
+  await show({ element: `<agent-chat page="open" conversation="${id}"></agent-chat>`, script: SCRIPT });
+  await expect(new Chat(inside(page)).answers.last()).toContainText("Hello.");
+  expect(await context.cookies()).toEqual([]);
+});
+
+test("a site that the config does not name cannot show it", async ({ page, server, console }) => {
+  console.expect(/frame|403/i);
+  const foreign = await Site.start();
+  foreign.chat = server.url;
+  foreign.options = { element: DESK };
+  const refused = page.waitForResponse((response) => response.url().includes("/embed/desk"));
+  await page.goto(foreign.origin);
+  expect((await refused).status()).toBe(403);
+  await expect(page.locator("agent-chat iframe").contentFrame().locator("iframe")).toHaveCount(0);
+  foreign.close();
+  // Nor can a page that is not meant for frames be shown in one.
+  const { headers } = await fetch(`${server.url}/open`);
+  expect(headers.get("x-frame-options")).toBe("DENY");
+});
+
+test("the drawer of a site's page, by keyboard", async ({ page, show }) => {
+  const element = '<agent-chat page="desk" agent="clerk" display="drawer" label="Help" placement="left" width="360"></agent-chat>';
+  await show({ element, script: SCRIPT, token: () => signed(ADA) });
+  const button = page.getByRole("button", { name: "Help" });
+  await button.focus();
+  await page.keyboard.press("Enter");
+  const chat = new Chat(inside(page));
+  await expect(page.getByRole("dialog", { name: "Help" })).toBeVisible();
+  await expect(chat.composer).toBeFocused();
+  await page.keyboard.type("who am I?");
+  await page.keyboard.press("Enter");
+  await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
+  await chat.idle();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog", { name: "Help" })).toBeHidden();
+  await expect(button).toBeFocused();
+  await page.evaluate('document.querySelector("agent-chat").open()');
+  await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
+});
