@@ -10,6 +10,7 @@ agent ► contract
 app ► chat operators sse wire
 bench ► sse
 chat ► agent contract store wire
+client ► sse wire
 config ► dialect operators wire
 contract ►
 dialect ►

@@ -1,0 +1,135 @@
+//! An answer while it is written.
+
+use crate::{Chat, Error};
+use reqwest::Response;
+use sse::{Decoder, Limits};
+use std::collections::VecDeque;
+use std::time::Duration;
+use wire::{Chunk, Reducer, Role, UiMessage};
+
+/// The longest line and event that are taken; the server's own limits are lower.
+const LIMITS: Limits = Limits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
+/// The waits before the next attempts to go on, in milliseconds.
+const BACKOFF: [u64; 5] = [250, 500, 1_000, 2_000, 4_000];
+const DONE: &str = "[DONE]";
+const GAP: &str = "data-gap";
+
+/// An answer while it is written. Dropping it only ends the reading: see [`Chat::stop`].
+#[derive(Debug)]
+pub struct Reply {
+    chat: Chat,
+    conversation_id: String,
+    response: Option<Response>,
+    decoder: Decoder,
+    reducer: Reducer,
+    cursor: Option<String>,
+    ready: VecDeque<Chunk>,
+    is_over: bool,
+}
+
+impl Reply {
+    pub(crate) fn new(chat: Chat, conversation_id: &str, response: Response, cursor: Option<&str>) -> Self {
+        Self {
+            chat,
+            conversation_id: conversation_id.to_owned(),
+            response: Some(response),
+            decoder: Decoder::new(LIMITS),
+            reducer: Reducer::new(UiMessage::new("", Role::Assistant)),
+            cursor: cursor.map(str::to_owned),
+            ready: VecDeque::new(),
+            is_over: false,
+        }
+    }
+
+    /// The conversation that it belongs to.
+    pub fn conversation_id(&self) -> &str {
+        &self.conversation_id
+    }
+
+    /// From where [`Chat::watch`] goes on: after the newest chunk that has come.
+    pub fn cursor(&self) -> Option<&str> {
+        self.cursor.as_deref()
+    }
+
+    /// The message as far as it has come; of an answer that was watched from a cursor, what came since then.
+    pub fn message(&self) -> &UiMessage {
+        self.reducer.message()
+    }
+
+    /// The next chunk; none at the end. A connection that breaks is made again.
+    ///
+    /// # Errors
+    /// See [`Error`]. The answer may still be written: [`Chat::watch`] tells.
+    pub async fn next(&mut self) -> Result<Option<Chunk>, Error> {
+        let mut attempt = 0;
+        loop {
+            if let Some(chunk) = self.ready.pop_front() {
+                return Ok(Some(chunk));
+            }
+            if self.is_over {
+                return Ok(None);
+            }
+            let read = match &mut self.response {
+                Some(response) => response.chunk().await.map_err(Error::Connection),
+                None => Ok(None),
+            };
+            match read {
+                Ok(Some(bytes)) => self.take(&bytes)?,
+                // A stream that ends without its last word was cut.
+                Ok(None) => self.connect(&mut attempt, None).await?,
+                Err(error) => self.connect(&mut attempt, Some(error)).await?,
+            }
+        }
+    }
+
+    /// Reads to the end, and gives the whole message.
+    ///
+    /// # Errors
+    /// As [`Reply::next`].
+    pub async fn finish(mut self) -> Result<UiMessage, Error> {
+        while self.next().await?.is_some() {}
+        Ok(self.reducer.into_message())
+    }
+
+    fn take(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let unreadable = |error: &dyn std::fmt::Display| Error::Unreadable(error.to_string());
+        self.decoder.push(bytes).map_err(|error| unreadable(&error))?;
+        while let Some(event) = self.decoder.next() {
+            if event.data == DONE {
+                self.is_over = true;
+                break;
+            }
+            let chunk: Chunk = serde_json::from_str(&event.data).map_err(|error| unreadable(&error))?;
+            if matches!(&chunk, Chunk::Data(data) if data.kind == GAP) {
+                self.is_over = true;
+                return Err(Error::Gap);
+            }
+            // One that does not fit is left out of the message, as in the browser.
+            let _ = self.reducer.apply(&chunk);
+            self.cursor = event.id.or_else(|| self.cursor.take());
+            self.ready.push_back(chunk);
+        }
+        Ok(())
+    }
+
+    /// Makes the connection again, after the newest event.
+    async fn connect(&mut self, attempt: &mut usize, broken: Option<Error>) -> Result<(), Error> {
+        let Some(wait) = BACKOFF.get(*attempt) else { return Err(broken.unwrap_or(Error::Gap)) };
+        *attempt += 1;
+        self.response = None;
+        tokio::time::sleep(Duration::from_millis(*wait)).await;
+        // Without a cursor nothing has come, so the message is told from its start.
+        match self.chat.watch(&self.conversation_id, self.cursor.as_deref()).await {
+            Ok(Some(again)) => {
+                self.response = again.response;
+                self.decoder = Decoder::new(LIMITS);
+                Ok(())
+            }
+            // It has ended meanwhile.
+            Ok(None) => Err(Error::Gap),
+            Err(Error::Connection(_)) => Ok(()),
+            Err(Error::Refused(error)) if error.code.status() >= 500 => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
