@@ -10,33 +10,34 @@ const USUAL_WIDTH = 400;
 const METHODS = ["sendMessage", "setInput", "focus", "stop", "regenerate", "deleteMessage", "newConversation", "clearError", "scrollToBottom"];
 
 const sheet = new CSSStyleSheet();
+// In pixels: the size of the page's own letters is not ours to depend on.
 sheet.replaceSync(`
-  :host { display: block; block-size: 36rem; min-inline-size: 0; }
+  :host { display: block; block-size: 576px; min-inline-size: 0; }
   :host([hidden]) { display: none; }
   :host([display="drawer"]) { display: contents; }
   :host([display="page"]) { position: fixed; inset: 0; z-index: 2147483000; block-size: auto; }
   * { box-sizing: border-box; }
   iframe { display: block; inline-size: 100%; block-size: 100%; border: 0; color-scheme: normal; }
   .open {
-    position: fixed; inset-block-end: max(1.5rem, env(safe-area-inset-bottom)); inset-inline-end: 1.5rem; z-index: 2147483000;
-    min-block-size: 3rem; padding: 0 1.25rem; border: 0; border-radius: 1.5rem; cursor: pointer;
-    background: var(--agent-chat-accent, #0d6b61); color: var(--agent-chat-accent-text, #fff); font: 500 1rem/1.25 system-ui, sans-serif;
+    position: fixed; inset-block-end: max(24px, env(safe-area-inset-bottom)); inset-inline-end: 24px; z-index: 2147483000;
+    min-block-size: 48px; padding: 0 20px; border: 0; border-radius: 24px; cursor: pointer;
+    background: var(--agent-chat-accent, #0d6b61); color: var(--agent-chat-accent-text, #fff); font: 500 16px/1.25 system-ui, sans-serif;
     box-shadow: 0 1px 2px rgb(20 22 24 / 12%), 0 8px 28px rgb(20 22 24 / 18%);
   }
-  .open[data-placement="left"] { inset-inline: 1.5rem auto; }
+  .open[data-placement="left"] { inset-inline: 24px auto; }
   .panel {
     position: fixed; inset-block: 0; inset-inline: auto 0; z-index: 2147483001; flex-direction: column;
     inline-size: min(var(--width, 400px), 100vw); block-size: 100dvh; max-inline-size: none; max-block-size: none;
-    margin: 0; padding: 0; border: 0; border-inline-start: 1px solid rgb(128 128 128 / 35%); overflow: hidden;
-    background: Canvas; color: CanvasText; font: 1rem/1.25 system-ui, sans-serif; box-shadow: 0 8px 28px rgb(20 22 24 / 18%);
+    margin: 0; padding: 0; border: 0; border-inline-start: 1px solid light-dark(#e1e1db, #2d3237); overflow: hidden;
+    background: light-dark(#ffffff, #1a1d20); color: light-dark(#1d1f21, #e9eaeb); font: 16px/1.25 system-ui, sans-serif; box-shadow: 0 8px 28px rgb(20 22 24 / 18%);
   }
-  .panel[data-placement="left"] { inset-inline: 0 auto; border-inline: 0; border-inline-end: 1px solid rgb(128 128 128 / 35%); }
+  .panel[data-placement="left"] { inset-inline: 0 auto; border-inline: 0; border-inline-end: 1px solid light-dark(#e1e1db, #2d3237); }
   .panel:popover-open { display: flex; }
   .panel[data-theme="light"] { color-scheme: light; }
   .panel[data-theme="dark"] { color-scheme: dark; }
   .panel:not([data-theme]) { color-scheme: light dark; }
-  .head { display: flex; align-items: center; justify-content: space-between; flex: none; min-block-size: 3.25rem; padding-inline: 1rem 0.5rem; }
-  .head button { inline-size: 2.5rem; block-size: 2.5rem; border: 0; border-radius: 0.375rem; background: none; color: inherit; font-size: 1.25rem; cursor: pointer; }
+  .head { display: flex; align-items: center; justify-content: space-between; flex: none; min-block-size: 52px; padding-inline: 16px 8px; border-block-end: 1px solid light-dark(#e1e1db, #2d3237); }
+  .head button { inline-size: 40px; block-size: 40px; border: 0; border-radius: 6px; background: none; color: inherit; font-size: 20px; cursor: pointer; }
   .room { flex: 1; min-block-size: 0; block-size: 100%; }
   button:focus-visible { outline: 2px solid var(--agent-chat-accent, #0d6b61); outline-offset: 2px; }
   .head button:focus-visible { outline-color: currentColor; }

@@ -15,6 +15,9 @@ use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{self, HtmlElement};
 use wire::page::Drawer;
 
+/// A speech bubble: only this button shows one.
+const BUBBLE: &str = "M4 3.5h12A1.5 1.5 0 0 1 17.5 5v7a1.5 1.5 0 0 1-1.5 1.5h-6l-4 3.5v-3.5H4A1.5 1.5 0 0 1 2.5 12V5A1.5 1.5 0 0 1 4 3.5z";
+
 /// The width that the style sheet gives, in pixels.
 const USUAL_WIDTH: u32 = 400;
 
@@ -74,7 +77,9 @@ pub(super) fn drawer(place: Place) -> Erased {
             popovertarget=controls
             aria-haspopup="dialog"
         >
-            <Icon of=Shape::Conversations />
+            <svg class="cw-icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
+                <path d=BUBBLE />
+            </svg>
             <span dir="auto">{title.clone()}</span>
         </button>
         <section
