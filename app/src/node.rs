@@ -19,11 +19,23 @@ const VOID: [&str; 6] = ["br", "hr", "img", "input", "link", "meta"];
 
 /// Where the elements of a drawing live; elsewhere the browser does not know them.
 const SVG: &str = "http://www.w3.org/2000/svg";
+/// The same for formulas.
+const MATHML: &str = "http://www.w3.org/1998/Math/MathML";
 
 /// A text or an element.
 pub(crate) enum Node {
     Text(String),
     Element { tag: &'static str, attributes: Attributes, children: Vec<Node> },
+}
+
+/// Where an element lives.
+fn namespace(tag: &str) -> Option<&'static str> {
+    match tag {
+        "svg" | "path" => Some(SVG),
+        "main" | "meta" => None,
+        // Nothing else here begins like the elements of formulas.
+        tag => tag.starts_with('m').then_some(MATHML),
+    }
 }
 
 /// Names and values.
@@ -110,7 +122,7 @@ impl Render for Node {
         match self {
             Self::Text(text) => NodeState::Text(Render::build(text)),
             Self::Element { tag, attributes, children } => {
-                let element = Rndr::create_element(tag, matches!(tag, "svg" | "path").then_some(SVG));
+                let element = Rndr::create_element(tag, namespace(tag));
                 for (name, value) in &attributes {
                     Rndr::set_attribute(&element, name, value);
                 }

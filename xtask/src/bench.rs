@@ -1,5 +1,6 @@
 //! `cargo xtask bench`
 
+use crate::browser;
 use crate::build::{self, Profile};
 use crate::cargo::cargo;
 use crate::step::step;
@@ -11,4 +12,11 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;
     step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
     step("measure", || Ok(cmd!(shell, "target/release/bench target/release/chatwright").run()?))
+}
+
+/// Measures the page of the release build in the browser.
+pub(crate) fn page(shell: &Shell) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    let _binary = shell.push_env("CHATWRIGHT_BINARY", shell.current_dir().join("target/release/chatwright"));
+    browser::bench(shell)
 }

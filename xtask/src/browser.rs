@@ -24,6 +24,12 @@ pub(crate) fn screenshots(shell: &Shell) -> Result<()> {
     step("take the pictures", || playwright(shell, "screenshots.config.ts"))
 }
 
+/// Measures what a page costs.
+pub(crate) fn bench(shell: &Shell) -> Result<()> {
+    tools::npm_packages(shell)?;
+    step("measure the page", || playwright(shell, "bench.config.ts"))
+}
+
 fn playwright(shell: &Shell, config: &str) -> Result<()> {
     let _browser = shell.push_env("CHROMIUM", tools::chromium(shell)?);
     let _folder = shell.push_dir("end2end");

@@ -50,7 +50,11 @@ enum Command {
     /// Run every check and test, the browser's too.
     Test,
     /// Measure what a turn costs, against the floor of this machine.
-    Bench,
+    Bench {
+        /// What the page costs in the browser, instead.
+        #[arg(long)]
+        ui: bool,
+    },
     /// Take the pictures of the README and of every state of the demo.
     Screenshots,
 }
@@ -76,7 +80,8 @@ fn run(command: Command) -> Result<()> {
         Command::Serve { arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::rust_page(&shell, &arguments),
         Command::Test => test::run(&shell),
-        Command::Bench => bench::run(&shell),
+        Command::Bench { ui: false } => bench::run(&shell),
+        Command::Bench { ui: true } => bench::page(&shell),
         Command::Screenshots => browser::screenshots(&shell),
     }
 }

@@ -6,9 +6,18 @@ use super::reasoning::Reasoning;
 use super::session::Session;
 use super::tool_card::ToolCard;
 use crate::erase::{Erase, Erased, dynamic, text};
-use crate::markdown::DocumentView;
+use crate::markdown::{DocumentView, Extras};
 use leptos::prelude::*;
 use wire::{Role, UiPart};
+
+/// What is done for the texts of this chat beyond Markdown.
+pub(super) fn extras() -> Extras {
+    expect_context::<Session>().display(|display| Extras {
+        colours: display.code_highlighter,
+        diagrams: display.render_mermaid,
+        math: display.render_latex,
+    })
+}
 
 /// The part's view. What the user wrote is shown as it was typed, what the agent wrote is Markdown.
 pub(super) fn part_view(part: PartState, role: Role) -> Erased {
@@ -21,7 +30,7 @@ pub(super) fn part_view(part: PartState, role: Role) -> Erased {
         PartKind::Text(document) if !session.display(|display| display.markdown_rendering) => {
             view! { <p class="cw-plain" dir="auto">{text(move || document.read())}</p> }.erase()
         }
-        PartKind::Text(document) => view! { <DocumentView document /> }.erase(),
+        PartKind::Text(document) => view! { <DocumentView document extras=extras() /> }.erase(),
         PartKind::Reasoning { .. } if !session.display(|display| display.show_reasoning) => ().erase(),
         PartKind::Reasoning { document, open } => view! { <Reasoning document open /> }.erase(),
         PartKind::Tool(tool) => view! { <ToolCard tool /> }.erase(),

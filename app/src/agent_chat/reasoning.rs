@@ -1,6 +1,7 @@
 //! What the model thought, folded away.
 
 use super::message_state::{MessageState, PartKind, PartState};
+use super::part::extras;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView};
@@ -16,7 +17,7 @@ pub(super) fn Reasoning(
     open: ArcRwSignal<bool>,
 ) -> impl IntoView {
     let is_open = Memo::new(move |_| open.get());
-    folded(is_open, view! { <DocumentView document /> }.erase())
+    folded(is_open, view! { <DocumentView document extras=extras() /> }.erase())
 }
 
 /// All that was thought for an answer, in one place. Nothing while there is none.
@@ -39,7 +40,7 @@ pub(super) fn all_reasoning(message: &MessageState) -> Erased {
         let thoughts = thoughts.clone();
         let item = |(number, document, _): (usize, Document, ArcRwSignal<bool>)| Item {
             key: Key::Number(number),
-            view: Box::new(|| view! { <DocumentView document /> }.erase()),
+            view: Box::new(|| view! { <DocumentView document extras=extras() /> }.erase()),
         };
         is_there.get().then(|| folded(is_open, each(move || thoughts().into_iter().map(item).collect())))
     })

@@ -11,7 +11,7 @@ use super::value::value_nodes;
 use super::words::{Standing, first_argument, is_expired, short, tool_name, tool_state};
 use crate::erase::{Erase, handler, list, optional};
 use crate::icons::Shape;
-use crate::markdown::copy_on_click;
+use crate::markdown::on_click;
 use crate::node::{Node, drawn, element};
 use crate::reactive::{ArcRwSignal, Memo};
 use leptos::prelude::*;
@@ -77,7 +77,7 @@ fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
     let session = expect_context::<Session>();
     let results = tool.with_untracked(|tool| session.display(|display| display.results_of(&tool.tool_name)));
     view! {
-        <div class="cw-call" on:click=handler(copy_on_click)>
+        <div class="cw-call" on:click=handler(on_click)>
             {drawn(move || vec![tool.with(|tool| card(tool, results).node())])}
         </div>
     }

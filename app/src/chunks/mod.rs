@@ -95,6 +95,7 @@ fn all() -> [&'static half::Piece; 7] {
         &crate::agent_chat::CONVERSATION.piece,
         &crate::agent_chat::FRAMES.piece,
         &crate::markdown::MARKDOWN.piece,
+        &crate::markdown::MATH.piece,
         &crate::blocks::INPUTS.piece,
         &crate::blocks::BLOCKS.piece,
         &crate::actions::ACTIONS.piece,

@@ -27,20 +27,33 @@ pub(super) struct Source {
     pub(super) open: bool,
 }
 
-/// The link references that are defined so far. A block that names one is rendered again when it is defined later.
+/// What is defined so far: link references, and footnotes, whose labels begin with `^`. A block that names one is rendered again when it
+/// is defined later.
 #[derive(Clone)]
-pub(super) struct References(ArcRwSignal<Vec<Reference>>);
+pub(super) struct References {
+    all: ArcRwSignal<Vec<Reference>>,
+    /// More may come.
+    growing: ArcRwSignal<bool>,
+}
 
 impl References {
-    /// Of a text that is read as a whole: it defines its references itself.
+    /// Of a text that is rendered as a whole: it defines its references itself.
     pub(super) fn none() -> Self {
-        Self(ArcRwSignal::new(Vec::new()))
+        Self { all: ArcRwSignal::new(Vec::new()), growing: ArcRwSignal::new(false) }
+    }
+
+    /// Whether there is a footnote of this label. While more may come it is taken for granted where the label is a number: notes stand at
+    /// the end. Tracked.
+    pub(super) fn has_note(&self, label: &str) -> bool {
+        let is_known = |all: &Vec<Reference>| all.iter().any(|known| known.label.strip_prefix('^') == Some(label));
+        self.all.with(is_known) || (label.bytes().all(|digit| digit.is_ascii_digit()) && self.growing.get())
     }
 
     /// Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
-        self.0.with(|all| all.iter().find(|reference| reference.label == label).map(|reference| reference.url.clone()))
+        self.all
+            .with(|all| all.iter().find(|reference| reference.label == label).map(|reference| reference.url.clone()))
     }
 }
 
@@ -59,7 +72,7 @@ impl Document {
         let document = Self {
             splitter: ArcStoredValue::new(Splitter::default()),
             blocks: ArcRwSignal::new(Vec::new()),
-            references: References(ArcRwSignal::new(Vec::new())),
+            references: References::none(),
         };
         document.grow(text, complete);
         document
@@ -72,7 +85,10 @@ impl Document {
             return;
         };
         if !references.is_empty() {
-            self.references.0.update(|all| all.extend(references));
+            self.references.all.update(|all| all.extend(references));
+        }
+        if self.references.growing.get_untracked() == complete {
+            self.references.growing.set(!complete);
         }
         let known = self.blocks.with_untracked(Vec::len);
         let length = first + blocks.len();
@@ -131,8 +147,8 @@ impl Document {
     /// Takes another text. Blocks that are the same as before are left alone.
     pub fn replace(&self, text: &str, complete: bool) {
         self.splitter.set_value(Splitter::default());
-        if self.references.0.with_untracked(|all| !all.is_empty()) {
-            self.references.0.set(Vec::new());
+        if self.references.all.with_untracked(|all| !all.is_empty()) {
+            self.references.all.set(Vec::new());
         }
         self.grow(text, complete);
     }

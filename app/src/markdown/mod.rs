@@ -1,4 +1,4 @@
-//! Markdown (CommonMark with GFM tables, strikethrough and task lists) as a view, while it is being written too.
+//! Markdown (CommonMark with GFM tables, strikethrough, task lists and footnotes, and formulas) as a view, while it is being written too.
 //!
 //! A text is cut into its top-level blocks ([`split`]). A block that is followed by another one is closed: its source never
 //! changes again, so its view is never touched again. Only the last block is parsed anew when text arrives, and
@@ -7,17 +7,24 @@
 //! Nothing that a model writes reaches the page as HTML: raw HTML is text, links have an allow-listed scheme, and images of
 //! other hosts are links to them, so that a reply cannot make the browser send anything anywhere.
 
+mod click;
 mod code;
 mod document;
+mod footnote;
 mod link;
+mod mask;
+mod math;
+mod mathml;
 mod render;
 mod split;
 mod tail;
 pub mod view;
 
-pub(crate) use code::copy_on_click;
+pub(crate) use click::on_click;
 pub use document::Document;
 pub(crate) use link::{allowed, host, is_embedded_image};
+#[cfg(not(feature = "ssr"))]
+pub(crate) use math::MATH;
 pub(crate) use view::markdown_node;
 pub use view::{DocumentView, Markdown};
 
@@ -25,6 +32,23 @@ use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
 use leptos::prelude::*;
 use wasm_split_helpers::wasm_split;
+
+/// What is done for a text beyond Markdown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extras {
+    /// Code blocks are coloured.
+    pub colours: bool,
+    /// Code blocks in the language `mermaid` are drawn.
+    pub diagrams: bool,
+    /// Formulas in TeX are drawn.
+    pub math: bool,
+}
+
+impl Default for Extras {
+    fn default() -> Self {
+        Self { colours: true, diagrams: true, math: false }
+    }
+}
 
 /// The block of a config.
 pub(crate) static MARKDOWN: Chunk<Functions> = Chunk::new("markdown", load);

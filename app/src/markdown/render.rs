@@ -1,25 +1,50 @@
 //! The parser's events as nodes of the document.
 
+use super::Extras;
 use super::code::code_block;
 use super::document::{Lookup, References};
-use super::link::{self, Piece};
+use super::footnote;
+use super::link;
+use super::mask::{self, Formula, Masked, mask, unmask};
+use super::math;
 use super::split::OPTIONS;
+use super::tail::presentable;
 use crate::node::{Node, element};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
+use std::borrow::Cow;
 
 /// Elements deeper than this are shown without their element, so that a text of a thousand `>` cannot exhaust the stack.
 const MAX_DEPTH: usize = 32;
 
-/// The nodes of one or more blocks.
-pub(super) fn render(source: &str, references: &References) -> Vec<Node> {
-    let mut renderer = Renderer::default();
-    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(Lookup(Some(references)))) {
-        renderer.event(event);
+/// The nodes of one or more blocks; `open` says that more may come.
+pub(super) fn render(source: &str, references: &References, extras: Extras, open: bool) -> Vec<Node> {
+    let Masked { text, formulas, open: begun } = if extras.math { mask(source) } else { Masked::plain(source) };
+    let shown = match open {
+        true => presentable(&text[..begun.unwrap_or(text.len())]),
+        false => Cow::Borrowed(&*text),
+    };
+    // The parser takes for a footnote only what it has the note for, which stands in another block.
+    let notes = notes_before(&shown, references);
+    let text = format!("{notes}{shown}");
+    let mut renderer = Renderer::new(&formulas, extras, open);
+    let events = Parser::new_with_broken_link_callback(&text, OPTIONS, Some(Lookup(Some(references))));
+    for (event, range) in events.into_offset_iter() {
+        if range.start >= notes.len() {
+            renderer.event(event);
+        }
     }
-    renderer.top.finish(true)
+    renderer.top.finish(true, &formulas)
 }
 
-#[derive(Default)]
+/// Notes for the numbers in a text. A block that is indented would become a part of them.
+fn notes_before(text: &str, references: &References) -> String {
+    if !text.contains("[^") || text.starts_with([' ', '\t']) {
+        return String::new();
+    }
+    let is_elsewhere = |label: &&str| !text.contains(&format!("[^{label}]:")) && references.has_note(label);
+    footnote::labels(text).into_iter().filter(is_elsewhere).map(|label| format!("[^{label}]: -\n\n")).collect()
+}
+
 struct Renderer<'a> {
     /// The elements that are open, outermost first, each with what stands around it.
     open: Vec<(Tag<'a>, Content)>,
@@ -29,6 +54,9 @@ struct Renderer<'a> {
     columns: Vec<Alignment>,
     column: usize,
     in_head: bool,
+    formulas: &'a [Formula<'a>],
+    extras: Extras,
+    may_grow: bool,
 }
 
 /// What stands in an element.
@@ -40,35 +68,60 @@ struct Content {
 }
 
 impl Content {
-    fn flush(&mut self, link_bare_urls: bool) {
+    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>]) {
         if self.text.is_empty() {
             return;
         }
         let text = std::mem::take(&mut self.text);
-        if !link_bare_urls || !text.contains("http") {
-            self.children.push(Node::Text(text));
-            return;
+        for piece in mask::pieces(&text, formulas) {
+            match piece {
+                mask::Piece::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
+                mask::Piece::Text(text) => self.children.push(Node::Text(text.to_owned())),
+                mask::Piece::Formula(formula) => {
+                    self.children.push(math::node(formula.source, formula.tex, formula.display));
+                }
+            }
         }
-        let pieces = link::bare_urls(&text);
-        self.children.extend(pieces.into_iter().map(|piece| match piece {
-            Piece::Text(text) => Node::Text(text.to_owned()),
-            Piece::Url(url) => anchor(url, vec![Node::Text(url.to_owned())]),
+    }
+
+    fn link(&mut self, text: &str) {
+        self.children.extend(link::bare_urls(text).into_iter().map(|piece| match piece {
+            link::Piece::Text(text) => Node::Text(text.to_owned()),
+            link::Piece::Url(url) => anchor(url, vec![Node::Text(url.to_owned())]),
         }));
     }
 
-    fn finish(mut self, link_bare_urls: bool) -> Vec<Node> {
-        self.flush(link_bare_urls);
+    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>]) -> Vec<Node> {
+        self.flush(link_bare_urls, formulas);
         self.children
     }
 }
 
 impl<'a> Renderer<'a> {
+    fn new(formulas: &'a [Formula<'a>], extras: Extras, may_grow: bool) -> Self {
+        Self {
+            open: Vec::new(),
+            top: Content::default(),
+            skipped: 0,
+            columns: Vec::new(),
+            column: 0,
+            in_head: false,
+            formulas,
+            extras,
+            may_grow,
+        }
+    }
+
     fn event(&mut self, event: Event<'a>) {
         match event {
             Event::Start(tag) => self.start(tag),
             Event::End(_) => self.end(),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.top.text.push_str(&text),
-            Event::Code(code) if self.skipped == 0 => self.push(element("code").with("dir", "ltr").text(code)),
+            Event::Code(code) if self.skipped == 0 => {
+                let code = unmask(&code, self.formulas).into_owned();
+                self.push(element("code").with("dir", "ltr").text(code));
+            }
+            Event::FootnoteReference(label) if self.skipped == 0 => self.push(footnote::reference(&label)),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
                 self.top.text.push_str(&text);
             }
@@ -126,16 +179,18 @@ impl<'a> Renderer<'a> {
         let takes_text = |tag: &Tag<'_>| matches!(tag, Tag::CodeBlock(_) | Tag::Image { .. });
         if !self.open.last().is_some_and(|(tag, _)| takes_text(tag)) {
             let in_link = self.open.iter().any(|(tag, _)| matches!(tag, Tag::Link { .. }));
-            self.top.flush(!in_link);
+            self.top.flush(!in_link, self.formulas);
         }
     }
 
     fn element(&mut self, tag: Tag<'a>, content: Content) -> Node {
         let Content { children, text } = content;
+        let written = |text: &str| unmask(text, self.formulas).into_owned();
         match tag {
-            Tag::CodeBlock(kind) => code_block(language(&kind), text),
-            Tag::Image { dest_url, .. } => image(&dest_url, text),
-            Tag::Link { dest_url, .. } => anchor(&dest_url, children),
+            Tag::CodeBlock(kind) => code_block(language(&kind), written(&text), self.may_grow, self.extras),
+            Tag::Image { dest_url, .. } => image(&written(&dest_url), written(&text)),
+            Tag::Link { dest_url, .. } => anchor(&written(&dest_url), children),
+            Tag::FootnoteDefinition(label) => footnote::note(&label, children),
             Tag::Heading { level, .. } => heading(level, children),
             Tag::List(Some(1)) => element("ol").around(children),
             Tag::List(Some(first)) => element("ol").with("start", first.to_string()).around(children),

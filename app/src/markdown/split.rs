@@ -1,14 +1,17 @@
 //! Cuts a text that grows into its top-level blocks, parsing only what is not settled yet.
 
 use super::document::Lookup;
-use pulldown_cmark::{Event, Options, Parser};
+use super::mask::{Masked, mask, unmask};
+use pulldown_cmark::{Event, Options, Parser, Tag};
 use std::ops::Range;
 
 /// The dialect.
-pub(super) const OPTIONS: Options =
-    Options::ENABLE_TABLES.union(Options::ENABLE_STRIKETHROUGH).union(Options::ENABLE_TASKLISTS);
+pub(super) const OPTIONS: Options = Options::ENABLE_TABLES
+    .union(Options::ENABLE_STRIKETHROUGH)
+    .union(Options::ENABLE_TASKLISTS)
+    .union(Options::ENABLE_FOOTNOTES);
 
-/// A link reference definition: `[label]: url`.
+/// A link reference definition, `[label]: url`, or a footnote, `[^label]: …`, which has no address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reference {
     pub(super) label: String,
@@ -48,7 +51,8 @@ impl Splitter {
         let stable = if complete { text.len() } else { text.rfind('\n').map_or(0, |end| end + 1) };
         if complete || stable > self.scanned {
             self.scanned = stable;
-            references = self.scan(&text[self.closed_bytes..stable], complete, &mut cuts);
+            let masked = mask(&text[self.closed_bytes..stable]);
+            references = self.scan(&masked, complete, &mut cuts);
             self.closed_blocks += cuts.len() - 1;
             self.closed_bytes = cuts.last().copied().unwrap_or_default();
         }
@@ -58,21 +62,25 @@ impl Splitter {
         Step { first, blocks, references }
     }
 
-    /// Appends to `cuts` where a further block begins.
-    fn scan(&self, tail: &str, complete: bool, cuts: &mut Vec<usize>) -> Vec<Reference> {
+    /// Appends to `cuts` where a further block begins. A formula that has begun may go on with lines that look like other blocks.
+    fn scan(&self, masked: &Masked<'_>, complete: bool, cuts: &mut Vec<usize>) -> Vec<Reference> {
+        let begun = masked.open.filter(|_| !complete);
+        let tail = &masked.text[..begun.map_or(masked.text.len(), |at| line_start(&masked.text, at))];
         let events = Parser::new_with_broken_link_callback(tail, OPTIONS, Some(Lookup(None))).into_offset_iter();
         let definitions = events.reference_definitions().iter();
         let mut definitions: Vec<_> = definitions
             .map(|(label, link)| {
-                let reference = Reference { label: label.to_ascii_lowercase(), url: link.dest.to_string() };
-                (link.span.clone(), reference)
+                let url = unmask(&link.dest, &masked.formulas).into_owned();
+                (link.span.clone(), Reference { label: label.to_ascii_lowercase(), url })
             })
             .collect();
+        let starts = top_level(events, |label, at| {
+            definitions.push((at..at + 1, Reference { label: format!("^{label}"), url: String::new() }));
+        });
         definitions.sort_by_key(|(span, _)| span.start);
-        let starts = top_level(events).into_iter().map(|start| line_start(tail, start));
         // What stands before the first block belongs to it.
-        let starts = starts.skip(1).filter(|start| !after_definition(&tail[..*start]));
-        cuts.extend(starts.map(|start| self.closed_bytes + start));
+        let starts = starts.into_iter().map(|start| line_start(tail, start)).skip(1);
+        cuts.extend(starts.filter(|start| !after_definition(&tail[..*start])).map(|start| self.closed_bytes + start));
         cuts.dedup();
         let closed = cuts.last().copied().unwrap_or_default() - self.closed_bytes;
         let closed = definitions.into_iter().filter(|(span, _)| complete || span.end <= closed);
@@ -87,14 +95,20 @@ fn after_definition(before: &str) -> bool {
     lines.into_iter().any(|line| line.trim_start().starts_with('['))
 }
 
-/// Where the top-level blocks begin.
-fn top_level<'t>(events: impl Iterator<Item = (Event<'t>, Range<usize>)>) -> Vec<usize> {
+/// Where the top-level blocks begin; `note` is told of each footnote, and where it begins.
+fn top_level<'t>(
+    events: impl Iterator<Item = (Event<'t>, Range<usize>)>,
+    mut note: impl FnMut(&str, usize),
+) -> Vec<usize> {
     let mut depth = 0_usize;
     let mut starts = Vec::new();
     for (event, range) in events {
         if matches!(event, Event::End(_)) {
             depth -= 1;
             continue;
+        }
+        if let Event::Start(Tag::FootnoteDefinition(label)) = &event {
+            note(label, range.start);
         }
         if depth == 0 {
             starts.push(range.start);
@@ -113,7 +127,6 @@ fn line_start(text: &str, at: usize) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use pulldown_cmark::Tag;
 
     fn whole(text: &str) -> Vec<String> {
         Splitter::default().advance(text, true).blocks.into_iter().map(str::to_owned).collect()
@@ -171,25 +184,44 @@ mod tests {
         assert_eq!(closed, [Reference { label: "x".into(), url: "https://example.com/a".into() }]);
     }
 
+    #[test]
+    fn a_formula_is_one_piece() {
+        check("$$\na\n- b\n=\n$$\n\nend", &["$$\na\n- b\n=\n$$\n\n", "end"]);
+        check("so\n\\[\n- x\n\\]\nend", &["so\n\\[\n- x\n\\]\nend"]);
+        check("$$ and\n\n- b\n", &["$$ and\n\n", "- b\n"]);
+    }
+
+    #[test]
+    fn footnotes_are_known_when_they_are_closed() {
+        let mut splitter = Splitter::default();
+        let labels = |step: Step<'_>| step.references.into_iter().map(|reference| reference.label).collect::<Vec<_>>();
+        assert_eq!(labels(splitter.advance("a[^x]\n\n[^x]: one\n", false)), [] as [&str; 0]);
+        assert_eq!(labels(splitter.advance("a[^x]\n\n[^x]: one\n\n[^Y]: two\n\nend\n", false)), ["^x", "^Y"]);
+    }
+
     /// Lines that meet each other in ways which matter, and arbitrary ones.
     fn markdown() -> impl Strategy<Value = String> {
         let line = prop_oneof![
             8 => prop::sample::select(vec![
                 "", "", "text *em* `code`", "# head", "- a", "  - b", "1. one", "2", "2. two", "   para", "    code", "> q", ">",
                 "```", "~~~rust", "---", "===", "| a | b |", "|---|---|", "| 1 | 2 |", "<div>", "</div>", "<!--", "-->", "[x]: /u",
-                "[x]", "* * *", "*", "+", "\\", "\tt", "&amp;", "- [ ] t", "   ", "10) x", "[y]:", "/u 'title", "é 漢",
+                "[x]", "* * *", "*", "+", "\\", "\tt", "&amp;", "- [ ] t", "   ", "$x$ and \\(y", "\\)", "$$", "a\\[b", "\\]", "10) x", "[y]:", "/u 'title", "é 漢",
             ]).prop_map(str::to_owned),
             1 => "[ -~]{0,8}",
         ];
         prop::collection::vec(line, 0..14).prop_map(|lines| lines.join("\n"))
     }
 
-    /// What a parser makes of it. Where links lead is left out: references are resolved on the side, see [`Reference`].
+    /// What a parser makes of it, once formulas are hidden from it. Where links lead is left out: references are resolved on the side, see [`Reference`].
     fn events(text: &str) -> Vec<String> {
         let resolved = |_: pulldown_cmark::BrokenLink<'_>| Some(("/u".into(), "".into()));
-        let parser = Parser::new_with_broken_link_callback(text, OPTIONS, Some(resolved));
+        let Masked { text, formulas, .. } = mask(text);
+        let parser = Parser::new_with_broken_link_callback(&text, OPTIONS, Some(resolved));
         let shown = |event: Event<'_>| match event {
             Event::Start(Tag::Link { .. }) => "link".to_owned(),
+            Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
+                unmask(&text, &formulas).into_owned()
+            }
             event => format!("{event:?}"),
         };
         parser.map(shown).collect()

@@ -1,9 +1,9 @@
 //! The components that show Markdown.
 
-use super::code::copy_on_click;
+use super::Extras;
+use super::click::on_click;
 use super::document::{Block, Document, References};
 use super::render::render;
-use super::tail::presentable;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::node::{Node, drawn, element};
 use leptos::prelude::*;
@@ -32,15 +32,18 @@ pub fn Markdown(
 pub fn DocumentView(
     /// The document.
     document: Document,
+    /// What is done for it beyond Markdown.
+    #[prop(optional)]
+    extras: Extras,
 ) -> impl IntoView {
     let Document { blocks, references, .. } = document;
     let item = move |block: Block| {
         let references = references.clone();
-        Item { key: Key::Number(block.number), view: Box::new(move || block_view(block, references)) }
+        Item { key: Key::Number(block.number), view: Box::new(move || block_view(block, references, extras)) }
     };
     let blocks = each(move || blocks.get().into_iter().map(&item).collect());
     view! {
-        <div class="cw-markdown" dir="auto" on:click=handler(copy_on_click)>
+        <div class="cw-markdown" dir="auto" on:click=handler(on_click)>
             {blocks}
         </div>
     }
@@ -48,20 +51,12 @@ pub fn DocumentView(
 }
 
 /// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
-/// What is around it hears the clicks on its code blocks, see [`super::copy_on_click`].
+/// What is around it hears the clicks in it, see [`super::on_click`].
 pub(crate) fn markdown_node(text: &str, open: bool) -> Node {
-    let source = if open { presentable(text) } else { text.into() };
-    element("div").with("class", "cw-markdown").with("dir", "auto").around(render(&source, &References::none()))
+    let nodes = render(text, &References::none(), Extras::default(), open);
+    element("div").with("class", "cw-markdown").with("dir", "auto").around(nodes)
 }
 
-fn block_view(block: Block, references: References) -> Erased {
-    drawn(move || {
-        block.source.with(|source| {
-            if source.open {
-                render(&presentable(&source.text), &references)
-            } else {
-                render(&source.text, &references)
-            }
-        })
-    })
+fn block_view(block: Block, references: References, extras: Extras) -> Erased {
+    drawn(move || block.source.with(|source| render(&source.text, &references, extras, source.open)))
 }

@@ -7,6 +7,12 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use std::fmt::Write;
 
+/// The page in whose frame diagrams are drawn; see `public/assets/lazy/diagram.js`.
+const DRAWER: &str = "assets/lazy/mermaid/frame.html";
+/// It has no origin, wherever it is opened, and loads nothing but its own scripts: what it draws was written by a model.
+const DRAWER_POLICY: &str = "sandbox allow-scripts; default-src 'none'; script-src 'self'; style-src 'unsafe-inline'; \
+     img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
+
 /// `GET /pkg/{*file}`
 pub(crate) async fn package(State(state): State<AppState>, request: Request) -> Response {
     file(state.site, request.uri().path(), request.headers()).unwrap_or_else(|| StatusCode::NOT_FOUND.into_response())
@@ -43,6 +49,10 @@ fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, header
     }
     if let Ok(value) = HeaderValue::from_str(&etag) {
         own.insert(header::ETAG, value);
+    }
+    if path == DRAWER {
+        own.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(DRAWER_POLICY));
+        own.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("SAMEORIGIN"));
     }
     // Most names stay the same over versions, so the browser asks each time and mostly gets 304.
     let keep = if is_marked(path) { "public, max-age=31536000, immutable" } else { "no-cache" };

@@ -28,12 +28,18 @@ pub(crate) struct ActionsEntry {
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = [
-    "renderMermaid", "codeHighlighter", "renderLatex", "showThoughtChain", "sourcesDisplay", "editableMessages"
+    "showThoughtChain", "sourcesDisplay", "editableMessages"
 ]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MessageDisplayEntry {
     /// Answers are Markdown. On unless switched off: then they are shown as they were written.
     markdown_rendering: Option<bool>,
+    /// Code blocks in the language `mermaid` are drawn as diagrams. On unless switched off.
+    render_mermaid: Option<bool>,
+    /// Code blocks are coloured. On unless switched off.
+    code_highlighter: Option<bool>,
+    /// Formulas in TeX, between `$`, `$$`, `\(` and `\)` or `\[` and `\]`, are drawn. Off unless switched on.
+    render_latex: Option<bool>,
     /// What the model thought. On unless switched off.
     show_reasoning: Option<bool>,
     /// Where that stands.

@@ -453,7 +453,7 @@ fn operators() {
 #[test]
 fn messages_of_a_chat() {
     assert_snapshot!(check(&page("      - { id: a, type: AgentChat, properties: { agentId: helper, actions: { like: true, copy: maybe } } }
-      - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, renderLatex: true } } }
+      - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: x } } }
       - { id: c, type: AgentChat, properties: { agentId: helper, messageDisplay: { thinkingMessageDelay: 10, reasoningDisplay: above } } }
       - { id: d, type: AgentChat, properties: { agentId: helper, messageDisplay: { toolResultDisplay: { search: all } } } }
       - { id: e, type: AgentChat, properties: { agentId: helper, roles: { agent: { name: A }, user: { shape: round } } } }
@@ -472,14 +472,14 @@ fn messages_of_a_chat() {
 
     chatwright.yaml:7:84: error: there is no key `showSource` here
        |
-     7 | … agentId: helper, messageDisplay: { showSource: true, renderLatex: true } } }
+     7 | … agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: x } } }
        |                                      ^^^^^^^^^^
        = help: did you mean `showSources`?
 
-    chatwright.yaml:7:102: error: `renderLatex` is not available in this version
+    chatwright.yaml:7:102: error: `sourcesDisplay` is not available in this version
        |
-     7 | …messageDisplay: { showSource: true, renderLatex: true } } }
-       |                                      ^^^^^^^^^^^
+     7 | …messageDisplay: { showSource: true, sourcesDisplay: x } } }
+       |                                      ^^^^^^^^^^^^^^
 
     chatwright.yaml:8:106: error: expected a number between 500 and 600000, found the number 10
        |

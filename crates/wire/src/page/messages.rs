@@ -57,6 +57,12 @@ impl MessageActions {
 pub struct MessageDisplay {
     /// Answers are Markdown, and not shown as they were written.
     pub markdown_rendering: bool,
+    /// Code blocks in the language `mermaid` are drawn as diagrams.
+    pub render_mermaid: bool,
+    /// Code blocks are coloured.
+    pub code_highlighter: bool,
+    /// Formulas in TeX are drawn.
+    pub render_latex: bool,
     /// What the model thought.
     pub show_reasoning: bool,
     /// All of that above the answer, instead of where it was thought.
@@ -91,6 +97,9 @@ impl Default for MessageDisplay {
     fn default() -> Self {
         Self {
             markdown_rendering: true,
+            render_mermaid: true,
+            code_highlighter: true,
+            render_latex: false,
             show_reasoning: true,
             reasoning_grouped: false,
             show_sources: false,
@@ -115,6 +124,9 @@ impl MessageDisplay {
         let (tool_results, tool_results_of) = own.get("toolResultDisplay").map(results).unwrap_or_default();
         Self {
             markdown_rendering: is_on(own, "markdownRendering", default.markdown_rendering),
+            render_mermaid: is_on(own, "renderMermaid", default.render_mermaid),
+            code_highlighter: is_on(own, "codeHighlighter", default.code_highlighter),
+            render_latex: is_on(own, "renderLatex", default.render_latex),
             show_reasoning: is_on(own, "showReasoning", default.show_reasoning),
             reasoning_grouped: text(own, "reasoningDisplay").as_deref() == Some("grouped"),
             show_sources: is_on(own, "showSources", default.show_sources),

@@ -1,0 +1,67 @@
+//! The clicks within a text: one handler for each container, so that what is in it needs none.
+
+use leptos::prelude::*;
+use leptos::web_sys::{self, Element};
+use std::time::Duration;
+use wasm_bindgen::JsCast;
+
+/// How long the button says that it has copied.
+const COPIED_FOR: Duration = Duration::from_millis(1600);
+
+/// The click handler of a Markdown container.
+pub(crate) fn on_click(event: leptos::ev::MouseEvent) {
+    let target = event.target().and_then(|target| target.dyn_into::<Element>().ok());
+    let Some(button) = target.and_then(|target| closest(&target, "button")) else { return };
+    let class = button.class_name();
+    let block = || closest(&button, ".cw-md-code");
+    match class.as_str() {
+        "cw-md-copy" => copy(&button, block()),
+        "cw-md-wrap" => toggle(&button, block(), "data-wrap"),
+        "cw-md-source" => toggle(&button, block(), "data-source"),
+        "cw-md-note-link" => go_to_note(&button, ".cw-md-note"),
+        "cw-md-note-back" => go_to_note(&button, ".cw-md-note-link"),
+        _ => {}
+    }
+}
+
+fn copy(button: &Element, block: Option<Element>) {
+    let code = block.and_then(|block| block.query_selector("code").ok().flatten());
+    let Some(text) = code.and_then(|code| code.text_content()) else { return };
+    if !crate::agent_chat::browser::copy(&text) {
+        return;
+    }
+    // Attributes of an element that exists: there is nothing to do when they cannot be set.
+    let _ = button.set_attribute("aria-label", "Copied");
+    let _ = button.set_attribute("data-copied", "");
+    let button = button.clone();
+    set_timeout(
+        move || {
+            let _ = button.set_attribute("aria-label", "Copy code");
+            let _ = button.remove_attribute("data-copied");
+        },
+        COPIED_FOR,
+    );
+}
+
+/// Gives a block a mark or takes it away, and says so at the button.
+fn toggle(button: &Element, block: Option<Element>, mark: &str) {
+    let Some(block) = block else { return };
+    let is_on = block.toggle_attribute(mark).unwrap_or_default();
+    let _ = button.set_attribute("aria-pressed", if is_on { "true" } else { "false" });
+}
+
+/// From a number in the text to its footnote, or back to the first such number.
+fn go_to_note(button: &Element, selector: &str) {
+    let label = button.get_attribute("data-note");
+    let text = closest(button, ".cw-markdown");
+    let Some(found) = text.and_then(|text| text.query_selector_all(selector).ok()) else { return };
+    let elements = (0..found.length()).filter_map(|at| found.item(at)?.dyn_into::<web_sys::HtmlElement>().ok());
+    // The focus brings it into view, and is where reading goes on.
+    if let Some(note) = elements.into_iter().find(|note| note.get_attribute("data-note") == label) {
+        let _ = note.focus();
+    }
+}
+
+fn closest(element: &Element, selector: &str) -> Option<Element> {
+    element.closest(selector).ok().flatten()
+}

@@ -1,0 +1,56 @@
+//! Footnotes, as GFM has them. Their numbers are the labels that the text gives them: a number that counts could change while the text
+//! is being written.
+
+use crate::node::{Node, element};
+
+/// Longer labels are text.
+const LONGEST: usize = 32;
+
+/// The labels of what looks like a reference, `[^label]`, each once.
+pub(super) fn labels(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    for (at, _) in text.match_indices("[^") {
+        let rest = &text[at + 2..];
+        let Some(label) = rest.find(']').map(|end| &rest[..end]) else { continue };
+        if is_label(label) && !found.contains(&label) {
+            found.push(label);
+        }
+    }
+    found
+}
+
+fn is_label(label: &str) -> bool {
+    let is_sign = |sign: char| sign.is_alphanumeric() || matches!(sign, '-' | '_');
+    !label.is_empty() && label.len() <= LONGEST && label.chars().all(is_sign)
+}
+
+/// The number in the text.
+pub(super) fn reference(label: &str) -> Node {
+    let link = element("button").with("type", "button").with("class", "cw-md-note-link").with("data-note", label);
+    element("sup").around(vec![link.with("aria-label", format!("Footnote {label}")).text(label)])
+}
+
+/// The note itself. It takes the focus of whoever comes from its number.
+pub(super) fn note(label: &str, content: Vec<Node>) -> Node {
+    let back = element("button").with("type", "button").with("class", "cw-md-note-back").with("data-note", label);
+    let back = back.with("aria-label", format!("Back to footnote {label} in the text")).text("↩");
+    let number = element("span").with("class", "cw-md-note-number").text(label);
+    let note = element("div").with("class", "cw-md-note").with("data-note", label).with("tabindex", "-1");
+    let note = note.with("role", "note").with("aria-label", format!("Footnote {label}"));
+    note.around(vec![number, element("div").around(content), back])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::labels;
+
+    #[test]
+    fn labels_are_found_once_each() {
+        fn check(text: &str, expected: &[&str]) {
+            assert_eq!(labels(text), expected, "{text}");
+        }
+        check("a[^1] b[^note-2] c[^1]", &["1", "note-2"]);
+        check("[^] [^a b] [^", &[]);
+        check("[^é]: x [^[^2]]", &["é", "2"]);
+    }
+}

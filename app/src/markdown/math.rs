@@ -1,0 +1,134 @@
+//! Formulas in TeX as MathML, which browsers draw and screen readers read. The code for it is a chunk of its own: few conversations
+//! have formulas.
+
+use super::mathml;
+use crate::chunks::{Chunk, Loading, Missing};
+use crate::node::{Node, element};
+use pulldown_latex::config::{DisplayMode, RenderConfig};
+use pulldown_latex::{Parser, Storage, push_mathml};
+use wasm_split_helpers::wasm_split;
+
+/// What formulas need.
+pub(crate) static MATH: Chunk<Functions> = Chunk::new("math", load);
+
+/// What the chunk can do.
+pub(crate) struct Functions {
+    /// A formula, as a node; none when it cannot be read. `true`: it stands by itself.
+    node: fn(&str, bool) -> Option<Node>,
+}
+
+fn load() -> Loading {
+    Box::pin(async { MATH.fill(functions().await?) })
+}
+
+#[wasm_split(math, fallible)]
+fn functions() -> Result<Functions, Missing> {
+    Ok(Functions { node: formula })
+}
+
+/// A longer formula is shown as it was written, in bytes.
+const LONGEST: usize = 4_000;
+/// So deep may groups be within each other.
+const DEEPEST: usize = 24;
+/// What makes a command of commands: a few of them could become a text without end.
+const DEFINITIONS: [&str; 4] = ["\\def", "\\let", "\\newcommand", "\\renewcommand"];
+
+/// A formula. While its chunk is on the way, and when it cannot be read, as it was written.
+pub(super) fn node(source: &str, tex: &str, display: bool) -> Node {
+    let drawn = MATH.get().and_then(|math| (math.node)(tex, display));
+    let written = || element("code").with("class", "cw-md-tex").with("dir", "ltr").text(source);
+    let formula = drawn.unwrap_or_else(written);
+    match display {
+        true => element("span").with("class", "cw-md-formula").with("tabindex", "0").around(vec![formula]),
+        false => formula,
+    }
+}
+
+fn formula(tex: &str, display: bool) -> Option<Node> {
+    if tex.trim().is_empty()
+        || tex.len() > LONGEST
+        || depth(tex) > DEEPEST
+        || DEFINITIONS.iter().any(|name| tex.contains(name))
+    {
+        return None;
+    }
+    let storage = Storage::new();
+    let events = Parser::new(tex, &storage).collect::<Result<Vec<_>, _>>().ok()?;
+    let display_mode = if display { DisplayMode::Block } else { DisplayMode::Inline };
+    let mut markup = String::new();
+    let events = events.into_iter().map(Ok::<_, std::fmt::Error>);
+    push_mathml(&mut markup, events, RenderConfig { display_mode, xml: true, ..RenderConfig::default() }).ok()?;
+    mathml::read(&markup)
+}
+
+/// How deep groups are within each other at most.
+fn depth(tex: &str) -> usize {
+    let (mut deepest, mut now) = (0_usize, 0_usize);
+    for (at, sign) in tex.char_indices() {
+        match sign {
+            '{' => now += 1,
+            '}' => now = now.saturating_sub(1),
+            '\\' if is_command(&tex[at..], &["\\begin", "\\left"]) => now += 1,
+            '\\' if is_command(&tex[at..], &["\\end", "\\right"]) => now = now.saturating_sub(1),
+            _ => {}
+        }
+        deepest = deepest.max(now);
+    }
+    deepest
+}
+
+fn is_command(tex: &str, names: &[&str]) -> bool {
+    let rest = names.iter().find_map(|name| tex.strip_prefix(name));
+    rest.is_some_and(|rest| !rest.starts_with(char::is_alphabetic))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leptos::prelude::RenderHtml;
+
+    fn html(tex: &str, display: bool) -> String {
+        formula(tex, display).map_or_else(|| "as written".to_owned(), RenderHtml::to_html)
+    }
+
+    fn check(tex: &str, expected: &str) {
+        assert_eq!(html(tex, false), expected, "{tex}");
+    }
+
+    #[test]
+    fn formulas_become_mathml() {
+        check("x^2", r#"<math display="inline"><msup><mi>x</mi><mn>2</mn></msup></math>"#);
+        check(
+            r"\frac{a}{b} < \sqrt{2}",
+            r#"<math display="inline"><mfrac><mrow><mi>a</mi></mrow><mrow><mi>b</mi></mrow></mfrac><mo>&lt;</mo><msqrt><mrow><mn>2</mn></mrow></msqrt></math>"#,
+        );
+        let row = |a: u8, b: u8| format!("<mtr><mtd><mn>{a}</mn></mtd><mtd><mn>{b}</mn></mtd></mtr>");
+        let table = format!(r#"<mtable class="menv-arraylike">{}{}</mtable>"#, row(1, 2), row(3, 4));
+        let bracket = |sign: char| format!(r#"<mo stretchy="true">{sign}</mo>"#);
+        check(
+            r"\begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix}",
+            &format!(r#"<math display="inline"><mrow>{}{table}{}</mrow></math>"#, bracket('('), bracket(')')),
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_read_stays_as_it_was_written() {
+        for tex in [
+            r"\nonsense{x}",
+            r"\frac{a",
+            r"\def\a{\b\b}\a",
+            &"{".repeat(40),
+            &r"\left(".repeat(40),
+            &"x".repeat(5_000),
+            "",
+        ] {
+            assert_eq!(html(tex, false), "as written", "{tex}");
+        }
+    }
+
+    #[test]
+    fn nothing_but_mathml_comes_out() {
+        let all = html(r"\text{<img src=x onerror=alert(1)>} \href{javascript:alert(1)}{x} \color{red} x", false);
+        assert!(!all.contains("<img") && !all.contains("href=") && !all.contains("style="), "{all}");
+    }
+}

@@ -1,0 +1,165 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { Provider } from "../fixtures/provider.ts";
+import { Server } from "../fixtures/server.ts";
+import { alive } from "../fixtures/test.ts";
+import { import_ } from "./history.ts";
+import { Meter, PROFILE } from "./meter.ts";
+
+/** Markdown as models write it, told in pieces of this many characters. */
+const TEXT = `### How it is measured
+
+Each stream is *checked* to its end, with [links](https://example.org), **bold** words and \`code\` in it.
+
+1. first
+2. second, which is longer
+
+\`\`\`rust
+let answer = 42;
+\`\`\`
+
+| key | value |
+|-----|-------|
+| one | 1     |
+
+`;
+const PIECE = 16;
+const PAUSE_MS = 5;
+/** Deltas of a reply, and messages before it. */
+const REPLIES = [
+  [1_000, 0],
+  [1_000, 500],
+  [3_000, 500],
+] as const;
+const LONG = 2_000;
+const TIMES = 5;
+const KEYS = 60;
+
+const config = (url: string) => `
+connections: [{ id: upstream, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
+agents: [{ id: bench, type: Agent, connectionId: upstream, properties: { model: bench } }]
+limits: { bodyBytes: 16000000 }
+pages:
+  - id: bench
+    blocks: [{ id: list, type: AgentConversations }, { id: chat, type: AgentChat, properties: { agentId: bench } }]
+`;
+
+function deltas(count: number): string[] {
+  const text = TEXT.repeat(Math.ceil((count * PIECE) / TEXT.length));
+  return Array.from({ length: count }, (_, at) => text.slice(at * PIECE, (at + 1) * PIECE));
+}
+
+let server: Server;
+let provider: Provider;
+let folder: string;
+
+test.beforeAll(async () => {
+  provider = await Provider.start((_, text) => ({ pieces: deltas(Number(text) || 1), pauseMs: PAUSE_MS }));
+  folder = await mkdtemp(join(tmpdir(), "chatwright-bench-"));
+  await writeFile(join(folder, "chatwright.yaml"), config(provider.url));
+  server = await Server.start({ config: join(folder, "chatwright.yaml") });
+});
+
+test.afterAll(async () => {
+  await server.close();
+  provider.close();
+  await rm(folder, { recursive: true });
+});
+
+for (const [count, history] of REPLIES) {
+  test(`a reply of ${count} deltas into ${history} messages`, async ({ page }) => {
+    const id = history ? await import_(page.request, server.url, history) : undefined;
+    await page.goto(`${server.url}/bench${id ? `?conversation=${id}` : ""}`);
+    await alive(page);
+    const chat = new Chat(page);
+    const meter = await Meter.start(page, PROFILE ? `reply-${count}-${history}` : undefined);
+    await chat.composer.fill(String(count));
+    await chat.composer.press("Enter");
+    await expect(chat.stopButton).toBeVisible();
+    await expect(chat.stopButton).toHaveCount(0, { timeout: 240_000 });
+    const cost = await meter.stop();
+    const perDelta = ((cost.mainThreadS * 1000) / count).toFixed(2);
+    report(
+      `${count} deltas into ${history} messages: ${cost.mainThreadS.toFixed(2)} s on the main thread (${perDelta} ms a delta; script ` +
+        `${cost.scriptS.toFixed(2)} s, layout and style ${cost.layoutS.toFixed(2)} s), ${cost.longTasks} tasks over 50 ms (longest ` +
+        `${cost.longestMs} ms), slow frames ${cost.slowFrames.toFixed(1)} % of ${cost.frames}`,
+    );
+  });
+}
+
+test("opening a long conversation, and typing in it", async ({ page }) => {
+  const id = await import_(page.request, server.url, LONG);
+  await page.goto(`${server.url}/bench`);
+  await alive(page);
+  const chat = new Chat(page);
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  await list.getByRole("link", { name: `History of ${LONG}` }).first().waitFor();
+  const opened: number[] = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    const meter = await Meter.start(page, PROFILE && time === 1 ? "open" : undefined);
+    opened.push(await page.evaluate(opening, [id, `Answer ${LONG - 1}`] as const));
+    await meter.stop();
+    await page.getByRole("link", { name: "New conversation" }).first().click();
+    await expect(chat.answers).toHaveCount(0);
+  }
+  report(`opening a conversation of ${LONG} messages, from the click to the frame that shows its end: ${figures(opened)}`);
+
+  const loaded: number[] = [];
+  for (let time = 0; time < TIMES; time += 1) {
+    await page.goto(`${server.url}/bench?conversation=${id}`);
+    await chat.answers.last().waitFor();
+    loaded.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]!.startTime));
+    await alive(page);
+  }
+  report(`loading a page with it, to the first paint, which shows its end: ${figures(loaded)}`);
+
+  await page.evaluate(() => {
+    const slow: number[] = [];
+    Object.assign(window, { keys: slow });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries() as PerformanceEventTiming[]) {
+        if (entry.name === "keydown" || entry.name === "input") slow.push(entry.processingEnd - entry.startTime);
+      }
+    }).observe({ type: "event", durationThreshold: 16, buffered: false } as PerformanceObserverInit);
+    // From the key to the end of what is done for it, of every key.
+    addEventListener("keydown", (event) => {
+      const begun = event.timeStamp;
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => slow.push(performance.now() - begun);
+      channel.port2.postMessage(null);
+    }, { capture: true });
+  });
+  await chat.composer.pressSequentially("the quick brown fox jumps over the lazy dog and runs away from it".slice(0, KEYS), { delay: 30 });
+  await page.waitForTimeout(300);
+  const keys = await page.evaluate(() => (window as unknown as { keys: number[] }).keys);
+  report(`typing in it, from the key to the end of what is done for it: ${figures(keys)}`);
+});
+
+/** In the page: opens a conversation by its link; answers with the milliseconds until a frame shows the end. */
+function opening([id, end]: readonly [string, string]): Promise<number> {
+  const link = document.querySelector<HTMLElement>(`a[href*="${id}"]`)!;
+  const begun = performance.now();
+  link.click();
+  return new Promise((resolve) => {
+    const look = () => {
+      const last = [...document.querySelectorAll("article")].at(-1);
+      const log = document.querySelector(".cw-log");
+      const seen = last?.textContent?.includes(end) && log && last.getBoundingClientRect().top < log.getBoundingClientRect().bottom;
+      requestAnimationFrame(seen ? () => resolve(performance.now() - begun) : look);
+    };
+    requestAnimationFrame(look);
+  });
+}
+
+function figures(all: number[]): string {
+  const sorted = [...all].sort((a, b) => a - b);
+  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)]!.toFixed(0);
+  return `median ${at(0.5)} ms, slowest ${at(1)} ms of ${all.length}`;
+}
+
+function report(line: string): void {
+  process.stdout.write(`\n${line}\n`);
+}

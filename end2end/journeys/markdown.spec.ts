@@ -1,0 +1,131 @@
+import type { Page } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { TEXTS } from "../fixtures/texts.ts";
+import { expect, open } from "../fixtures/test.ts";
+import { writer } from "../fixtures/writer.ts";
+
+const test = writer(TEXTS);
+
+/** What is shown in a colour of code. */
+function coloured(page: Page, colour: string): Promise<string[]> {
+  return page.evaluate((colour) => {
+    const ranges = [...(CSS.highlights.get(`cw-code-${colour}`) ?? [])];
+    return ranges.map((range) => (range.startContainer as Text).data.slice(range.startOffset, range.endOffset));
+  }, colour);
+}
+
+test("code is coloured, wrapped and copied, and coloured again after a reload", async ({ page, context }) => {
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("code");
+  const answer = chat.answers.first();
+  const check = async () => {
+    await expect.poll(() => coloured(page, "comment")).toEqual(["/// Greets whoever is there.", "// often enough", "# keep it"]);
+    expect(await coloured(page, "number")).toContain("42");
+    expect(await coloured(page, "keyword")).toEqual(expect.arrayContaining(["fn", "let", "false"]));
+    expect(await coloured(page, "removed")).toEqual(["- let times = 41;"]);
+  };
+  await check();
+  // Only where a line is too long.
+  const wrap = answer.getByRole("button", { name: "Wrap" });
+  await expect(wrap).toHaveCount(1);
+  await wrap.click();
+  await expect(wrap).toHaveAttribute("aria-pressed", "true");
+  const pre = answer.locator("pre").first();
+  expect(await pre.evaluate((pre) => pre.scrollWidth <= pre.clientWidth)).toBe(true);
+  await answer.getByRole("button", { name: "Copy code" }).nth(1).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe("cargo run --release | tee out.txt # keep it\n");
+  await page.reload();
+  await check();
+  // What is out of the document is out of the colours.
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await expect(chat.answers).toHaveCount(0);
+  await expect.poll(() => coloured(page, "comment")).toEqual([]);
+});
+
+test("formulas are drawn, prices stay text, and so does what is no formula", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("formulas");
+  const answer = chat.answers.first();
+  const check = async () => {
+    await expect(answer.locator("math")).toHaveCount(5);
+    await expect(answer.locator("math").nth(1).locator("mfrac msqrt")).toHaveCount(1);
+    await expect(answer).toContainText("It costs $5 and $6, or between $5-$10.");
+    await expect(answer).toContainText("$\\nonsense{x}$");
+    await expect(answer).not.toContainText("\\begin");
+    expect(await answer.locator("mfrac").first().evaluate((element) => element.namespaceURI)).toContain("MathML");
+  };
+  await check();
+  // The code for them is loaded with the page that shows them.
+  await page.reload();
+  await expect(page.locator("meta[name=chunk][content=math]")).toHaveCount(1);
+  await check();
+});
+
+test("footnotes lead there and back", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("footnotes");
+  const answer = chat.answers.first();
+  await expect(answer).not.toContainText("[^");
+  await expect(answer.getByRole("note")).toHaveCount(2);
+  await answer.getByRole("button", { name: "Footnote everest", exact: true }).click();
+  const note = answer.getByRole("note", { name: "Footnote everest" });
+  await expect(note).toBeFocused();
+  await expect(note).toContainText("At about 340 hPa.");
+  await note.getByRole("button", { name: "Back to footnote everest in the text" }).click();
+  await expect(answer.getByRole("button", { name: "Footnote everest", exact: true })).toBeFocused();
+  await expect(answer.getByRole("checkbox", { name: "Done" })).toHaveCount(2);
+  await expect(answer.locator("ul ul > li, ol ol > li")).toHaveCount(4);
+});
+
+test("a diagram is drawn, its source is a click away, and what is none stays code", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("diagrams");
+  const answer = chat.answers.first();
+  const drawn = answer.getByRole("img", { name: /^Diagram: / });
+  await expect(drawn).toHaveCount(2, { timeout: 30_000 });
+  await expect(drawn.first()).toHaveAttribute("alt", /Order placed/);
+  expect(await drawn.first().evaluate((image: HTMLImageElement) => image.naturalWidth)).toBeGreaterThan(200);
+  await expect(answer.getByText("nowhere")).toBeVisible();
+  const source = answer.getByRole("button", { name: "Source" }).first();
+  await source.click();
+  await expect(source).toHaveAttribute("aria-pressed", "true");
+  await expect(answer.getByText("B -- yes --> C")).toBeVisible();
+  await expect(drawn).toHaveCount(1);
+  await source.click();
+  await expect(drawn).toHaveCount(2);
+});
+
+test("what a model writes into formulas and diagrams reaches no other host", async ({ page, console }) => {
+  // The drawer's policy says what it refuses.
+  console.expect(/Content Security Policy|sandboxed|ERR_BLOCKED|@import rules are not allowed/);
+  const elsewhere: string[] = [];
+  await page.context().route(/elsewhere\.test/, (route) => {
+    elsewhere.push(route.request().url());
+    return route.abort();
+  });
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("hostile");
+  const answer = chat.answers.first();
+  await expect(answer.getByRole("img", { name: /^Diagram: / }).or(answer.locator("[data-undrawn]"))).toHaveCount(2, { timeout: 30_000 });
+  await expect(answer.getByRole("link")).toHaveCount(0);
+  expect(elsewhere).toEqual([]);
+  expect(await page.evaluate(() => "hacked" in window)).toBe(false);
+  const frame = page.frames().find((frame) => frame.url().includes("mermaid"))!;
+  expect(await frame.evaluate(() => origin)).toBe("null");
+});
+
+test("a page can do without colours and diagrams", async ({ page }) => {
+  await open(page, "/plain");
+  const chat = new Chat(page);
+  await chat.ask("diagrams");
+  await expect(chat.answers.first().getByText("sequenceDiagram")).toBeVisible();
+  await expect(page.locator("script[src*='lazy/code.js']")).toHaveCount(0);
+  await chat.ask("formulas");
+  await expect(chat.answers.last()).toContainText("$ax^2 + bx + c = 0$");
+});
