@@ -18,6 +18,8 @@ pub struct ChatContext {
     pub changed: RwSignal<u64>,
     /// Whether a chat takes the whole page.
     pub(crate) fills_page: RwSignal<bool>,
+    /// The message that the reader is being led to.
+    pub wanted: RwSignal<Option<String>>,
     address: Address,
 }
 
@@ -25,7 +27,8 @@ impl ChatContext {
     /// Reads the address.
     pub fn new(address: Address) -> Self {
         let conversation = RwSignal::new(untrack(|| selected(&address.query())));
-        let context = Self { conversation, changed: RwSignal::new(0), fills_page: RwSignal::new(false), address };
+        let (changed, wanted) = (RwSignal::new(0), RwSignal::new(None));
+        let context = Self { conversation, changed, wanted, fills_page: RwSignal::new(false), address };
         effect(move || context.show(selected(&address.query())));
         context
     }

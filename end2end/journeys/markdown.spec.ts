@@ -6,6 +6,27 @@ import { writer } from "../fixtures/writer.ts";
 
 const test = writer(TEXTS);
 
+/** Makes a conversation of so many questions with answers, the last of which is made of `parts`; answers with its id. */
+async function conversation(origin: string, parts: object[], count = 1): Promise<string> {
+  const messages = Array.from({ length: 2 * count }, (_, at) => ({
+    ...(at ? { parentId: `m${at - 1}` } : {}),
+    createdAt: 1_700_000_000_000 + at,
+    message: {
+      id: `m${at}`,
+      role: at % 2 ? "assistant" : "user",
+      parts: at === 2 * count - 1 ? parts : [{ type: "text", text: at % 2 ? `Answer\n\n- ${at}` : `Question ${1 + at / 2}.` }],
+    },
+  }));
+  const about = { title: "History", pageId: "markdown", agentId: "writer", createdAt: 1_700_000_000_000 };
+  const file = { format: "chatwright.conversation.1", ...about, head: `m${2 * count - 1}`, messages };
+  const answer = await fetch(`${origin}/api/conversations`, {
+    method: "POST",
+    headers: { origin, "content-type": "application/json" },
+    body: JSON.stringify(file),
+  });
+  return ((await answer.json()) as { id: string }).id;
+}
+
 /** What is shown in a colour of code. */
 function coloured(page: Page, colour: string): Promise<string[]> {
   return page.evaluate((colour) => {
@@ -128,4 +149,54 @@ test("a page can do without colours and diagrams", async ({ page }) => {
   await expect(page.locator("script[src*='lazy/code.js']")).toHaveCount(0);
   await chat.ask("formulas");
   await expect(chat.answers.last()).toContainText("$ax^2 + bx + c = 0$");
+});
+
+test("sources have numbers in the text, which lead to them", async ({ page, server }) => {
+  const source = { sourceType: "url", id: "https://example.org/a", url: "https://example.org/a", title: "A page" };
+  const book = { sourceType: "document", id: "1", mediaType: "text/plain", title: "A book" };
+  const citations = [
+    { source, endIndex: 17, citedText: "water boils" },
+    { source: book, endIndex: 40 },
+  ];
+  const text = "Water boils at 71. On the mountain it is. Done.";
+  const id = await conversation(server.url, [{ type: "text", text, citations }]);
+  await open(page, `/markdown?conversation=${id}`);
+  const answer = new Chat(page).answers.first();
+  await expect(answer.getByText("2 sources")).toBeVisible();
+  const list = answer.getByRole("listitem");
+  await expect(list).toHaveCount(0);
+  await answer.getByRole("button", { name: "Source 2" }).click();
+  await expect(list).toHaveCount(2);
+  await expect(list.nth(1)).toBeFocused();
+  await expect(list.first()).toContainText("water boils");
+  await expect(list.first().getByRole("link", { name: /A page/ })).toHaveAttribute("href", "https://example.org/a");
+  // What is copied has no numbers in it.
+  await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+  await answer.hover();
+  await answer.getByRole("button", { name: "Copy", exact: true }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text);
+});
+
+test("of a long conversation the end is there at once, and the rest when the reader goes there", async ({ page, server }) => {
+  const id = await conversation(server.url, [{ type: "text", text: "the end" }], 120);
+  await open(page, `/markdown?conversation=${id}`);
+  const chat = new Chat(page);
+  const end = chat.log.getByText("the end");
+  await expect(end).toBeInViewport();
+  await expect(chat.log.getByText("Question 1.", { exact: true })).toHaveCount(0);
+  // By the mouse's wheel: what is seen stays where it is.
+  await chat.log.hover();
+  await expect(async () => {
+    await page.mouse.wheel(0, -700);
+    await expect(chat.log.getByText("Question 1.", { exact: true })).toBeInViewport({ timeout: 200 });
+  }).toPass({ timeout: 30_000 });
+  await expect(page.getByRole("button", { name: "Show earlier messages" })).toHaveCount(0);
+  // By a find of the search.
+  await page.reload();
+  await page.getByRole("searchbox", { name: "Search" }).fill("Question 7.");
+  await page.getByRole("link", { name: /Question 7\./ }).first().click();
+  await expect(chat.log.getByText("Question 7.", { exact: true })).toBeInViewport();
+  // By the keyboard.
+  await page.getByRole("button", { name: "Jump to the newest" }).click();
+  await expect(end).toBeInViewport();
 });

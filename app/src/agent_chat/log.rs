@@ -1,5 +1,6 @@
 //! The conversation's messages, in a container that follows its end while the reader is there.
 
+use super::earlier::Earlier;
 use super::message::Message;
 use super::message_menu::MessageMenu;
 use super::message_state::MessageState;
@@ -49,7 +50,8 @@ pub(super) fn Log() -> impl IntoView {
         key: Key::Text(message.id.clone()),
         view: Box::new(|| view! { <Message message /> }.erase()),
     };
-    let messages = each(move || session.messages.get().into_iter().map(item).collect());
+    let earlier = Earlier::new(session, scroller);
+    let messages = each(move || earlier.shown().into_iter().map(item).collect());
     let stop = move |event: KeyboardEvent| {
         if event.key() == "Escape" && untrack(|| session.is_busy()) {
             // What is around may close with it otherwise.
@@ -68,10 +70,14 @@ pub(super) fn Log() -> impl IntoView {
                 aria-label="Conversation"
                 aria-busy=attribute(move || Some(session.is_answering().to_string()))
                 tabindex="0"
-                on:scroll=handler(move |_| follow.scrolled())
+                on:scroll=handler(move |_| {
+                    follow.scrolled();
+                    earlier.scrolled();
+                })
                 on:keydown=handler(stop)
             >
                 <div class="cw-log-content" node_ref=content>
+                    {earlier.button()}
                     {messages}
                     <Thinking />
                     <Ending />

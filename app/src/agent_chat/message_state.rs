@@ -1,7 +1,8 @@
 //! A message on the screen: a signal for each part, so that a delta redraws the tail of one part and nothing else.
 
+use super::cited::{self, Cited};
 use crate::erase::Key;
-use crate::markdown::Document;
+use crate::markdown::{Document, without_marks};
 use crate::reactive::ArcRwSignal;
 use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
@@ -18,6 +19,8 @@ pub(super) struct MessageState {
     /// All messages that stand in its place, itself included, oldest first; empty when it is the only one.
     pub(super) versions: ArcRwSignal<Vec<String>>,
     pub(super) feedback: ArcRwSignal<Option<Feedback>>,
+    /// What it refers to.
+    pub(super) cited: ArcRwSignal<Vec<Cited>>,
 }
 
 /// A part of it.
@@ -55,9 +58,9 @@ enum How {
 }
 
 impl PartState {
-    fn new(number: usize, part: &UiPart) -> Self {
+    fn new(number: usize, part: &UiPart, cited: &[Cited]) -> Self {
         let kind = match part {
-            UiPart::Text(text) => PartKind::Text(Document::new(&text.text, !is_open(text.state))),
+            UiPart::Text(text) => PartKind::Text(Document::new(&cited::marked(text, cited), !is_open(text.state))),
             UiPart::Reasoning(text) => PartKind::Reasoning {
                 document: Document::new(&text.text, !is_open(text.state)),
                 open: ArcRwSignal::new(is_open(text.state)),
@@ -80,11 +83,11 @@ impl PartState {
     }
 
     /// Shows the part as it is now; false when it is of another kind.
-    fn show(&self, part: &UiPart, how: How) -> bool {
+    fn show(&self, part: &UiPart, how: How, cited: &[Cited]) -> bool {
         let open = |text: &wire::TextPart| how != How::Complete && is_open(text.state);
         let document = |document: &Document, text: &wire::TextPart| match how {
-            How::Grown => document.grow(&text.text, !open(text)),
-            How::Other | How::Complete => document.replace(&text.text, !open(text)),
+            How::Grown if text.citations.is_empty() => document.grow(&text.text, !open(text)),
+            How::Grown | How::Other | How::Complete => document.replace(&cited::marked(text, cited), !open(text)),
         };
         match (&self.kind, part) {
             (PartKind::Text(shown), UiPart::Text(text)) => document(shown, text),
@@ -106,7 +109,15 @@ impl PartState {
 
 impl MessageState {
     pub(super) fn new(message: &UiMessage) -> Self {
-        let parts = message.parts.iter().enumerate().map(|(number, part)| PartState::new(number, part)).collect();
+        let cited = cited::all_of(message);
+        let new = |(number, part): (usize, &UiPart)| match part {
+            // What the user wrote is shown as it is.
+            UiPart::Text(text) if message.role == Role::User => {
+                PartState { number, kind: PartKind::Text(Document::plain(&text.text)) }
+            }
+            part => PartState::new(number, part, &cited),
+        };
+        let parts = message.parts.iter().enumerate().map(new).collect();
         Self {
             id: message.id.clone(),
             role: message.role,
@@ -114,6 +125,7 @@ impl MessageState {
             metadata: ArcRwSignal::new(metadata(message)),
             versions: ArcRwSignal::new(Vec::new()),
             feedback: ArcRwSignal::new(None),
+            cited: ArcRwSignal::new(cited),
         }
     }
 
@@ -141,6 +153,7 @@ impl MessageState {
 
     /// Shows the parts that changed. Their texts begin with what is shown of them.
     pub(super) fn show_parts(&self, message: &UiMessage, changed: &[usize]) {
+        set_if_changed(&self.cited, cited::all_of(message));
         let known = self.parts.with_untracked(Vec::len);
         for number in changed.iter().copied().filter(|number| *number < known) {
             self.show_part(message, number, How::Grown);
@@ -152,6 +165,7 @@ impl MessageState {
     /// comes, whatever a part says of itself: a text that was cut off never got its end.
     pub(super) fn show_all(&self, message: &UiMessage, complete: bool) {
         let how = if complete { How::Complete } else { How::Other };
+        set_if_changed(&self.cited, cited::all_of(message));
         let known = self.parts.with_untracked(Vec::len);
         if known > message.parts.len() {
             self.parts.update(|parts| parts.truncate(message.parts.len()));
@@ -227,16 +241,19 @@ impl MessageState {
 
     fn show_part(&self, message: &UiMessage, number: usize, how: How) {
         let part = &message.parts[number];
-        let shown = self.parts.with_untracked(|parts| parts[number].show(part, how));
+        let shown =
+            self.parts.with_untracked(|parts| self.cited.with_untracked(|cited| parts[number].show(part, how, cited)));
         if !shown {
-            self.parts.update(|parts| parts[number] = PartState::new(number, part));
+            let new = self.cited.with_untracked(|cited| PartState::new(number, part, cited));
+            self.parts.update(|parts| parts[number] = new);
         }
     }
 
     fn add_parts(&self, message: &UiMessage, known: usize) {
         if known < message.parts.len() {
             let added = message.parts.iter().enumerate().skip(known);
-            self.parts.update(|parts| parts.extend(added.map(|(number, part)| PartState::new(number, part))));
+            let cited = self.cited.get_untracked();
+            self.parts.update(|parts| parts.extend(added.map(|(number, part)| PartState::new(number, part, &cited))));
         }
     }
 }
@@ -244,7 +261,7 @@ impl MessageState {
 impl PartState {
     fn text(&self) -> Option<String> {
         match &self.kind {
-            PartKind::Text(document) => Some(document.text()),
+            PartKind::Text(document) => Some(without_marks(&document.text()).into_owned()),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use super::reasoning::Reasoning;
 use super::session::Session;
 use super::tool_card::ToolCard;
 use crate::erase::{Erase, Erased, dynamic, text};
-use crate::markdown::{DocumentView, Extras};
+use crate::markdown::{DocumentView, Extras, without_marks};
 use leptos::prelude::*;
 use wire::{Role, UiPart};
 
@@ -16,6 +16,7 @@ pub(super) fn extras() -> Extras {
         colours: display.code_highlighter,
         diagrams: display.render_mermaid,
         math: display.render_latex,
+        sources: display.show_sources,
     })
 }
 
@@ -28,7 +29,8 @@ pub(super) fn part_view(part: PartState, role: Role) -> Erased {
             view! { <p class="cw-plain" dir="auto">{document.text()}</p> }.erase()
         }
         PartKind::Text(document) if !session.display(|display| display.markdown_rendering) => {
-            view! { <p class="cw-plain" dir="auto">{text(move || document.read())}</p> }.erase()
+            view! { <p class="cw-plain" dir="auto">{text(move || without_marks(&document.read()).into_owned())}</p> }
+                .erase()
         }
         PartKind::Text(document) => view! { <DocumentView document extras=extras() /> }.erase(),
         PartKind::Reasoning { .. } if !session.display(|display| display.show_reasoning) => ().erase(),

@@ -4,6 +4,7 @@ use super::ListEvents;
 use super::item::href;
 use super::list::{Conversations, use_conversations};
 use crate::api::search_conversations;
+use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
 use crate::node::{Node, drawn, element};
 use crate::pages::drawer::close_drawers;
@@ -151,10 +152,12 @@ fn more_button(search: Search, list: Conversations, next: String) -> Erased {
 
 fn find(found: Found, ListEvents(events): ListEvents) -> Erased {
     let href = href(&found.conversation);
+    let chat = use_chat_context();
     let Found { conversation, message_id, passage } = found;
     let open = move |_| {
         close_drawers();
         events.emit("onSelect", serde_json::json!({ "id": conversation.id }));
+        chat.wanted.set(message_id.clone());
         if let Some(id) = &message_id {
             scroll_to(id.clone(), TRIES);
         }

@@ -18,6 +18,7 @@ pub(crate) fn on_click(event: leptos::ev::MouseEvent) {
         "cw-md-copy" => copy(&button, block()),
         "cw-md-wrap" => toggle(&button, block(), "data-wrap"),
         "cw-md-source" => toggle(&button, block(), "data-source"),
+        "cw-md-cite" => go_to_source(&button),
         "cw-md-note-link" => go_to_note(&button, ".cw-md-note"),
         "cw-md-note-back" => go_to_note(&button, ".cw-md-note-link"),
         _ => {}
@@ -59,6 +60,19 @@ fn go_to_note(button: &Element, selector: &str) {
     // The focus brings it into view, and is where reading goes on.
     if let Some(note) = elements.into_iter().find(|note| note.get_attribute("data-note") == label) {
         let _ = note.focus();
+    }
+}
+
+/// From a number in the text to the source in the list below the answer, which is unfolded for it.
+fn go_to_source(button: &Element) {
+    let number = button.get_attribute("data-source").unwrap_or_default();
+    let list = closest(button, "article").and_then(|message| message.query_selector(".cw-sources").ok().flatten());
+    let Some(list) = list else { return };
+    // Attributes of an element that exists: there is nothing to do when they cannot be set.
+    let _ = list.set_attribute("open", "");
+    let source = list.query_selector(&format!("li:nth-child({number})")).ok().flatten();
+    if let Some(source) = source.and_then(|source| source.dyn_into::<web_sys::HtmlElement>().ok()) {
+        let _ = source.focus();
     }
 }
 

@@ -78,6 +78,17 @@ impl Document {
         document
     }
 
+    /// A text that is not Markdown, as one block.
+    pub fn plain(text: &str) -> Self {
+        let source = Source { text: text.to_owned(), open: false };
+        let block = Block { number: 0, source: ArcRwSignal::new(source) };
+        Self {
+            splitter: ArcStoredValue::new(Splitter::default()),
+            blocks: ArcRwSignal::new(if text.trim().is_empty() { Vec::new() } else { vec![block] }),
+            references: References::none(),
+        }
+    }
+
     /// Takes the whole text, which begins with what it was before. Costs as much as its last block is long.
     pub fn grow(&self, text: &str, complete: bool) {
         let step = self.splitter.try_update_value(|splitter| splitter.advance(text, complete));

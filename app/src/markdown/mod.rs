@@ -7,6 +7,7 @@
 //! Nothing that a model writes reaches the page as HTML: raw HTML is text, links have an allow-listed scheme, and images of
 //! other hosts are links to them, so that a reply cannot make the browser send anything anywhere.
 
+mod citation;
 mod click;
 mod code;
 mod document;
@@ -20,6 +21,7 @@ mod split;
 mod tail;
 pub mod view;
 
+pub(crate) use citation::{mark, without_marks};
 pub(crate) use click::on_click;
 pub use document::Document;
 pub(crate) use link::{allowed, host, is_embedded_image};
@@ -42,11 +44,13 @@ pub struct Extras {
     pub diagrams: bool,
     /// Formulas in TeX are drawn.
     pub math: bool,
+    /// The [marks](mark) of sources are shown.
+    pub sources: bool,
 }
 
 impl Default for Extras {
     fn default() -> Self {
-        Self { colours: true, diagrams: true, math: false }
+        Self { colours: true, diagrams: true, math: false, sources: false }
     }
 }
 

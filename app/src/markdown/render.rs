@@ -1,6 +1,7 @@
 //! The parser's events as nodes of the document.
 
 use super::Extras;
+use super::citation::{self, without_marks};
 use super::code::code_block;
 use super::document::{Lookup, References};
 use super::footnote;
@@ -33,7 +34,7 @@ pub(super) fn render(source: &str, references: &References, extras: Extras, open
             renderer.event(event);
         }
     }
-    renderer.top.finish(true, &formulas)
+    renderer.top.finish(true, &formulas, extras.sources)
 }
 
 /// Notes for the numbers in a text. A block that is indented would become a part of them.
@@ -68,18 +69,28 @@ struct Content {
 }
 
 impl Content {
-    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>]) {
+    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>], sources: bool) {
         if self.text.is_empty() {
             return;
         }
         let text = std::mem::take(&mut self.text);
         for piece in mask::pieces(&text, formulas) {
             match piece {
-                mask::Piece::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
-                mask::Piece::Text(text) => self.children.push(Node::Text(text.to_owned())),
+                mask::Piece::Text(text) => self.text(text, link_bare_urls, sources),
                 mask::Piece::Formula(formula) => {
                     self.children.push(math::node(formula.source, formula.tex, formula.display));
                 }
+            }
+        }
+    }
+
+    fn text(&mut self, text: &str, link_bare_urls: bool, sources: bool) {
+        for piece in citation::pieces(text) {
+            match piece {
+                citation::Piece::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
+                citation::Piece::Text(text) => self.children.push(Node::Text(text.to_owned())),
+                citation::Piece::Source(number) if sources => self.children.push(citation::number(number)),
+                citation::Piece::Source(_) => {}
             }
         }
     }
@@ -91,8 +102,8 @@ impl Content {
         }));
     }
 
-    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>]) -> Vec<Node> {
-        self.flush(link_bare_urls, formulas);
+    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>], sources: bool) -> Vec<Node> {
+        self.flush(link_bare_urls, formulas, sources);
         self.children
     }
 }
@@ -118,7 +129,7 @@ impl<'a> Renderer<'a> {
             Event::End(_) => self.end(),
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.top.text.push_str(&text),
             Event::Code(code) if self.skipped == 0 => {
-                let code = unmask(&code, self.formulas).into_owned();
+                let code = without_marks(&unmask(&code, self.formulas)).into_owned();
                 self.push(element("code").with("dir", "ltr").text(code));
             }
             Event::FootnoteReference(label) if self.skipped == 0 => self.push(footnote::reference(&label)),
@@ -179,13 +190,13 @@ impl<'a> Renderer<'a> {
         let takes_text = |tag: &Tag<'_>| matches!(tag, Tag::CodeBlock(_) | Tag::Image { .. });
         if !self.open.last().is_some_and(|(tag, _)| takes_text(tag)) {
             let in_link = self.open.iter().any(|(tag, _)| matches!(tag, Tag::Link { .. }));
-            self.top.flush(!in_link, self.formulas);
+            self.top.flush(!in_link, self.formulas, self.extras.sources);
         }
     }
 
     fn element(&mut self, tag: Tag<'a>, content: Content) -> Node {
         let Content { children, text } = content;
-        let written = |text: &str| unmask(text, self.formulas).into_owned();
+        let written = |text: &str| without_marks(&unmask(text, self.formulas)).into_owned();
         match tag {
             Tag::CodeBlock(kind) => code_block(language(&kind), written(&text), self.may_grow, self.extras),
             Tag::Image { dest_url, .. } => image(&written(&dest_url), written(&text)),

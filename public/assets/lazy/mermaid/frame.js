@@ -8,6 +8,7 @@ function configure(dark) {
     startOnLoad: false,
     securityLevel: "strict",
     suppressErrorRendering: true,
+    look: "classic",
     theme: dark ? "dark" : "neutral",
     fontFamily: FONT,
     maxTextSize: 20_000,
