@@ -5,8 +5,7 @@ use crate::auth;
 use crate::compose::Composition;
 use crate::routes::{
     accounts, admin, agent, change, config, conversations, copies, embed, endpoints, files, folders, grants, health,
-    openapi,
-    pages, remote_agent, runs, search, site,
+    openapi, pages, remote_agent, runs, search, site,
 };
 use crate::telemetry::requests;
 use axum::Router;

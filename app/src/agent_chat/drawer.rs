@@ -8,6 +8,7 @@ use super::session::Place;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::reactive::RwSignal;
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::html;
 use leptos::prelude::*;

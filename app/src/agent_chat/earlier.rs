@@ -5,6 +5,7 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, effect, handler, optional};
+use crate::reactive::{Memo, RwSignal, StoredValue};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -99,7 +100,7 @@ impl Earlier {
         self.hidden.set(first);
         request_animation_frame(move || {
             // The conversation may have been left.
-            if self.coming.try_set_value(false).is_none() {
+            if self.coming.try_set_value(false) {
                 scroller.set_scroll_top(scroller.scroll_height() - from_end);
             }
         });

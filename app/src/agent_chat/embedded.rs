@@ -13,6 +13,7 @@ use crate::page_state::{PageState, use_page_state};
 use crate::pages::announcer::Announcer;
 use crate::pages::notices::Notices;
 use crate::pages::{MissingPage, provide_page};
+use crate::reactive::StoredValue;
 use futures::channel::oneshot;
 use futures::future::{Either, select};
 use leptos::ev::Custom;

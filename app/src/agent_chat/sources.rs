@@ -7,7 +7,6 @@ use crate::erase::Erased;
 use crate::icons::{Shape, icon};
 use crate::markdown::host;
 use crate::node::{Node, drawn, element};
-use leptos::prelude::*;
 
 /// The list; nothing while there are no sources.
 pub(super) fn sources(message: &MessageState) -> Erased {

@@ -90,7 +90,7 @@ impl<F: Send + Sync> Chunk<F> {
 
 /// Every chunk.
 #[cfg(not(feature = "ssr"))]
-fn all() -> [&'static half::Piece; 7] {
+fn all() -> [&'static half::Piece; 8] {
     [
         &crate::agent_chat::CONVERSATION.piece,
         &crate::agent_chat::FRAMES.piece,
