@@ -60,5 +60,11 @@ fn test(shell: &Shell) -> Result<()> {
         return step("tests", || Ok(cargo(shell).args(["test", "--no-fail-fast"]).args(SERVER_HALF).run()?));
     }
     step("tests", || Ok(cargo(shell).args(["nextest", "run", "--no-fail-fast"]).args(SERVER_HALF).run()?))?;
+    // The other tests run on both by themselves.
+    step("the chat on PostgreSQL", || {
+        let on_postgres =
+            cargo(shell).env("CHATWRIGHT_TEST_STORE", "postgres").args(["nextest", "run", "--no-fail-fast"]);
+        Ok(on_postgres.args(SERVER_HALF).args(["-E", "package(chat) & kind(test)"]).run()?)
+    })?;
     step("tests in documentation", || Ok(cargo(shell).args(["test", "--doc"]).args(SERVER_HALF).run()?))
 }

@@ -1,6 +1,6 @@
 //! A copy of a database, and what a copy is worth. The server that serves the database may run meanwhile.
 
-use crate::{Moved, Store, StoreError, postgres, sqlite};
+use crate::{Moved, ServerFacts, Store, StoreError, postgres, sqlite};
 use std::path::{Path, PathBuf};
 
 /// A database file that was looked at.
@@ -46,6 +46,14 @@ impl Store {
     /// Whether a URL names a database on a server.
     pub fn is_on_server(url: &str) -> bool {
         postgres::is_url(url)
+    }
+
+    /// What an operator wants to know of a database on a server.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`] with one line for the operator: it cannot be reached, or is not one that the store can use.
+    pub async fn on_server(url: &str) -> Result<ServerFacts, StoreError> {
+        postgres::facts(url).await
     }
 
     /// Puts what is in a file that nobody serves in the place of all that a database on a server holds, which must be empty unless

@@ -56,7 +56,7 @@ pub use folders::MAX_FOLDERS;
 pub use grants::{GrantRow, MAX_GRANTS, NewGrant};
 pub use invocations::FinishInvocation;
 pub use messages::StoredMessage;
-pub use postgres::{Listener, Lock, News};
+pub use postgres::{Listener, Lock, News, ServerFacts};
 pub use replicas::{Pulse, RunProgress};
 pub use retention::{Due, DueConversation, MAX_DUE};
 pub use run_events::{JournalBatch, JournalRow, MAX_EVENTS};

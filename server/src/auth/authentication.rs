@@ -80,7 +80,7 @@ impl Authentication {
         let visitors = match (&mode, auth.cookie_keys.as_slice()) {
             // Nobody is a visitor.
             (Mode::Local, _) => Visitors::new([&visitors::random::<32>()[..]]),
-            (_, []) => Visitors::new([visitors::own_key(ground.folder.as_deref())?.as_slice()]),
+            (_, []) => Visitors::new([visitors::own_key(ground).await?.as_slice()]),
             (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
         };
         let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;

@@ -24,6 +24,7 @@ pub(crate) use embedding::Entry;
 pub(crate) use ground::Ground;
 pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
+pub(crate) use visitors::COOKIE_KEY;
 
 use crate::error::HttpError;
 use crate::router::AppState;

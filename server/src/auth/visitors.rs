@@ -1,5 +1,6 @@
 //! Those who are not signed in: each browser is an owner of its own, by a signed cookie. Nothing is stored of them here.
 
+use super::Ground;
 use super::cookies;
 use axum::http::HeaderValue;
 use base64::Engine;
@@ -19,6 +20,8 @@ pub(super) const PREFIX: &str = "visitor:";
 const LIFE: i64 = 400 * 86_400;
 /// A cookie that is older is written anew, so that who comes back keeps what is his.
 const RENEW: i64 = 30 * 86_400;
+/// The name of the server's own key, in the database and as a file beside it.
+pub(crate) const COOKIE_KEY: &str = "cookie.key";
 /// The signature is about this, and only this.
 const PURPOSE: &str = "chatwright visitor ";
 
@@ -89,18 +92,32 @@ pub(super) fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// The server's own key: made once, in a file that only its owner can read. Without a folder it is gone with the process.
+/// The server's own key, made once. Where several servers may serve the database, it is kept there; else in a file that only its owner
+/// can read. In memory it is gone with the process.
 ///
 /// # Errors
 /// One line for the operator.
-pub(super) fn own_key(folder: Option<&Path>) -> anyhow::Result<Vec<u8>> {
-    let Some(folder) = folder else { return Ok(random::<32>().to_vec()) };
-    let path = folder.join("cookie.key");
+pub(super) async fn own_key(ground: &Ground) -> anyhow::Result<Vec<u8>> {
+    let store = &ground.store;
+    match &ground.folder {
+        _ if store.is_shared() => Ok(store.secret(COOKIE_KEY, random::<32>().to_vec()).await?),
+        // Of a database that was moved here the key came along.
+        Some(folder) => key_in(folder, store.known_secret(COOKIE_KEY).await?),
+        None => Ok(random::<32>().to_vec()),
+    }
+}
+
+/// The key in a file, which is made of this key or a new one.
+fn key_in(folder: &Path, known: Option<Vec<u8>>) -> anyhow::Result<Vec<u8>> {
+    let path = folder.join(COOKIE_KEY);
     let refused = |error: std::io::Error| anyhow::anyhow!("the key for cookies, {}: {error}", path.display());
     if !path.exists() {
         // Whole at once: of two servers that start together, both read the same one.
         let mut file = tempfile_in(folder).map_err(refused)?;
-        file.0.write_all(&random::<32>()).and_then(|()| file.0.sync_all()).map_err(refused)?;
+        file.0
+            .write_all(&known.unwrap_or_else(|| random::<32>().to_vec()))
+            .and_then(|()| file.0.sync_all())
+            .map_err(refused)?;
         let linked = std::fs::hard_link(&file.1, &path);
         std::fs::remove_file(&file.1).map_err(refused)?;
         match linked {
@@ -175,13 +192,12 @@ mod tests {
     fn the_servers_own_key_stays() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
-        let key = own_key(Some(folder.path())).unwrap();
-        assert_eq!(own_key(Some(folder.path())).unwrap(), key);
-        assert_ne!(own_key(None).unwrap(), own_key(None).unwrap());
+        let key = key_in(folder.path(), None).unwrap();
+        assert_eq!(key_in(folder.path(), Some(vec![7; 32])).unwrap(), key, "a file that is there counts");
         let files: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(Result::unwrap).collect();
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].metadata().unwrap().permissions().mode() & 0o777, 0o600);
         std::fs::write(folder.path().join("cookie.key"), "short").unwrap();
-        assert!(own_key(Some(folder.path())).is_err());
+        assert!(key_in(folder.path(), None).is_err());
     }
 }

@@ -5,6 +5,7 @@ mod backup;
 mod check;
 mod check_agent;
 mod doctor;
+mod migrate;
 mod probe;
 mod schema;
 mod serve;
@@ -46,6 +47,8 @@ enum Command {
     Backup(backup::BackupArguments),
     /// Put the contents of such a file in place; the server must not run.
     Restore(backup::RestoreArguments),
+    /// Move everything from one database into an empty one, such as from SQLite to PostgreSQL; no server must run.
+    Migrate(migrate::Arguments),
     /// Check what a server needs: config, database, disk, clock, connections, secrets, ports, permissions.
     Doctor(doctor::Arguments),
     /// Ask a server that runs whether it is ready; for a container's health check.
@@ -63,7 +66,7 @@ pub(crate) struct ConfigArgument {
 /// The database, wherever a command takes one.
 #[derive(clap::Args)]
 pub(crate) struct DatabaseArgument {
-    /// Where conversations are kept.
+    /// Where conversations are kept: `sqlite://PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     #[arg(long = "database", env = "DATABASE_URL", value_name = "URL", default_value = "sqlite://data/chatwright.db")]
     pub(crate) url: String,
 }
@@ -95,6 +98,7 @@ pub(crate) async fn run(site: Site) -> ExitCode {
         Command::Audit(arguments) => audit::run(arguments).await,
         Command::Backup(arguments) => backup::backup(arguments).await,
         Command::Restore(arguments) => backup::restore(arguments).await,
+        Command::Migrate(arguments) => migrate::run(arguments).await,
         Command::Doctor(arguments) => doctor::run(arguments).await,
         Command::Probe(arguments) => probe::run(&arguments).await,
     }

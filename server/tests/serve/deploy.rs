@@ -5,6 +5,7 @@ use std::process::Command;
 
 const DOCKERFILE: &str = include_str!("../../../Dockerfile");
 const COMPOSE: &str = include_str!("../../../deploy/compose.yaml");
+const COMPOSE_POSTGRES: &str = include_str!("../../../deploy/compose.postgres.yaml");
 const UNIT: &str = include_str!("../../../deploy/chatwright.service");
 
 fn chatwright(arguments: &[&str]) -> (bool, String) {
@@ -48,6 +49,23 @@ fn the_image_sets_variables_that_are_read() {
     assert!(DOCKERFILE.contains(&format!("COPY deploy/chatwright.yaml {config}\n")));
     assert!(COMPOSE.contains(&format!(":{config}:ro\n")));
     assert!(DOCKERFILE.contains("\nUSER 10001:10001\n"));
+}
+
+/// Both servers are the one that `compose.yaml` runs, on the database that is named beside them.
+#[test]
+fn two_servers_are_run_like_one() {
+    let mounted = |compose: &str| after(compose, "- ./chatwright.yaml:")[0].to_owned();
+    assert_eq!(mounted(COMPOSE_POSTGRES), mounted(COMPOSE));
+    assert_eq!(after(COMPOSE_POSTGRES, "command: "), after(COMPOSE, "command: "));
+    assert_eq!(after(COMPOSE_POSTGRES, "stop_grace_period: "), after(COMPOSE, "stop_grace_period: "));
+    let user = after(COMPOSE_POSTGRES, "POSTGRES_USER: ")[0];
+    let url = after(COMPOSE_POSTGRES, "DATABASE_URL: ")[0];
+    assert!(
+        url.starts_with(&format!("postgres://{user}:${{POSTGRES_PASSWORD")) && url.ends_with("@database/chatwright")
+    );
+    assert!(COMPOSE_POSTGRES.contains("\n  database:\n    image: postgres:"));
+    let inner = after(COMPOSE, "ports: [\"127.0.0.1:3000:")[0];
+    assert!(after(COMPOSE_POSTGRES, "ports: ").iter().all(|port| port.ends_with(&format!(":{inner}"))));
 }
 
 #[test]

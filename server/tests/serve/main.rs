@@ -23,4 +23,5 @@ mod question;
 mod rates;
 mod reload;
 mod remote_agent;
+mod replicas;
 mod turn_operators;

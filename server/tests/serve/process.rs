@@ -80,8 +80,19 @@ impl Server {
 
     /// Tells it to end, as an operator does.
     pub(crate) fn terminate(&self) {
+        self.signal(rustix::process::Signal::TERM);
+    }
+
+    /// Sends it a signal.
+    pub(crate) fn signal(&self, signal: rustix::process::Signal) {
         let process = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(process, rustix::process::Signal::TERM).unwrap();
+        rustix::process::kill_process(process, signal).unwrap();
+    }
+
+    /// Ends it where it is, as a power failure does.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
     }
 
     /// How it ended.

@@ -10,6 +10,7 @@ pub(crate) use error::{is_lost, store_error};
 pub(crate) use line::{Line, PATIENCE};
 pub use locks::Lock;
 pub(crate) use locks::lock;
-pub(crate) use open::{connect_alone, is_url, open, open_existing};
+pub use open::ServerFacts;
+pub(crate) use open::{connect_alone, facts, is_url, open, open_existing};
 pub(crate) use shared::Shared;
 pub use shared::{Listener, News};

@@ -112,6 +112,37 @@ pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
     Ok((Db::Postgres(connected), newest_migration()))
 }
 
+/// What an operator wants to know of a database on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ServerFacts {
+    /// Which database it is, without what is secret about it.
+    pub name: String,
+    /// The server's version.
+    pub version: String,
+    /// The newest migration that it has; none when it has none of the tables.
+    pub schema: Option<i64>,
+    /// The newest migration of this version.
+    pub newest: i64,
+    /// Whether the server waits until what it writes is on disk.
+    pub is_durable: bool,
+}
+
+/// Looks, and changes nothing.
+pub(crate) async fn facts(url: &str) -> Result<ServerFacts, StoreError> {
+    let options = options(url)?;
+    let name = name(&options);
+    let look = async {
+        let mut connection = connect(&options).await?;
+        Ground::look(&mut connection).await?;
+        let about = "SELECT current_setting('server_version'), current_setting('fsync') = 'on'";
+        let (version, is_durable): (String, bool) = sqlx::query_as(about).fetch_one(&mut connection).await?;
+        let schema = sqlx::query_scalar("SELECT max(version) FROM _sqlx_migrations").fetch_one(&mut connection).await;
+        let (name, newest) = (name.clone(), newest_migration());
+        Ok(ServerFacts { name, version, schema: schema.ok().flatten(), newest, is_durable })
+    };
+    look.await.map_err(|error| cannot_open(&name, error))
+}
+
 /// Connects; a server that is just starting is waited for.
 async fn connect(options: &PgConnectOptions) -> Result<PgConnection, sqlx::Error> {
     let until = Instant::now() + WAIT;

@@ -4,16 +4,18 @@ mod archive;
 mod restore;
 
 use super::{ConfigArgument, DatabaseArgument, fail};
+use crate::auth::COOKIE_KEY;
 use anyhow::{Context, bail};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use store::Store;
 
+pub(super) use restore::keep_cookie_key;
 pub(crate) use restore::{RestoreArguments, run as restore};
 
 /// What a server keeps beside its database, by name: the key of its cookies, and the files that users sent or that tools made.
 /// Whatever is not named here is not the server's.
-const PARTS: [&str; 4] = ["cookie.key", "files", "attachments", "uploads"];
+const PARTS: [&str; 4] = [COOKIE_KEY, "files", "attachments", "uploads"];
 
 /// Where to.
 #[derive(clap::Args)]
@@ -42,12 +44,17 @@ pub(crate) async fn backup(arguments: BackupArguments) -> ExitCode {
 }
 
 async fn copy(arguments: &BackupArguments) -> anyhow::Result<String> {
-    let database = file(&arguments.database.with(&arguments.config)?)?;
+    let url = arguments.database.with(&arguments.config)?;
+    if !Store::is_on_server(&url) {
+        // One in memory has none.
+        file(&url)?;
+    }
     let to = &arguments.to;
     if to.exists() && !arguments.force {
         bail!("{} is there already; name another file, or overwrite it with --force", to.display());
     }
-    if !database.is_file() {
+    let folder = Store::folder(&url)?;
+    if let Some(database) = Store::database_file(&url)?.filter(|database| !database.is_file()) {
         bail!("there is no database at {}", database.display());
     }
     let beside = folder_of(to);
@@ -55,10 +62,11 @@ async fn copy(arguments: &BackupArguments) -> anyhow::Result<String> {
     let work = work.with_context(|| format!("cannot write into the folder {}", beside.display()))?;
     // The database first: what it names is not taken away before it is copied, but for what is deleted meanwhile.
     let copied = work.path().join(archive::DATABASE);
-    Store::copy(&database, &copied).await?;
+    Store::copy_of(&url, &copied).await?;
     let schema = Store::inspect(&copied).await?.schema;
-    let parts = PARTS.iter().map(|name| (*name, folder_of(&database).join(name)));
-    let parts: Vec<_> = parts.filter(|(_, path)| path.exists()).collect();
+    // Of a database on a server, nothing is kept beside it.
+    let beside_it = |folder: &PathBuf| PARTS.map(|name| (name, folder.join(name)));
+    let parts: Vec<_> = folder.iter().flat_map(beside_it).filter(|(_, path)| path.exists()).collect();
     let (written, files) = archive::write(work.path(), &copied, schema, &parts)?;
     let bytes = std::fs::metadata(&written).map_or(0, |file| file.len());
     std::fs::rename(&written, to).with_context(|| format!("cannot write {}", to.display()))?;

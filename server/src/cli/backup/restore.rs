@@ -2,6 +2,7 @@
 
 use super::super::{ConfigArgument, DatabaseArgument, fail};
 use super::{PARTS, archive, file, folder_of};
+use crate::auth::COOKIE_KEY;
 use anyhow::{Context, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -35,7 +36,11 @@ pub(crate) async fn run(arguments: RestoreArguments) -> ExitCode {
 }
 
 async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
-    let database = file(&arguments.database.with(&arguments.config)?)?;
+    let url = arguments.database.with(&arguments.config)?;
+    if Store::is_on_server(&url) {
+        return restore_on_server(arguments, &url).await;
+    }
+    let database = file(&url)?;
     let folder = folder_of(&database);
     let there: Vec<_> = PARTS.iter().map(|name| folder.join(name)).chain([database.clone()]).collect();
     if let Some(there) = there.iter().find(|path| path.exists()).filter(|_| !arguments.force) {
@@ -64,6 +69,31 @@ async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
     fs::rename(&unpacked, &database).with_context(|| format!("cannot write {}", database.display()))?;
     archive::sync(folder)?;
     Ok(format!("{}: schema {schema}, restored from {}", database.display(), arguments.from.display()))
+}
+
+/// Puts the database into one on a server, and the key of the cookies with it. Either all of it is there afterwards, or nothing.
+async fn restore_on_server(arguments: &RestoreArguments, url: &str) -> anyhow::Result<String> {
+    let work = tempfile::Builder::new().prefix("chatwright-restore-").tempdir()?;
+    let manifest = archive::unpack(&arguments.from, work.path())?;
+    let unpacked = work.path().join(archive::DATABASE);
+    let schema = Store::inspect(&unpacked).await?.schema;
+    ensure!(schema == manifest.schema, "{}: its database is not the one that it names", arguments.from.display());
+    let moved = Store::put_back(&unpacked, url, arguments.force).await;
+    let hint = if arguments.force { "" } else { "; --force replaces what is there" };
+    let moved = moved.map_err(|error| anyhow::anyhow!("cannot restore into the database: {error}{hint}"))?;
+    keep_cookie_key(&work.path().join(COOKIE_KEY), url).await?;
+    let rows: u64 = moved.iter().map(|moved| moved.rows).sum();
+    Ok(format!("schema {schema}, {rows} row(s), restored from {}", arguments.from.display()))
+}
+
+/// Keeps the key of the cookies in the database, if there is such a file: who had a cookie is still known.
+pub(in crate::cli) async fn keep_cookie_key(file: &Path, url: &str) -> anyhow::Result<()> {
+    if let Ok(key) = fs::read(file) {
+        let store = Store::open_existing(url).await?;
+        store.secret(COOKIE_KEY, key).await?;
+        store.close().await;
+    }
+    Ok(())
 }
 
 /// What was there goes with the folder `work`.

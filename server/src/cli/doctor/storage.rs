@@ -4,7 +4,7 @@ use super::Finding;
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
-use store::Store;
+use store::{ServerFacts, Store};
 
 /// A server cannot work with less free disk, in bytes.
 const TOO_LITTLE: u64 = 100 * 1024 * 1024;
@@ -13,6 +13,9 @@ const LITTLE: u64 = 1024 * 1024 * 1024;
 
 /// Looks at the database that a URL names.
 pub(super) async fn examine(url: &str) -> Vec<Finding> {
+    if Store::is_on_server(url) {
+        return on_server(url).await;
+    }
     let path = match Store::database_file(url) {
         Ok(Some(path)) => path,
         Ok(None) => return vec![Finding::note("database", "in memory: everything is gone with the process")],
@@ -48,6 +51,45 @@ async fn database(url: &str, path: &Path, folder: &Path) -> Finding {
     match answered {
         Ok(()) => Finding::ok("database", format!("{shown}: whole, can be written, schema {}", copied.schema)),
         Err(error) => Finding::wrong("database", format!("{shown} cannot be written: {error}")),
+    }
+}
+
+async fn on_server(url: &str) -> Vec<Finding> {
+    let facts = match Store::on_server(url).await {
+        Ok(facts) => facts,
+        Err(error) => return vec![Finding::wrong("database", error.to_string())],
+    };
+    let mut findings = vec![match facts.schema {
+        None => Finding::ok("database", format!("{}: its tables will be made at the first start", facts.name)),
+        Some(schema) if schema == facts.newest => writes(url, &facts).await,
+        Some(schema) if schema < facts.newest => {
+            Finding::note("database", format!("{}: schema {schema}; a start brings it up to date", facts.name))
+        }
+        Some(schema) => {
+            Finding::wrong("database", format!("{}: a newer version wrote it (schema {schema})", facts.name))
+        }
+    }];
+    if !facts.is_durable {
+        let text = format!("{}: `fsync` is off, so what was acknowledged can be lost with the machine", facts.name);
+        findings.push(Finding::note("database", text));
+    }
+    findings
+}
+
+async fn writes(url: &str, facts: &ServerFacts) -> Finding {
+    let name = &facts.name;
+    let store = match Store::open_existing(url).await {
+        Ok(store) => store,
+        Err(error) => return Finding::wrong("database", error.to_string()),
+    };
+    let answered = store.ping().await;
+    store.close().await;
+    match answered {
+        Ok(()) => Finding::ok(
+            "database",
+            format!("{name}: PostgreSQL {}, can be written, schema {}", facts.version, facts.newest),
+        ),
+        Err(error) => Finding::wrong("database", format!("{name} cannot be written: {error}")),
     }
 }
 
