@@ -126,6 +126,18 @@ test("the site's page calls methods, and may forbid a message", async ({ page, s
   expect(await call('chat.sendMessage("").catch((error) => error.message)')).toBe("There is nothing to send.");
   const ids = (await told(page, "conversationchange")) as { conversationId: string | null }[];
   expect(ids.at(-1)).toEqual({ conversationId: null });
+  // A conversation that was begun elsewhere goes on here.
+  const earlier = [
+    { role: "user", parts: [{ type: "text", text: "Where were we?" }] },
+    { role: "assistant", parts: [{ type: "text", text: "At the beginning." }] },
+  ];
+  await call(`chat.setMessages(${JSON.stringify(earlier)})`);
+  await expect(chat.answers).toHaveText([/At the beginning\./]);
+  await chat.ask("who am I?");
+  await expect(chat.answers).toHaveText([/At the beginning\./, /You serve Ada on gold\./]);
+  const id = (await call("chat.conversation")) as string;
+  await show({ element: `<agent-chat page="desk" conversation="${id}"></agent-chat>`, script: SCRIPT, token: () => signed(ADA) });
+  await expect(chat.answers).toHaveText([/At the beginning\./, /You serve Ada on gold\./]);
 });
 
 test("state goes in and out, as far as the page of the chat declares it", async ({ page, show, console }) => {

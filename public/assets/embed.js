@@ -7,7 +7,7 @@ const HOME = new URL(import.meta.url).origin;
 const PATIENCE_MS = 20_000;
 const CALL_MS = 30_000;
 const USUAL_WIDTH = 400;
-const METHODS = ["sendMessage", "setInput", "focus", "stop", "regenerate", "deleteMessage", "newConversation", "clearError", "scrollToBottom"];
+const METHODS = ["sendMessage", "setInput", "focus", "stop", "regenerate", "deleteMessage", "newConversation", "setMessages", "clearError", "scrollToBottom"];
 
 const sheet = new CSSStyleSheet();
 // In pixels: the size of the page's own letters is not ours to depend on.

@@ -34,7 +34,8 @@ pub fn AgentChat(
     tools: ClientTools,
 ) -> impl IntoView {
     let (display, open) = (properties.display, RwSignal::new(false));
-    let place = Place { block_id: id, page_id, properties, fields, events, tools, open };
+    let place =
+        Place { block_id: id, page_id, properties, fields, events, tools, open, preset: StoredValue::new(Vec::new()) };
     match display {
         Display::Inline => inline(place),
         Display::Drawer => FRAMES.view(move |code| (code.drawer)(place.clone())),

@@ -32,6 +32,10 @@ pub(in crate::agent_chat) enum Act {
     Regenerate(Option<String>),
     /// Delete a message, which [can be](Session::can_delete).
     DeleteMessage(String),
+    /// Begin a new conversation with messages of the page's.
+    SetMessages(serde_json::Value),
+    /// Show messages that were put in for the conversation that begins.
+    ShowPreset,
     /// Try what went wrong again.
     Remedy(Remedy),
 }
@@ -72,6 +76,8 @@ impl Session {
             Act::Stop => self.stop(),
             Act::Regenerate(id) => self.regenerate(id),
             Act::DeleteMessage(id) => self.delete_message(&id),
+            Act::SetMessages(messages) => self.set_messages(&messages),
+            Act::ShowPreset => self.show_preset(),
             Act::Remedy(remedy) => self.remedy(remedy),
         }
     }

@@ -11,7 +11,8 @@ use wire::api::Submission;
 impl Session {
     /// Begins to edit a message of the user.
     pub(in crate::agent_chat) fn begin_edit(self, message: &MessageState) {
-        if self.phase.get_untracked() == Phase::Idle {
+        // What the server does not have cannot be replaced there.
+        if self.phase.get_untracked() == Phase::Idle && self.id.with_untracked(Option::is_some) {
             self.editing.set(Some((message.id.clone(), message.text())));
         }
     }

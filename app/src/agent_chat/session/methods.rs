@@ -41,6 +41,13 @@ impl Session {
                 }
                 self.act(Act::DeleteMessage(id));
             }
+            "setMessages" => {
+                if self.phase.get_untracked() != Phase::Idle {
+                    return Err("An answer is being written. Wait for its end, or stop it.".to_owned());
+                }
+                let first = args.first().cloned().unwrap_or_default();
+                self.act(Act::SetMessages(first.get("messages").cloned().unwrap_or(first)));
+            }
             "newConversation" | "clearMessages" => self.chat.select(None, false),
             "clearError" => self.problem.set(None),
             "open" => self.show_drawer(true),

@@ -3,7 +3,7 @@
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
 //! page itself executes, `page_call.rs` those among them that do more than fill in fields, `attach.rs` sends files, `queue.rs` keeps
-//! what waits, `compose.rs` is the rest of what the composer does, `act.rs` is the door to all of it for what is on the page before the
+//! what waits, `preset.rs` shows messages that the page puts in, `compose.rs` is the rest of what the composer does, `act.rs` is the door to all of it for what is on the page before the
 //! conversation has begun, `change.rs` does
 //! what asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and
 //! `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
@@ -19,6 +19,7 @@ mod events;
 mod follow;
 mod methods;
 mod page_call;
+mod preset;
 mod queue;
 mod shared_state;
 mod submit;
@@ -40,9 +41,9 @@ use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use futures::future::AbortHandle;
 use leptos::prelude::*;
-use wire::Role;
 use wire::api::{Answer, ConversationView, MessageMetadata, Outcome};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
+use wire::{Role, UiMessage};
 
 /// An open conversation; a cheap handle.
 #[derive(Clone, Copy)]
@@ -98,6 +99,8 @@ pub(super) struct Place {
     pub(super) tools: ClientTools,
     /// Whether it is to be seen, where it stands in a drawer.
     pub(super) open: RwSignal<bool>,
+    /// Messages with which the next conversation begins.
+    pub(super) preset: StoredValue<Vec<UiMessage>>,
 }
 
 /// What the session is doing.
@@ -146,6 +149,8 @@ struct Inner {
     interrupting: bool,
     /// Stop was asked for before the server had accepted.
     stop_early: bool,
+    /// What stands above the first message of a new conversation; the server takes it over with that.
+    history: Vec<UiMessage>,
     /// The page is being asked whether a message may be sent.
     asking: bool,
     /// What stood in the place of the answer that is being waited for.
@@ -214,8 +219,14 @@ impl Session {
         match view {
             Some(view) if view.active.is_some() => self.act(Act::Watch),
             Some(_) => self.act(Act::RunClientCalls),
+            None if self.has_preset() => self.act(Act::ShowPreset),
             None => {}
         }
+    }
+
+    /// Whether the page has put messages into the chat, for a conversation that begins.
+    fn has_preset(self) -> bool {
+        self.place.with_value(|place| place.preset.with_value(|preset| !preset.is_empty()))
     }
 
     /// The conversation that is open, once it has an id. Not tracked.

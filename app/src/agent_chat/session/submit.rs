@@ -107,12 +107,22 @@ impl Session {
         self.tell("onUserMessage", json!({ "id": id, "text": out.text, "files": out.about_files() }));
         self.focus.update(|count| *count += 1);
         self.begin();
-        let submission = Submission::Message { message, replaces: None, history: Vec::new() };
+        let history = self.inner.with_value(|inner| inner.history.clone());
+        let has_history = !history.is_empty();
+        let submission = Submission::Message { message, replaces: None, history };
         spawn_local(async move {
-            let Err(error) = self.submit(submission, None).await else { return };
+            let sent = self.submit(submission, None).await;
             if self.is_gone() {
                 return;
             }
+            let Err(error) = sent else {
+                if has_history {
+                    // By now it is the server's, which has given it other ids.
+                    self.inner.update_value(|inner| inner.history.clear());
+                    self.reload().await;
+                }
+                return;
+            };
             // Nothing is lost: the words are back in the composer, and sent again they are the same message.
             self.messages.update(|messages| messages.retain(|message| message.id != id));
             self.inner.update_value(|inner| inner.unsent = Some((id, out.clone())));
@@ -188,7 +198,9 @@ impl Session {
             Some(id) => all.iter().position(|message| message.id == *id),
             None => all.len().checked_sub(1),
         };
-        let (Some(at), Phase::Idle) = (at, self.phase.get_untracked()) else { return };
+        // What the server does not have cannot be answered again.
+        let is_known = self.id.with_untracked(Option::is_some);
+        let (Some(at), Phase::Idle, true) = (at, self.phase.get_untracked(), is_known) else { return };
         let is_answer = all[at].role == Role::Assistant;
         let replaced = if is_answer { all[at].known_versions() } else { Vec::new() };
         self.messages.update(|messages| messages.truncate(if is_answer { at } else { at + 1 }));

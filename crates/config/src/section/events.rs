@@ -13,7 +13,7 @@ use wire::page::{Action, BlockType, Events};
 /// The events of a page.
 const OF_PAGES: [&str; 1] = ["onInit"];
 /// The methods of a chat.
-const METHODS: [&str; 12] = [
+const METHODS: [&str; 13] = [
     "sendMessage",
     "setInput",
     "focus",
@@ -26,9 +26,8 @@ const METHODS: [&str; 12] = [
     "scrollToBottom",
     "open",
     "close",
+    "setMessages",
 ];
-/// Methods of the language that this version cannot call yet.
-const METHODS_NOT_YET: [&str; 1] = ["setMessages"];
 /// Events of the language that nothing fires yet.
 const EVENTS_NOT_YET: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
 
@@ -190,11 +189,7 @@ fn method(params: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
         context.report.error(at, format!("no chat on this page has the id `{id}`"), help);
     }
     let Some((method, at)) = named(params, "method").filter(|(name, _)| !METHODS.contains(name)) else { return };
-    if METHODS_NOT_YET.contains(&method) {
-        context.report.error(at, format!("the method `{method}` is not available in this version"), None);
-    } else {
-        context.report.error(at, format!("a chat has no method `{method}`"), suggest::help(method, METHODS));
-    }
+    context.report.error(at, format!("a chat has no method `{method}`"), suggest::help(method, METHODS));
 }
 
 fn link(params: &Node, context: &mut Context<'_, '_>) {

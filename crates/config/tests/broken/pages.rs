@@ -565,7 +565,7 @@ fn actions() {
             - { id: one, type: Validate, params: { ids: [nmae] } }
             - { id: one, type: SetState, params: { name: { _step: two }, __proto__: 1 } }
             - { type: CallMethod, params: { blockId: chatt, method: sendMesage } }
-            - { type: CallMethod, params: { blockId: chat, method: setMessages } }
+            - { type: CallMethod, params: { blockId: chat, method: setMessage } }
             - { type: Link, params: { pageId: q } }
             - { type: Link, params: { url: 'javascript:alert(1)' } }
             - { type: Link }
@@ -626,10 +626,11 @@ fn actions() {
         |                                                                     ^^^^^^^^^^
         = help: did you mean `sendMessage`?
 
-    chatwright.yaml:19:68: error: the method `setMessages` is not available in this version
+    chatwright.yaml:19:68: error: a chat has no method `setMessage`
         |
-     19 |             - { type: CallMethod, params: { blockId: chat, method: setMessages } }
-        |                                                                    ^^^^^^^^^^^
+     19 |             - { type: CallMethod, params: { blockId: chat, method: setMessage } }
+        |                                                                    ^^^^^^^^^^
+        = help: did you mean `setMessages`?
 
     chatwright.yaml:20:47: error: there is no page `q`
         |
