@@ -35,12 +35,6 @@ fn settings() {
      2 | limits: []
        |         ^
        = help: its keys are `headerReadMs`, `bodyReadMs`, `bodyBytes`, `fileBytes`, `userFileBytes`, `connections`, `connectionsPerAddress`, `heartbeatMs`, `drainMs`, `turnMs`, `firstByteMs`, `idleMs`, `toolMs`, `parallelTools`, `parallelAgents`, `quotas`, `rates` and `trustedProxies`
-
-    chatwright.yaml:3:8: error: `url` is missing here
-       |
-     3 | store: {}
-       |        ^
-       = help: `url`: `sqlite://PATH` or `sqlite::memory:`. The command line's `--database` goes before it.
     ");
     assert_snapshot!(check("auth: { mode: locale }\nstore: { url: mysql://host }\n"), @"
     refused

@@ -76,7 +76,7 @@ pub(crate) async fn list(
 }
 
 fn lines_of(lines: Vec<AdminGrant>) -> AnyView {
-    let columns = [Text("Tool"), Text("Agent"), Text("User"), Text("Where"), Text("Given (UTC)"), Text("Act")];
+    let columns = [Text("Tool"), Text("Agent"), Text("User"), Text("Where"), Text("Given (UTC)"), Text("Action")];
     let line = |grant: AdminGrant| {
         let owner = grant.owner_name.unwrap_or_else(|| grant.owner.clone());
         let label = format!("Revoke {} of {owner}", grant.tool);

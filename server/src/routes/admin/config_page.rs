@@ -41,7 +41,7 @@ fn problems(seen: &ConfigState) -> impl IntoView + use<> {
             <section class="cw-account-part" aria-labelledby="problems">
                 <h2 id="problems">"Wrong as it stands"</h2>
                 <p class="cw-account-problem" role="alert">"The text was changed and is wrong. The earlier config stays in use."</p>
-                <pre class="cw-admin-pre" tabindex="0" aria-label="Problems">{problems}</pre>
+                <pre class="cw-admin-pre cw-admin-exact" tabindex="0" aria-label="Problems">{problems}</pre>
             </section>
         }
     })
@@ -53,7 +53,7 @@ fn warnings(seen: &ConfigState) -> impl IntoView + use<> {
         view! {
             <section class="cw-account-part" aria-labelledby="warnings">
                 <h2 id="warnings">"Warnings"</h2>
-                <pre class="cw-admin-pre" tabindex="0" aria-label="Warnings">{warnings}</pre>
+                <pre class="cw-admin-pre cw-admin-exact" tabindex="0" aria-label="Warnings">{warnings}</pre>
             </section>
         }
     })
@@ -67,7 +67,7 @@ fn reloads(reloads: impl IntoIterator<Item = Reload>) -> AnyView {
             Some(problems) => view! {
                 <details class="cw-admin-call">
                     <summary>"Refused"</summary>
-                    <pre tabindex="0" aria-label="Problems">{problems.to_string()}</pre>
+                    <pre class="cw-admin-exact" tabindex="0" aria-label="Problems">{problems.to_string()}</pre>
                 </details>
             }
             .into_any(),

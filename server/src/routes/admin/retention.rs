@@ -168,7 +168,8 @@ fn rules(rules: Vec<Rule>) -> AnyView {
             (_, None) => "Conversations".to_owned(),
         };
         let kept = match rule.kept_hours {
-            hours if hours % 24 == 0 => format!("{} days", hours / 24),
+            hours if hours % 24 == 0 && hours > 24 => format!("{} days", hours / 24),
+            1 => "1 hour".to_owned(),
             hours => format!("{hours} hours"),
         };
         [text(what), text(kept), text(number(rule.due as f64)), text(number(rule.due_in_a_week as f64))]
