@@ -56,3 +56,41 @@ test("an agent is asked and its tool tried, by keyboard alone", async ({ page, c
   await press("link", "Retention");
   await expect(page.getByRole("row", { name: /Test: Hello there/ })).toHaveCount(1);
 });
+
+test.describe("custom agents", () => {
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/custom.yaml") } });
+
+  test("one is made, asked on its page, changed, and gone", async ({ page, console }) => {
+    console.expect(/status of 40[49]/, /status of 422/);
+    await page.goto("/admin/agents");
+    await page.getByRole("link", { name: "Custom agents" }).click();
+    await page.getByRole("link", { name: "New agent like helper" }).click();
+    await page.getByLabel("Name of the agent").fill("Librarian");
+    await page.getByLabel("What it is for").fill("Finds articles.");
+    await page.getByLabel("Instructions").fill("Answer from the articles only.");
+    await page.getByLabel("search_articles").check();
+    await page.getByRole("button", { name: "Make the agent" }).click();
+    await expect(page.getByRole("status")).toContainText("can be asked at once");
+    const admin = page.url();
+    const path = await page.getByRole("link", { name: /^\/custom-/ }).innerText();
+    await open(page, path);
+    const chat = new Chat(page);
+    await chat.ask("What do you know about refunds?");
+    await expect(chat.answers.last()).toContainText("30 days");
+
+    // Somebody else saves in another window.
+    const other = await page.context().newPage();
+    await other.goto(admin);
+    await page.goto(admin);
+    await other.getByLabel("search_articles").uncheck();
+    await other.getByRole("button", { name: "Save" }).click();
+    await expect(other.getByRole("row", { name: /^2 / })).toHaveCount(1);
+    await page.getByLabel("Name of the agent").fill("Archivist");
+    await page.getByRole("button", { name: "Save" }).click();
+    await expect(page.getByRole("alert")).toContainText("Somebody else has changed this agent");
+    await page.goto(admin);
+    await page.getByRole("button", { name: "Delete the agent" }).click();
+    await expect(page.getByText("There is none yet.")).toBeVisible();
+    expect((await page.goto(path))?.status()).toBe(404);
+  });
+});

@@ -3,7 +3,7 @@
 use crate::agent::{Agent, Confirm};
 use crate::auth::Auth;
 use crate::embed::Embed;
-use crate::operation::{Rate, Retention};
+use crate::operation::{CustomAgents, Rate, Retention};
 use crate::rule::Rule;
 use crate::served::ServedAgent;
 use crate::source::Location;
@@ -22,6 +22,8 @@ pub struct Config {
     pub connections: IndexMap<String, Connection>,
     /// By id, in the order of the file.
     pub agents: IndexMap<String, Agent>,
+    /// What administrators may make agents of, if they may.
+    pub custom_agents: Option<CustomAgents>,
     /// The section `api`: by id, in the order of the file.
     pub endpoints: IndexMap<String, Endpoint>,
     /// In the order of the file; the first one is the start page.

@@ -29,7 +29,7 @@ pub use config::{
 pub use diagnostic::{Diagnostic, Excerpt, Severity, render};
 pub use embed::Embed;
 pub use env::{Env, ProcessEnv};
-pub use operation::{Rate, RateOf, RatePer, Retention};
+pub use operation::{CustomAgents, Rate, RateOf, RatePer, Retention};
 pub use outline::{Change, Changed, Outline};
 pub use rule::{OWNER_ROLES, Rule};
 pub use served::{ServedAgent, ServedTool};

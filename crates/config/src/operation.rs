@@ -1,5 +1,6 @@
 //! What keeps a server in order that many people use: how often they may ask, how long what they said is kept.
 
+use crate::rule::Rule;
 use indexmap::IndexMap;
 use std::time::Duration;
 
@@ -51,4 +52,13 @@ pub struct Retention {
     pub temporary: Duration,
     /// Questions of programs, after their end; for ever without it.
     pub questions: Option<Duration>,
+}
+
+/// What administrators may make agents of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomAgents {
+    /// Agents of the config that they are made from; there is at least one.
+    pub from: Vec<String>,
+    /// Who may ask them.
+    pub auth: Rule,
 }

@@ -11,6 +11,7 @@ mod branches;
 mod change;
 mod conversations;
 mod copies;
+mod custom_agents;
 mod database;
 mod error;
 mod feedback;
@@ -50,6 +51,9 @@ pub use branches::{CopyBranch, Deletion, Node, SetBranch};
 pub use change::Deleted;
 pub use conversations::{Conversation, ConversationRow, Cursor, MAX_CONVERSATIONS, RunRow};
 pub use copies::{ImportedMessage, MAX_SHARES, NewConversation};
+pub use custom_agents::{
+    CustomAgentRow, CustomAgentSaved, CustomAgentVersion, MAX_CUSTOM_AGENTS, MAX_VERSIONS, SaveCustomAgent,
+};
 pub use error::StoreError;
 pub use files::{FILE_PIECE, FileRow, NewFile};
 pub use folders::MAX_FOLDERS;

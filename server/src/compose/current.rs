@@ -2,6 +2,7 @@
 //! has begun with the old one ends with it.
 
 use super::agents::ConfiguredAgents;
+use super::custom::with_custom_agents;
 use super::endpoints::{self, Databases};
 use super::history::{ConfigState, History, Read, Status};
 use super::mcp::McpServers;
@@ -30,6 +31,8 @@ pub(crate) struct Current {
     ground: Ground,
     site: Site,
     history: Mutex<History>,
+    /// One at a time takes the place of what was built before.
+    building: tokio::sync::Mutex<()>,
 }
 
 struct Things {
@@ -42,13 +45,16 @@ struct Things {
     mcp: McpServers,
     served: Option<Arc<Served>>,
     rates: Arc<Rates>,
+    /// As it is written.
+    written: Arc<Config>,
+    /// With the agents that administrators made.
     config: Arc<Config>,
 }
 
 impl Things {
     /// What is open `before` and has the same settings now stays open.
-    async fn build(config: Config, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
-        let config = Arc::new(config);
+    async fn build(written: Arc<Config>, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
+        let config = Arc::new(with_custom_agents(Config::clone(&written), &ground.store.custom_agents().await?));
         let authentication = Arc::new(Authentication::new(&config.auth, config.embed.as_ref(), ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
@@ -63,14 +69,15 @@ impl Things {
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
         let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
-        Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served, rates, config })
+        Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served, rates, written, config })
     }
 }
 
 impl Current {
     pub(super) async fn new(config: Config, read: Read, ground: Ground, site: Site) -> anyhow::Result<Self> {
-        let things = Things::build(config, &ground, site, None).await?;
-        Ok(Self { things: ArcSwap::from_pointee(things), ground, site, history: Mutex::new(History::begin(read)) })
+        let things = Things::build(Arc::new(config), &ground, site, None).await?;
+        let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(History::begin(read)));
+        Ok(Self { things, ground, site, history, building: tokio::sync::Mutex::default() })
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
@@ -78,9 +85,22 @@ impl Current {
     /// # Errors
     /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
     pub(crate) async fn replace(&self, config: Config, read: Read) -> anyhow::Result<()> {
-        let things = Things::build(config, &self.ground, self.site, Some(&self.things.load())).await?;
+        let _alone = self.building.lock().await;
+        let things = Things::build(Arc::new(config), &self.ground, self.site, Some(&self.things.load())).await?;
         self.things.store(Arc::new(things));
         self.history.lock().replaced(read);
+        Ok(())
+    }
+
+    /// Takes over what administrators have changed about their agents.
+    ///
+    /// # Errors
+    /// As [`Current::replace`].
+    pub(crate) async fn refresh(&self) -> anyhow::Result<()> {
+        let _alone = self.building.lock().await;
+        let before = self.things.load_full();
+        let things = Things::build(before.written.clone(), &self.ground, self.site, Some(&before)).await?;
+        self.things.store(Arc::new(things));
         Ok(())
     }
 

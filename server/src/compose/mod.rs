@@ -5,6 +5,7 @@ mod agent_operators;
 mod agent_settings;
 mod agents;
 mod current;
+mod custom;
 mod endpoints;
 mod history;
 mod hooks;
@@ -19,6 +20,7 @@ mod sources;
 mod text_models;
 
 pub(crate) use current::Current;
+pub(crate) use custom::{CustomAgent, PREFIX as CUSTOM_PREFIX, choices};
 pub(crate) use history::{ConfigState, Read, Reload, Status};
 pub(crate) use served::{SERVICE_USER, Served};
 pub(crate) use sources::sources;

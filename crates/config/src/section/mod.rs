@@ -17,6 +17,7 @@ mod call_request;
 mod client_tools;
 mod confirm;
 mod connections;
+mod custom_agents;
 mod dynamic;
 mod embed;
 mod events;
@@ -72,6 +73,8 @@ pub(crate) struct RootEntry {
     agents: Vec<agent_entry::AgentEntry>,
     /// Endpoints: routines that pages and agents call.
     api: Vec<api::EndpointEntry>,
+    /// Agents that administrators make.
+    custom_agents: Option<custom_agents::CustomAgentsEntry>,
     /// The pages; the first one is the start page.
     pages: Vec<pages::PageEntry>,
     /// Who may use the server.
@@ -165,6 +168,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         prices: prices::read(section("prices"), &mut context),
         store,
         retention,
+        custom_agents: custom_agents::read(section("customAgents"), &mut context),
         folder: folder.map(Path::to_owned),
         limits,
         quotas: bounds.quotas,

@@ -175,3 +175,15 @@ fn retention_of_agents() {
        = help: did you mean `helper`?
     ");
 }
+
+#[test]
+fn custom_agents_are_made_from_agents() {
+    assert_snapshot!(check("customAgents: { from: [helper] }\n"), @"
+    refused
+    chatwright.yaml:1:24: error: there is no agent `helper`
+       |
+     1 | customAgents: { from: [helper] }
+       |                        ^^^^^^
+       = help: declare it in the section `agents`
+    ");
+}

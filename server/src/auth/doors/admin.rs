@@ -15,7 +15,7 @@ fn form(path: String) -> Knock {
     Knock { method: Method::POST, path, body: None }
 }
 
-const DOORS: [(&str, Door, u16); 54] = [
+const DOORS: [(&str, Door, u16); 62] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with a filter that is none", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -56,6 +56,22 @@ const DOORS: [(&str, Door, u16); 54] = [
     ("no tool of an agent", |_| get("/admin/agents/t_e_open/tools/nothing".to_owned()), 404),
     ("a call of a tool", |_| form("/admin/agents/t_e_open/tools/search_it".to_owned()), 415),
     ("a question for an agent", |_| form("/admin/agents/a_open/ask".to_owned()), 415),
+    ("custom agents", |_| get("/admin/custom-agents".to_owned()), 200),
+    ("a new custom agent, where none may be made", |_| get("/admin/custom-agents/new?from=a_open".to_owned()), 404),
+    ("no custom agent", |_| get(format!("/admin/custom-agents/custom-{NO_ID}")), 404),
+    ("the end of no custom agent", |_| form(format!("/admin/custom-agents/custom-{NO_ID}/delete")), 404),
+    ("custom agents for programs", |_| get("/api/admin/custom-agents".to_owned()), 200),
+    ("no custom agent for programs", |_| get(format!("/api/admin/custom-agents/custom-{NO_ID}")), 404),
+    (
+        "a new custom agent for programs, where none may be made",
+        |_| post("/api/admin/custom-agents".to_owned(), json!({ "name": "x", "from": "a_open", "instructions": "x" })),
+        422,
+    ),
+    (
+        "the end of no custom agent for programs",
+        |_| with(Method::DELETE, format!("/api/admin/custom-agents/custom-{NO_ID}")),
+        404,
+    ),
     ("tools", |_| get("/admin/tools".to_owned()), 200),
     ("standing approvals", |_| get("/admin/approvals?agent=a_open".to_owned()), 200),
     ("the end of no standing approval", |_| form(format!("/admin/approvals/{NO_ID}/revoke")), 404),

@@ -3,6 +3,7 @@
 
 mod admin;
 mod conversations;
+mod custom;
 mod files;
 mod grants;
 mod inside;

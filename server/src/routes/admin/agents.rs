@@ -3,6 +3,7 @@
 use super::lists::{DAY, filled};
 use super::{Admin, of_store};
 use crate::auth::password::now;
+use crate::compose::CUSTOM_PREFIX;
 use crate::router::AppState;
 use chat::Agents;
 use config::{Agent, Config, PolicyAction};
@@ -40,6 +41,9 @@ pub(crate) struct AgentQuery {
 #[serde(rename_all = "camelCase")]
 pub(super) struct AgentLine {
     pub(super) id: String,
+    /// What an administrator called it who made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) name: Option<String>,
     pub(super) model: String,
     /// The type of its connection.
     pub(super) provider: &'static str,
@@ -60,11 +64,18 @@ fn line(config: &Config, agent: &Agent, used: &[(String, Used)]) -> AgentLine {
     let of = used.iter().find(|(id, _)| *id == agent.id);
     AgentLine {
         id: agent.id.clone(),
+        name: custom_name(config, &agent.id),
         model: agent.model.clone(),
         provider: config.connections.get(&agent.connection_id).map_or("", |connection| connection.kind.name()),
         auth: agent.auth.to_string(),
         used: of.map(|(_, used)| *used).unwrap_or_default(),
     }
+}
+
+/// A custom agent is called like its page, and marked.
+fn custom_name(config: &Config, id: &str) -> Option<String> {
+    let page = config.pages.iter().find(|page| id.starts_with(CUSTOM_PREFIX) && page.definition.id == id)?;
+    page.definition.title.as_ref().map(|title| format!("{title} (custom)"))
 }
 
 async fn used(state: &AppState) -> Result<Vec<(String, Used)>, UserError> {
@@ -92,20 +103,20 @@ pub(super) async fn one(state: &AppState, id: &str) -> Result<AgentDetail, UserE
     Ok(AgentDetail {
         line: line(&config, agent, &used(state).await?),
         instructions: agent.instructions.clone(),
-        settings: settings(agent),
+        settings: settings(agent, &config),
         runs: state.composition.store.recent_runs(id).await.map_err(of_store)?,
     })
 }
 
 /// Nothing of a connection but its name, and of options for providers only for whom they are: both may hold secrets.
-fn settings(agent: &Agent) -> Vec<(&'static str, String)> {
+fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     let mut settings = Vec::new();
     let mut add = |name, value: Option<String>| {
         settings.extend(value.filter(|value| !value.is_empty()).map(|value| (name, value)))
     };
     let list = |texts: &[String]| texts.join(", ");
     let limits = &agent.limits;
-    add("Declared at", Some(agent.at.to_string()));
+    add("Declared at", Some(place(&agent.at.to_string(), config)));
     add("Connection", Some(agent.connection_id.clone()));
     let fallbacks =
         agent.fallback_models.iter().map(|fallback| format!("{} ({})", fallback.model, fallback.connection_id));
@@ -132,6 +143,12 @@ fn settings(agent: &Agent) -> Vec<(&'static str, String)> {
     let options = agent.provider_options.keys().cloned().collect::<Vec<_>>();
     add("Options for", Some(options.join(", ")));
     settings
+}
+
+/// A place in the config, as it stands in the config's folder.
+fn place(at: &str, config: &Config) -> String {
+    let folder = config.folder.as_ref().map(|folder| folder.join("").display().to_string());
+    folder.and_then(|folder| at.strip_prefix(&folder).map(str::to_owned)).unwrap_or_else(|| at.to_owned())
 }
 
 fn policy(policy: &config::Policy) -> String {

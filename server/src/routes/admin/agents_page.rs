@@ -32,6 +32,7 @@ pub(crate) async fn list(
             {field("text", "Name or model", "search", query.text.as_deref())}
             <button class="cw-button">"Show"</button>
         </form>
+        <p class="cw-admin-links"><a href="/admin/custom-agents">"Custom agents"</a></p>
         {lines_of(lines)}
         <p class="cw-account-note">"What was used in the last 7 days."</p>
     };
@@ -52,7 +53,7 @@ fn lines_of(lines: Vec<AgentLine>) -> AnyView {
         let path = format!("/admin/agents/{}", encoded(&line.id));
         let failed = format!("/admin/conversations?agent={}&errors=1", encoded(&line.id));
         [
-            link(path, line.id),
+            link(path, line.name.unwrap_or(line.id)),
             text(format!("{} ({})", line.model, line.provider)),
             text(line.auth),
             text(number(line.used.steps as f64)),

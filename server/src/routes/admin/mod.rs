@@ -10,6 +10,8 @@ mod chart;
 mod config_page;
 mod conversation_page;
 mod conversations;
+mod custom;
+mod custom_page;
 mod feedback;
 mod layout;
 mod lists;
@@ -56,6 +58,10 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/admin/agents/{id}/ask", post(agents_page::ask))
         .route("/admin/agents/{id}/tools", get(agents_page::tools))
         .route("/admin/agents/{id}/tools/{tool}", get(tools::show).post(tools::call))
+        .route("/admin/custom-agents", get(custom_page::list).post(custom_page::add))
+        .route("/admin/custom-agents/new", get(custom_page::new))
+        .route("/admin/custom-agents/{id}", get(custom_page::show).post(custom_page::change))
+        .route("/admin/custom-agents/{id}/delete", post(custom_page::delete))
         .route("/admin/tools", get(tools::list))
         .route("/admin/approvals", get(approvals::list))
         .route("/admin/approvals/{id}/revoke", post(approvals::revoke))
@@ -77,6 +83,13 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/api/admin/agents/{id}/ask", post(operation_api::ask))
         .route("/api/admin/agents/{id}/tools", get(operation_api::tools_of))
         .route("/api/admin/agents/{id}/tools/{tool}", post(operation_api::try_tool))
+        .route("/api/admin/custom-agents", get(operation_api::custom_agents).post(operation_api::add_custom_agent))
+        .route(
+            "/api/admin/custom-agents/{id}",
+            get(operation_api::custom_agent)
+                .put(operation_api::change_custom_agent)
+                .delete(operation_api::delete_custom_agent),
+        )
         .route("/api/admin/tools", get(operation_api::tools))
         .route("/api/admin/approvals", get(operation_api::approvals))
         .route("/api/admin/approvals/{id}", axum::routing::delete(operation_api::revoke))

@@ -4,6 +4,7 @@ use super::Admin;
 use super::agents::{self, AgentDetail, AgentLine, AgentQuery};
 use super::api::{Listed, asked, listed};
 use super::approvals::{self, ApprovalQuery};
+use super::custom::{self, CustomAgentBody, CustomAgentDetail};
 use super::lists::paged;
 use super::retention::{self, Plan};
 use super::tools::{self, Health};
@@ -88,6 +89,55 @@ pub(crate) async fn try_tool(
     let Json(Attempt { arguments, approved }) = sent.map_err(|rejection| unreadable(&rejection))?;
     let arguments = Value::Object(arguments).to_string();
     Ok(Json(tools::attempt(&state, &admin, TrialRequest { agent_id, tool, arguments, approved }).await?))
+}
+
+/// `GET /api/admin/custom-agents`
+pub(crate) async fn custom_agents(
+    _: Admin,
+    State(state): State<AppState>,
+) -> Result<Json<Listed<store::CustomAgentRow>>, HttpError> {
+    Ok(listed((custom::all(&state).await?, None)))
+}
+
+/// `POST /api/admin/custom-agents`
+pub(crate) async fn add_custom_agent(
+    admin: Admin,
+    State(state): State<AppState>,
+    sent: Result<Json<CustomAgentBody>, JsonRejection>,
+) -> Result<(StatusCode, Json<Value>), HttpError> {
+    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
+    Ok((StatusCode::CREATED, Json(json!({ "id": custom::save(&state, &admin, None, sent).await? }))))
+}
+
+/// `GET /api/admin/custom-agents/{id}`
+pub(crate) async fn custom_agent(
+    _: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Json<CustomAgentDetail>, HttpError> {
+    Ok(Json(custom::one(&state, &id).await?))
+}
+
+/// `PUT /api/admin/custom-agents/{id}`
+pub(crate) async fn change_custom_agent(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    sent: Result<Json<CustomAgentBody>, JsonRejection>,
+) -> Result<Json<CustomAgentDetail>, HttpError> {
+    let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
+    custom::save(&state, &admin, Some(&id), sent).await?;
+    Ok(Json(custom::one(&state, &id).await?))
+}
+
+/// `DELETE /api/admin/custom-agents/{id}`
+pub(crate) async fn delete_custom_agent(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<StatusCode, HttpError> {
+    custom::delete(&state, &admin, &id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /api/admin/tools`

@@ -193,6 +193,11 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ),
     get(Administration, "/api/admin/agents/{id}/tools", "The tools that it has now", Json(200, "Object")),
     post(Administration, "/api/admin/agents/{id}/tools/{tool}", "Try a call", "Attempt", Json(200, "Object")),
+    get(Administration, "/api/admin/custom-agents", "Agents that administrators made", Json(200, "Page")),
+    post(Administration, "/api/admin/custom-agents", "Make one", "CustomAgent", Json(201, "Object")),
+    get(Administration, "/api/admin/custom-agents/{id}", "One with its versions", Json(200, "Object")),
+    post(Administration, "/api/admin/custom-agents/{id}", "Change one", "CustomAgent", Json(200, "Object")).puts(),
+    delete(Administration, "/api/admin/custom-agents/{id}", "Delete one"),
     get(Administration, "/api/admin/tools", "How servers and tools do", Json(200, "Object")),
     get(Administration, "/api/admin/approvals", "The standing approvals of all", Json(200, "Page")).with(&[
         ("user", "Of this user."),
@@ -226,6 +231,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
 ];
 
 impl Operation {
+    const fn puts(self) -> Self {
+        Self { method: "put", ..self }
+    }
+
     const fn answers(self, answer: Answer) -> Self {
         Self { answer, ..self }
     }

@@ -114,6 +114,14 @@ pub(super) fn all() -> Value {
         })),
         "NewUser": closed(&["name"], json!({ "name": text, "roles": texts })),
         "UserChange": closed(&[], json!({ "roles": texts, "disabled": flag })),
+        "CustomAgent": closed(&["name", "from", "instructions"], json!({
+            "name": text,
+            "description": text,
+            "from": { "type": "string", "description": "An agent of the config." },
+            "instructions": text,
+            "tools": texts,
+            "version": { "type": "integer", "description": "The version that is changed; not of a new one." },
+        })),
         "Text": closed(&["text"], json!({ "text": text })),
         "Attempt": closed(&[], json!({ "arguments": { "type": "object" }, "approved": flag })),
     })

@@ -1,0 +1,210 @@
+//! Tables `custom_agents` and `custom_agent_versions`: agents that administrators made. They are the administrators', so nothing here asks
+//! for an owner.
+
+use crate::{AuditEntry, Store, StoreError, audit};
+use serde::Serialize;
+use serde_json::Value;
+use sqlx::sqlite::SqliteRow;
+use sqlx::{Row, SqliteConnection};
+
+/// Custom agents at once.
+pub const MAX_CUSTOM_AGENTS: u32 = 200;
+
+/// Versions of one that are listed, the last ones.
+pub const MAX_VERSIONS: u32 = 50;
+
+/// A custom agent as it is now.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomAgentRow {
+    /// Its id.
+    pub id: String,
+    /// Counts from 1.
+    pub version: i64,
+    /// What it is.
+    pub definition: Value,
+    /// Who made it.
+    pub owner: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// Unix time, milliseconds.
+    pub updated_at: i64,
+}
+
+/// What it was at a time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CustomAgentVersion {
+    /// Counts from 1.
+    pub version: i64,
+    /// What it was.
+    pub definition: Value,
+    /// Who wrote it.
+    pub author: String,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+}
+
+/// A custom agent that is new or changed.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SaveCustomAgent {
+    /// Its id.
+    pub id: String,
+    /// The version that was changed; none of one that is new.
+    pub after: Option<i64>,
+    /// What it is from now on.
+    pub definition: Value,
+    /// Who wrote it.
+    pub author: String,
+    /// Unix time, milliseconds.
+    pub now: i64,
+}
+
+/// What came of saving.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CustomAgentSaved {
+    /// It is saved, under this version.
+    Done(i64),
+    /// There is no such agent.
+    Unknown,
+    /// Somebody else has changed it meanwhile.
+    Changed,
+    /// There are as many as there may be.
+    Full,
+}
+
+const LIST: &str = "
+    SELECT id, version, definition, owner, created_at, updated_at FROM custom_agents
+    WHERE deleted_at IS NULL ORDER BY created_at, id LIMIT $1";
+
+const VERSIONS: &str = "
+    SELECT version, definition, author, created_at FROM custom_agent_versions
+    WHERE agent_id = $1 ORDER BY version DESC LIMIT $2";
+
+const COUNT: &str = "SELECT count(*) FROM custom_agents WHERE deleted_at IS NULL";
+
+const FIND: &str = "SELECT version FROM custom_agents WHERE id = $1 AND deleted_at IS NULL";
+
+const INSERT: &str = "
+    INSERT INTO custom_agents (id, version, definition, owner, created_at, updated_at) VALUES ($1, 1, $2, $3, $4, $4)";
+
+const UPDATE: &str = "UPDATE custom_agents SET version = $2, definition = $3, updated_at = $4 WHERE id = $1";
+
+const INSERT_VERSION: &str = "
+    INSERT INTO custom_agent_versions (agent_id, version, definition, author, created_at) VALUES ($1, $2, $3, $4, $5)";
+
+const DELETE: &str = "UPDATE custom_agents SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
+
+impl Store {
+    /// All custom agents, the oldest first, at most [`MAX_CUSTOM_AGENTS`].
+    ///
+    /// # Errors
+    /// The database failed, or a definition is damaged.
+    pub async fn custom_agents(&self) -> Result<Vec<CustomAgentRow>, StoreError> {
+        let list = sqlx::query(LIST).bind(MAX_CUSTOM_AGENTS);
+        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
+    }
+
+    /// What one was before, the newest version first, at most [`MAX_VERSIONS`]; also of one that is deleted.
+    ///
+    /// # Errors
+    /// As [`Store::custom_agents`].
+    pub async fn custom_agent_versions(&self, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
+        let list = sqlx::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
+        self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
+    }
+
+    /// Saves one, with who did so, both or neither. Of two who change the same version, the second is told.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn save_custom_agent(
+        &self,
+        save: SaveCustomAgent,
+        entry: AuditEntry,
+    ) -> Result<CustomAgentSaved, StoreError> {
+        self.write(move |db| {
+            Box::pin(async move {
+                let saved = apply(db, save).await?;
+                if matches!(saved, CustomAgentSaved::Done(_)) {
+                    audit::append(db, vec![entry]).await?;
+                }
+                Ok(saved)
+            })
+        })
+        .await
+    }
+
+    /// Deletes one, with who did so, both or neither; its versions stay. Whether it was there.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete_custom_agent(&self, id: &str, now: i64, entry: AuditEntry) -> Result<bool, StoreError> {
+        let delete = sqlx::query(DELETE).bind(id.to_owned()).bind(now);
+        self.write(move |db| {
+            Box::pin(async move {
+                let was_there = delete.execute(&mut *db).await?.rows_affected() > 0;
+                if was_there {
+                    audit::append(db, vec![entry]).await?;
+                }
+                Ok(was_there)
+            })
+        })
+        .await
+    }
+}
+
+async fn apply(db: &mut SqliteConnection, save: SaveCustomAgent) -> Result<CustomAgentSaved, StoreError> {
+    let SaveCustomAgent { id, after, definition, author, now } = save;
+    let definition = definition.to_string();
+    let version = match after {
+        None => {
+            let count: i64 = sqlx::query_scalar(COUNT).fetch_one(&mut *db).await?;
+            if count >= i64::from(MAX_CUSTOM_AGENTS) {
+                return Ok(CustomAgentSaved::Full);
+            }
+            let insert = sqlx::query(INSERT).bind(&id).bind(&definition).bind(&author).bind(now);
+            insert.execute(&mut *db).await?;
+            1
+        }
+        Some(after) => {
+            let found: Option<i64> = sqlx::query_scalar(FIND).bind(&id).fetch_optional(&mut *db).await?;
+            match found {
+                None => return Ok(CustomAgentSaved::Unknown),
+                Some(version) if version != after => return Ok(CustomAgentSaved::Changed),
+                Some(_) => {}
+            }
+            let update = sqlx::query(UPDATE).bind(&id).bind(after + 1).bind(&definition).bind(now);
+            update.execute(&mut *db).await?;
+            after + 1
+        }
+    };
+    let insert = sqlx::query(INSERT_VERSION).bind(id).bind(version).bind(definition).bind(author).bind(now);
+    insert.execute(db).await?;
+    Ok(CustomAgentSaved::Done(version))
+}
+
+fn agent(row: &SqliteRow) -> Result<CustomAgentRow, StoreError> {
+    Ok(CustomAgentRow {
+        id: row.try_get("id")?,
+        version: row.try_get("version")?,
+        definition: definition(row)?,
+        owner: row.try_get("owner")?,
+        created_at: row.try_get("created_at")?,
+        updated_at: row.try_get("updated_at")?,
+    })
+}
+
+fn version(row: &SqliteRow) -> Result<CustomAgentVersion, StoreError> {
+    Ok(CustomAgentVersion {
+        version: row.try_get("version")?,
+        definition: definition(row)?,
+        author: row.try_get("author")?,
+        created_at: row.try_get("created_at")?,
+    })
+}
+
+fn definition(row: &SqliteRow) -> Result<Value, StoreError> {
+    let text: String = row.try_get("definition")?;
+    serde_json::from_str(&text).map_err(|error| StoreError::Failed(format!("a custom agent cannot be read: {error}")))
+}

@@ -1,0 +1,154 @@
+//! Agents that administrators made, put beside those of the config. Each is one of the config's agents with other instructions and some of
+//! its tools, so it can do nothing that the config does not let that one do.
+
+use config::{Agent, Config, CustomAgents, Rule};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use store::CustomAgentRow;
+use wire::page::{Block, BlockType, Events, Page};
+
+/// What the ids of custom agents, and of their pages, begin with.
+pub(crate) const PREFIX: &str = "custom-";
+
+/// A custom agent as it is stored.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct CustomAgent {
+    /// What it is called.
+    pub(crate) name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub(crate) description: String,
+    /// The agent of the config that it is made from.
+    pub(crate) from: String,
+    /// What it is told first.
+    pub(crate) instructions: String,
+    /// Which of that agent's tools it has, by their [`choices`].
+    #[serde(default)]
+    pub(crate) tools: Vec<String>,
+}
+
+/// The tools of an agent that a custom one may have: endpoints by the name of the tool, and what stands for several tools.
+pub(crate) fn choices(agent: &Agent) -> Vec<String> {
+    let endpoints = agent.tools.iter().map(|tool| tool.name.clone());
+    let servers = agent.mcp.iter().map(|server| format!("mcp:{}", server.name));
+    let remote = agent.remote_agents.iter().map(|remote| format!("remote:{}", remote.connection_id));
+    let below = agent.agents.iter().map(|below| format!("agent:{}", below.name));
+    let files = agent.file_system.is_some().then(|| "files".to_owned());
+    let questions = agent.ask_user.then(|| "questions".to_owned());
+    endpoints.chain(servers).chain(remote).chain(below).chain(files).chain(questions).collect()
+}
+
+/// The config with the custom agents that it allows, each on a page of its own.
+pub(super) fn with_custom_agents(mut config: Config, rows: &[CustomAgentRow]) -> Config {
+    let Some(allowed) = config.custom_agents.clone() else { return config };
+    for row in rows {
+        match read(row, &config, &allowed) {
+            Some((agent, custom)) => {
+                config.pages.push(page(&agent.id, &custom, &allowed.auth));
+                config.agents.insert(agent.id.clone(), agent);
+            }
+            None => tracing::warn!(
+                agent = row.id,
+                "a custom agent is left out: the config no longer has what it is made from"
+            ),
+        }
+    }
+    config
+}
+
+fn read(row: &CustomAgentRow, config: &Config, allowed: &CustomAgents) -> Option<(Agent, CustomAgent)> {
+    let custom: CustomAgent = serde_json::from_value(row.definition.clone()).ok()?;
+    let base = config.agents.get(&custom.from).filter(|base| allowed.from.contains(&base.id))?;
+    let has = |choice: &str| custom.tools.iter().any(|tool| tool == choice);
+    let mut agent = base.clone();
+    agent.id = row.id.clone();
+    agent.instructions = Some(Value::String(custom.instructions.clone()));
+    agent.auth = allowed.auth.clone();
+    agent.tools.retain(|tool| has(&tool.name));
+    agent.mcp.retain(|server| has(&format!("mcp:{}", server.name)));
+    agent.remote_agents.retain(|remote| has(&format!("remote:{}", remote.connection_id)));
+    agent.agents.retain(|below| has(&format!("agent:{}", below.name)));
+    agent.file_system = agent.file_system.filter(|_| has("files"));
+    agent.ask_user &= has("questions");
+    Some((agent, custom))
+}
+
+/// A list of conversations and a chat.
+fn page(id: &str, custom: &CustomAgent, auth: &Rule) -> config::Page {
+    let block = |name: &str, kind, properties: Map<String, Value>| Block {
+        id: name.to_owned(),
+        kind,
+        properties,
+        visible: Value::Null,
+        events: Events::default(),
+        blocks: Vec::new(),
+    };
+    let agent = Map::from_iter([("agentId".to_owned(), Value::from(id))]);
+    let definition = Page {
+        id: id.to_owned(),
+        title: Some(custom.name.clone()),
+        events: Events::default(),
+        blocks: vec![
+            block("conversations", BlockType::AgentConversations, Map::new()),
+            block("chat", BlockType::AgentChat, agent),
+        ],
+    };
+    config::Page { definition, auth: auth.clone(), client_tools: Vec::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::collections::HashMap;
+
+    const CONFIG: &str = "
+connections: [{ id: demo, type: Demo }, { id: files, type: Mcp, properties: { command: files } }]
+api:
+  - { id: read, description: Reads., payloadSchema: { type: object }, routine: [{ ':return': 1 }] }
+  - { id: write, description: Writes., payloadSchema: { type: object }, routine: [{ ':return': 1 }] }
+agents:
+  - id: helper
+    type: Agent
+    connectionId: demo
+    properties: { model: demo, askUser: true, limits: { requests: 3 } }
+    tools: [read, { endpointId: write, confirm: true }]
+    mcp: [files]
+  - { id: secret, type: Agent, connectionId: demo, properties: { model: demo } }
+customAgents: { from: [helper], auth: { roles: [editor] } }
+pages: [{ id: p }]
+";
+
+    fn config() -> Config {
+        config::load_embedded(&[("chatwright.yaml", CONFIG)], &HashMap::<String, String>::new()).unwrap().0
+    }
+
+    fn row(id: &str, definition: Value) -> CustomAgentRow {
+        CustomAgentRow { id: id.to_owned(), version: 1, definition, owner: String::new(), created_at: 0, updated_at: 0 }
+    }
+
+    #[test]
+    fn one_is_no_more_than_what_it_is_made_from() {
+        assert_eq!(choices(&config().agents["helper"]), ["read", "write", "mcp:files", "questions"]);
+        let definition = |from: &str, tools: &[&str]| json!({ "name": "Mine", "from": from, "instructions": "Be brief.", "tools": tools });
+        let rows = [
+            row("custom-a", definition("helper", &["write", "questions", "nothing"])),
+            row("custom-b", definition("secret", &[])),
+            row("custom-c", json!({ "name": "?" })),
+        ];
+        let made = with_custom_agents(config(), &rows);
+        assert_eq!(made.agents.keys().collect::<Vec<_>>(), ["helper", "secret", "custom-a"]);
+        let agent = &made.agents["custom-a"];
+        assert_eq!(
+            agent.tools.iter().map(|tool| (&*tool.name, tool.confirm.is_some())).collect::<Vec<_>>(),
+            [("write", true)]
+        );
+        assert!(agent.ask_user && agent.mcp.is_empty());
+        assert_eq!((agent.limits.requests, &agent.auth), (Some(3), &Rule::Roles(vec!["editor".to_owned()])));
+        let page = made.pages.last().unwrap();
+        assert_eq!((page.definition.id.as_str(), &page.auth), ("custom-a", &agent.auth));
+        // A config that allows none has none.
+        let none = Config { custom_agents: None, ..config() };
+        assert_eq!(with_custom_agents(none, &rows).agents.len(), 2);
+    }
+}

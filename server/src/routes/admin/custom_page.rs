@@ -1,0 +1,299 @@
+//! The pages of agents that administrators make.
+
+use super::custom::{self, CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME};
+use super::layout::{Tab, page};
+use super::table::Column::{Number, Text};
+use super::table::{facts, link, table, text};
+use super::{Admin, PageError};
+use crate::compose::CustomAgent;
+use crate::router::AppState;
+use crate::routes::accounts::forms::{done, problem};
+use crate::routes::accounts::{encoded, see_other};
+use crate::routes::times::minute;
+use axum::extract::{Path, Query, RawForm, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use leptos::prelude::*;
+use serde::Deserialize;
+use store::{CustomAgentRow, CustomAgentVersion};
+use wire::{ErrorCode, UserError};
+
+const LIST: &str = "/admin/custom-agents";
+
+/// `GET /admin/custom-agents`
+pub(crate) async fn list(admin: Admin, State(state): State<AppState>) -> Result<Response, PageError> {
+    let (rows, bases) = (custom::all(&state).await?, custom::bases(&state));
+    let is_allowed = !bases.is_empty();
+    let new = bases.into_iter().map(|from| {
+        let path = format!("{LIST}/new?from={}", encoded(&from));
+        view! { <a class="cw-button" href=path>{format!("New agent like {from}")}</a> }
+    });
+    let content = view! {
+        <p class="cw-account-note">
+            "An agent that is made here is one of the config's with other instructions and some of its tools. It has a page of its own."
+        </p>
+        {(!is_allowed).then(|| view! {
+            <p class="cw-account-note">
+                "The config lets none be made. It would with "<code>"customAgents: { from: [helper] }"</code>"."
+            </p>
+        })}
+        <div class="cw-admin-acts">{new.collect_view()}</div>
+        {lines_of(rows)}
+    };
+    Ok(page(&admin, Tab::Agents, StatusCode::OK, "Custom agents", content))
+}
+
+fn lines_of(rows: Vec<CustomAgentRow>) -> AnyView {
+    let columns =
+        [Text("Agent"), Text("What it is for"), Text("Like"), Text("By"), Number("Version"), Text("Changed (UTC)")];
+    let line = |row: CustomAgentRow| {
+        let custom = definition(row.definition);
+        [
+            link(format!("{LIST}/{}", row.id), custom.name),
+            text(custom.description),
+            text(custom.from),
+            view! { <span class="cw-admin-id">{row.owner}</span> }.into_any(),
+            row.version.into_any(),
+            text(minute(row.updated_at)),
+        ]
+    };
+    table(columns, rows.into_iter().map(line), "There is none yet.")
+}
+
+/// What was stored is what was checked; of anything else nothing is shown.
+fn definition(value: serde_json::Value) -> CustomAgent {
+    serde_json::from_value(value).unwrap_or(CustomAgent {
+        name: "?".to_owned(),
+        description: String::new(),
+        from: String::new(),
+        instructions: String::new(),
+        tools: Vec::new(),
+    })
+}
+
+/// From what a new one is made.
+#[derive(Deserialize)]
+pub(crate) struct NewQuery {
+    #[serde(default)]
+    from: String,
+}
+
+/// `GET /admin/custom-agents/new?from=ID`
+pub(crate) async fn new(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(query): Query<NewQuery>,
+) -> Result<Response, PageError> {
+    if !custom::bases(&state).contains(&query.from) {
+        return Err(UserError::not_found().into());
+    }
+    let tools = custom::tools_of(&state, &query.from);
+    let sent = CustomAgentBody {
+        name: String::new(),
+        description: String::new(),
+        from: query.from,
+        instructions: String::new(),
+        tools: Vec::new(),
+        version: None,
+    };
+    let content = view! {
+        <section class="cw-account-part" aria-label="New agent">{form(LIST.to_owned(), sent, tools, "Make the agent", None)}</section>
+    };
+    Ok(page(&admin, Tab::Agents, StatusCode::OK, "New agent", content))
+}
+
+/// `POST /admin/custom-agents`
+pub(crate) async fn add(
+    admin: Admin,
+    State(state): State<AppState>,
+    RawForm(form_data): RawForm,
+) -> Result<Response, PageError> {
+    let sent = read(&form_data);
+    match custom::save(&state, &admin, None, sent.clone()).await {
+        Ok(id) => Ok(see_other(&format!("{LIST}/{id}?done=1"), None)),
+        Err(error) => {
+            let tools = custom::tools_of(&state, &sent.from);
+            let content = view! {
+                <section class="cw-account-part" aria-label="New agent">
+                    {form(LIST.to_owned(), sent, tools, "Make the agent", Some(error.message))}
+                </section>
+            };
+            Ok(page(&admin, Tab::Agents, StatusCode::UNPROCESSABLE_ENTITY, "New agent", content))
+        }
+    }
+}
+
+/// What was done just now.
+#[derive(Deserialize)]
+pub(crate) struct What {
+    done: Option<String>,
+}
+
+/// `GET /admin/custom-agents/{id}`
+pub(crate) async fn show(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    Query(what): Query<What>,
+) -> Result<Response, PageError> {
+    let detail = custom::one(&state, &id).await?;
+    Ok(shown(&admin, &state, detail, None, what.done.is_some()))
+}
+
+/// `POST /admin/custom-agents/{id}`
+pub(crate) async fn change(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+    RawForm(form_data): RawForm,
+) -> Result<Response, PageError> {
+    let sent = read(&form_data);
+    match custom::save(&state, &admin, Some(&id), sent.clone()).await {
+        Ok(id) => Ok(see_other(&format!("{LIST}/{id}?done=1"), None)),
+        Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
+        Err(error) => {
+            let detail = custom::one(&state, &id).await?;
+            Ok(shown(&admin, &state, detail, Some((sent, error)), false))
+        }
+    }
+}
+
+/// `POST /admin/custom-agents/{id}/delete`
+pub(crate) async fn delete(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path(id): Path<String>,
+) -> Result<Response, PageError> {
+    custom::delete(&state, &admin, &id).await?;
+    Ok(see_other(LIST, None))
+}
+
+/// A form in which a name may stand several times.
+fn read(form_data: &[u8]) -> CustomAgentBody {
+    let pairs: Vec<_> = url::form_urlencoded::parse(form_data).into_owned().collect();
+    let all = |name: &'static str| pairs.iter().filter(move |(of, _)| of == name).map(|(_, value)| value.clone());
+    let one = |name: &'static str| all(name).next().unwrap_or_default();
+    CustomAgentBody {
+        name: one("name"),
+        description: one("description"),
+        from: one("from"),
+        instructions: one("instructions"),
+        tools: all("tool").collect(),
+        version: one("version").parse().ok(),
+    }
+}
+
+fn shown(
+    admin: &Admin,
+    state: &AppState,
+    detail: CustomAgentDetail,
+    refused: Option<(CustomAgentBody, UserError)>,
+    is_done: bool,
+) -> Response {
+    let CustomAgentDetail { row, is_available, versions } = detail;
+    let custom = definition(row.definition);
+    let title = custom.name.clone();
+    let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| {
+        StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY)
+    });
+    let (sent, wrong) = match refused {
+        Some((sent, error)) => (sent, Some(error.message)),
+        None => {
+            let CustomAgent { name, description, from, instructions, tools } = custom;
+            (CustomAgentBody { name, description, from, instructions, tools, version: Some(row.version) }, None)
+        }
+    };
+    let path = format!("{LIST}/{}", row.id);
+    let about = [
+        ("Its page", if is_available { link(format!("/{}", row.id), format!("/{}", row.id)) } else { text("") }),
+        ("Like", text(sent.from.clone())),
+        ("Made by", view! { <span class="cw-admin-id">{row.owner}</span> }.into_any()),
+        ("Made (UTC)", text(minute(row.created_at))),
+        ("Version", row.version.into_any()),
+    ];
+    let tools = custom::tools_of(state, &sent.from);
+    let health = format!("/admin/agents/{}", row.id);
+    let content = view! {
+        {done(is_done.then_some("Saved. It can be asked at once."))}
+        {(!is_available).then(|| problem(Some("The config no longer has what this agent is made from. Nobody can ask it.".to_owned())))}
+        <section class="cw-account-part" aria-label="About">
+            {facts(about)}
+            {is_available.then(|| view! { <p class="cw-admin-links"><a href=health>"How it does"</a></p> })}
+        </section>
+        <section class="cw-account-part" aria-labelledby="change">
+            <h2 id="change">"Change it"</h2>
+            {form(path.clone(), sent, tools, "Save", wrong)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="versions">
+            <h2 id="versions">"Versions"</h2>
+            {versions_of(versions)}
+        </section>
+        <section class="cw-account-part" aria-labelledby="delete">
+            <h2 id="delete">"Delete it"</h2>
+            <p class="cw-account-note">"Conversations with it stay, and nobody can go on with them. Its versions stay in the database."</p>
+            <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
+                <button class="cw-button cw-danger">"Delete the agent"</button>
+            </form>
+        </section>
+    };
+    page(admin, Tab::Agents, status, &title, content)
+}
+
+fn versions_of(versions: Vec<CustomAgentVersion>) -> AnyView {
+    let columns = [Text("Version"), Text("By"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
+    let line = |version: CustomAgentVersion| {
+        let custom = definition(version.definition);
+        let instructions = view! {
+            <details class="cw-admin-call">
+                <summary>"Instructions"</summary>
+                <pre tabindex="0" aria-label="Instructions">{custom.instructions}</pre>
+            </details>
+        };
+        [
+            version.version.into_any(),
+            view! { <span class="cw-admin-id">{version.author}</span> }.into_any(),
+            text(minute(version.created_at)),
+            text(custom.tools.join(", ")),
+            instructions.into_any(),
+        ]
+    };
+    table(columns, versions.into_iter().map(line), "There is none.")
+}
+
+fn form(
+    action: String,
+    sent: CustomAgentBody,
+    tools: Vec<String>,
+    act: &'static str,
+    wrong: Option<String>,
+) -> impl IntoView {
+    let tool = |name: String| {
+        let is_chosen = sent.tools.contains(&name);
+        view! { <label><input type="checkbox" name="tool" value=name.clone() checked=is_chosen />{name}</label> }
+    };
+    let tools = tools.into_iter().map(tool).collect_view();
+    view! {
+        {problem(wrong)}
+        <form class="cw-account-form" method="post" action=action>
+            <input type="hidden" name="from" value=sent.from.clone() />
+            <input type="hidden" name="version" value=sent.version.map(|version| version.to_string()) />
+            <label class="cw-account-field">
+                <span>"Name of the agent"</span>
+                <input name="name" value=sent.name.clone() required maxlength=MAX_NAME.to_string() autocomplete="off" />
+            </label>
+            <label class="cw-account-field">
+                <span>"What it is for"</span>
+                <input name="description" value=sent.description.clone() maxlength=MAX_DESCRIPTION.to_string() autocomplete="off" />
+            </label>
+            <label class="cw-account-field">
+                <span>"Instructions"</span>
+                <textarea name="instructions" rows="8" required maxlength=MAX_INSTRUCTIONS.to_string()>{sent.instructions.clone()}</textarea>
+            </label>
+            <fieldset class="cw-account-scopes">
+                <legend>{format!("Tools of {}", sent.from)}</legend>
+                {tools}
+            </fieldset>
+            <button class="cw-button">{act}</button>
+        </form>
+    }
+}
