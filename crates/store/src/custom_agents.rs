@@ -1,11 +1,10 @@
 //! Tables `custom_agents` and `custom_agent_versions`: agents that administrators made. They are the administrators', so nothing here asks
 //! for an owner.
 
+use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 use serde_json::Value;
-use sqlx::sqlite::SqliteRow;
-use sqlx::{Row, SqliteConnection};
 
 /// Custom agents at once.
 pub const MAX_CUSTOM_AGENTS: u32 = 200;
@@ -101,7 +100,7 @@ impl Store {
     /// # Errors
     /// The database failed, or a definition is damaged.
     pub async fn custom_agents(&self) -> Result<Vec<CustomAgentRow>, StoreError> {
-        let list = sqlx::query(LIST).bind(MAX_CUSTOM_AGENTS);
+        let list = sql::query(LIST).bind(MAX_CUSTOM_AGENTS);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
     }
 
@@ -110,7 +109,7 @@ impl Store {
     /// # Errors
     /// As [`Store::custom_agents`].
     pub async fn custom_agent_versions(&self, id: &str) -> Result<Vec<CustomAgentVersion>, StoreError> {
-        let list = sqlx::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
+        let list = sql::query(VERSIONS).bind(id.to_owned()).bind(MAX_VERSIONS);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(version).collect() })).await
     }
 
@@ -140,10 +139,10 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn delete_custom_agent(&self, id: &str, now: i64, entry: AuditEntry) -> Result<bool, StoreError> {
-        let delete = sqlx::query(DELETE).bind(id.to_owned()).bind(now);
+        let delete = sql::query(DELETE).bind(id.to_owned()).bind(now);
         self.write(move |db| {
             Box::pin(async move {
-                let was_there = delete.execute(&mut *db).await?.rows_affected() > 0;
+                let was_there = delete.execute(db).await?.rows_affected() > 0;
                 if was_there {
                     audit::append(db, vec![entry]).await?;
                 }
@@ -154,37 +153,37 @@ impl Store {
     }
 }
 
-async fn apply(db: &mut SqliteConnection, save: SaveCustomAgent) -> Result<CustomAgentSaved, StoreError> {
+async fn apply(db: &mut Db, save: SaveCustomAgent) -> Result<CustomAgentSaved, StoreError> {
     let SaveCustomAgent { id, after, definition, author, now } = save;
     let definition = definition.to_string();
     let version = match after {
         None => {
-            let count: i64 = sqlx::query_scalar(COUNT).fetch_one(&mut *db).await?;
+            let count: i64 = sql::query_scalar(COUNT).fetch_one(db).await?;
             if count >= i64::from(MAX_CUSTOM_AGENTS) {
                 return Ok(CustomAgentSaved::Full);
             }
-            let insert = sqlx::query(INSERT).bind(&id).bind(&definition).bind(&author).bind(now);
-            insert.execute(&mut *db).await?;
+            let insert = sql::query(INSERT).bind(id.clone()).bind(definition.clone()).bind(author.clone()).bind(now);
+            insert.execute(db).await?;
             1
         }
         Some(after) => {
-            let found: Option<i64> = sqlx::query_scalar(FIND).bind(&id).fetch_optional(&mut *db).await?;
+            let found: Option<i64> = sql::query_scalar(FIND).bind(id.clone()).fetch_optional(db).await?;
             match found {
                 None => return Ok(CustomAgentSaved::Unknown),
                 Some(version) if version != after => return Ok(CustomAgentSaved::Changed),
                 Some(_) => {}
             }
-            let update = sqlx::query(UPDATE).bind(&id).bind(after + 1).bind(&definition).bind(now);
-            update.execute(&mut *db).await?;
+            let update = sql::query(UPDATE).bind(id.clone()).bind(after + 1).bind(definition.clone()).bind(now);
+            update.execute(db).await?;
             after + 1
         }
     };
-    let insert = sqlx::query(INSERT_VERSION).bind(id).bind(version).bind(definition).bind(author).bind(now);
+    let insert = sql::query(INSERT_VERSION).bind(id).bind(version).bind(definition).bind(author).bind(now);
     insert.execute(db).await?;
     Ok(CustomAgentSaved::Done(version))
 }
 
-fn agent(row: &SqliteRow) -> Result<CustomAgentRow, StoreError> {
+fn agent(row: &Row) -> Result<CustomAgentRow, StoreError> {
     Ok(CustomAgentRow {
         id: row.try_get("id")?,
         version: row.try_get("version")?,
@@ -195,7 +194,7 @@ fn agent(row: &SqliteRow) -> Result<CustomAgentRow, StoreError> {
     })
 }
 
-fn version(row: &SqliteRow) -> Result<CustomAgentVersion, StoreError> {
+fn version(row: &Row) -> Result<CustomAgentVersion, StoreError> {
     Ok(CustomAgentVersion {
         version: row.try_get("version")?,
         definition: definition(row)?,
@@ -204,7 +203,7 @@ fn version(row: &SqliteRow) -> Result<CustomAgentVersion, StoreError> {
     })
 }
 
-fn definition(row: &SqliteRow) -> Result<Value, StoreError> {
+fn definition(row: &Row) -> Result<Value, StoreError> {
     let text: String = row.try_get("definition")?;
     serde_json::from_str(&text).map_err(|error| StoreError::Failed(format!("a custom agent cannot be read: {error}")))
 }

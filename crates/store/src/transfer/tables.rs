@@ -39,6 +39,8 @@ pub(super) const TABLES: &[Table] = &[
     table("steps", "no"),
     table("usage_days", "owner, day, agent_id"),
     table("secrets", "name"),
+    table("custom_agents", "id"),
+    table("custom_agent_versions", "agent_id, version"),
 ];
 
 /// Tables that are not moved.
