@@ -4,7 +4,6 @@
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::{Role, TextPart, UiMessage, UiPart};
 
