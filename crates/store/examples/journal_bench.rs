@@ -2,6 +2,8 @@
 //!
 //! `cargo run --release -p store --example journal_bench -- [RUNS 500] [SECONDS 10] [EVENTS 2] [FLUSH_MS 100]`
 //!
+//! With `DATABASE_URL=postgres://…` in an empty database there instead of in a new file.
+//!
 //! Prints the CPU time of the whole process per row (one run's batch), the time of a flush and the size of the files.
 //! Reads /proc, so it runs on Linux only.
 
@@ -20,7 +22,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (runs, seconds, events, flush_ms) = (next(500)?, next(10)?, next(2)?, next(100)?);
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("bench.db");
-    let store = Store::open(&format!("sqlite://{}", path.display())).await?;
+    let url = std::env::var("DATABASE_URL").unwrap_or_else(|_| format!("sqlite://{}", path.display()));
+    let store = Store::open(&url).await?;
     for run in 0..runs {
         begin(&store, run).await?;
     }
