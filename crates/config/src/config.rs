@@ -46,7 +46,7 @@ pub struct Config {
     pub prices: IndexMap<String, Price>,
     /// The folder of the main file, if the config is on disk.
     pub folder: Option<PathBuf>,
-    /// Where conversations are kept, if the config says so: `sqlite://PATH` or `sqlite::memory:`.
+    /// Where conversations are kept, if the config says so: `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
     pub store: Option<SecretString>,
     /// For how long.
     pub retention: Retention,

@@ -21,7 +21,7 @@ use std::time::Duration;
 /// Where conversations are kept, and for how long.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct StoreEntry {
-    /// `sqlite://PATH` or `sqlite::memory:`. The command line's `--database` goes before it.
+    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`. It goes before `--database`.
     url: Option<Setting>,
     /// For how long.
     #[serde(default)]
@@ -199,13 +199,11 @@ pub(super) fn store(node: &Node, context: &mut Context<'_, '_>) -> (Option<Secre
 fn address(url: Setting, node: &Node, context: &mut Context<'_, '_>) -> Option<SecretString> {
     let at = node.at(&[Step::Key("url")]);
     let url = url.resolve(at, "`url` of the store", context)?;
-    if url.expose_secret().starts_with("sqlite:") {
-        return Some(url);
+    match Dialect::of_address(url.expose_secret()) {
+        Ok(_) => Some(url),
+        Err(error) => {
+            context.report.error(at, error.to_string(), Some(error.help()));
+            None
+        }
     }
-    let message = match Dialect::of_address(url.expose_secret()) {
-        Ok(_) => "conversations are kept in SQLite; PostgreSQL is for connections of the type `Sql`",
-        Err(_) => "this is not the address of a database",
-    };
-    context.report.error(at, message, Some("write `sqlite://PATH` or `sqlite::memory:`".to_owned()));
-    None
 }

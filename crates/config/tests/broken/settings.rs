@@ -48,19 +48,21 @@ fn settings() {
        |
      2 | store: { url: mysql://host }
        |               ^^^^^^^^^^^^
-       = help: write `sqlite://PATH` or `sqlite::memory:`
+       = help: write `sqlite://PATH`, `sqlite::memory:` or `postgres://USER@HOST/DATABASE`
     ");
 }
 
 #[test]
-fn conversations_stay_in_sqlite() {
-    assert_snapshot!(check("store: { url: 'postgres://host/db' }\n"), @"
+fn conversations_are_kept_in_either_database() {
+    assert!(!check("store: { url: 'sqlite://chat.db' }\n").contains("error"));
+    assert!(!check("store: { url: 'postgres://ada:secret@host/db?sslmode=verify-full' }\n").contains("error"));
+    assert_snapshot!(check("store: { url: 'postgres://host/db?slmode=require' }\n"), @"
     refused
-    chatwright.yaml:1:15: error: conversations are kept in SQLite; PostgreSQL is for connections of the type `Sql`
+    chatwright.yaml:1:15: error: this address has a parameter that is not known
        |
-     1 | store: { url: 'postgres://host/db' }
-       |               ^^^^^^^^^^^^^^^^^^^^^
-       = help: write `sqlite://PATH` or `sqlite::memory:`
+     1 | store: { url: 'postgres://host/db?slmode=require' }
+       |               ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+       = help: after `?` may stand sslmode, sslrootcert, sslcert, sslkey, host, port, dbname, user, password, application_name, options
     ");
 }
 
