@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { TEXTS } from "../fixtures/texts.ts";
-import { expect, open } from "../fixtures/test.ts";
+import { alive, expect, open } from "../fixtures/test.ts";
 import { writer } from "../fixtures/writer.ts";
 
 const test = writer(TEXTS);
@@ -173,12 +173,12 @@ test("sources have numbers in the text, which lead to them", async ({ page, serv
   // What is copied has no numbers in it.
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await answer.hover();
-  await answer.getByRole("button", { name: "Copy", exact: true }).click();
+  await answer.getByRole("button", { name: "Copy answer" }).click();
   expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text);
 });
 
 test("of a long conversation the end is there at once, and the rest when the reader goes there", async ({ page, server }) => {
-  const id = await conversation(server.url, [{ type: "text", text: "the end" }], 120);
+  const id = await conversation(server.url, [{ type: "text", text: "the end" }], 50);
   await open(page, `/markdown?conversation=${id}`);
   const chat = new Chat(page);
   const end = chat.log.getByText("the end");
@@ -187,14 +187,15 @@ test("of a long conversation the end is there at once, and the rest when the rea
   // By the mouse's wheel: what is seen stays where it is.
   await chat.log.hover();
   await expect(async () => {
-    await page.mouse.wheel(0, -700);
+    await page.mouse.wheel(0, -1500);
     await expect(chat.log.getByText("Question 1.", { exact: true })).toBeInViewport({ timeout: 200 });
   }).toPass({ timeout: 30_000 });
   await expect(page.getByRole("button", { name: "Show earlier messages" })).toHaveCount(0);
   // By a find of the search.
   await page.reload();
-  await page.getByRole("searchbox", { name: "Search" }).fill("Question 7.");
-  await page.getByRole("link", { name: /Question 7\./ }).first().click();
+  await alive(page);
+  await page.getByRole("searchbox", { name: "Search conversations" }).fill("Question 7");
+  await page.locator(".cw-find").getByRole("link").click();
   await expect(chat.log.getByText("Question 7.", { exact: true })).toBeInViewport();
   // By the keyboard.
   await page.getByRole("button", { name: "Jump to the newest" }).click();

@@ -37,6 +37,8 @@ const COLOUR_OF = new Map(Object.entries(COLOURS).flatMap(([colour, names]) => n
 /** Longer code stays in one colour, in characters; while it grows, from here it is coloured when it rests. */
 const LONGEST = 60_000;
 const LONG = 6_000;
+/** Code that grows is coloured this seldom, in milliseconds: each time the browser looks at all colours. */
+const SOON = 250;
 /** Milliseconds without a change after which the last line counts as complete. */
 const REST = 300;
 
@@ -130,7 +132,7 @@ function changed(code) {
   known.soon ??= setTimeout(() => {
     known.soon = undefined;
     paint(code, false);
-  }, Math.max(100, known.cost * 20));
+  }, Math.max(SOON, known.cost * 20));
 }
 
 const measuring = new Set();
@@ -163,7 +165,8 @@ const view = new IntersectionObserver(
       if (!target.isConnected) view.unobserve(target);
     }
   },
-  { rootMargin: "25% 0%" },
+  // Where all the blocks are is found out this seldom, and not in every frame.
+  { rootMargin: "50% 0%", delay: 150 },
 );
 
 const drawn = new WeakSet();
