@@ -59,7 +59,10 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     let mut properties = AgentChatProperties::read(&properties);
     properties.display = Display::Inline;
     let (page_id, fields) = (page.id.clone(), shared_fields(&page, &properties));
+    let of_page = page.events.clone();
     provide_page(page);
+    let of_page = BlockEvents::of_config(of_page);
+    effect(move || of_page.emit("onInit", Value::Null));
     let tools = ClientTools::of_config(std::mem::take(&mut properties.client_tools));
     let site = Site {
         block_id: StoredValue::new(id.clone()),

@@ -32,6 +32,7 @@ fn good() -> Value {
         ] }],
         "limits": { "turnMs": 1000 },
         "auth": { "mode": "local" },
+        "embed": { "origins": ["https://a.test"] },
         "serveAsRemoteAgent": {
             "endpoints": ["e/f", { "endpointId": "e", "confirm": true, "visibleParameters": ["q"] }],
             "apiKey": { "_secret": "KEY" },
@@ -75,6 +76,8 @@ fn schema_and_server_agree() {
     check("/auth", jwt("claims", json!({ "userId": "email" })), true);
     check("/auth", jwt("claims", json!({ "id": "email" })), false);
     check("/auth", jwt("trustedProxies", json!(["10.0.0.1"])), false);
+    check("/embed", json!({ "origins": [] }), false);
+    check("/embed", json!({ "origin": "https://a.test" }), false);
     check("/agents/0/properties/temperature", json!(1.5), true);
     check("/agents/0/properties/temperature", json!(2.5), false);
     check("/agents/0/properties/model", json!(""), false);

@@ -73,6 +73,8 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
     }
     let is_https = authentication.is_https(&sent);
     let address = current.rates().address(sent.peer(), &sent.forwarded());
+    // Whoever reaches a server of one owner is that, for as long as it runs; a site's user is so until his token ends.
+    let is_bounded = !authentication.is_local() || known.via == Via::Site;
     request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https, address });
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());
@@ -88,9 +90,9 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
         headers.append(header::SET_COOKIE, cookie);
     }
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    match authentication.is_local() {
-        true => response,
-        false => streams::bounded(response, known.caller, sent, current.clone()),
+    match is_bounded {
+        true => streams::bounded(response, known.caller, sent, current.clone()),
+        false => response,
     }
 }
 
