@@ -163,7 +163,7 @@ fn add(query: &mut Builder, due: &Due) {
                 query.push(")");
             }
             if *keeps_pinned {
-                query.push(" AND c.pinned = 0");
+                query.push(" AND c.pinned = ").push_bind(false);
             }
         }
     }

@@ -15,7 +15,7 @@ fn form(path: String) -> Knock {
     Knock { method: Method::POST, path, body: None }
 }
 
-const DOORS: [(&str, Door, u16); 62] = [
+const DOORS: [(&str, Door, u16); 65] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with a filter that is none", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -29,6 +29,9 @@ const DOORS: [(&str, Door, u16); 62] = [
     ("no conversation", |_| get("/admin/conversations/nothing".to_owned()), 404),
     ("feedback", |_| get("/admin/feedback".to_owned()), 200),
     ("audit log", |_| get("/admin/audit?verify=1".to_owned()), 200),
+    ("users as a table", |_| get("/admin/users.csv".to_owned()), 404),
+    ("conversations as a table", |_| get("/admin/conversations.csv?sort=cost".to_owned()), 200),
+    ("standing approvals as a table", |_| get("/admin/approvals.csv".to_owned()), 200),
     ("audit log as a table", |_| get("/admin/audit.csv".to_owned()), 200),
     ("overview for programs", |_| get("/api/admin/overview?days=30".to_owned()), 200),
     ("users for programs", |_| get("/api/admin/users".to_owned()), 404),
@@ -134,6 +137,24 @@ async fn who_reads_anothers_conversation_leaves_a_row() {
     assert_eq!(seen, [("admin:export_conversation", "c", "ada"), ("admin:read_conversation", "c", "ada")]);
     let chain = knock(&routes, &admin, get("/api/admin/audit/verify".to_owned())).await.1;
     assert_eq!(serde_json::from_str::<Value>(&chain).unwrap()["holds"], true);
+}
+
+/// A list is taken along whole, page after page, with a row that says so.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_is_taken_along_whole() {
+    let routes = serve(&config()).await;
+    let (ada, admin) = (caller(("ada", true, &[])), caller(("boss", true, &["admin"])));
+    for number in 0..53 {
+        let text = if number == 7 { "=1+1".to_owned() } else { format!("Hello {number}") };
+        assert_eq!(knock(&routes, &ada, send("p_open", "a_open", &format!("c{number}"), &text)).await.0, 200);
+    }
+    let (status, table) = knock(&routes, &admin, get("/admin/conversations.csv?agent=a_open".to_owned())).await;
+    assert_eq!((status, table.lines().count()), (200, 54));
+    assert!(table.contains("\"'=1+1\",\"ada\""), "no spreadsheet reads a formula");
+    let few = knock(&routes, &admin, get("/admin/conversations.csv?text=52".to_owned())).await.1;
+    assert_eq!(few.lines().count(), 2, "{few}");
+    let rows = knock(&routes, &admin, get("/api/admin/audit?tool=admin:export_conversations".to_owned())).await.1;
+    assert_eq!(serde_json::from_str::<Value>(&rows).unwrap()["items"].as_array().unwrap().len(), 2);
 }
 
 /// What an administrator tries has the rights of his own, passes the gates and leaves rows.

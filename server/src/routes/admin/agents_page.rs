@@ -110,6 +110,8 @@ async fn shown(
     let status = refused.as_ref().map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     let (asked, wrong) = refused.map(|(asked, error)| (asked, error.message)).unzip();
     let path = format!("/admin/agents/{}", encoded(id));
+    let custom = line.name.as_ref().map(|_| link(format!("/admin/custom-agents/{}", encoded(id)), "Change it"));
+    let title = line.name.clone().unwrap_or_else(|| id.to_owned());
     let health = [
         ("Requests", text(number(line.used.steps as f64))),
         ("Errors", text(number(line.used.failures as f64))),
@@ -130,6 +132,7 @@ async fn shown(
                 <a href=format!("/admin/conversations?agent={}", encoded(id))>"Conversations"</a>
                 <a href=format!("/admin/audit?agent={}", encoded(id))>"Audit log"</a>
                 <a href=format!("{path}/tools")>"Tools as they are now"</a>
+                {custom}
             </p>
         </section>
         <section class="cw-account-part" aria-labelledby="runs">
@@ -161,7 +164,7 @@ async fn shown(
             </form>
         </section>
     };
-    Ok(page(admin, Tab::Agents, status, id, content))
+    Ok(page(admin, Tab::Agents, status, &title, content))
 }
 
 fn runs_of(runs: Vec<RecentRun>) -> AnyView {

@@ -1,7 +1,8 @@
 //! The standing approvals of all users, and how one is taken back.
 
+use super::csv::{self, Csv, MAX_ROWS};
 use super::layout::{Tab, page};
-use super::lists::{PAGE, field, filled, paged, pager, place};
+use super::lists::{PAGE, as_table, field, filled, paged, pager, place};
 use super::table::Column::Text;
 use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
@@ -13,7 +14,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{AdminGrant, GrantFilter, Place};
 use wire::UserError;
 
@@ -69,10 +70,43 @@ pub(crate) async fn list(
             {field("tool", "Tool", "text", query.tool.as_deref())}
             <button class="cw-button">"Show"</button>
         </form>
+        <p class="cw-admin-links">{as_table("/admin/approvals.csv", raw.as_deref())}</p>
         {lines_of(lines)}
         {pager("/admin/approvals", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Approvals, StatusCode::OK, "Standing approvals", content))
+}
+
+/// `GET /admin/approvals.csv`
+pub(crate) async fn export(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<ApprovalQuery>,
+) -> Result<Response, PageError> {
+    state.composition.store.enter_audit(admin.entry("export_approvals", "", Value::Null)).await?;
+    let mut file = Csv::new("id,user,userName,agent,tool,conversation,given");
+    let mut rows = 0;
+    loop {
+        let (lines, next) = paged(found(&state, &query).await?);
+        rows += lines.len();
+        lines.iter().for_each(|line| file.add(cells(line)));
+        query.after = next.filter(|_| rows < MAX_ROWS);
+        if query.after.is_none() {
+            return Ok(file.file("approvals.csv"));
+        }
+    }
+}
+
+fn cells(grant: &AdminGrant) -> [String; 7] {
+    [
+        csv::cell(&grant.id),
+        csv::cell(&grant.owner),
+        csv::cell(grant.owner_name.as_deref().unwrap_or_default()),
+        csv::cell(&grant.agent_id),
+        csv::cell(&grant.tool),
+        csv::cell(grant.conversation_id.as_deref().unwrap_or_default()),
+        csv::time(grant.created_at),
+    ]
 }
 
 fn lines_of(lines: Vec<AdminGrant>) -> AnyView {

@@ -1,20 +1,19 @@
 //! The audit log, newest first: filtered, as a table for spreadsheets, and whether its chain holds.
 
+use super::csv::{self, Csv};
 use super::layout::{Tab, page};
-use super::lists::{PAGE, begin_of, choice, end_of, field, filled, pager};
+use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, filled, pager};
 use super::table::Column::Text;
 use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
 use crate::router::AppState;
 use crate::routes::times::minute;
 use axum::extract::{Query, RawQuery, State};
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
-use jiff::Timestamp;
+use axum::http::StatusCode;
+use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use std::fmt::Write;
 use store::{AuditFilter, AuditRow, MAX_AUDIT_ROWS};
 use wire::{ErrorCode, UserError};
 
@@ -128,7 +127,6 @@ pub(crate) async fn list(
         ("refused", "Refused"),
         ("interrupted", "Interrupted"),
     ];
-    let csv = format!("/admin/audit.csv?{}", raw.as_deref().unwrap_or_default());
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Audit log">
             {field("user", "User (id)", "text", query.user.as_deref())}
@@ -141,7 +139,7 @@ pub(crate) async fn list(
             <button class="cw-button">"Show"</button>
         </form>
         <p class="cw-admin-links">
-            <a href=csv>"As a table (CSV)"</a>
+            {as_table("/admin/audit.csv", raw.as_deref())}
             <a href="/admin/audit?verify=1">"Check the chain"</a>
         </p>
         {head.map(|head| view! { <p class="cw-account-note cw-admin-head">{format!("Head {head}: note it where whoever can write the database cannot write.")}</p> })}
@@ -205,7 +203,7 @@ pub(super) fn gates(gates: &str) -> String {
 }
 
 /// `GET /admin/audit.csv`
-pub(crate) async fn csv(
+pub(crate) async fn export(
     admin: Admin,
     State(state): State<AppState>,
     Query(query): Query<AuditQuery>,
@@ -213,29 +211,21 @@ pub(crate) async fn csv(
     let filter = filter(&query)?;
     let store = &state.composition.store;
     store.enter_audit(admin.entry("export_audit", "", Value::Null)).await?;
-    let mut file = String::from(
-        "number,time,user,agent,conversation,message,run,call,tool,arguments,gates,outcome,durationMs\r\n",
-    );
+    let mut file =
+        Csv::new("number,time,user,agent,conversation,message,run,call,tool,arguments,gates,outcome,durationMs");
     let (mut before, mut rows) = (None, 0);
     while rows < MAX_CSV {
         let page = store.audit_list(filter.clone(), MAX_AUDIT_ROWS, before).await?;
         let Some(last) = page.last() else { break };
         before = Some(last.number);
         rows += page.len();
-        page.iter().for_each(|row| add_line(&mut file, row));
+        page.iter().for_each(|row| file.add(cells(row)));
     }
-    let headers = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"audit.csv\""),
-        (header::CACHE_CONTROL, "no-store"),
-    ];
-    Ok((headers, file).into_response())
+    Ok(file.file("audit.csv"))
 }
 
-fn add_line(file: &mut String, row: &AuditRow) {
-    let time = Timestamp::from_millisecond(row.at).map_or_else(|_| row.at.to_string(), |at| at.to_string());
+fn cells(row: &AuditRow) -> Vec<String> {
     let texts = [
-        &time,
         &row.user_id,
         &row.agent_id,
         &row.conversation_id,
@@ -247,35 +237,14 @@ fn add_line(file: &mut String, row: &AuditRow) {
         &row.gates,
         &row.outcome,
     ];
-    // Writing to a string cannot fail.
-    let _ = write!(file, "{}", row.number);
-    for text in texts {
-        let _ = write!(file, ",{}", cell(text));
-    }
     let duration = row.duration_ms.map(|ms| ms.to_string()).unwrap_or_default();
-    let _ = write!(file, ",{duration}\r\n");
-}
-
-/// A text as a cell that no spreadsheet takes for a formula (A41): what begins like one gets an apostrophe before it.
-fn cell(text: &str) -> String {
-    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r', '\n']);
-    let guard = if is_formula { "'" } else { "" };
-    format!("\"{guard}{}\"", text.replace('"', "\"\""))
+    let before = [row.number.to_string(), csv::time(row.at)];
+    before.into_iter().chain(texts.map(|text| csv::cell(text))).chain([duration]).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn cells() {
-        let check = |text: &str, expected: &str| assert_eq!(cell(text), expected, "{text:?}");
-        check("search", "\"search\"");
-        check("a \"b\", c\r\nd", "\"a \"\"b\"\", c\r\nd\"");
-        for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"] {
-            check(formula, &format!("\"'{formula}\""));
-        }
-    }
 
     #[test]
     fn gates_in_a_line() {

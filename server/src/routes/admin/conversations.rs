@@ -1,8 +1,9 @@
 //! The conversations of all users: the list, one of them, export and deletion. Whoever opens another's leaves a row in the audit log
 //! before he sees anything.
 
+use super::csv::{self, Csv, MAX_ROWS};
 use super::layout::{Tab, dollars, number, page};
-use super::lists::{PAGE, begin_of, choice, end_of, field, filled, paged, pager, place};
+use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, filled, paged, pager, place};
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
 use super::{Admin, PageError, conversation_page, of_store};
@@ -15,7 +16,7 @@ use axum::response::{IntoResponse, Response};
 use chat::{Caller, ConversationUsage};
 use leptos::prelude::*;
 use serde::Deserialize;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{AdminConversation, AdminSort, AuditFilter, AuditRow, ConversationFilter, Judged, Place};
 use wire::api::ConversationView;
 use wire::{ErrorCode, UserError};
@@ -178,10 +179,48 @@ pub(crate) async fn list(
             <label class="cw-admin-check"><input type="checkbox" name="errors" value="1" checked=errors />"With errors"</label>
             <button class="cw-button">"Show"</button>
         </form>
+        <p class="cw-admin-links">{as_table("/admin/conversations.csv", raw.as_deref())}</p>
         {lines_of(lines)}
         {pager("/admin/conversations", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Conversations, StatusCode::OK, "Conversations", content))
+}
+
+/// `GET /admin/conversations.csv`: the list, without what was said.
+pub(crate) async fn export_list(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<ConversationQuery>,
+) -> Result<Response, PageError> {
+    state.composition.store.enter_audit(admin.entry("export_conversations", "", Value::Null)).await?;
+    let mut file = Csv::new("id,title,user,userName,agent,begun,changed,tokens,costUsd,errors,liked,disliked");
+    let mut rows = 0;
+    loop {
+        let (lines, next) = paged(found(&state, &query).await?);
+        rows += lines.len();
+        lines.iter().for_each(|line| file.add(cells(line)));
+        query.after = next.filter(|_| rows < MAX_ROWS);
+        if query.after.is_none() {
+            return Ok(file.file("conversations.csv"));
+        }
+    }
+}
+
+fn cells(line: &AdminConversation) -> [String; 12] {
+    [
+        csv::cell(&line.id),
+        csv::cell(&line.title),
+        csv::cell(&line.owner),
+        csv::cell(line.owner_name.as_deref().unwrap_or_default()),
+        csv::cell(&line.agent_id),
+        csv::time(line.created_at),
+        csv::time(line.updated_at),
+        line.tokens.to_string(),
+        line.cost_usd.to_string(),
+        line.failures.to_string(),
+        line.liked.to_string(),
+        line.disliked.to_string(),
+    ]
 }
 
 fn lines_of(lines: Vec<AdminConversation>) -> AnyView {

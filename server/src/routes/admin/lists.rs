@@ -76,6 +76,12 @@ pub(super) fn pager(path: &str, query: Option<&str>, next: Option<String>) -> im
     })
 }
 
+/// The way to the same list as a table for spreadsheets.
+pub(super) fn as_table(path: &'static str, query: Option<&str>) -> impl IntoView + use<> {
+    let path = format!("{path}?{}", query.unwrap_or_default());
+    view! { <a href=path>"As a table (CSV)"</a> }
+}
+
 /// A field of a filter.
 pub(super) fn field(
     name: &'static str,

@@ -10,6 +10,7 @@ mod chart;
 mod config_page;
 mod conversation_page;
 mod conversations;
+mod csv;
 mod custom;
 mod custom_page;
 mod feedback;
@@ -46,9 +47,11 @@ pub(crate) fn routes() -> Router<AppState> {
     let pages = Router::new()
         .route("/admin", get(overview::show))
         .route("/admin/users", get(users_page::list).post(users_page::add))
+        .route("/admin/users.csv", get(users_page::export))
         .route("/admin/users/{id}", get(user_page::show))
         .route("/admin/users/{id}/{act}", post(user_page::act))
         .route("/admin/conversations", get(conversations::list))
+        .route("/admin/conversations.csv", get(conversations::export_list))
         .route("/admin/conversations/{id}", get(conversations::show))
         .route("/admin/conversations/{id}/export", get(conversations::export))
         .route("/admin/conversations/{id}/delete", post(conversations::delete))
@@ -64,11 +67,12 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/admin/custom-agents/{id}/delete", post(custom_page::delete))
         .route("/admin/tools", get(tools::list))
         .route("/admin/approvals", get(approvals::list))
+        .route("/admin/approvals.csv", get(approvals::export))
         .route("/admin/approvals/{id}/revoke", post(approvals::revoke))
         .route("/admin/retention", get(retention::show).post(retention::sweep))
         .route("/admin/config", get(config_page::show))
         .route("/admin/audit", get(audit::list))
-        .route("/admin/audit.csv", get(audit::csv));
+        .route("/admin/audit.csv", get(audit::export));
     let programs = Router::new()
         .route("/api/admin/overview", get(api::overview))
         .route("/api/admin/users", get(api::users).post(api::add_user))

@@ -25,7 +25,7 @@ pub(crate) struct UserQuery {
     pub(super) state: StateQuery,
     #[serde(default)]
     pub(super) sort: SortQuery,
-    after: Option<String>,
+    pub(super) after: Option<String>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]

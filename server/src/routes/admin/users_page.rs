@@ -1,7 +1,8 @@
 //! The list of users, and a new one.
 
+use super::csv::{self, Csv, MAX_ROWS};
 use super::layout::{Tab, page};
-use super::lists::{choice, field, paged, pager};
+use super::lists::{as_table, choice, field, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
 use super::user_page::{Told, shown, state_of};
@@ -16,6 +17,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
+use serde_json::Value;
 use store::UserRow;
 use wire::UserError;
 
@@ -27,6 +29,39 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     listed(&admin, &state, &query, raw.as_deref(), None).await
+}
+
+/// `GET /admin/users.csv`
+pub(crate) async fn export(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<UserQuery>,
+) -> Result<Response, PageError> {
+    let users = Users::of(&state, &admin)?;
+    state.composition.store.enter_audit(admin.entry("export_users", "", Value::Null)).await?;
+    let mut file = Csv::new("id,name,roles,state,lastSeen,since,conversations");
+    let mut rows = 0;
+    loop {
+        let (lines, next) = paged(users.list(&query).await?);
+        rows += lines.len();
+        lines.iter().for_each(|user| file.add(cells(user)));
+        query.after = next.filter(|_| rows < MAX_ROWS);
+        if query.after.is_none() {
+            return Ok(file.file("users.csv"));
+        }
+    }
+}
+
+fn cells(user: &UserRow) -> [String; 7] {
+    [
+        csv::cell(&user.id),
+        csv::cell(&user.name),
+        csv::cell(&user.roles.join(" ")),
+        csv::cell(state_of(user)),
+        user.seen_at.map(csv::time).unwrap_or_default(),
+        csv::time(user.created_at),
+        user.conversations.to_string(),
+    ]
 }
 
 /// The form for a user who is new.
@@ -78,6 +113,7 @@ async fn listed(
             {choice("sort", "Order", &[("name", "By name"), ("newest", "Newest first")], sort)}
             <button class="cw-button">"Show"</button>
         </form>
+        <p class="cw-admin-links">{as_table("/admin/users.csv", raw)}</p>
         {lines_of(lines)}
         {pager("/admin/users", raw, next)}
         {new_user(refused)}
