@@ -157,17 +157,21 @@ const view = new IntersectionObserver(
         measure(target);
         if (canColour) paint(target, true);
       } else if (!isIntersecting && known) {
-        clearTimeout(known.rest);
-        clearTimeout(known.soon);
-        clear(known);
-        shown.delete(target);
+        forget(target);
       }
-      if (!target.isConnected) view.unobserve(target);
     }
   },
-  // Where all the blocks are is found out this seldom, and not in every frame.
-  { rootMargin: "50% 0%", delay: 150 },
+  { rootMargin: "50% 0%" },
 );
+
+function forget(code) {
+  const known = shown.get(code);
+  clearTimeout(known.rest);
+  clearTimeout(known.soon);
+  clear(known);
+  shown.delete(code);
+  if (!code.isConnected) view.unobserve(code);
+}
 
 const drawn = new WeakSet();
 function diagram(block) {
@@ -186,11 +190,13 @@ const isCode = (node) => node?.nodeName === "CODE" && node.parentNode?.nodeName 
 
 new MutationObserver((records) => {
   const again = new Set();
-  for (const { type, target, addedNodes } of records) {
+  let isLess = false;
+  for (const { type, target, addedNodes, removedNodes } of records) {
     if (type === "attributes") found(target);
     else if (type === "characterData") isCode(target.parentNode) && again.add(target.parentNode);
     else {
       if (isCode(target)) again.add(target);
+      isLess ||= removedNodes.length > 0;
       for (const node of addedNodes) {
         if (node.nodeType !== Node.ELEMENT_NODE) continue;
         if (node.matches(".cw-md-code")) found(node);
@@ -199,6 +205,8 @@ new MutationObserver((records) => {
     }
   }
   again.forEach(changed);
+  // Their colours would keep them in memory.
+  if (isLess) [...shown.keys()].filter((code) => !code.isConnected).forEach(forget);
 }).observe(document.body, {
   childList: true,
   characterData: true,
