@@ -88,6 +88,11 @@ impl Store {
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
         match self.database.readers.acquire().await? {
+            // A file answers always; whoever asks a server must not wait for one that is out of reach.
+            Some(mut reader) if reader.is_postgres() => {
+                let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
+                done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
+            }
             Some(mut reader) => work(&mut reader).await,
             None => self.write(work).await,
         }
