@@ -118,7 +118,7 @@ mod tests {
     use tower::ServiceExt;
 
     /// Documents for people, and what only they and our own pages call.
-    const PAGES: [&str; 6] = ["/admin", "/auth/", "/shared/", "/pkg/", "/ui/", "/admin/"];
+    const PAGES: [&str; 8] = ["/admin", "/auth/", "/shared/", "/pkg/", "/ui/", "/admin/", "/embed/", "/embed.js"];
 
     /// Every path of the router, as its debug output names them, with the methods that it says it allows.
     async fn routes() -> BTreeSet<String> {
