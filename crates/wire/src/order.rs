@@ -143,7 +143,7 @@ mod tests {
         check(r#"{"folderId":null}"#, Ok(ConversationChange { folder_id: Some(MoveTo(None)), ..none() }));
         let change = ConversationChange { pinned: Some(true), folder_id: Some(MoveTo(Some("f".to_owned()))), ..none() };
         check(r#"{"pinned":true,"folderId":"f"}"#, Ok(change));
-        let known = "`title`, `pinned`, `archived`, `folderId`, `unread`, `deleted`";
+        let known = "`title`, `pinned`, `archived`, `folderId`, `unread`, `deleted`, `temporary`";
         let refused = format!("unknown field `owner`, expected one of {known} at line 1 column 8");
         check(r#"{"owner":"eve"}"#, Err(&refused));
     }
