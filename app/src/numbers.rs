@@ -20,11 +20,11 @@ pub(crate) fn dollars(usd: f64) -> String {
 
 /// A time, from milliseconds.
 pub(crate) fn time(milliseconds: u64) -> String {
-    let seconds = milliseconds / 1000;
+    let (seconds, tenths) = (milliseconds / 1000, milliseconds % 1000 / 100);
     match seconds {
         0 if milliseconds < 100 => format!("{milliseconds} ms"),
-        0..10 => format!("{seconds}.{} s", milliseconds % 1000 / 100),
-        10..60 => format!("{seconds} s"),
+        0..10 if tenths > 0 => format!("{seconds}.{tenths} s"),
+        0..60 => format!("{seconds} s"),
         _ => format!("{} min {} s", seconds / 60, seconds % 60),
     }
 }
@@ -43,6 +43,7 @@ mod tests {
         check(dollars(1.239), "$1.24");
         check(time(50), "50 ms");
         check(time(1_234), "1.2 s");
+        check(time(2_000), "2 s");
         check(time(61_000), "1 min 1 s");
     }
 }
