@@ -89,11 +89,23 @@ function enter() {
   form.remove();
 }
 
+// Whom a token names, for this page only; the server looks for itself.
+function subject(of) {
+  try {
+    return JSON.parse(atob(of.split(".")[1].replaceAll("-", "+").replaceAll("_", "/"))).sub;
+  } catch {
+    return undefined;
+  }
+}
+
 function heard({ data }) {
   if (data.type === "token") {
     const renewed = typeof data.token === "string" && data.token !== "";
-    if (renewed) token = data.token;
+    const before = token;
+    if (renewed || data.ended) token = data.token;
     settled.splice(0).forEach((settle) => settle(renewed));
+    // Somebody else: nothing of who was there before stays.
+    if (inner && subject(before) !== subject(token)) enter();
     return;
   }
   if (data.type === "enter") return enter();

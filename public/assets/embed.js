@@ -143,6 +143,7 @@ class AgentChatElement extends HTMLElement {
     this.#token = token ?? "";
     this.#tokenWanted?.(this.#token);
     if (this.#token) this.#renewed(this.#token);
+    else this.#post({ type: "token", token: "", ended: true });
   }
 
   /** Asks this page's server for a token; called at first and whenever one has ended. `({renew}) => string | Promise<string>` */

@@ -52,11 +52,12 @@ pub(crate) fn router(state: AppState) -> Router {
     let gated = for_callers()
         .layer(bound)
         .merge(uploads())
-        .layer(from_fn_with_state(state.clone(), auth::rates::bound))
+        .layer(from_fn_with_state(state.clone(), auth::rates::bound_user))
         .layer(from_fn_with_state(state.clone(), auth::name_caller))
         .layer(from_fn(auth::check_origin));
     let routes = gated
         .merge(operators.merge(anyone).merge(frames).merge(platforms).layer(bound))
+        .layer(from_fn_with_state(state.clone(), auth::rates::bound_address))
         .layer(from_fn_with_state(state.clone(), auth::check_host))
         .merge(probes)
         .layer(DefaultBodyLimit::disable())

@@ -78,7 +78,7 @@ pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
 }
 
 /// The rows of calls that waited for the user when the conversation went.
-async fn open_calls(store: &Store, deleted: &Deleted, reason: &str) -> Result<Vec<AuditEntry>, StoreError> {
+pub(crate) async fn open_calls(store: &Store, deleted: &Deleted, reason: &str) -> Result<Vec<AuditEntry>, StoreError> {
     let mut entries = Vec::new();
     // In any branch: the one that waits may have been left for another.
     for stored in store.messages(&deleted.owner, &deleted.id).await? {

@@ -2,7 +2,7 @@
 
 use crate::audit::{self, Subject};
 use crate::run::{INTERRUPTED, settle_texts};
-use crate::settle;
+use crate::{settle, watch};
 use std::collections::HashSet;
 use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
@@ -14,35 +14,47 @@ const PAGE: u32 = 256;
 /// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
     let open = store.take_over().await?;
-    for run in &open {
-        let mut message = rebuild(store, run).await?;
-        // A question to the user stays open.
-        let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
-        let audit = audit::interrupted(&subject(run), ended);
-        close(&mut message);
-        let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
-        tracing::info!(
-            run = run.run_id,
-            conversation = run.conversation_id,
-            ?status,
-            "closing a run that was left open"
-        );
-        store
-            .finish_run(FinishRun {
-                run_id: run.run_id.clone(),
-                epoch: run.epoch,
-                status,
-                message,
-                usage: None,
-                error: Some("the server ended before the run".to_owned()),
-                now: crate::now(),
-                title: None,
-                audit,
-                steps: Vec::new(),
-            })
-            .await?;
-    }
+    close_all(store, &open).await?;
     Ok(open.len())
+}
+
+/// Closes them all, whatever becomes of one; the last failure is told at the end.
+pub(crate) async fn close_all(store: &Store, open: &[OpenRun]) -> Result<(), StoreError> {
+    let mut all = Ok(());
+    for run in open {
+        match close_run(store, run).await {
+            // Deleted meanwhile, or somebody else's.
+            Ok(()) | Err(StoreError::Fenced) => {}
+            Err(error) => {
+                tracing::error!(%error, run = run.run_id, "a run that was left open could not be closed");
+                all = Err(error);
+            }
+        }
+    }
+    all
+}
+
+async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
+    let mut message = rebuild(store, run).await?;
+    // A question to the user stays open.
+    let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
+    let audit = audit::interrupted(&subject(run), ended);
+    close(&mut message);
+    let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
+    tracing::info!(run = run.run_id, conversation = run.conversation_id, ?status, "closing a run that was left open");
+    let finish = FinishRun {
+        run_id: run.run_id.clone(),
+        epoch: run.epoch,
+        status,
+        message,
+        usage: None,
+        error: Some("the server ended before the run".to_owned()),
+        now: crate::now(),
+        title: None,
+        audit,
+        steps: Vec::new(),
+    };
+    store.finish_run(finish).await
 }
 
 fn subject(run: &OpenRun) -> Subject {
@@ -64,9 +76,18 @@ pub(crate) async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, S
     let mut after = 0;
     loop {
         let rows = store.events(&run.owner, &run.run_id, after, PAGE).await?;
-        let Some(last) = rows.last() else { break };
-        after = last.last_seq;
-        rows.iter().flat_map(|row| chunks(&row.frames)).for_each(|chunk| fold(&mut reducer, &chunk));
+        if rows.is_empty() {
+            break;
+        }
+        // Events whose commit was not answered may be there twice.
+        for row in &rows {
+            if row.last_seq <= after {
+                continue;
+            }
+            let known = (after + 1).saturating_sub(row.first_seq) as usize;
+            chunks(watch::skip_frames(&row.frames, known)).for_each(|chunk| fold(&mut reducer, &chunk));
+            after = row.last_seq;
+        }
     }
     reducer.settle();
     Ok(reducer.into_message())

@@ -126,7 +126,8 @@ impl Sweeper {
             let found = self.store.due(due, BATCH.min((most - count) as u32)).await?;
             let mut gone = 0;
             for conversation in &found {
-                gone += u64::from(purge::take_away(&self.store, conversation, OVER).await?);
+                let open = purge::open_calls(&self.store, conversation, OVER).await?;
+                gone += u64::from(self.store.delete_due(due, conversation, open).await?);
             }
             count += gone;
             // Nothing is left, or somebody else takes the same away.

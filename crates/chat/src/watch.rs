@@ -142,7 +142,7 @@ pub(crate) fn join(rows: &[JournalRow], after: u64, last: u64) -> (Bytes, u64) {
 }
 
 /// Leaves out whole events at the front. JSON escapes line ends, so a blank line is always the end of an event.
-fn skip_frames(mut frames: &[u8], count: usize) -> &[u8] {
+pub(crate) fn skip_frames(mut frames: &[u8], count: usize) -> &[u8] {
     for _ in 0..count {
         let end = frames.windows(2).position(|pair| pair == b"\n\n").map_or(frames.len(), |at| at + 2);
         frames = &frames[end..];

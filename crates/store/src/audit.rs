@@ -2,7 +2,7 @@
 //! are for the operator, so nothing here asks for an owner.
 
 use crate::audit_chain::AuditHead;
-use crate::sql::{self, Db, Row};
+use crate::sql::{self, Db, Row, without_nul};
 use crate::{Store, StoreError};
 use serde::Serialize;
 use serde_json::Value;
@@ -158,16 +158,17 @@ impl AuditRow {
         let number = head.number.checked_add(1).ok_or(StoreError::Invalid("the audit log has no number left"))?;
         let gates = serde_json::to_string(&entry.gates)
             .map_err(|error| StoreError::Failed(format!("an audit row cannot be encoded: {error}")))?;
+        // As both databases keep it: what is hashed is what is read back.
         let mut row = Self {
             number,
             at: entry.at,
-            user_id: entry.user_id,
-            agent_id: entry.agent_id,
-            conversation_id: entry.conversation_id,
-            message_id: entry.message_id,
-            run_id: entry.run_id,
-            call_id: entry.call_id,
-            tool: entry.tool,
+            user_id: without_nul(entry.user_id),
+            agent_id: without_nul(entry.agent_id),
+            conversation_id: without_nul(entry.conversation_id),
+            message_id: without_nul(entry.message_id),
+            run_id: without_nul(entry.run_id),
+            call_id: without_nul(entry.call_id),
+            tool: without_nul(entry.tool),
             arguments: entry.arguments.to_string(),
             gates,
             outcome: entry.outcome.name().to_owned(),

@@ -118,19 +118,24 @@ impl Store {
     /// The database failed.
     pub async fn delete(&self, owner: &str, id: &str, entries: Vec<AuditEntry>) -> Result<bool, StoreError> {
         let (owner, id) = (owner.to_owned(), id.to_owned());
-        self.write(move |db| {
-            Box::pin(async move {
-                run_events::delete_of(db, &owner, &id).await?;
-                let done = sql::query(DELETE).bind(owner).bind(id).execute(&mut *db).await?;
-                if done.rows_affected() == 0 {
-                    return Ok(false);
-                }
-                audit::append(db, entries).await?;
-                Ok(true)
-            })
-        })
-        .await
+        self.write(move |db| Box::pin(delete_in(db, owner, id, entries))).await
     }
+}
+
+/// The same within the writer's transaction.
+pub(crate) async fn delete_in(
+    db: &mut Db,
+    owner: String,
+    id: String,
+    entries: Vec<AuditEntry>,
+) -> Result<bool, StoreError> {
+    run_events::delete_of(db, &owner, &id).await?;
+    let done = sql::query(DELETE).bind(owner).bind(id).execute(db).await?;
+    if done.rows_affected() == 0 {
+        return Ok(false);
+    }
+    audit::append(db, entries).await?;
+    Ok(true)
 }
 
 async fn list(

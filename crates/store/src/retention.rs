@@ -2,8 +2,9 @@
 //! what was used are kept apart, and stay.
 
 use crate::change::deleted;
+use crate::conversations::delete_in;
 use crate::sql::{self, Builder, Row};
-use crate::{Deleted, Store, StoreError};
+use crate::{AuditEntry, Deleted, Store, StoreError};
 use serde::Serialize;
 
 /// Conversations of a preview at once.
@@ -72,6 +73,28 @@ impl Store {
         query.push(order(due)).push_bind(limit);
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(deleted).collect() }))
             .await
+    }
+
+    /// Deletes one of them as [`Store::delete`] does, if it is still to go: its user may have gone on with it, pinned or kept it since it
+    /// was listed. Whether it was.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete_due(&self, due: &Due, of: &Deleted, entries: Vec<AuditEntry>) -> Result<bool, StoreError> {
+        let (owner, id) = (of.owner.clone(), of.id.clone());
+        let mut still = Builder::new("SELECT c.id FROM conversations c WHERE c.owner = ");
+        still.push_bind(owner.clone()).push(" AND c.id = ").push_bind(id.clone()).push(" AND ");
+        add(&mut still, due);
+        self.write(move |db| {
+            Box::pin(async move {
+                // Before anything is deleted, since what this answers is committed either way.
+                match still.build().fetch_optional(db).await? {
+                    Some(_) => delete_in(db, owner, id, entries).await,
+                    None => Ok(false),
+                }
+            })
+        })
+        .await
     }
 
     /// The same for an administrator to look at, at most [`MAX_DUE`].

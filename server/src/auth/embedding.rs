@@ -3,7 +3,7 @@
 //! What a frame on another site's page needs to say who its user is travels in headers that its own script sets, out of memory: a browser
 //! sends no cookie there that it would not send everywhere, and some send none at all.
 
-use super::authentication::{Authentication, Known, now, of_token};
+use super::authentication::{Authentication, Known, Via, now, of_token};
 use super::credentials::Credentials;
 use super::jwt::{Jwt, Refused};
 use axum::http::{HeaderMap, HeaderValue, header};
@@ -88,6 +88,9 @@ impl Authentication {
             headers.insert(super::visitors::HEADER, HeaderValue::from_str(visitor).map_err(unreadable)?);
         }
         let known = self.identify(&sent.with(headers)).await?;
+        if matches!(known.via, Via::Key(_)) {
+            return Err(UserError::new(ErrorCode::Forbidden, "Keys of programs are not for this."));
+        }
         if let Some(ended) = known.ended {
             return Err(ended);
         }

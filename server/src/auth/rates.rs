@@ -1,6 +1,6 @@
 //! How often somebody may ask (A34): each user, and each address, by the config's rates. What is refused has cost nothing but this look.
 
-use super::Asker;
+use super::Credentials;
 use crate::error::HttpError;
 use crate::router::AppState;
 use crate::routes::accounts::too_many;
@@ -87,16 +87,14 @@ impl Rates {
     ///
     /// # Errors
     /// In how many seconds to come again.
-    fn count(&self, what: &[RateOf], caller: &Caller, address: Option<IpAddr>) -> Result<(), u32> {
-        let fitting = self.limiters.iter().filter(|limiter| what.contains(&limiter.rate.what));
-        let waits = fitting.filter_map(|limiter| {
-            let counted = match limiter.rate.per {
-                RatePer::User => Counted::User(caller.user_id.clone()),
-                RatePer::Address => Counted::Address(network(address?)?),
-            };
-            limiter.count(&counted).err()
-        });
-        waits.max().map_or(Ok(()), Err)
+    fn count(&self, what: &[RateOf], counted: &Counted) -> Result<(), u32> {
+        let per = match counted {
+            Counted::User(_) => RatePer::User,
+            Counted::Address(_) => RatePer::Address,
+        };
+        let fits = |rate: &Rate| rate.per == per && what.contains(&rate.what);
+        let fitting = self.limiters.iter().filter(|limiter| fits(&limiter.rate));
+        fitting.filter_map(|limiter| limiter.count(counted).err()).max().map_or(Ok(()), Err)
     }
 }
 
@@ -144,7 +142,7 @@ fn network(address: IpAddr) -> Option<IpAddr> {
 
 /// What a request asks for; nothing for the files of the site.
 fn asked(method: &Method, path: &str) -> &'static [RateOf] {
-    if super::is_file(path) {
+    if super::is_file(path) || path == "/embed.js" {
         return &[];
     }
     if method != Method::POST {
@@ -158,18 +156,36 @@ fn asked(method: &Method, path: &str) -> &'static [RateOf] {
     }
 }
 
-/// Answers 429 when somebody asks too often.
-pub(crate) async fn bound(State(state): State<AppState>, request: Request, next: Next) -> Response {
+/// Answers 429 when an address asks too often: before anybody is named, so that a key that is no good counts, too.
+pub(crate) async fn bound_address(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let rates = state.composition.current.rates();
+    if rates.limiters.is_empty() {
+        return next.run(request).await;
+    }
+    let sent = Credentials::of(&request);
+    let path = request.uri().path();
+    let counted = rates.address(sent.peer(), &sent.forwarded()).and_then(network).map(Counted::Address);
+    match counted.map(|counted| rates.count(asked(request.method(), path), &counted)) {
+        Some(Err(seconds)) => too_often(seconds, path),
+        _ => next.run(request).await,
+    }
+}
+
+/// Answers 429 when a user asks too often.
+pub(crate) async fn bound_user(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let rates = state.composition.current.rates();
     let caller = request.extensions().get::<Caller>();
     let (Some(caller), false) = (caller, rates.limiters.is_empty()) else { return next.run(request).await };
-    let address = request.extensions().get::<Asker>().and_then(|asker| asker.address);
     let path = request.uri().path();
-    let Err(seconds) = rates.count(asked(request.method(), path), caller, address) else {
-        return next.run(request).await;
-    };
+    match rates.count(asked(request.method(), path), &Counted::User(caller.user_id.clone())) {
+        Err(seconds) => too_often(seconds, path),
+        Ok(()) => next.run(request).await,
+    }
+}
+
+fn too_often(seconds: u32, path: &str) -> Response {
     counter!("chatwright_rate_limited_total").increment(1);
-    tracing::debug!(user = caller.user_id, ?address, path, "asked too often");
+    tracing::debug!(path, "asked too often");
     let mut response = match super::is_of_program(path) {
         true => refusal(seconds, path),
         false => too_many(),

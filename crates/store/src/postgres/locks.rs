@@ -11,6 +11,10 @@ const MOST: u32 = 8;
 /// Of the name and the schema, which its own name makes another number.
 const LOCK: &str = "SELECT pg_advisory_lock(hashtextextended($1, hashtextextended(current_schema(), 1)))";
 
+/// A server whose machine is gone loses its locks about when it loses its runs.
+pub(super) const ALIVE: [(&str, &str); 3] =
+    [("tcp_keepalives_idle", "5"), ("tcp_keepalives_interval", "5"), ("tcp_keepalives_count", "2")];
+
 const UNLOCK: &str = "SELECT pg_advisory_unlock_all()";
 
 /// Held until it is dropped, or its server is gone.
@@ -24,7 +28,10 @@ pub(super) fn pool(options: PgConnectOptions) -> PgPool {
         .max_connections(MOST)
         .acquire_timeout(WAIT)
         .after_release(|connection, _| {
-            Box::pin(async move { sqlx::query(UNLOCK).execute(connection).await.map(|_| true) })
+            Box::pin(async move {
+                let given_back = tokio::time::timeout(WAIT, sqlx::query(UNLOCK).execute(connection)).await;
+                given_back.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|_| true)
+            })
         })
         .connect_lazy_with(options)
 }

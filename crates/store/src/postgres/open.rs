@@ -98,7 +98,7 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         let readers = readers(options.clone()).await?;
         let line = writer::Line::Postgres(Box::new(Line::new(writes, ground.turn, connection)));
         let shared = Shared::start(ground.replica, ground.turn, options.clone());
-        let locks = locks::pool(options.options([STATEMENT, LOCK]));
+        let locks = locks::pool(options.options([STATEMENT, LOCK]).options(locks::ALIVE));
         let (readers, shared, locks) = (Readers::Postgres(readers), Some(Arc::new(shared)), Some(locks));
         Ok(Database { writer: Writer::start(line), readers, shared, locks })
     };
@@ -205,6 +205,13 @@ async fn readers(options: PgConnectOptions) -> Result<PgPool, sqlx::Error> {
         .max_connections(READERS)
         .acquire_timeout(WAIT)
         .test_before_acquire(false)
+        // The pool's own test has no end where nobody answers.
+        .after_release(|connection, _| {
+            Box::pin(async move {
+                let tried = tokio::time::timeout(WAIT, connection.ping()).await;
+                tried.unwrap_or(Err(sqlx::Error::PoolTimedOut)).map(|()| true)
+            })
+        })
         .before_acquire(|connection, about| {
             Box::pin(async move { Ok(about.idle_for < TRIED_AFTER || connection.ping().await.is_ok()) })
         })

@@ -22,8 +22,8 @@ const NUMBERS: [&str; 5] = [
     "SELECT setval(pg_get_serial_sequence('runs', 'no'), coalesce((SELECT max(no) FROM runs), 0) + 1, false)",
     "SELECT setval(pg_get_serial_sequence('steps', 'no'), coalesce((SELECT max(no) FROM steps), 0) + 1, false)",
     "SELECT setval(pg_get_serial_sequence('titles', 'no'), coalesce((SELECT max(no) FROM titles), 0) + 1, false)",
-    "SELECT setval(pg_get_serial_sequence('run_events', 'no'), 1 + greatest(
-        (SELECT max(no) FROM run_events), (SELECT max(events_after) FROM runs), (SELECT max(events_until) FROM runs), 0), false)",
+    "SELECT setval(pg_get_serial_sequence('run_events', 'no'), greatest(1, n), n > 0) FROM (SELECT greatest(
+        (SELECT max(no) FROM run_events), (SELECT max(events_after) FROM runs), (SELECT max(events_until) FROM runs), 0) AS n) AS last",
 ];
 
 /// The same for SQLite, whose other numbers follow the rows.
