@@ -23,7 +23,9 @@ use leptos::web_sys::{CustomEvent, CustomEventInit};
 use serde_json::{Map, Value, json};
 use std::pin::pin;
 use std::time::Duration;
-use wire::page::{AgentChatProperties, Block, BlockType, Display, Page, SharedField, apply_updates, shared_fields};
+use wire::page::{
+    AgentChatProperties, Block, BlockType, CHAT_EVENTS, Display, Page, SharedField, apply_updates, shared_fields,
+};
 
 /// The window's event by which the site is told.
 const OUT: &str = "chatwright-out";
@@ -31,23 +33,6 @@ const OUT: &str = "chatwright-out";
 const IN: &str = "chatwright-in";
 /// What the site may forbid.
 const BEFORE_SEND: &str = "onBeforeSend";
-/// What the site is told of.
-const EVENTS: [&str; 14] = [
-    "onUserMessage",
-    "onMessageComplete",
-    "onToolCall",
-    "onToolResult",
-    "onError",
-    "onStop",
-    "onRegenerate",
-    "onEditMessage",
-    "onDeleteMessage",
-    "onFeedback",
-    "onSuggestionClick",
-    "onSwitchChange",
-    "onTitleGenerated",
-    "onDataPart",
-];
 /// The site's page answers at once, or is gone: then nobody forbids anything.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -75,7 +60,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
         asked: StoredValue::new((0, None)),
     };
     let mut events = BlockEvents::of_config(events).on_asking(BEFORE_SEND, move |about| site.ask(about));
-    for name in EVENTS {
+    for name in CHAT_EVENTS.into_iter().filter(|name| *name != BEFORE_SEND) {
         events = events.on(name, move |about| tell(&json!({ "type": "event", "name": name, "detail": about })));
     }
     effect(move || site.listen());

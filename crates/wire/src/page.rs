@@ -25,6 +25,25 @@ use litemap::LiteMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+/// What an `AgentChat` tells the page around it, by name; the first one may be answered with a no.
+pub const CHAT_EVENTS: [&str; 15] = [
+    "onBeforeSend",
+    "onUserMessage",
+    "onMessageComplete",
+    "onToolCall",
+    "onToolResult",
+    "onError",
+    "onStop",
+    "onRegenerate",
+    "onEditMessage",
+    "onDeleteMessage",
+    "onFeedback",
+    "onSuggestionClick",
+    "onSwitchChange",
+    "onTitleGenerated",
+    "onDataPart",
+];
+
 /// What an event does, by the event's name: one action after the other. A map of few entries, kept as a sorted list: the code of a
 /// tree would be a good part of what the browser downloads.
 pub type Events = LiteMap<String, Vec<Action>>;

@@ -2,8 +2,6 @@
 
 use super::{Context, operator};
 use crate::source::{Entry, Node};
-use secrecy::SecretString;
-use serde_json::{Map, Value};
 
 /// What can be known of a turn: who asks, where, and with what.
 const OF_TURNS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
@@ -23,10 +21,4 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
             operator::check_secret(operator, env, "each request of this agent sends it", report);
         });
     }
-}
-
-/// The secrets that requests of the agent send, with their variables' names.
-pub(super) fn secrets(options: &Map<String, Value>, context: &Context<'_, '_>) -> Vec<(String, SecretString)> {
-    let names = options.values().flat_map(operators::secrets_used);
-    names.filter_map(|name| Some((context.env.get(&name)?.into(), name))).map(|(value, name)| (name, value)).collect()
 }

@@ -7,7 +7,7 @@ use super::agent_entry::{
 use super::value::{Text, ToolName};
 use super::{
     Context, agent_operators, agent_provider, agent_steps, agent_tools, client_tools, fallbacks, file_system, hooks,
-    mcp, policy, remote_agents, rule_entry, sub_agents, type_of,
+    mcp, operator, policy, remote_agents, rule_entry, sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
@@ -59,7 +59,7 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
     let agent = typed(entry, tools, files, at);
-    let secrets = agent_operators::secrets(&agent.provider_options, context);
+    let secrets = operator::secrets(agent.provider_options.values(), context.env);
     Some(Agent { secrets, policy, mcp, remote_agents, agents, auth, ..agent })
 }
 

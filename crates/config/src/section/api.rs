@@ -2,7 +2,7 @@
 
 use super::rule_entry::{self, RuleEntry};
 use super::value::{EndpointId, Text};
-use super::{Context, payload_schema, routine};
+use super::{Context, operator, payload_schema, routine};
 use crate::config::Endpoint;
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Kind, Node};
@@ -53,10 +53,8 @@ fn endpoint(node: &Node, context: &mut Context<'_, '_>) -> Option<Endpoint> {
     }
     routine::check(node, context);
     let entry: EndpointEntry = decode(node, Shape::of::<EndpointEntry>()?, context.report)?;
-    let secrets = entry.routine.iter().flat_map(operators::secrets_used);
-    let secrets = secrets.filter_map(|name| Some((context.env.get(&name)?.into(), name)));
     Some(Endpoint {
-        secrets: secrets.map(|(value, name)| (name, value)).collect(),
+        secrets: operator::secrets(&entry.routine, context.env),
         id: entry.id.0,
         description: entry.description.map(|Text(text)| text),
         payload_schema: entry.payload_schema.map(Value::Object),

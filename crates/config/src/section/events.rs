@@ -8,7 +8,7 @@ use super::{Context, client_tools, refuse_prototype_key};
 use crate::shape::{Shape, check_value, suggest};
 use crate::source::{Entry, Kind, Node, Span, Step};
 use serde_json::Value;
-use wire::page::{Action, BlockType, Events};
+use wire::page::{Action, BlockType, CHAT_EVENTS, Events};
 
 /// The events of a page.
 const OF_PAGES: [&str; 1] = ["onInit"];
@@ -44,23 +44,7 @@ fn of_blocks(kind: BlockType) -> &'static [&'static str] {
         | BlockType::Checkbox
         | BlockType::DatePicker
         | BlockType::Tabs => &["onChange"],
-        BlockType::AgentChat => &[
-            "onBeforeSend",
-            "onUserMessage",
-            "onMessageComplete",
-            "onToolCall",
-            "onToolResult",
-            "onError",
-            "onStop",
-            "onRegenerate",
-            "onEditMessage",
-            "onDeleteMessage",
-            "onFeedback",
-            "onSuggestionClick",
-            "onSwitchChange",
-            "onTitleGenerated",
-            "onDataPart",
-        ],
+        BlockType::AgentChat => &CHAT_EVENTS,
         BlockType::AgentConversations => &["onSelect", "onNew", "onMenuClick"],
         BlockType::Box
         | BlockType::Columns

@@ -4,6 +4,8 @@ use crate::env::Env;
 use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
 use operators::Language;
+use secrecy::SecretString;
+use serde_json::Value;
 
 /// Goes through all operators in a value, outer ones first: those that mean something here are given to `check`, the
 /// others are reported.
@@ -33,6 +35,12 @@ pub(super) fn each<'n>(
         }
         _ => {}
     }
+}
+
+/// The secrets that values name, by the names of their variables; what is not set is left out.
+pub(super) fn secrets<'v>(values: impl IntoIterator<Item = &'v Value>, env: &dyn Env) -> Vec<(String, SecretString)> {
+    let names = values.into_iter().flat_map(operators::secrets_used);
+    names.filter_map(|name| Some((env.get(&name)?.into(), name))).map(|(value, name)| (name, value)).collect()
 }
 
 /// Reports a `_secret` whose variable is not set. `needed` says what for, as the end of "set it before the server starts: …".
