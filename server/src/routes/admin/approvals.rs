@@ -1,6 +1,6 @@
 //! The standing approvals of all users, and how one is taken back.
 
-use super::csv::{self, Csv, MAX_ROWS};
+use super::csv::{self, Csv};
 use super::layout::{Tab, page};
 use super::lists::{PAGE, as_table, field, filled, paged, pager, place};
 use super::table::Column::Text;
@@ -85,12 +85,8 @@ pub(crate) async fn export(
 ) -> Result<Response, PageError> {
     state.composition.store.enter_audit(admin.entry("export_approvals", "", Value::Null)).await?;
     let mut file = Csv::new("id,user,userName,agent,tool,conversation,given");
-    let mut rows = 0;
     loop {
-        let (lines, next) = paged(found(&state, &query).await?);
-        rows += lines.len();
-        lines.iter().for_each(|line| file.add(cells(line)));
-        query.after = next.filter(|_| rows < MAX_ROWS);
+        query.after = file.add_page(found(&state, &query).await?, cells);
         if query.after.is_none() {
             return Ok(file.file("approvals.csv"));
         }

@@ -1,7 +1,7 @@
 //! The conversations of all users: the list, one of them, export and deletion. Whoever opens another's leaves a row in the audit log
 //! before he sees anything.
 
-use super::csv::{self, Csv, MAX_ROWS};
+use super::csv::{self, Csv};
 use super::layout::{Tab, dollars, number, page};
 use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, filled, paged, pager, place};
 use super::table::Column::{Number, Text};
@@ -194,12 +194,8 @@ pub(crate) async fn export_list(
 ) -> Result<Response, PageError> {
     state.composition.store.enter_audit(admin.entry("export_conversations", "", Value::Null)).await?;
     let mut file = Csv::new("id,title,user,userName,agent,begun,changed,tokens,costUsd,errors,liked,disliked");
-    let mut rows = 0;
     loop {
-        let (lines, next) = paged(found(&state, &query).await?);
-        rows += lines.len();
-        lines.iter().for_each(|line| file.add(cells(line)));
-        query.after = next.filter(|_| rows < MAX_ROWS);
+        query.after = file.add_page(found(&state, &query).await?, cells);
         if query.after.is_none() {
             return Ok(file.file("conversations.csv"));
         }

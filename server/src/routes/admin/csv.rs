@@ -1,28 +1,44 @@
 //! Lists as tables for spreadsheets.
 
+use super::lists::paged;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
+use store::Place;
 
 /// Rows of one, but for the audit log, which has a bound of its own. Programs read the same in pages, without one.
-pub(super) const MAX_ROWS: usize = 10_000;
+const MAX_ROWS: usize = 10_000;
 
 /// A table that is being written.
-pub(super) struct Csv(String);
+pub(super) struct Csv {
+    text: String,
+    rows: usize,
+}
 
 impl Csv {
     pub(super) fn new(columns: &'static str) -> Self {
-        Self(format!("{columns}\r\n"))
+        Self { text: format!("{columns}\r\n"), rows: 0 }
+    }
+
+    /// Adds a page of a list, each line with its place; answers where to go on, until there is no more or [`MAX_ROWS`] are there.
+    pub(super) fn add_page<T, C>(&mut self, found: Vec<(T, Place)>, cells: impl Fn(&T) -> C) -> Option<String>
+    where
+        C: IntoIterator<Item = String>,
+    {
+        let (lines, next) = paged(found);
+        lines.iter().for_each(|line| self.add(cells(line)));
+        next.filter(|_| self.rows < MAX_ROWS)
     }
 
     /// Adds a row of cells.
     pub(super) fn add(&mut self, cells: impl IntoIterator<Item = String>) {
+        self.rows += 1;
         for (i, cell) in cells.into_iter().enumerate() {
             if i > 0 {
-                self.0.push(',');
+                self.text.push(',');
             }
-            self.0.push_str(&cell);
+            self.text.push_str(&cell);
         }
-        self.0.push_str("\r\n");
+        self.text.push_str("\r\n");
     }
 
     /// The file, under this name.
@@ -32,7 +48,7 @@ impl Csv {
             (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
             (header::CACHE_CONTROL, "no-store".to_owned()),
         ];
-        (headers, self.0).into_response()
+        (headers, self.text).into_response()
     }
 }
 
@@ -63,6 +79,6 @@ mod tests {
         assert_eq!(time(0), "\"1970-01-01T00:00:00Z\"");
         let mut csv = Csv::new("a,b");
         csv.add([cell("x"), 7.to_string()]);
-        assert_eq!(csv.0, "a,b\r\n\"x\",7\r\n");
+        assert_eq!(csv.text, "a,b\r\n\"x\",7\r\n");
     }
 }

@@ -1,6 +1,6 @@
 //! The list of users, and a new one.
 
-use super::csv::{self, Csv, MAX_ROWS};
+use super::csv::{self, Csv};
 use super::layout::{Tab, page};
 use super::lists::{as_table, choice, field, paged, pager};
 use super::table::Column::{Number, Text};
@@ -40,12 +40,8 @@ pub(crate) async fn export(
     let users = Users::of(&state, &admin)?;
     state.composition.store.enter_audit(admin.entry("export_users", "", Value::Null)).await?;
     let mut file = Csv::new("id,name,roles,state,lastSeen,since,conversations");
-    let mut rows = 0;
     loop {
-        let (lines, next) = paged(users.list(&query).await?);
-        rows += lines.len();
-        lines.iter().for_each(|user| file.add(cells(user)));
-        query.after = next.filter(|_| rows < MAX_ROWS);
+        query.after = file.add_page(users.list(&query).await?, cells);
         if query.after.is_none() {
             return Ok(file.file("users.csv"));
         }
