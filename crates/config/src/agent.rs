@@ -6,6 +6,7 @@ use crate::source::Location;
 use secrecy::SecretString;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A model with instructions and tools.
@@ -17,7 +18,7 @@ pub struct Agent {
     pub agent_type: AgentType,
     /// A connection of the config that has a model.
     pub connection_id: String,
-    /// The provider's name for the model.
+    /// The provider's name for the model; empty where an operator decides it for each turn.
     pub model: String,
     /// Asked in this order when a model fails before its answer begins.
     pub fallback_models: Vec<ModelRef>,
@@ -47,9 +48,11 @@ pub struct Agent {
     pub limits: AgentLimits,
     /// Bounds of time of its own.
     pub timeouts: AgentTimeouts,
-    /// Keyed by provider, in the provider's own words: merged into each request as they are, once the operators in them are evaluated.
+    /// Keyed by provider, in the provider's own words: merged into each request as they are.
     pub provider_options: Map<String, Value>,
-    /// The secrets that they name, by the names of their variables.
+    /// What of the above is known only when it is asked; see [`Agent::settled`].
+    pub later: Option<Arc<Later>>,
+    /// The secrets that those name, by the names of their variables.
     pub secrets: Vec<(String, SecretString)>,
     /// Which of OpenAI's APIs an `OpenAIAgent` speaks.
     pub openai_api: OpenAiApi,
@@ -70,6 +73,28 @@ pub struct Agent {
     /// Who may ask it.
     pub auth: Rule,
     /// Where it was declared.
+    pub at: Location,
+}
+
+/// Properties of an agent that are known only when it is asked (L-20).
+#[derive(Clone, Debug)]
+pub struct Later {
+    /// The rest of the agent, as it was written.
+    pub(crate) known: Value,
+    /// They themselves.
+    pub properties: Vec<LaterProperty>,
+}
+
+/// A property that holds operators.
+#[derive(Clone, Debug)]
+pub struct LaterProperty {
+    /// Its key.
+    pub name: String,
+    /// With the operators in it.
+    pub value: Value,
+    /// Whether `_secret` may stand in it: what goes to the provider as it is.
+    pub may_hold_secrets: bool,
+    /// Where it was written.
     pub at: Location,
 }
 

@@ -5,6 +5,7 @@ use config::{
     load_path, render,
 };
 use insta::assert_debug_snapshot;
+use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
@@ -181,6 +182,47 @@ agents:
     );
     assert_eq!(c.openai_api, OpenAiApi::Chat);
     assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
+}
+
+/// What an agent's operators come to is checked and read as if it had been written.
+#[test]
+fn what_is_known_only_when_an_agent_is_asked() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties:\n\
+         \x20     model: { _user: model }\n      maxSteps: 4\n      topP: { _payload: urlQuery.p }\n\
+         \x20     limits: { requests: { _user: requests }, toolCalls: 9 }\n      prune: { reasoning: { _user: forget } }\n",
+    );
+    assert_eq!(warnings, "");
+    let agent = &config.agents["a"];
+    let later = agent.later.as_ref().unwrap().properties.iter().map(|property| property.name.as_str());
+    assert_eq!(later.collect::<Vec<_>>(), ["model", "topP", "limits", "prune"]);
+    let settled = |values: [Value; 4]| match agent.settled(values.to_vec()) {
+        Ok(agent) => {
+            let (sampling, limits) = (agent.sampling, agent.limits);
+            let (requests, calls, reasoning) = (limits.requests, limits.tool_calls, agent.prune.reasoning);
+            format!("{} {} {:?} {requests:?} {calls:?} {reasoning:?}", agent.model, agent.max_steps, sampling.top_p)
+        }
+        Err(error) => error,
+    };
+    let nothing = Value::Null;
+    let cases = [
+        [json!("m"), nothing.clone(), json!({ "requests": 2, "toolCalls": 9 }), json!({ "reasoning": "all" })],
+        [json!("m"), json!(0.5), nothing.clone(), nothing.clone()],
+        [nothing.clone(), nothing.clone(), nothing.clone(), nothing.clone()],
+        [json!({ "_user": "model" }), nothing.clone(), nothing.clone(), nothing.clone()],
+        [json!("m"), json!(2), nothing.clone(), nothing.clone()],
+        [json!("m"), nothing.clone(), json!({ "requests": 0 }), nothing.clone()],
+        [json!("m"), nothing.clone(), nothing.clone(), json!({ "reasoning": "some" })],
+    ];
+    assert_snapshot!(cases.map(settled).join("\n"), @"
+    m 4 None Some(2) Some(9) All
+    m 4 Some(0.5) None None None
+    chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: expected text, found nothing
+    chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: an operator in an operator
+    chatwright.yaml:9:13: the operator of `topP` came to what cannot stand there: expected a number between 0 and 1, found the number 2
+    chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a number of at least 1, found the number 0
+    chatwright.yaml:11:14: the operator of `prune` came to what cannot stand there: there is no value `some`
+    ");
 }
 
 #[test]

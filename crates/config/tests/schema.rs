@@ -60,6 +60,16 @@ fn schema_and_server_agree() {
     let check = |pointer: &str, value: Value, expected: bool| {
         assert_eq!(verdicts(pointer, value.clone()), (expected, expected), "{pointer} = {value}");
     };
+    for (property, value, expected) in [
+        ("temperature", json!({ "_user": "warmth" }), true),
+        ("model", json!({ "_payload": "urlQuery.model" }), true),
+        ("limits", json!({ "requests": { "_user": "requests" }, "toolCalls": 3 }), true),
+        ("activeTools", json!(["find", { "_user": "tool" }]), true),
+        ("askUser", json!({ "_user": "may" }), false),
+        ("temperature", json!({ "user": "warmth" }), false),
+    ] {
+        check(&format!("/agents/0/properties/{property}"), value, expected);
+    }
     check("/auth/mode", json!("local"), true);
     check("/auth", json!({ "mode": "password", "openSignUp": true, "sessionIdleHours": 8 }), true);
     check("/auth", json!({ "mode": "password", "sessionIdleHours": 0 }), false);

@@ -1,6 +1,9 @@
 //! Operators in an agent's properties, evaluated for each turn (L-20).
 
+use super::agent_settings::settings;
+use super::agents::models_of;
 use agent::Agent;
+use config::Config;
 use operators::{OperatorError, Scope, evaluate, evaluate_text};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
@@ -10,21 +13,21 @@ use wire::{ErrorCode, UserError};
 
 /// What of an agent is known only when it is asked.
 pub(super) struct AgentOperators {
+    config: Arc<Config>,
+    agent: config::Agent,
     instructions: Option<Value>,
-    provider_options: Option<Map<String, Value>>,
     secrets: Arc<HashMap<String, SecretString>>,
 }
 
 impl AgentOperators {
     /// None for an agent without any operator.
-    pub(super) fn of(agent: &config::Agent) -> Option<Self> {
+    pub(super) fn of(config: &Arc<Config>, agent: &config::Agent) -> Option<Self> {
         let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
-        let options = Some(&agent.provider_options).filter(|options| options.values().any(operators::is_dynamic));
-        if instructions.is_none() && options.is_none() {
+        if instructions.is_none() && agent.later.is_none() {
             return None;
         }
         let secrets = Arc::new(agent.secrets.iter().cloned().collect());
-        Some(Self { instructions, provider_options: options.cloned(), secrets })
+        Some(Self { config: config.clone(), agent: agent.clone(), instructions, secrets })
     }
 
     /// Gives the agent what they come to in this turn. `user` is what `_user` reads, `context` what `_payload` does.
@@ -32,15 +35,17 @@ impl AgentOperators {
     /// # Errors
     /// In words for the user; the cause is in the log.
     pub(super) fn apply(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), UserError> {
+        self.evaluate(agent, user, context).map_err(|cause| {
+            tracing::error!(agent = agent.id, cause, "the agent's properties cannot be evaluated");
+            UserError::new(ErrorCode::Internal, "This agent cannot be asked just now. Its owner can see why.")
+        })
+    }
+
+    fn evaluate(&self, agent: &mut Agent, user: Value, context: Map<String, Value>) -> Result<(), String> {
         let payload = Value::Object(context);
-        let secrets = self.secrets.clone();
-        let secret = move |name: &str| Some(secrets.get(name)?.expose_secret().to_owned());
         let scope =
             Scope { payload: Some(&payload), user: Some(&user), expressions: Some(evaluate_text), ..Scope::default() };
-        let told = |error: OperatorError| {
-            tracing::error!(agent = agent.id, %error, "the agent's properties cannot be evaluated");
-            UserError::new(ErrorCode::Internal, "This agent cannot be asked just now. Its owner can see why.")
-        };
+        let told = |error: OperatorError| error.to_string();
         if let Some(instructions) = &self.instructions {
             agent.instructions = match evaluate(instructions, &scope).map_err(told)? {
                 Value::String(text) => Some(text),
@@ -48,12 +53,18 @@ impl AgentOperators {
                 other => Some(other.to_string()),
             };
         }
-        if let Some(options) = &self.provider_options {
-            // Only here: instructions are part of what a model may repeat.
-            let scope = Scope { secret: Some(&secret), ..scope };
-            let evaluated = options.iter().map(|(name, value)| Ok((name.clone(), evaluate(value, &scope)?)));
-            agent.settings.provider_options = evaluated.collect::<Result<_, _>>().map_err(told)?;
-        }
+        let Some(later) = &self.agent.later else { return Ok(()) };
+        let secrets = self.secrets.clone();
+        let secret = move |name: &str| Some(secrets.get(name)?.expose_secret().to_owned());
+        let values = later.properties.iter().map(|property| {
+            // Only here: the rest is part of what a model may repeat, or a user be told.
+            let secret = property.may_hold_secrets.then_some(&secret as &operators::Secrets);
+            evaluate(&property.value, &Scope { secret, ..scope })
+        });
+        let values = values.collect::<Result<_, _>>().map_err(told)?;
+        let settled = self.agent.settled(values)?;
+        let (model, fallbacks) = models_of(&self.config, &settled)?.ok_or("its connection has no models")?;
+        (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(&self.config, &settled));
         Ok(())
     }
 }

@@ -16,13 +16,16 @@ use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
-use contract::{Execution, Tool, ToolSpec};
+use contract::{Execution, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tools::AskUserTool;
 use wire::{ErrorCode, UserError};
+
+/// A model, and those that are asked when it fails, in this order.
+type Models = (Arc<dyn Model>, Vec<Arc<dyn Model>>);
 
 /// All agents by id; one without a model is known and cannot be asked.
 pub(crate) struct ConfiguredAgents {
@@ -57,7 +60,7 @@ impl Configured {
 
 impl ConfiguredAgents {
     pub(super) fn build(
-        config: &Config,
+        config: &Arc<Config>,
         endpoints: &Arc<Endpoints>,
         mcp: &McpServers,
         pages: Arc<Pages>,
@@ -77,7 +80,7 @@ impl ConfiguredAgents {
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
-                operators: AgentOperators::of(agent),
+                operators: AgentOperators::of(config, agent),
                 hooks,
                 policy,
                 below,
@@ -183,23 +186,33 @@ impl Agents for ConfiguredAgents {
     }
 }
 
+/// The agent's model and those that it falls back to; none where its connection has no models.
+///
+/// # Errors
+/// A connection is not there, which only an operator can name.
+pub(super) fn models_of(config: &Config, agent: &config::Agent) -> Result<Option<Models>, String> {
+    let model = |connection: &str, name: &str| match config.connections.get(connection) {
+        Some(connection) => Ok(models::build(&connection.kind, name, agent.openai_api)),
+        None => Err(format!("there is no connection `{connection}`")),
+    };
+    let fallbacks = agent.fallback_models.iter().map(|fallback| model(&fallback.connection_id, &fallback.model));
+    let fallbacks = fallbacks.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect();
+    Ok(model(&agent.connection_id, &agent.model)?.map(|model| (model, fallbacks)))
+}
+
 fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Result<Option<Arc<Agent>>> {
-    let connection = &config.connections[&agent.connection_id];
-    let Some(model) = models::build(&connection.kind, &agent.model, agent.openai_api) else {
+    let Some((model, fallbacks)) = models_of(config, agent).map_err(|error| anyhow!("{}: {error}", agent.at))? else {
         tracing::warn!(
             agent = agent.id,
-            connection = connection.kind.name(),
+            connection = agent.connection_id,
             "this version has no codec for the agent's model"
         );
         return Ok(None);
     };
-    let fallbacks = agent.fallback_models.iter().filter_map(|fallback| {
-        models::build(&config.connections[&fallback.connection_id].kind, &fallback.model, agent.openai_api)
-    });
     Ok(Some(Arc::new(Agent {
         id: agent.id.clone(),
         model,
-        fallbacks: fallbacks.collect(),
+        fallbacks,
         agents: Vec::new(),
         policy: None,
         sources: [mcp.sources(config, agent)?, remote_agents::sources(config, agent)?].concat(),

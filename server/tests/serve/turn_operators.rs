@@ -5,18 +5,17 @@ use crate::process::Server;
 use axum::routing::post;
 use axum::{Json, Router};
 use insta::assert_snapshot;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-/// A model that says what it was asked with, apart from the conversation.
-async fn mirror() -> String {
+/// A model that says what these parts of its request were, by JSON pointer.
+async fn mirror(parts: &'static [&'static str]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
-    let said = async |Json(request): Json<Value>| {
-        let said = serde_json::json!([request["messages"][0]["content"], request["user"], request["metadata"]]);
-        let delta =
-            serde_json::json!({ "choices": [{ "delta": { "content": said.to_string() }, "finish_reason": "stop" }] });
+    let said = move |Json(request): Json<Value>| async move {
+        let said: Value = parts.iter().map(|part| request.pointer(part).cloned()).collect();
+        let delta = json!({ "choices": [{ "delta": { "content": said.to_string() }, "finish_reason": "stop" }] });
         ([("content-type", "text/event-stream")], format!("data: {delta}\n\ndata: [DONE]\n\n"))
     };
     let router = Router::new().route("/v1/chat/completions", post(said));
@@ -24,9 +23,9 @@ async fn mirror() -> String {
     address
 }
 
-#[tokio::test]
-async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
-    let (folder, model) = (TempDir::new().unwrap(), mirror().await);
+/// What the model of an agent with these properties was asked with.
+async fn said(parts: &'static [&'static str], properties: &str) -> String {
+    let (folder, model) = (TempDir::new().unwrap(), mirror(parts).await);
     let config = format!(
         r#"
 connections:
@@ -36,19 +35,56 @@ agents:
     type: Agent
     connectionId: model
     properties:
-      model: m
-      instructions: {{ _template: "You help {{{{ user.id }}}} on {{{{ payload.pageId }}}}." }}
-      providerOptions:
-        openaiCompatible:
-          user: {{ _user: id }}
-          metadata: {{ conversation: {{ _payload: conversationId }}, key: {{ _secret: TENANT_KEY }}, plain: {{ a: 1 }} }}
+{properties}
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
 "#
     );
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
     let arguments = ["--config", folder.path().to_str().unwrap()];
     let server = Server::start_in(&[("TENANT_KEY", "k-123")], &arguments);
-    let reply = chunks(server.message_to("demo/helper", "c1", "Hello").send().await.unwrap()).await;
-    let said: String = reply.iter().filter_map(|chunk| chunk["delta"].as_str()).collect();
-    assert_snapshot!(said, @r#"["You help local on demo.","local",{"conversation":"c1","key":"k-123","plain":{"a":1}}]"#);
+    let response = server.message_to("demo/helper", "c1", "Hello").send().await.unwrap();
+    if !response.status().is_success() {
+        return response.json::<Value>().await.unwrap()["error"]["message"].to_string();
+    }
+    chunks(response).await.iter().filter_map(|chunk| chunk["delta"].as_str()).collect()
+}
+
+#[tokio::test]
+async fn properties_are_evaluated_for_each_turn_and_may_hold_a_secret() {
+    let said = said(
+        &["/messages/0/content", "/user", "/metadata"],
+        r#"
+      model: m
+      instructions: { _template: "You help {{ user.id }} on {{ payload.pageId }}." }
+      providerOptions:
+        openaiCompatible:
+          user: { _user: id }
+          metadata: { conversation: { _payload: conversationId }, key: { _secret: TENANT_KEY }, plain: { a: 1 } }
+"#,
+    );
+    assert_snapshot!(said.await, @r#"["You help local on demo.","local",{"conversation":"c1","key":"k-123","plain":{"a":1}}]"#);
+}
+
+#[tokio::test]
+async fn so_are_the_model_and_how_it_is_asked() {
+    let said = said(
+        &["/model", "/temperature", "/max_tokens", "/stop", "/seed", "/user"],
+        r#"
+      model: { _if: { test: { _eq: [{ _user: id }, local] }, then: large, else: small } }
+      temperature: { _expr: "0.5 + 0.25" }
+      maxOutputTokens: { _if: { test: { _payload: urlQuery.long }, then: 9000, else: 300 } }
+      stopSequences: [END, { _payload: pageId }]
+      seed: { _payload: urlQuery.seed }
+      limits: { requests: { _expr: "1 + 1" } }
+      providerOptions: { openaiCompatible: { user: { _user: id } } }
+"#,
+    );
+    assert_snapshot!(said.await, @r#"["large",0.75,300,["END","demo"],null,"local"]"#);
+}
+
+/// What cannot stand there is told to the operator; the user only, that he cannot ask just now.
+#[tokio::test]
+async fn a_value_that_cannot_be_is_no_request() {
+    let said = said(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
+    assert_snapshot!(said.await, @r#""This agent cannot be asked just now. Its owner can see why.""#);
 }

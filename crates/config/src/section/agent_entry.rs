@@ -92,17 +92,17 @@ pub(crate) struct ToolProperties {
     pub(super) name: Option<ToolName>,
 }
 
-/// Model, instructions and settings.
+/// Model, instructions and settings. In the place of a value may stand an operator, which is evaluated for each turn: `_user` reads who
+/// asks, `_payload` reads `agentId`, `pageId`, `userId`, `conversationId`, `urlQuery.…` and `sharedState.…`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["generateTitle"]))]
+#[schemars(extend("x-keys-not-yet" = ["generateTitle"]), transform = super::agent_operators::allow)]
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(super) model: Text,
-    /// What the model is told before anything else. May be an operator, evaluated for each turn: `_payload` reads `agentId`, `pageId`,
-    /// `userId`, `conversationId`, `urlQuery.…` and `sharedState.…`.
+    /// What the model is told before anything else.
     #[serde(default)]
-    #[schemars(with = "Option<super::dynamic::Dynamic<String>>")]
+    #[schemars(with = "Option<super::dynamic::Dynamic<String, super::agent_operators::TurnOperator>>")]
     pub(super) instructions: Option<Value>,
     /// Requests to the model in one turn.
     #[serde(default = "ten")]
@@ -161,8 +161,8 @@ pub(crate) struct AgentProperties {
     /// What one turn may take in all.
     #[serde(default)]
     pub(super) limits: AgentLimitsEntry,
-    /// Settings for the provider, by its name, in its own words; they go into each request as they are. Operators in them are evaluated
-    /// for each turn, as in `instructions`, and `_secret` reads a variable of the environment.
+    /// Settings for the provider, by its name, in its own words; they go into each request as they are. Here `_secret` reads a variable
+    /// of the environment.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
     /// Models to ask when this one fails before its answer begins, in this order: names, or `{ connectionId, model }`. Of an
@@ -181,6 +181,7 @@ pub(crate) struct AgentProperties {
 /// What one turn may take in all; it ends cleanly at the first that is reached.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = super::agent_operators::allow)]
 pub(crate) struct AgentLimitsEntry {
     /// Requests to models.
     #[schemars(range(min = 1))]
@@ -271,6 +272,7 @@ pub(crate) struct Milliseconds(#[schemars(range(min = 1, max = 86_400_000))] pub
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = super::agent_operators::allow)]
 pub(crate) struct TimeoutParts {
     /// Milliseconds for a whole turn.
     pub(super) total_ms: Option<Milliseconds>,

@@ -2,7 +2,6 @@
 
 use super::Context;
 use super::agent_entry::AgentTypeEntry;
-use super::dynamic::Dynamic;
 use super::value::Text;
 use crate::source::Node;
 use indexmap::IndexMap;
@@ -62,12 +61,10 @@ pub(crate) struct ProviderProperties {
     order: Option<Vec<Text>>,
     /// Of an `AIGatewayAgent`: the only providers to use.
     only: Option<Vec<Text>>,
-    /// Of an `AIGatewayAgent`: whose spending it is. May be an operator, as in `instructions`: `{ _user: id }`.
-    #[serde(default)]
-    #[schemars(with = "Option<Dynamic<Text>>")]
-    user: Option<Value>,
-    /// Of an `AIGatewayAgent`: labels for its statistics, which may be operators.
-    tags: Option<Vec<Tag>>,
+    /// Of an `AIGatewayAgent`: whose spending it is, best as `{ _user: id }`.
+    user: Option<Text>,
+    /// Of an `AIGatewayAgent`: labels for its statistics.
+    tags: Option<Vec<Text>>,
     /// Of an `AIGatewayAgent`: only providers that keep nothing.
     zero_data_retention: Option<bool>,
     /// Of an `AIGatewayAgent`: time limits by provider.
@@ -76,13 +73,9 @@ pub(crate) struct ProviderProperties {
     byok: Option<Map<String, Value>>,
 }
 
-/// A label, or an operator that makes one.
-#[derive(Deserialize, Serialize, JsonSchema)]
-#[serde(transparent)]
-struct Tag(#[schemars(with = "Dynamic<Text>")] Value);
-
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = super::agent_operators::allow)]
 struct ThinkingEntry {
     /// Whether it thinks.
     #[serde(rename = "type")]
@@ -129,6 +122,7 @@ enum ReasoningSummary {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = super::agent_operators::allow)]
 struct ThinkingConfig {
     /// The tokens it may think.
     thinking_budget: Option<u32>,

@@ -12,6 +12,7 @@ use serde::Deserialize;
 /// Settings for some requests of a turn.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = super::agent_operators::allow)]
 pub(crate) struct StepRuleEntry {
     /// The requests, counted from 1.
     steps: Option<Vec<StepNumber>>,
@@ -39,6 +40,7 @@ pub(crate) struct StepNumber(#[schemars(range(min = 1, max = 1000))] u32);
 /// What is left out of the history that the model reads.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
+#[schemars(transform = super::agent_operators::allow)]
 pub(crate) struct PruneEntry {
     /// Which reasoning is left out.
     reasoning: ReasoningEntry,

@@ -10,13 +10,15 @@ use super::{
     mcp, operator, policy, remote_agents, rule_entry, sub_agents, type_of,
 };
 use crate::agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, OpenAiApi, Sampling, ToolChoice, ToolRef,
+    Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Later, OpenAiApi, Sampling, ToolChoice, ToolRef,
 };
 use crate::config::Connection;
 use crate::rule::Rule;
-use crate::shape::{Shape, decode, list_items, suggest};
+use crate::shape::{self, Shape, check_value, list_items, suggest};
 use crate::source::{Location, Node, Step};
 use indexmap::IndexMap;
+use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Reads the section.
@@ -45,7 +47,10 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let mcp = mcp::read(node, connections, context);
     let remote_agents = remote_agents::read(node, context);
     let agents = sub_agents::read(node, &tools, context);
-    let mut entry: AgentEntry = decode(node, Shape::of::<AgentEntry>()?, context.report)?;
+    let mut value = check_value(node, Shape::of::<AgentEntry>()?, context.report)?;
+    let later = agent_operators::take(&mut value, place, context.report);
+    let known = (!later.is_empty()).then(|| agent_operators::known(&value));
+    let mut entry: AgentEntry = shape::read(value, node.at, context.report)?;
     // What a server offers is not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
@@ -59,8 +64,38 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let auth = rule_entry::read(entry.auth.take(), node, context.report);
     let at = context.report.location(node.at);
     let agent = typed(entry, tools, files, at);
-    let secrets = operator::secrets(agent.provider_options.values(), context.env);
-    Some(Agent { secrets, policy, mcp, remote_agents, agents, auth, ..agent })
+    let secrets = operator::secrets(later.iter().map(|property| &property.value), context.env);
+    let later = known.map(|known| Arc::new(Later { known, properties: later }));
+    Some(Agent { secrets, later, policy, mcp, remote_agents, agents, auth, ..agent })
+}
+
+impl Agent {
+    /// The agent in one turn: with what the operators in its properties came to, in the order of [`Later::properties`]. Instructions and
+    /// what it is made of (its tools, files and agents) stay as they are.
+    ///
+    /// # Errors
+    /// A value that cannot stand where its operator does, with the place of that in the config.
+    pub fn settled(&self, values: Vec<Value>) -> Result<Self, String> {
+        let Some(later) = &self.later else { return Ok(self.clone()) };
+        let entry = agent_operators::settle(later.known.clone(), &later.properties, values)?;
+        let settled = typed(entry, Vec::new(), None, self.at.clone());
+        let own = self.clone();
+        Ok(Self {
+            id: own.id,
+            instructions: own.instructions,
+            ask_user: own.ask_user,
+            file_system: own.file_system,
+            tools: own.tools,
+            hooks: own.hooks,
+            mcp: own.mcp,
+            remote_agents: own.remote_agents,
+            agents: own.agents,
+            policy: own.policy,
+            auth: own.auth,
+            secrets: own.secrets,
+            ..settled
+        })
+    }
 }
 
 fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
@@ -110,6 +145,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
             entry.agent_type,
             chat,
         ),
+        later: None,
         secrets: Vec::new(),
         openai_api: if chat { OpenAiApi::Chat } else { OpenAiApi::Responses },
         tools,

@@ -8,10 +8,10 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// A value of this type, or an operator. Only its schema is used.
-pub(crate) struct Dynamic<T>(PhantomData<T>);
+/// A value of this type, or one of these operators. Only its schema is used.
+pub(crate) struct Dynamic<T, O = Operator>(PhantomData<(T, O)>);
 
-impl<T: JsonSchema> JsonSchema for Dynamic<T> {
+impl<T: JsonSchema, O: JsonSchema> JsonSchema for Dynamic<T, O> {
     fn schema_name() -> Cow<'static, str> {
         format!("Dynamic_{}", T::schema_name()).into()
     }
@@ -21,12 +21,12 @@ impl<T: JsonSchema> JsonSchema for Dynamic<T> {
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [generator.subschema_for::<T>(), generator.subschema_for::<Operator>()] })
+        json_schema!({ "anyOf": [generator.subschema_for::<T>(), generator.subschema_for::<O>()] })
     }
 }
 
-/// An operator. Which of them mean something where is checked apart from the shape.
-struct Operator;
+/// An operator of a page. Which of them mean something where is checked apart from the shape.
+pub(crate) struct Operator;
 
 impl JsonSchema for Operator {
     fn schema_name() -> Cow<'static, str> {
@@ -34,15 +34,16 @@ impl JsonSchema for Operator {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let described = |name: &&'static str| ((*name).to_owned(), json!({ "description": describe(name) }));
-        let properties: Map<String, Value> = allowed(Place::Action).iter().map(described).collect();
-        json_schema!({
-            "type": "object",
-            "description": "An operator, evaluated as the page is shown.",
-            "properties": properties,
-            "x-operator": true,
-        })
+        let described = allowed(Place::Action).into_iter().map(|name| (name, describe(name)));
+        schema_of("An operator, evaluated as the page is shown.", described)
     }
+}
+
+/// The schema of operators with what each of them does.
+pub(super) fn schema_of(what: &str, described: impl Iterator<Item = (&'static str, &'static str)>) -> Schema {
+    let properties: Map<String, Value> =
+        described.map(|(name, text)| (name.to_owned(), json!({ "description": text }))).collect();
+    json_schema!({ "type": "object", "description": what, "properties": properties, "x-operator": true })
 }
 
 /// What an operator reads, for editors.

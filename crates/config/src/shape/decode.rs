@@ -9,11 +9,16 @@ use serde_json::{Map, Value};
 /// Checks a value and reads it. `None` when something in it was wrong, which has been reported then.
 pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
     let value = check_value(node, shape, report)?;
+    read(value, node.at, report)
+}
+
+/// Reads a value that has been checked.
+pub(crate) fn read<T: DeserializeOwned>(value: Value, at: Span, report: &mut Report) -> Option<T> {
     match serde_json::from_value(value) {
         Ok(entry) => Some(entry),
-        // The schema comes from the type, so this is a gap between the two; the test `schema_and_types_agree` looks for them.
+        // The schema comes from the type, so this is a gap between the two; proptests look for them.
         Err(error) => {
-            report.error(node.at, format!("this cannot be read: {error}"), None);
+            report.error(at, format!("this cannot be read: {error}"), None);
             None
         }
     }
@@ -63,7 +68,7 @@ impl Decoder<'_> {
         if shape.is_anything() {
             return (!node.is_broken()).then(|| node.to_value());
         }
-        if shape.is_operator() && is_operator(node) {
+        if shape.may_be_operator() && is_operator(node) {
             return (!node.is_broken()).then(|| node.to_value());
         }
         if let Some(choices) = shape.choices() {
@@ -100,7 +105,7 @@ impl Decoder<'_> {
         expected.dedup();
         let help = match (&node.kind, expected.as_slice()) {
             (Kind::Map(entries), _) if entries.len() == 1 && entries[0].key.starts_with('_') => {
-                Some(format!("the operator `{}` cannot be used here in this version", entries[0].key))
+                Some(format!("the operator `{}` cannot stand here", entries[0].key))
             }
             (Kind::Text(text), ["true or false"]) if matches!(text.to_lowercase().as_str(), "yes" | "on") => {
                 Some("write `true`".to_owned())

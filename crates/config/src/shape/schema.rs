@@ -103,7 +103,8 @@ impl Shape {
             return Some(vec![one]);
         }
         let mut choices: Vec<_> = self.list("enum").filter_map(Value::as_str).collect();
-        for alternative in self.alternatives().filter(|alternative| alternative.types() != ["null"]) {
+        let values = self.alternatives().filter(|shape| shape.types() != ["null"] && !shape.is_operator());
+        for alternative in values {
             choices.extend(alternative.choices()?);
         }
         (!choices.is_empty()).then_some(choices)
@@ -128,9 +129,11 @@ impl Shape {
 
     /// What a choice is between.
     pub(super) fn names(self) -> &'static str {
-        self.text("x-names")
-            .or_else(|| self.alternatives().find_map(|alternative| alternative.text("x-names")))
-            .unwrap_or("value")
+        self.own_names().unwrap_or("value")
+    }
+
+    fn own_names(self) -> Option<&'static str> {
+        self.text("x-names").or_else(|| self.alternatives().find_map(Self::own_names))
     }
 
     /// The key by whose value the alternatives differ, such as `type`.
@@ -146,6 +149,11 @@ impl Shape {
     /// Whether it is that of an operator, which is evaluated later.
     pub(super) fn is_operator(self) -> bool {
         self.keywords.contains_key("x-operator")
+    }
+
+    /// Whether an operator may stand here, alone or instead of a value.
+    pub(super) fn may_be_operator(self) -> bool {
+        self.is_operator() || self.alternatives().any(Self::is_operator)
     }
 
     /// Whether nothing is said about the value.

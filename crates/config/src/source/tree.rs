@@ -83,6 +83,26 @@ impl Node {
         }
     }
 
+    /// JSON as if it stood there.
+    pub(crate) fn from_value(value: &Value, at: Span) -> Self {
+        let kind = match value {
+            Value::Null => Kind::Null,
+            Value::Bool(value) => Kind::Bool(*value),
+            Value::Number(number) => Kind::Number(number.clone()),
+            Value::String(text) => Kind::Text(text.clone()),
+            Value::Array(items) => Kind::List(items.iter().map(|item| Self::from_value(item, at)).collect()),
+            Value::Object(map) => {
+                let entry = |(key, value): (&String, &Value)| Entry {
+                    key: key.clone(),
+                    key_at: at,
+                    value: Self::from_value(value, at),
+                };
+                Kind::Map(map.iter().map(entry).collect())
+            }
+        };
+        Self { at, kind }
+    }
+
     /// Whether something in here has been reported already.
     pub(crate) fn is_broken(&self) -> bool {
         match &self.kind {

@@ -538,3 +538,53 @@ prices:
         = help: its keys are `input`, `output`, `cacheRead` and `cacheWrite`
     ");
 }
+
+#[test]
+fn operators_in_properties() {
+    assert_snapshot!(check(&agent(", temperature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: folder } }", "[]")), @"
+    refused
+    chatwright.yaml:11:44: error: a secret has no place here
+        |
+     11 | …perties: { model: m, temperature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: fold…
+        |                                      ^^^^^^^
+        = help: secrets are read in `connections`, in an agent's `providerOptions`, and in what a routine asks of a database or a web service; they never leave the server otherwise
+
+    chatwright.yaml:11:68: error: the operator `_state` has no meaning here
+        |
+     11 | …perature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: folder } } }
+        |                                      ^^^^^^
+        = help: what can stand here: `_user`, `_payload`, `_if`, `_eq`, `_expr` and `_template`
+
+    chatwright.yaml:11:105: error: expected text, found a mapping
+        |
+     11 | …state: k }, fileSystem: { basePath: { _user: folder } } }
+        |                                      ^
+        = help: the operator `_user` cannot stand here
+    ");
+    assert_snapshot!(check(&agent(", askUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 + } }", "[]")), @"
+    refused
+    chatwright.yaml:11:38: error: expected true or false, found a mapping
+        |
+     11 | …   properties: { model: m, askUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 …
+        |                                      ^
+        = help: the operator `_user` cannot stand here
+
+    chatwright.yaml:11:66: error: there is no operator `_usr`
+        |
+     11 | …skUser: { _user: may }, maxSteps: { _usr: steps }, limits: { requests: { _expr: 1 + } } }
+        |                                      ^^^^
+        = help: did you mean `_user`?
+
+    chatwright.yaml:11:110: error: syntax error: unexpected end of input, expected expression
+        |
+     11 | …eps }, limits: { requests: { _expr: 1 + } } }
+        |                                      ^^^
+    ");
+    assert_snapshot!(check(&agent(", temperature: { _user: warmth }, topP: 3, activeTools: [{ _user: tool }, serch]", "[search]")), @"
+    refused
+    chatwright.yaml:11:67: error: expected a number between 0 and 1, found the number 3
+        |
+     11 |     properties: { model: m, temperature: { _user: warmth }, topP: 3, activeTools: [{ _user: tool }, serch] }
+        |                                                                   ^
+    ");
+}

@@ -65,7 +65,7 @@ fn line(config: &Config, agent: &Agent, used: &[(String, Used)]) -> AgentLine {
     AgentLine {
         id: agent.id.clone(),
         name: custom_name(config, &agent.id),
-        model: agent.model.clone(),
+        model: if agent.model.is_empty() { "by operator".to_owned() } else { agent.model.clone() },
         provider: config.connections.get(&agent.connection_id).map_or("", |connection| connection.kind.name()),
         auth: agent.auth.to_string(),
         used: of.map(|(_, used)| *used).unwrap_or_default(),
@@ -116,6 +116,8 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     };
     let list = |texts: &[String]| texts.join(", ");
     let limits = &agent.limits;
+    let later = agent.later.iter().flat_map(|later| &later.properties);
+    add("Known for each turn", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
     add("Declared at", Some(place(&agent.at.to_string(), config)));
     add("Connection", Some(agent.connection_id.clone()));
     let fallbacks =
