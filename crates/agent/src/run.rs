@@ -49,7 +49,9 @@ pub(crate) async fn run_below<S: EventSink>(
         tokio::time::sleep(limit).await;
         clock.cancel();
     }));
-    let gathered = sources::gather(agent, &turn.user_id, &cancel, sink).await;
+    // What comes before, between and after the replies is boxed: a run is as large as the largest of what it waits for, and nearly all of
+    // its life it waits for a reply.
+    let gathered = Box::pin(sources::gather(agent, &turn.user_id, &cancel, sink)).await;
     // A sink that closed before the beginning says so again at the first step.
     let agent = gathered.unwrap_or(Cow::Borrowed(agent));
     let mut run = Run::new(&agent, turn, above, earlier, cancel.clone());
@@ -131,7 +133,7 @@ impl<'a> Run<'a> {
     }
 
     async fn drive<S: EventSink>(&mut self, sink: &mut S) -> Result<Ending, Failure> {
-        if !self.act_on_decisions(sink).await? {
+        if !Box::pin(self.act_on_decisions(sink)).await? {
             return Ok(Ending::Waiting);
         }
         self.leave_out();
@@ -144,7 +146,7 @@ impl<'a> Run<'a> {
             // A provider that paused goes on when it reads its reply so far; the limit of steps bounds that, too.
             let is_paused = reply.reason == FinishReason::Pause;
             let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
-            let (calls, settled) = self.act_on_calls(reply, verdict, sink).await?;
+            let (calls, settled) = Box::pin(self.act_on_calls(reply, verdict, sink)).await?;
             self.check_not_stopped()?;
             if calls.is_empty() && !is_paused {
                 return Ok(Ending::Done);

@@ -61,7 +61,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
             let outcome = drive(&start.agent, start.prompt, start.pending, start.grants, &mut sink).await;
             // Hooks may take their time.
             run.announce();
-            let parts = tell_end(&run, &outcome, &mut sink).await;
+            let parts = Box::pin(tell_end(&run, &outcome, &mut sink)).await;
             Close { parts, ..Close::of(&outcome, &sink) }
         });
         let close = driven.catch_unwind().await;
@@ -69,7 +69,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
         let status = close.status;
         let leftover = Leftover { cut_off: sink.auditor.running(), steps: std::mem::take(&mut sink.steps) };
         leftover.cut_off.iter().for_each(|row| recorder.called(row));
-        finish(&chat, &run, &subject, close, leftover).await;
+        Box::pin(finish(&chat, &run, &subject, close, leftover)).await;
         recorder.ended(status);
         chat.registry.remove(&run);
     };

@@ -72,30 +72,34 @@ impl Store {
     }
 
     /// Runs `work` in a transaction of the writer; all or nothing, durable when this answers.
-    pub(crate) async fn write<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        self.database.writer.run(work).await
+        self.database.writer.run(work)
     }
 
     /// Runs a single `SELECT` on a connection that cannot write. A single statement sees one state of the database, so
     /// no transaction is opened that a dropped caller could leave behind.
-    pub(crate) async fn read<T, F>(&self, work: F) -> Result<T, StoreError>
+    ///
+    /// Boxed, because waiting for a connection takes kilobytes, which every task that reads now and then would hold for as long as it lives.
+    pub(crate) fn read<T, F>(&self, work: F) -> BoxFuture<'_, Result<T, StoreError>>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        match self.database.readers.acquire().await? {
-            // A file answers always; whoever asks a server must not wait for one that is out of reach.
-            Some(mut reader) if reader.is_postgres() => {
-                let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
-                done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
+        Box::pin(async move {
+            match self.database.readers.acquire().await? {
+                // A file answers always; whoever asks a server must not wait for one that is out of reach.
+                Some(mut reader) if reader.is_postgres() => {
+                    let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
+                    done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
+                }
+                Some(mut reader) => work(&mut reader).await,
+                None => self.write(work).await,
             }
-            Some(mut reader) => work(&mut reader).await,
-            None => self.write(work).await,
-        }
+        })
     }
 }
 

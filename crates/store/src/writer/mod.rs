@@ -43,15 +43,19 @@ impl Writer {
 
     /// Runs `work` in a transaction and answers when it is committed. Once this has been polled to the queue, the work
     /// is done even if the caller goes away.
-    pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    pub(crate) fn run<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
         let (reply, answer) = oneshot::channel();
-        let job = Task { work: Some(work), result: None, reply };
-        self.queue.send(Message::Job(Box::new(job))).await.map_err(|_| StoreError::Closed)?;
-        answer.await.unwrap_or(Err(StoreError::Closed))
+        // Boxed before the future is made, which so does not hold what is to be written.
+        let job: Box<dyn Job> = Box::new(Task { work: Some(work), result: None, reply });
+        let queue = self.queue.clone();
+        async move {
+            queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
+            answer.await.unwrap_or(Err(StoreError::Closed))
+        }
     }
 
     /// How many writes wait.
