@@ -2,12 +2,10 @@
 
 use crate::StoreError;
 use crate::postgres::Shared;
-use crate::sql::Db;
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgPool;
-use sqlx::sqlite::SqlitePool;
 use std::sync::Arc;
 
 /// An open database.
@@ -27,25 +25,16 @@ pub(crate) enum Readers {
     /// A database in memory has one connection for everything.
     Writer,
     /// Of a file.
-    Sqlite(SqlitePool),
+    Sqlite(sqlite::Readers),
     /// Of a server.
     Postgres(PgPool),
 }
 
 impl Readers {
-    /// A connection; none where the writer's is used.
-    pub(crate) async fn acquire(&self) -> Result<Option<Db>, StoreError> {
-        Ok(match self {
-            Self::Writer => None,
-            Self::Sqlite(pool) => Some(Db::SqliteReader(pool.acquire().await?)),
-            Self::Postgres(pool) => Some(Db::PostgresReader(pool.acquire().await?)),
-        })
-    }
-
     pub(crate) async fn close(&self) {
         match self {
             Self::Writer => {}
-            Self::Sqlite(pool) => pool.close().await,
+            Self::Sqlite(readers) => readers.close().await,
             Self::Postgres(pool) => pool.close().await,
         }
     }

@@ -19,6 +19,7 @@ mod files;
 mod folders;
 mod grants;
 mod invocations;
+mod job;
 mod messages;
 mod postgres;
 mod replicas;

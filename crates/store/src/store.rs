@@ -89,17 +89,16 @@ impl Store {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        Box::pin(async move {
-            match self.database.readers.acquire().await? {
+        match &self.database.readers {
+            Readers::Writer => Box::pin(self.write(work)),
+            Readers::Sqlite(readers) => Box::pin(readers.run(work)),
+            Readers::Postgres(pool) => Box::pin(async move {
+                let mut reader = Db::PostgresReader(pool.acquire().await?);
                 // A file answers always; whoever asks a server must not wait for one that is out of reach.
-                Some(mut reader) if reader.is_postgres() => {
-                    let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
-                    done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
-                }
-                Some(mut reader) => work(&mut reader).await,
-                None => self.write(work).await,
-            }
-        })
+                let done = tokio::time::timeout(postgres::PATIENCE, work(&mut reader)).await;
+                done.unwrap_or_else(|_| Err(StoreError::Unavailable("it did not answer in time".to_owned())))
+            }),
+        }
     }
 }
 

@@ -1,14 +1,15 @@
 //! A connection to either database.
 
+use super::local::Local;
 use sqlx::pool::PoolConnection;
-use sqlx::{Connection, PgConnection, Postgres, Sqlite, SqliteConnection};
+use sqlx::{Connection, PgConnection, Postgres, SqliteConnection};
 
 /// A connection.
 pub(crate) enum Db {
-    /// The one that writes.
+    /// To SQLite, on a thread of its own: the one that writes, or one that reads.
+    Local(Local),
+    /// To SQLite, for whoever moves all of it row by row.
     Sqlite(SqliteConnection),
-    /// One that reads.
-    SqliteReader(PoolConnection<Sqlite>),
     /// One that writes.
     Postgres(PgConnection),
     /// One that reads.
@@ -17,6 +18,7 @@ pub(crate) enum Db {
 
 /// The driver's connection.
 pub(super) enum Handle<'c> {
+    Local(&'c Local),
     Sqlite(&'c mut SqliteConnection),
     Postgres(&'c mut PgConnection),
 }
@@ -24,8 +26,8 @@ pub(super) enum Handle<'c> {
 impl Db {
     pub(super) fn handle(&mut self) -> Handle<'_> {
         match self {
+            Self::Local(db) => Handle::Local(db),
             Self::Sqlite(db) => Handle::Sqlite(db),
-            Self::SqliteReader(db) => Handle::Sqlite(db),
             Self::Postgres(db) => Handle::Postgres(db),
             Self::PostgresReader(db) => Handle::Postgres(db),
         }
@@ -39,6 +41,7 @@ impl Db {
     /// Runs statements that return nothing and have no parameters, in one request.
     pub(crate) async fn run(&mut self, statements: &'static str) -> Result<(), sqlx::Error> {
         match self.handle() {
+            Handle::Local(db) => db.run(statements),
             Handle::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(drop),
             Handle::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(drop),
         }
@@ -47,10 +50,11 @@ impl Db {
     /// Closes it in order.
     pub(crate) async fn close(self) -> Result<(), sqlx::Error> {
         match self {
+            Self::Local(db) => db.close(),
             Self::Sqlite(db) => db.close().await,
             Self::Postgres(db) => db.close().await,
-            // Back to their pools.
-            Self::SqliteReader(_) | Self::PostgresReader(_) => Ok(()),
+            // Back to its pool.
+            Self::PostgresReader(_) => Ok(()),
         }
     }
 }

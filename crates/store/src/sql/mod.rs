@@ -6,16 +6,18 @@
 
 mod builder;
 mod db;
+mod local;
 mod row;
 mod value;
 
 pub(crate) use builder::Builder;
 pub(crate) use db::Db;
+pub(crate) use local::{Local, failed};
 pub(crate) use row::{Get, Row};
 pub(crate) use value::{Value, without_nul};
 
 use db::Handle;
-use futures::stream::BoxStream;
+use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use sqlx::{SqlSafeStr, SqlStr};
 use std::marker::PhantomData;
@@ -79,6 +81,7 @@ impl Query {
 
     pub(crate) async fn execute(self, db: &mut Db) -> Result<Done, sqlx::Error> {
         Ok(Done(match db.handle() {
+            Handle::Local(db) => db.execute(self.sql.sqlite.as_str(), &self.values)?,
             Handle::Sqlite(db) => value::to_sqlite(self.sql.sqlite, self.values).execute(db).await?.rows_affected(),
             Handle::Postgres(db) => {
                 value::to_postgres(self.sql.postgres, self.values).execute(db).await?.rows_affected()
@@ -88,6 +91,7 @@ impl Query {
 
     pub(crate) async fn fetch_all(self, db: &mut Db) -> Result<Vec<Row>, sqlx::Error> {
         Ok(match db.handle() {
+            Handle::Local(db) => local_rows(db, &self, usize::MAX)?,
             Handle::Sqlite(db) => {
                 let rows = value::to_sqlite(self.sql.sqlite, self.values).fetch_all(db).await?;
                 rows.into_iter().map(Row::Sqlite).collect()
@@ -101,6 +105,7 @@ impl Query {
 
     pub(crate) async fn fetch_optional(self, db: &mut Db) -> Result<Option<Row>, sqlx::Error> {
         Ok(match db.handle() {
+            Handle::Local(db) => local_rows(db, &self, 1)?.pop(),
             Handle::Sqlite(db) => {
                 value::to_sqlite(self.sql.sqlite, self.values).fetch_optional(db).await?.map(Row::Sqlite)
             }
@@ -114,15 +119,23 @@ impl Query {
         self.fetch_optional(db).await?.ok_or(sqlx::Error::RowNotFound)
     }
 
-    /// The rows one by one, each as it comes.
+    /// The rows one by one, each as it comes; of a connection on its own thread, all at once.
     pub(crate) fn fetch(self, db: &mut Db) -> BoxStream<'_, Result<Row, sqlx::Error>> {
         match db.handle() {
+            Handle::Local(db) => match local_rows(db, &self, usize::MAX) {
+                Ok(rows) => stream::iter(rows.into_iter().map(Ok)).boxed(),
+                Err(error) => stream::iter([Err(error)]).boxed(),
+            },
             Handle::Sqlite(db) => value::to_sqlite(self.sql.sqlite, self.values).fetch(db).map_ok(Row::Sqlite).boxed(),
             Handle::Postgres(db) => {
                 value::to_postgres(self.sql.postgres, self.values).fetch(db).map_ok(Row::Postgres).boxed()
             }
         }
     }
+}
+
+fn local_rows(db: &Local, query: &Query, most: usize) -> Result<Vec<Row>, sqlx::Error> {
+    Ok(db.fetch(query.sql.sqlite.as_str(), &query.values, most)?.into_iter().map(Row::Local).collect())
 }
 
 /// A statement of which the first column counts.

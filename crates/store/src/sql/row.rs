@@ -1,22 +1,39 @@
 //! Rows, and what is read from them.
 
+use super::local::{Cell, LocalRow};
 use sqlx::postgres::{PgRow, PgValueRef};
 use sqlx::sqlite::SqliteRow;
 use sqlx::{ColumnIndex, Row as _, TypeInfo, ValueRef};
 
+/// The name or the place of a column.
+pub(crate) trait Column: ColumnIndex<SqliteRow> + ColumnIndex<PgRow> {
+    fn of<'r>(&self, row: &'r LocalRow) -> Result<&'r Cell, sqlx::Error>;
+}
+
+impl Column for &str {
+    fn of<'r>(&self, row: &'r LocalRow) -> Result<&'r Cell, sqlx::Error> {
+        row.named(self)
+    }
+}
+
+impl Column for usize {
+    fn of<'r>(&self, row: &'r LocalRow) -> Result<&'r Cell, sqlx::Error> {
+        row.at(*self)
+    }
+}
+
 /// A row of either database.
 pub(crate) enum Row {
+    Local(LocalRow),
     Sqlite(SqliteRow),
     Postgres(PgRow),
 }
 
 impl Row {
     /// A column by name or place.
-    pub(crate) fn try_get<'r, T: Get<'r>>(
-        &'r self,
-        column: impl ColumnIndex<SqliteRow> + ColumnIndex<PgRow>,
-    ) -> Result<T, sqlx::Error> {
+    pub(crate) fn try_get<'r, T: Get<'r>>(&'r self, column: impl Column) -> Result<T, sqlx::Error> {
         match self {
+            Self::Local(row) => T::of_cell(column.of(row)?),
             Self::Sqlite(row) => T::of_sqlite(row, ColumnIndex::<SqliteRow>::index(&column, row)?),
             Self::Postgres(row) => T::of_postgres(row, ColumnIndex::<PgRow>::index(&column, row)?),
         }
@@ -25,6 +42,7 @@ impl Row {
     /// A text, or nothing; what is no text in a damaged file is shown as such.
     pub(crate) fn text(&self, column: &str) -> Result<Option<String>, sqlx::Error> {
         let is_null = match self {
+            Self::Local(row) => row.named(column)?.is_null(),
             Self::Sqlite(row) => row.try_get_raw(column)?.is_null(),
             Self::Postgres(row) => row.try_get_raw(column)?.is_null(),
         };
@@ -34,6 +52,10 @@ impl Row {
     /// A text as its bytes, which need not be text in a damaged file.
     pub(crate) fn bytes(&self, column: &str) -> Result<&[u8], sqlx::Error> {
         match self {
+            Self::Local(row) => match row.named(column)? {
+                Cell::Text(bytes) | Cell::Blob(bytes) => Ok(bytes),
+                cell => Err(cell.is_not("text or bytes")),
+            },
             Self::Sqlite(row) => row.try_get_unchecked(column),
             Self::Postgres(row) => row.try_get_unchecked(column),
         }
@@ -42,13 +64,18 @@ impl Row {
 
 /// A type that a column is read as.
 pub(crate) trait Get<'r>: Sized {
+    fn of_cell(cell: &'r Cell) -> Result<Self, sqlx::Error>;
     fn of_sqlite(row: &'r SqliteRow, column: usize) -> Result<Self, sqlx::Error>;
     fn of_postgres(row: &'r PgRow, column: usize) -> Result<Self, sqlx::Error>;
 }
 
 macro_rules! same {
-    ($($type:ty),*) => {
+    ($($type:ty, $of_cell:expr;)*) => {
         $(impl<'r> Get<'r> for $type {
+            fn of_cell(cell: &'r Cell) -> Result<Self, sqlx::Error> {
+                $of_cell(cell)
+            }
+
             fn of_sqlite(row: &'r SqliteRow, column: usize) -> Result<Self, sqlx::Error> {
                 row.try_get(column)
             }
@@ -60,10 +87,25 @@ macro_rules! same {
     };
 }
 
-same!(&'r str, String, i64, f64, Vec<u8>);
+same! {
+    &'r str, text;
+    String, |cell| text(cell).map(str::to_owned);
+    i64, |cell: &Cell| if let Cell::Int(value) = cell { Ok(*value) } else { Err(cell.is_not("a whole number")) };
+    f64, |cell: &Cell| if let Cell::Real(value) = cell { Ok(*value) } else { Err(cell.is_not("a number")) };
+    Vec<u8>, |cell: &Cell| if let Cell::Blob(value) = cell { Ok(value.to_vec()) } else { Err(cell.is_not("bytes")) };
+}
+
+fn text(cell: &Cell) -> Result<&str, sqlx::Error> {
+    let Cell::Text(bytes) = cell else { return Err(cell.is_not("text")) };
+    std::str::from_utf8(bytes).map_err(|_| cell.is_not("text"))
+}
 
 /// In PostgreSQL a condition, or a column that holds 1 or 0.
 impl<'r> Get<'r> for bool {
+    fn of_cell(cell: &'r Cell) -> Result<Self, sqlx::Error> {
+        i64::of_cell(cell).map(|value| value != 0)
+    }
+
     fn of_sqlite(row: &'r SqliteRow, column: usize) -> Result<Self, sqlx::Error> {
         row.try_get(column)
     }
@@ -78,6 +120,10 @@ impl<'r> Get<'r> for bool {
 }
 
 impl<'r, T: Get<'r>> Get<'r> for Option<T> {
+    fn of_cell(cell: &'r Cell) -> Result<Self, sqlx::Error> {
+        if cell.is_null() { Ok(None) } else { T::of_cell(cell).map(Some) }
+    }
+
     fn of_sqlite(row: &'r SqliteRow, column: usize) -> Result<Self, sqlx::Error> {
         if row.try_get_raw(column)?.is_null() { Ok(None) } else { T::of_sqlite(row, column).map(Some) }
     }

@@ -1,13 +1,16 @@
 //! Opens a database: connections with the promised settings, the right SQLite, the right schema.
 
 use super::file::{self, Location};
-use crate::StoreError;
 use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
-use crate::sql::Db;
+use crate::sql::{Db, Local, failed};
 use crate::writer::{Line, Writer};
+use crate::{StoreError, sqlite};
+use rusqlite::{Connection, OpenFlags};
 use sqlx::migrate::Migrator;
-use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous};
-use sqlx::{ConnectOptions, Connection, SqliteConnection};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
+use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 static MIGRATOR: Migrator = sqlx::migrate!("migrations/sqlite");
@@ -19,10 +22,7 @@ const MIN_VERSION: [u32; 3] = [3, 51, 3];
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Connections that read. SQLite reads from memory most of the time, so a few are enough.
-const READERS: u32 = 4;
-
-/// The WAL file is cut back to this size after a checkpoint, in bytes.
-const WAL_LIMIT: &str = "67108864";
+const READERS: usize = 4;
 
 /// Opens the database that a URL names, and brings its schema up to date.
 pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
@@ -35,23 +35,87 @@ pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
 }
 
 async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
-    let (options, name) = match Location::parse(url)? {
-        Location::Memory => (in_memory(), None),
+    let (place, options) = match Location::parse(url)? {
+        Location::Memory => {
+            let place = Place::in_memory();
+            let options = common().journal_mode(SqliteJournalMode::Memory).vfs(IN_MEMORY).create_if_missing(true);
+            (place, options)
+        }
         Location::File { path, create } => {
             file::prepare(&path, create && schema == Schema::BroughtUpToDate)?;
-            (of_file().filename(&path), Some(path.display().to_string()))
+            (Place { path, is_file: true }, of_file())
         }
     };
-    let shown = name.as_deref().unwrap_or("in memory");
-    let mut connection = connect(&options).await.map_err(|error| cannot_open(shown, error.into()))?;
-    prepare(&mut connection, shown, schema).await?;
-    let readers = match name {
-        Some(_) => Readers::Sqlite(readers(options).await.map_err(|error| cannot_open(shown, error.into()))?),
-        None => Readers::Writer,
+    let shown = place.shown();
+    let database = async {
+        let mut first = connect(&options.filename(&place.path)).await?;
+        prepare(&mut first, schema).await?;
+        let writer = Writer::start(Line::Sqlite(Db::Local(place.open(false)?)))?;
+        let readers = match place.is_file {
+            true => {
+                let readers = (0..READERS).map(|_| place.open(true)).collect::<Result<_, _>>()?;
+                Readers::Sqlite(sqlite::Readers::start(readers)?)
+            }
+            false => Readers::Writer,
+        };
+        // Not before, as a database in memory is gone with its last connection.
+        first.close().await?;
+        Ok(Database { writer, readers, shared: None, locks: None })
     };
-    let writer = Writer::start(Line::Sqlite(Db::Sqlite(connection)));
-    Ok(Database { writer, readers, shared: None, locks: None })
+    database.await.map_err(|error| cannot_open(&shown, error))
 }
+
+/// SQLite's files in memory; those whose names begin with `/` are shared within the process.
+const IN_MEMORY: &str = "memdb";
+
+/// Which file is opened.
+struct Place {
+    path: PathBuf,
+    is_file: bool,
+}
+
+impl Place {
+    /// A new one.
+    fn in_memory() -> Self {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        Self { path: format!("/chatwright-{number}").into(), is_file: false }
+    }
+
+    fn shown(&self) -> String {
+        if self.is_file { self.path.display().to_string() } else { "in memory".to_owned() }
+    }
+
+    /// Another connection, with the promised settings.
+    fn open(&self, read_only: bool) -> Result<Local, StoreError> {
+        let opened = self.open_with(SETTINGS, read_only)?;
+        assert_settings(&opened, read_only)?;
+        Ok(opened)
+    }
+
+    fn open_with(&self, settings: &str, read_only: bool) -> Result<Local, StoreError> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match self.is_file {
+            true => Connection::open_with_flags(&self.path, flags),
+            false => Connection::open_with_flags_and_vfs(&self.path, flags, IN_MEMORY),
+        };
+        let opened = opened.map_err(failed)?;
+        opened.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
+        let opened = Local::new(opened);
+        opened.run(settings)?;
+        if !self.is_file {
+            opened.run("PRAGMA journal_mode = MEMORY")?;
+        }
+        if read_only {
+            opened.run("PRAGMA query_only = ON")?;
+        }
+        Ok(opened)
+    }
+}
+
+/// Of every connection; the WAL file is cut back to this size after a checkpoint, in bytes.
+const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+    PRAGMA journal_size_limit = 67108864";
 
 /// A connection to a file that is there, for something that takes its time, and the schema of this version.
 pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
@@ -84,53 +148,27 @@ fn is_busy(error: &sqlx::Error) -> bool {
     code.and_then(|code| code.parse::<i32>().ok()).is_some_and(|code| code & 0xff == 5)
 }
 
-/// Rows that a connection's thread reads ahead. With the driver's 50 it stops and is woken again some forty times for a long
-/// conversation, which costs more than reading the rows.
-const ROW_BUFFER: usize = 1_024;
-
 pub(super) fn common() -> SqliteConnectOptions {
     // The driver logs whole statements; the writer has its own words for a slow one.
     SqliteConnectOptions::new()
         .disable_statement_logging()
         .busy_timeout(BUSY_TIMEOUT)
-        .row_buffer_size(ROW_BUFFER)
         .foreign_keys(true)
         .synchronous(SqliteSynchronous::Full)
         .pragma("temp_store", "MEMORY")
 }
 
-fn in_memory() -> SqliteConnectOptions {
-    common().in_memory(true)
-}
-
 fn of_file() -> SqliteConnectOptions {
-    common().journal_mode(SqliteJournalMode::Wal).pragma("journal_size_limit", WAL_LIMIT)
+    common().journal_mode(SqliteJournalMode::Wal)
 }
 
-async fn readers(options: SqliteConnectOptions) -> Result<SqlitePool, sqlx::Error> {
-    SqlitePoolOptions::new()
-        .max_connections(READERS)
-        .acquire_timeout(BUSY_TIMEOUT)
-        .test_before_acquire(false)
-        .after_connect(|connection, _| {
-            Box::pin(async move {
-                assert_settings(connection, true).await.map_err(|error| sqlx::Error::Protocol(error.to_string()))
-            })
-        })
-        .connect_with(options.pragma("query_only", "ON"))
-        .await
-}
-
-async fn prepare(connection: &mut SqliteConnection, shown: &str, schema: Schema) -> Result<(), StoreError> {
-    let check = async {
-        assert_version(connection).await?;
-        assert_settings(connection, false).await?;
-        match schema {
-            Schema::BroughtUpToDate => migrate(connection).await,
-            Schema::LeftAlone => assert_schema(connection).await,
-        }
-    };
-    check.await.map_err(|error| cannot_open(shown, error))
+async fn prepare(connection: &mut SqliteConnection, schema: Schema) -> Result<(), StoreError> {
+    assert_version(connection).await?;
+    assert_journal(connection).await?;
+    match schema {
+        Schema::BroughtUpToDate => migrate(connection).await,
+        Schema::LeftAlone => assert_schema(connection).await,
+    }
 }
 
 async fn assert_version(connection: &mut SqliteConnection) -> Result<(), StoreError> {
@@ -147,12 +185,16 @@ pub(super) fn newest_migration() -> i64 {
     MIGRATOR.iter().map(|migration| migration.version).max().unwrap_or_default()
 }
 
-/// What durability rests on is read back from every connection, not assumed.
-async fn assert_settings(connection: &mut SqliteConnection, read_only: bool) -> Result<(), StoreError> {
-    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(&mut *connection).await?;
+async fn assert_journal(connection: &mut SqliteConnection) -> Result<(), StoreError> {
+    let journal: String = sqlx::query_scalar("PRAGMA journal_mode").fetch_one(connection).await?;
     if journal != "wal" && journal != "memory" {
         return Err(StoreError::Open(format!("its journal mode is `{journal}`; the file system does not support WAL")));
     }
+    Ok(())
+}
+
+/// What durability rests on is read back from every connection, not assumed.
+fn assert_settings(connection: &Local, read_only: bool) -> Result<(), StoreError> {
     let expected = [
         ("PRAGMA synchronous", 2),
         ("PRAGMA foreign_keys", 1),
@@ -160,7 +202,7 @@ async fn assert_settings(connection: &mut SqliteConnection, read_only: bool) -> 
         ("PRAGMA query_only", i64::from(read_only)),
     ];
     for (pragma, value) in expected {
-        let found: i64 = sqlx::query_scalar(pragma).fetch_one(&mut *connection).await?;
+        let found = connection.number(pragma)?;
         if found != value {
             return Err(StoreError::Open(format!("`{pragma}` is {found} instead of {value}")));
         }
@@ -191,39 +233,39 @@ mod tests {
     async fn every_connection_has_the_promised_settings() {
         let folder = tempfile::tempdir().unwrap();
         let database = open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let check = |read_only: bool| {
+            move |db: &mut Db| -> Result<String, StoreError> {
+                let Db::Local(db) = db else { panic!("a file has connections of its own") };
+                assert_settings(db, read_only)?;
+                let written = db.run("DELETE FROM conversations");
+                Ok(written.map_or_else(|error| error.to_string(), |()| "written".to_owned()))
+            }
+        };
         let Readers::Sqlite(readers) = database.readers else { panic!("a file has readers") };
-        let mut held = Vec::new();
-        for _ in 0..READERS {
-            let mut reader = readers.acquire().await.unwrap();
-            assert_settings(&mut reader, true).await.unwrap();
-            let refused = sqlx::query("DELETE FROM conversations").execute(&mut *reader).await.unwrap_err();
-            assert!(refused.to_string().contains("readonly"), "{refused}");
-            held.push(reader);
+        // Whoever of them is free answers.
+        for _ in 0..4 * READERS {
+            let refused = readers.run(move |db| Box::pin(async move { check(true)(db) })).await.unwrap();
+            assert!(refused.contains("readonly"), "{refused}");
         }
-        let settings = database.writer.run(|db| {
-            Box::pin(async move {
-                match db {
-                    Db::Sqlite(db) => assert_settings(db, false).await,
-                    _ => panic!("a file has a connection of its own"),
-                }
-            })
-        });
-        settings.await.unwrap();
+        assert_eq!(database.writer.run(move |db| Box::pin(async move { check(false)(db) })).await.unwrap(), "written");
     }
 
     #[tokio::test]
     async fn a_weaker_setting_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let check = async |options: SqliteConnectOptions, expected: &str| {
-            let mut connection = options.create_if_missing(true).connect().await.unwrap();
-            let refused = assert_settings(&mut connection, false).await.unwrap_err();
-            assert_eq!(refused.to_string(), expected);
+        let place = Place { path: folder.path().join("a"), is_file: true };
+        let mut first = connect(&of_file().filename(&place.path).create_if_missing(true)).await.unwrap();
+        let check = |settings: &str, expected: &str| {
+            let opened = place.open_with(&format!("{SETTINGS}; {settings}"), false).unwrap();
+            assert_eq!(assert_settings(&opened, false).unwrap_err().to_string(), expected);
         };
-        let file = |name: &str| of_file().filename(folder.path().join(name));
-        check(file("a").synchronous(SqliteSynchronous::Normal), "`PRAGMA synchronous` is 1 instead of 2").await;
-        check(file("b").foreign_keys(false), "`PRAGMA foreign_keys` is 0 instead of 1").await;
-        check(file("c").busy_timeout(Duration::ZERO), "`PRAGMA busy_timeout` is 0 instead of 5000").await;
-        let delete = file("d").journal_mode(SqliteJournalMode::Delete);
-        check(delete, "its journal mode is `delete`; the file system does not support WAL").await;
+        check("PRAGMA synchronous = NORMAL", "`PRAGMA synchronous` is 1 instead of 2");
+        check("PRAGMA foreign_keys = OFF", "`PRAGMA foreign_keys` is 0 instead of 1");
+        check("PRAGMA busy_timeout = 0", "`PRAGMA busy_timeout` is 0 instead of 5000");
+        check("PRAGMA query_only = ON", "`PRAGMA query_only` is 1 instead of 0");
+        assert_eq!(assert_journal(&mut first).await, Ok(()));
+        let mut other = connect(&common().filename(folder.path().join("b")).create_if_missing(true)).await.unwrap();
+        let refused = assert_journal(&mut other).await.unwrap_err();
+        assert_eq!(refused.to_string(), "its journal mode is `delete`; the file system does not support WAL");
     }
 }

@@ -4,9 +4,11 @@ use super::open;
 use crate::StoreError;
 use crate::database::{Database, Readers};
 use crate::sql::{self, Db};
+use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use std::sync::Arc;
 use tempfile::TempDir;
+use tokio::sync::oneshot;
 
 async fn database() -> (Database, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -31,6 +33,34 @@ fn insert(
     }
 }
 
+/// Answers once these writes have run as one group: they wait for a write that ends only when all of them are queued.
+async fn group<T>(database: &Database, writes: impl IntoIterator<Item = T>) -> Vec<T::Output>
+where
+    T: Future,
+{
+    let (begin, begun) = oneshot::channel();
+    let (end, ended) = oneshot::channel::<()>();
+    let hold = tokio::spawn(database.writer.run(move |_| {
+        Box::pin(async move {
+            let _ = begin.send(());
+            let _ = ended.await;
+            Ok(())
+        })
+    }));
+    begun.await.unwrap();
+    let writes: Vec<_> = writes.into_iter().collect();
+    let count = writes.len();
+    let release = async {
+        while database.writer.queued() < count {
+            tokio::task::yield_now().await;
+        }
+        let _ = end.send(());
+    };
+    let (results, ()) = tokio::join!(join_all(writes), release);
+    hold.await.unwrap().unwrap();
+    results
+}
+
 async fn scalar(database: &Database, sql: String) -> String {
     let read = database.writer.run(move |db| {
         Box::pin(async move {
@@ -52,9 +82,8 @@ async fn a_failed_job_is_undone_alone() {
     let (database, _folder) = database().await;
     let alone = database.writer.run(insert("alone".to_owned(), 1, true)).await;
     assert_eq!(alone, Err(StoreError::Busy));
-    // Queued before the task runs, so they form one group (the test's runtime has one thread).
-    let group = (0..9).map(|number| database.writer.run(insert(format!("g{number}"), 1, number % 3 == 0)));
-    let results = join_all(group).await;
+    let writes = (0..9).map(|number| database.writer.run(insert(format!("g{number}"), 1, number % 3 == 0)));
+    let results = group(&database, writes).await;
     for (number, result) in results.into_iter().enumerate() {
         assert_eq!(result.is_err(), number % 3 == 0, "{number}");
     }
@@ -66,7 +95,7 @@ async fn a_panic_fails_its_write_and_nothing_else() {
     let (database, _folder) = database().await;
     let panicking = database.writer.run::<(), _>(|_| Box::pin(async { panic!("on purpose") }));
     let (panicked, fine) = tokio::join!(panicking, database.writer.run(insert("fine".to_owned(), 1, false)));
-    assert_eq!(panicked, Err(StoreError::Failed("a write panicked".to_owned())));
+    assert_eq!(panicked, Err(StoreError::Failed("its own code panicked".to_owned())));
     assert_eq!(fine, Ok(()));
     assert_eq!(ids(&database).await, "fine");
 }
@@ -83,9 +112,9 @@ async fn a_failed_commit_fails_the_group() {
             Ok(db.run(sql).await?)
         })
     });
-    let (broken, beside) = tokio::join!(broken, database.writer.run(insert("beside".to_owned(), 1, false)));
+    let beside = database.writer.run(insert("beside".to_owned(), 1, false));
     let refused = StoreError::Invalid("a message refers to one that is not in this conversation");
-    assert_eq!((broken, beside), (Err(refused.clone()), Err(refused)));
+    assert_eq!(group(&database, [broken.boxed(), beside.boxed()]).await, [Err(refused.clone()), Err(refused)]);
     database.writer.run(insert("after".to_owned(), 1, false)).await.unwrap();
     assert_eq!(ids(&database).await, "after");
 }
@@ -103,8 +132,8 @@ async fn a_full_disk() {
         set_max_pages(&database, pages + spare).await;
         let mut stored = Vec::new();
         for round in 0..6 {
-            let group = (0..4).map(|number| database.writer.run(insert(format!("c{round}{number}"), 1500, false)));
-            for (number, result) in join_all(group).await.into_iter().enumerate() {
+            let writes = (0..4).map(|number| database.writer.run(insert(format!("c{round}{number}"), 1500, false)));
+            for (number, result) in group(&database, writes).await.into_iter().enumerate() {
                 match result {
                     Ok(()) => stored.push(format!("c{round}{number}")),
                     Err(error) => assert_eq!(error, StoreError::Full, "{spare} pages"),
@@ -115,8 +144,12 @@ async fn a_full_disk() {
         assert_eq!(ids(&database).await, stored.join(" "), "{spare} pages");
         assert_eq!(scalar(&database, "SELECT integrity_check FROM pragma_integrity_check".to_owned()).await, "ok");
         let Readers::Sqlite(readers) = &database.readers else { panic!("a file has readers") };
-        let read: i64 = sqlx::query_scalar("SELECT count(*) FROM conversations").fetch_one(readers).await.unwrap();
-        assert_eq!(read, stored.len() as i64);
+        let count = readers.run(|db| {
+            Box::pin(
+                async move { Ok(sql::query_scalar::<i64>("SELECT count(*) FROM conversations").fetch_one(db).await?) },
+            )
+        });
+        assert_eq!(count.await, Ok(stored.len() as i64));
 
         set_max_pages(&database, 10_000).await;
         database.writer.run(insert("after".to_owned(), 1500, false)).await.unwrap();

@@ -1,4 +1,4 @@
-//! The writer: one task owns the only connection that writes. What is queued while a transaction runs forms the next
+//! The writer: one thread or task owns the only connection that writes. What is queued while a transaction runs forms the next
 //! group, and a group costs one fsync. A job runs to its end whether or not its caller still waits (D3).
 
 mod line;
@@ -6,10 +6,11 @@ mod line;
 pub(crate) use line::Line;
 
 use crate::StoreError;
+use crate::job::{Job, job};
 use crate::sql::Db;
-use futures::FutureExt;
+use futures::executor::block_on;
 use futures::future::BoxFuture;
-use std::panic::AssertUnwindSafe;
+use std::thread;
 use std::time::{Duration, Instant};
 use tokio::sync::{mpsc, oneshot};
 
@@ -22,7 +23,7 @@ const GROUP: usize = 64;
 /// A group that takes longer is told to the operator.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// A handle on the writing task, which ends when the last handle is gone.
+/// A handle on the writer, which ends when the last handle is gone.
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
@@ -34,11 +35,22 @@ enum Message {
 }
 
 impl Writer {
-    /// Starts the task.
-    pub(crate) fn start(line: Line) -> Self {
+    /// Starts it: for a file on a thread, which does nothing else and so need not be switched to for each statement, for a server as a task,
+    /// which waits most of the time.
+    ///
+    /// # Errors
+    /// The system has no room for another thread.
+    pub(crate) fn start(line: Line) -> Result<Self, StoreError> {
         let (queue, inbox) = mpsc::channel(QUEUE);
-        tokio::spawn(serve(line, inbox));
-        Self { queue }
+        let is_remote = matches!(line, Line::Postgres(_));
+        let work = serve(line, inbox);
+        if is_remote {
+            tokio::spawn(work);
+        } else {
+            let started = thread::Builder::new().name("store-writer".to_owned()).spawn(|| block_on(work));
+            started.map_err(|error| StoreError::Open(format!("no thread can be started for it: {error}")))?;
+        }
+        Ok(Self { queue })
     }
 
     /// Runs `work` in a transaction and answers when it is committed. Once this has been polled to the queue, the work
@@ -48,13 +60,12 @@ impl Writer {
         T: Send + 'static,
         F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
     {
-        let (reply, answer) = oneshot::channel();
         // Boxed before the future is made, which so does not hold what is to be written.
-        let job: Box<dyn Job> = Box::new(Task { work: Some(work), result: None, reply });
+        let (job, answer) = job(work);
         let queue = self.queue.clone();
         async move {
             queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
-            answer.await.unwrap_or(Err(StoreError::Closed))
+            answer.get().await
         }
     }
 
@@ -70,49 +81,6 @@ impl Writer {
             // Someone else may have closed it in between.
             let _ = closed.await;
         }
-    }
-}
-
-/// One write and its caller.
-trait Job: Send {
-    /// Does the work inside the transaction.
-    fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>>;
-    /// Tells the caller how the work ended, or why the transaction did not commit.
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
-}
-
-struct Task<T, F> {
-    work: Option<F>,
-    result: Option<Result<T, StoreError>>,
-    reply: oneshot::Sender<Result<T, StoreError>>,
-}
-
-impl<T, F> Job for Task<T, F>
-where
-    T: Send,
-    F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send,
-{
-    fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> {
-        async move {
-            let Some(work) = self.work.take() else { return Ok(()) };
-            // A panic here is a bug; it fails this write and must not end the writer for everyone.
-            let done = AssertUnwindSafe(async { work(db).await }).catch_unwind().await;
-            let result = done.unwrap_or_else(|_| Err(StoreError::Failed("a write panicked".to_owned())));
-            let summary = result.as_ref().map(|_| ()).map_err(StoreError::clone);
-            self.result = Some(result);
-            summary
-        }
-        .boxed()
-    }
-
-    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
-        let result = match (self.result, committed) {
-            (Some(Ok(value)), Ok(())) => Ok(value),
-            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
-            (None, Ok(())) => Err(StoreError::Closed),
-        };
-        // The caller may be gone; the write stands.
-        let _ = self.reply.send(result);
     }
 }
 

@@ -1,0 +1,76 @@
+//! What is asked of a connection, and the answer.
+
+use crate::StoreError;
+use crate::sql::Db;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::panic::AssertUnwindSafe;
+use tokio::sync::oneshot;
+
+/// One piece of work and who waits for it.
+pub(crate) trait Job: Send {
+    /// Does the work.
+    fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>>;
+    /// Whether anybody still waits for it.
+    fn is_awaited(&self) -> bool;
+    /// Tells the caller how the work ended, or why what it did does not count.
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>);
+}
+
+/// Work, and where its answer comes.
+pub(crate) fn job<T, F>(work: F) -> (Box<dyn Job>, Answer<T>)
+where
+    T: Send + 'static,
+    F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+{
+    let (reply, answer) = oneshot::channel();
+    (Box::new(Task { work: Some(work), result: None, reply }), Answer(answer))
+}
+
+/// Where the answer comes.
+pub(crate) struct Answer<T>(oneshot::Receiver<Result<T, StoreError>>);
+
+impl<T> Answer<T> {
+    pub(crate) async fn get(self) -> Result<T, StoreError> {
+        self.0.await.unwrap_or(Err(StoreError::Closed))
+    }
+}
+
+struct Task<T, F> {
+    work: Option<F>,
+    result: Option<Result<T, StoreError>>,
+    reply: oneshot::Sender<Result<T, StoreError>>,
+}
+
+impl<T, F> Job for Task<T, F>
+where
+    T: Send,
+    F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send,
+{
+    fn run<'c>(&'c mut self, db: &'c mut Db) -> BoxFuture<'c, Result<(), StoreError>> {
+        async move {
+            let Some(work) = self.work.take() else { return Ok(()) };
+            // A panic here is a bug; it fails this work and must not end the connection for everyone.
+            let done = AssertUnwindSafe(async { work(db).await }).catch_unwind().await;
+            let result = done.unwrap_or_else(|_| Err(StoreError::Failed("its own code panicked".to_owned())));
+            let summary = result.as_ref().map(|_| ()).map_err(StoreError::clone);
+            self.result = Some(result);
+            summary
+        }
+        .boxed()
+    }
+
+    fn is_awaited(&self) -> bool {
+        !self.reply.is_closed()
+    }
+
+    fn answer(self: Box<Self>, committed: Result<(), StoreError>) {
+        let result = match (self.result, committed) {
+            (Some(Ok(value)), Ok(())) => Ok(value),
+            (Some(Err(error)), _) | (_, Err(error)) => Err(error),
+            (None, Ok(())) => Err(StoreError::Closed),
+        };
+        // The caller may be gone; what was written stands.
+        let _ = self.reply.send(result);
+    }
+}

@@ -1,0 +1,221 @@
+//! A connection to a SQLite file that does its work on the thread that asks it.
+//!
+//! sqlx gives each SQLite connection a thread, and each statement costs a switch to that thread and back: seventy of them made half of what
+//! a turn cost. Here a whole transaction runs on one thread (see `sqlite::threads`), and rows are copied once. Opening, migrations and moving
+//! whole databases stay with sqlx.
+
+use super::Value;
+use rusqlite::types::{Null, ToSql, ToSqlOutput, ValueRef};
+use rusqlite::{CachedStatement, Connection, ffi};
+use sqlx::error::{DatabaseError, ErrorKind};
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// Statements that are kept ready.
+const STATEMENTS: usize = 256;
+
+/// The connection. Whoever awaits what it does blocks the thread for as long.
+pub(crate) struct Local {
+    connection: Connection,
+}
+
+impl Local {
+    /// Takes over an open connection.
+    pub(crate) fn new(connection: Connection) -> Self {
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        Self { connection }
+    }
+
+    /// Runs statements that return nothing and have no parameters.
+    pub(crate) fn run(&self, statements: &str) -> Result<(), sqlx::Error> {
+        self.connection.execute_batch(statements).map_err(failed)
+    }
+
+    /// The number that a statement returns.
+    pub(crate) fn number(&self, sql: &str) -> Result<i64, sqlx::Error> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+    }
+
+    /// Runs a statement to its end; how many rows it changed.
+    pub(super) fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, sqlx::Error> {
+        self.each(sql, values, usize::MAX, |_| ()).map(drop)?;
+        Ok(self.connection.changes())
+    }
+
+    /// The first rows of a statement.
+    pub(super) fn fetch(&self, sql: &str, values: &[Value], most: usize) -> Result<Vec<LocalRow>, sqlx::Error> {
+        self.each(sql, values, most, |row| row)
+    }
+
+    fn each<T>(
+        &self,
+        sql: &str,
+        values: &[Value],
+        most: usize,
+        mut with: impl FnMut(LocalRow) -> T,
+    ) -> Result<Vec<T>, sqlx::Error> {
+        let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
+        bind(&mut statement, values).map_err(failed)?;
+        let names: Arc<[Box<str>]> = statement.column_names().into_iter().map(Into::into).collect();
+        let (mut rows, mut found) = (statement.raw_query(), Vec::new());
+        while found.len() < most
+            && let Some(row) = rows.next().map_err(failed)?
+        {
+            let cells = (0..names.len()).map(|place| row.get_ref(place).map(Cell::of));
+            let cells = cells.collect::<Result<_, _>>().map_err(failed)?;
+            found.push(with(LocalRow { names: names.clone(), cells }));
+        }
+        Ok(found)
+    }
+
+    /// Closes it in order.
+    pub(crate) fn close(self) -> Result<(), sqlx::Error> {
+        self.connection.close().map_err(|(_, error)| failed(error))
+    }
+}
+
+/// Parameters are called `$1`, `$2` and so on, which SQLite numbers in the order in which it meets them, or `?`. Those without a value are
+/// null.
+fn bind(statement: &mut CachedStatement<'_>, values: &[Value]) -> rusqlite::Result<()> {
+    for index in 1..=statement.parameter_count() {
+        let number = statement.parameter_name(index).map_or(Some(index), |name| name[1..].parse().ok());
+        let value = number.and_then(|number: usize| values.get(number.checked_sub(1)?));
+        match value {
+            Some(value) => statement.raw_bind_parameter(index, value)?,
+            None => statement.raw_bind_parameter(index, Null)?,
+        }
+    }
+    Ok(())
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let list = |values: serde_json::Value| Ok(values.to_string().into());
+        match self {
+            Self::Int(value) => value.to_sql(),
+            Self::Real(value) => value.to_sql(),
+            Self::Text(value) => value.to_sql(),
+            Self::Blob(value) => Ok(ToSqlOutput::Borrowed(ValueRef::Blob(value))),
+            Self::Texts(values) => list(values.clone().into()),
+            Self::Ints(values) => list(values.clone().into()),
+            // SQLite has no lists; a null shows it at once.
+            Self::Blobs(_) => Null.to_sql(),
+        }
+    }
+}
+
+/// A row as it was read.
+pub(crate) struct LocalRow {
+    names: Arc<[Box<str>]>,
+    cells: Box<[Cell]>,
+}
+
+/// A value. A text is kept as its bytes, which need not be text in a damaged file.
+#[derive(Debug)]
+pub(crate) enum Cell {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(Box<[u8]>),
+    Blob(Box<[u8]>),
+}
+
+impl Cell {
+    fn of(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Self::Null,
+            ValueRef::Integer(value) => Self::Int(value),
+            ValueRef::Real(value) => Self::Real(value),
+            ValueRef::Text(value) => Self::Text(value.into()),
+            ValueRef::Blob(value) => Self::Blob(value.into()),
+        }
+    }
+
+    pub(super) fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// A column that holds something else than the code expects: the file is damaged, or the code is wrong.
+    pub(super) fn is_not(&self, expected: &str) -> sqlx::Error {
+        let found = match self {
+            Self::Null => "nothing",
+            Self::Int(_) => "a whole number",
+            Self::Real(_) => "a number",
+            Self::Text(_) => "text that cannot be read as such",
+            Self::Blob(_) => "bytes",
+        };
+        sqlx::Error::Decode(format!("a column holds {found} instead of {expected}").into())
+    }
+}
+
+impl LocalRow {
+    pub(super) fn named(&self, name: &str) -> Result<&Cell, sqlx::Error> {
+        let place = self.names.iter().position(|known| **known == *name);
+        place.map(|place| &self.cells[place]).ok_or_else(|| sqlx::Error::ColumnNotFound(name.to_owned()))
+    }
+
+    pub(super) fn at(&self, place: usize) -> Result<&Cell, sqlx::Error> {
+        let len = self.cells.len();
+        self.cells.get(place).ok_or(sqlx::Error::ColumnIndexOutOfBounds { index: place, len })
+    }
+}
+
+/// What SQLite said, for code that knows sqlx's errors only.
+#[derive(Debug)]
+struct Failed {
+    /// The extended result code.
+    code: i32,
+    message: String,
+}
+
+pub(crate) fn failed(error: rusqlite::Error) -> sqlx::Error {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, message) => {
+            let message = message.unwrap_or_else(|| failure.to_string());
+            sqlx::Error::Database(Box::new(Failed { code: failure.extended_code, message }))
+        }
+        error => sqlx::Error::Protocol(error.to_string()),
+    }
+}
+
+impl fmt::Display for Failed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "(code: {}) {}", self.code, self.message)
+    }
+}
+
+impl Error for Failed {}
+
+impl DatabaseError for Failed {
+    fn message(&self) -> &str {
+        &self.message
+    }
+
+    fn code(&self) -> Option<Cow<'_, str>> {
+        Some(self.code.to_string().into())
+    }
+
+    fn as_error(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn as_error_mut(&mut self) -> &mut (dyn Error + Send + Sync + 'static) {
+        self
+    }
+
+    fn into_error(self: Box<Self>) -> Box<dyn Error + Send + Sync + 'static> {
+        self
+    }
+
+    fn kind(&self) -> ErrorKind {
+        match self.code {
+            ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_PRIMARYKEY => ErrorKind::UniqueViolation,
+            ffi::SQLITE_CONSTRAINT_FOREIGNKEY => ErrorKind::ForeignKeyViolation,
+            ffi::SQLITE_CONSTRAINT_NOTNULL => ErrorKind::NotNullViolation,
+            ffi::SQLITE_CONSTRAINT_CHECK => ErrorKind::CheckViolation,
+            _ => ErrorKind::Other,
+        }
+    }
+}

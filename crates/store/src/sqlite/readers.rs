@@ -1,0 +1,91 @@
+//! Connections that read a SQLite file, each on a thread of its own. Whoever reads hands over all that he wants to know at once.
+
+use crate::StoreError;
+use crate::job::{Job, job};
+use crate::sql::{Db, Local};
+use futures::executor::block_on;
+use futures::future::BoxFuture;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use tokio::sync::{mpsc, oneshot};
+
+/// Reads that may wait; beyond it callers wait to queue.
+const QUEUE: usize = 256;
+
+/// A handle on the threads, which end when the last handle is gone.
+#[derive(Clone)]
+pub(crate) struct Readers {
+    queue: mpsc::Sender<Message>,
+    threads: usize,
+}
+
+enum Message {
+    Job(Box<dyn Job>),
+    Close(oneshot::Sender<()>),
+}
+
+/// Whoever is free waits for the next message, the others for him.
+type Inbox = Arc<Mutex<mpsc::Receiver<Message>>>;
+
+impl Readers {
+    /// Starts a thread for each connection.
+    ///
+    /// # Errors
+    /// The system has no room for another thread.
+    pub(super) fn start(connections: Vec<Local>) -> Result<Self, StoreError> {
+        let (queue, inbox) = mpsc::channel(QUEUE);
+        let (inbox, threads) = (Arc::new(Mutex::new(inbox)), connections.len());
+        for connection in connections {
+            let inbox = inbox.clone();
+            let started =
+                thread::Builder::new().name("store-reader".to_owned()).spawn(move || serve(connection, &inbox));
+            started.map_err(|error| StoreError::Open(format!("no thread can be started for it: {error}")))?;
+        }
+        Ok(Self { queue, threads })
+    }
+
+    /// Runs `work` on a connection that cannot write. Nothing is read any more for a caller who has gone away in the meantime.
+    pub(crate) async fn run<T, F>(&self, work: F) -> Result<T, StoreError>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        let (job, answer) = job(work);
+        self.queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
+        answer.get().await
+    }
+
+    /// Finishes what is queued and closes the connections.
+    pub(crate) async fn close(&self) {
+        let mut closed = Vec::new();
+        for _ in 0..self.threads {
+            let (reply, done) = oneshot::channel();
+            // Someone else may have closed them in between.
+            if self.queue.send(Message::Close(reply)).await.is_ok() {
+                closed.push(done);
+            }
+        }
+        futures::future::join_all(closed).await;
+    }
+}
+
+fn serve(connection: Local, inbox: &Inbox) {
+    let mut db = Db::Local(connection);
+    loop {
+        let message = inbox.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv();
+        match message {
+            Some(Message::Job(mut job)) if job.is_awaited() => {
+                // The job keeps its own result.
+                let _ = block_on(job.run(&mut db));
+                job.answer(Ok(()));
+            }
+            Some(Message::Job(_)) => {}
+            Some(Message::Close(reply)) => {
+                let _ = block_on(db.close());
+                let _ = reply.send(());
+                return;
+            }
+            None => return,
+        }
+    }
+}
