@@ -3,7 +3,7 @@
 use super::session::Session;
 use super::sub_agent::SubAgent;
 use super::value::value_nodes;
-use super::words::{tool_name, wish};
+use super::words::{tool_name, tool_words, wish};
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, property, text};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, RwSignal, StoredValue};
@@ -11,8 +11,8 @@ use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::time::Duration;
-use wire::ToolPart;
 use wire::api::Remember;
+use wire::{Exposure, ToolPart};
 
 /// What is asked. Another question about the same call is another one: it gets a card of its own, so that no decision is about
 /// something else than what was read.
@@ -21,7 +21,8 @@ pub(super) struct Ask {
     approval_id: Option<String>,
     call_id: String,
     heading: String,
-    note: &'static str,
+    /// Why it is asked.
+    pub(super) note: String,
     pub(super) input: Option<Value>,
     /// Arguments that are shown on request only.
     pub(super) rest: Option<Value>,
@@ -48,7 +49,10 @@ impl Ask {
             approval_id: tool.approval.as_ref().map(|approval| approval.id.clone()),
             call_id: tool.tool_call_id.clone(),
             heading,
-            note,
+            note: match terms.and_then(|terms| terms.exposed.as_ref()) {
+                Some(exposed) => warning(exposed),
+                None => note.to_owned(),
+            },
             input: input.filter(|input| !is_blank(input)),
             rest,
             is_own,
@@ -130,6 +134,20 @@ pub(super) fn ApprovalCard(
         </form>
     }
     .erase()
+}
+
+/// Why it is asked about a tool that can send something away: in words for somebody who has never heard of it.
+fn warning(exposed: &Exposure) -> String {
+    let from = |tool: &Option<String>| tool_words(tool.as_deref().unwrap_or_default());
+    let (private, untrusted) = (from(&exposed.private), from(&exposed.untrusted));
+    [
+        "The agent has read private data (“",
+        &private,
+        "”) and text from outside (“",
+        &untrusted,
+        "”), which may try to make it give the data away. This tool can send something to others: look at what it would send.",
+    ]
+    .concat()
 }
 
 /// The arguments that are shown, and those that are shown on request.

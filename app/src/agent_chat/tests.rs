@@ -226,6 +226,10 @@ fn a_question_shows_what_its_terms_say() {
     check(json!({ "visibleParameters": ["to", "cc"] }), json!({ "to": "a" }), Some(json!({ "text": "b" })), false);
     check(json!({ "visibleParameters": ["text", "to"] }), all(), None, false);
     check(json!({ "visibleParameters": "to" }), all(), None, false);
+    let exposed = json!({ "exposed": { "private": "find_customers", "untrusted": "read_page" } });
+    let approval = json!({ "id": "a", "terms": exposed });
+    let ask = Ask::of(&tool(json!({ "state": "approval-requested", "input": {}, "approval": approval })));
+    assert!(ask.note.contains("“Find customers”") && ask.note.contains("“Read page”"), "{}", ask.note);
     let expired = json!({ "id": "a", "approved": false, "reason": "No.", "expired": true });
     assert!(
         outline(&card(&tool(json!({ "state": "output-denied", "approval": expired })), ResultDisplay::Summary).node())

@@ -1,6 +1,7 @@
 //! What a run does with calls: those of a reply, and those that the user has decided on since.
 
 use crate::calls::{Checked, Unusable};
+use crate::exposure;
 use crate::grants;
 use crate::loops::{self, Verdict};
 use crate::policy;
@@ -32,6 +33,8 @@ impl Run<'_> {
         // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
+        // The calls behind it may follow what stands in there.
+        self.expose_reply(&said, sink).await?;
         let results = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);
         let cost_usd = self.cost(usage);
@@ -73,24 +76,41 @@ impl Run<'_> {
                 }
                 // What the browser runs by itself is in the user's hands already.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
-                (Ok(tool), None) if tool.spec().needs_approval || *ruling == Ruling::Ask => {
-                    match self.caller.grant(&self.agent.id, tool.spec(), ruling).await {
-                        Some(grant) => {
-                            tell_grant(&call, Some(grant), sink).await?;
-                            if !tool.spec().execution.is_client() {
-                                ready.push(Ready { call, runner: tool, resumed: None });
-                            }
+                (Ok(tool), None) => {
+                    if self.may_run(&call, tool.spec(), ruling, sink).await? {
+                        match tool.spec().execution.is_client() {
+                            true => self.expose(tool.spec(), sink).await?,
+                            false => ready.push(Ready { call, runner: tool, resumed: None }),
                         }
-                        None => self.ask_user(call, tool.spec(), ruling, sink).await?,
                     }
                 }
-                (Ok(tool), None) if tool.spec().execution.is_client() => {}
-                (Ok(runner), None) => ready.push(Ready { call, runner, resumed: None }),
             }
         }
         self.caller.meter.tool_calls(ready.len());
         results.extend(self.run_ready(ready, sink).await?);
         Ok(results)
+    }
+
+    /// Whether a call may run at once; otherwise it waits for the user. He is asked for the tool's own sake, by the policy, or since the
+    /// agent has read private data and text from outside by now, and the tool can send something away.
+    async fn may_run<S: EventSink>(
+        &mut self,
+        call: &ToolCall,
+        tool: &ToolSpec,
+        ruling: &Ruling,
+        sink: &mut S,
+    ) -> Result<bool, Failure> {
+        let exposed = self.caller.seen.against(tool);
+        if !tool.needs_approval && *ruling != Ruling::Ask && exposed.is_none() {
+            return Ok(true);
+        }
+        let grant = self.caller.grant(&self.agent.id, tool, ruling, exposed.as_ref()).await;
+        let is_granted = grant.is_some();
+        match is_granted {
+            true => tell_grant(call, grant, sink).await?,
+            false => self.ask_user(call.clone(), tool, ruling, sink).await?,
+        }
+        Ok(is_granted)
     }
 
     /// The call waits for the user, who decides about the tool as it is now.
@@ -101,7 +121,9 @@ impl Run<'_> {
         ruling: &Ruling,
         sink: &mut S,
     ) -> Result<(), Failure> {
-        let (asked, terms) = (Some(tool.fingerprint()), grants::terms(tool, ruling));
+        let exposed = self.caller.seen.against(tool);
+        let asked = Some(exposure::fingerprint(tool, exposed.is_some()));
+        let terms = grants::terms(tool, ruling, exposed);
         let (call_id, told) = (call.id.clone(), terms.clone());
         sink.emit(Event::ApprovalRequest { call_id, asked: asked.clone(), terms: told }).await?;
         self.waiting.push(WaitingCall { call, state: None, asked, terms });
@@ -178,7 +200,8 @@ impl Run<'_> {
         }
         let (mut ready, mut outputs, mut is_handed_over) = (Vec::new(), HashMap::new(), false);
         for PendingCall { call, decision, state, asked, grant } in pending {
-            sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone() }).await?;
+            let exposed = asked.as_deref().filter(|asked| exposure::is_exposed(asked)).map(|_| self.caller.seen.now());
+            sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone(), exposed }).await?;
             let resumed = match state {
                 // Within a suspended call, a no is an answer like a yes.
                 Some(state) => Some(Resumed { state, decision: decision.clone(), grant }),
@@ -194,7 +217,7 @@ impl Run<'_> {
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
                 _ => match self.offer.fitting(&call, &call.input) {
-                    Ok(runner) if asked.is_some_and(|asked| asked != runner.spec().fingerprint()) => {
+                    Ok(runner) if asked.is_some_and(|asked| !exposure::is_of(&asked, runner.spec())) => {
                         let ruling = self.ruling(&call).await;
                         self.ask_user(call, runner.spec(), &ruling, sink).await?;
                     }
@@ -208,6 +231,7 @@ impl Run<'_> {
                         }
                         _ if runner.spec().execution.is_client() => {
                             is_handed_over = true;
+                            self.expose(runner.spec(), sink).await?;
                             sink.emit(Event::CallHandedOver { call }).await?;
                         }
                         _ => ready.push(Ready { call, runner, resumed }),

@@ -1,7 +1,7 @@
 //! What happens in a run, in order: a closed enum, noun first.
 
 use crate::{Decision, Grant, Ruling};
-use contract::{ApprovalTerms, FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
+use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -41,6 +41,8 @@ pub enum Event {
         call: ToolCall,
         /// The decision.
         decision: Decision,
+        /// Why the user was asked, where that was what the agent had read.
+        exposed: Option<Exposure>,
     },
     /// The user has said yes to a call that the browser runs: it may run it now.
     CallHandedOver {
@@ -62,6 +64,12 @@ pub enum Event {
         tool: String,
         /// The approval.
         grant: Grant,
+    },
+    /// The agent, or one below it, is about to read something that makes sending dangerous. It is to be kept with the conversation, for
+    /// its later runs: see [`crate::Turn::seen`].
+    Exposed {
+        /// All that has been read by then.
+        exposure: Exposure,
     },
     /// Something that happened to a call of an agent below. It is told for the record; the user sees it in the call's
     /// [progress](Event::ToolProgress).
@@ -195,8 +203,8 @@ impl Event {
             Self::ToolCallInvalid { id, name, input, error, dynamic } => {
                 Self::ToolCallInvalid { id: named(id), name, input, error, dynamic }
             }
-            Self::CallDecided { call, decision } => {
-                Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision }
+            Self::CallDecided { call, decision, exposed } => {
+                Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision, exposed }
             }
             Self::CallRuled { call_id, ruling } => Self::CallRuled { call_id: named(call_id), ruling },
             Self::CallGranted { call_id, tool, grant } => Self::CallGranted { call_id: named(call_id), tool, grant },
@@ -213,6 +221,7 @@ impl Event {
                 Self::ToolSuspended { call_id: named(call_id), output, state }
             }
             Self::ToolDenied { call_id, reason } => Self::ToolDenied { call_id: named(call_id), reason },
+            exposed @ Self::Exposed { .. } => exposed,
             _ => return None,
         })
     }

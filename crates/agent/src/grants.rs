@@ -1,8 +1,8 @@
 //! Standing approvals: a yes that the user gave for further calls of a tool, too.
 
 use crate::tools::Caller;
-use crate::{Ruling, WaitingCall};
-use contract::{ApprovalTerms, ToolSpec};
+use crate::{Ruling, WaitingCall, exposure};
+use contract::{ApprovalTerms, Exposure, ToolSpec};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Wanted<'a> {
     pub agent_id: &'a str,
     /// The tool.
     pub tool: &'a str,
-    /// The tool as it is now, by [`contract::ToolSpec::fingerprint`].
+    /// The tool as it is now, by [`contract::ToolSpec::fingerprint`], with a word behind it if the user is told what the agent has read.
     pub fingerprint: &'a str,
 }
 
@@ -34,13 +34,26 @@ pub trait Grants: Send + Sync + 'static {
 
 impl Caller {
     /// The standing approval that lets a call of this tool run. It takes the place of the question that the tool itself asks
-    /// (`confirm`), and of no other one: where the policy says `ask`, the operator wants a person to look at this very call, often
-    /// because of its arguments, which a standing approval knows nothing of.
-    pub(crate) async fn grant(&self, agent_id: &str, tool: &ToolSpec, ruling: &Ruling) -> Option<Grant> {
-        if !terms(tool, ruling).may_remember {
+    /// (`confirm`), and of the one about what the agent has read if that was told when it was given. It takes the place of no other one:
+    /// where the policy says `ask`, the operator wants a person to look at this very call, often because of its arguments, which a
+    /// standing approval knows nothing of.
+    pub(crate) async fn grant(
+        &self,
+        agent_id: &str,
+        tool: &ToolSpec,
+        ruling: &Ruling,
+        exposed: Option<&Exposure>,
+    ) -> Option<Grant> {
+        if !terms(tool, ruling, None).may_remember {
             return None;
         }
-        self.find(agent_id, &tool.name, &tool.fingerprint()).await
+        if exposed.is_none()
+            && let Some(grant) = self.find(agent_id, &tool.name, &exposure::fingerprint(tool, false)).await
+        {
+            return Some(grant);
+        }
+        // One that covers the greater danger covers the lesser one.
+        self.find(agent_id, &tool.name, &exposure::fingerprint(tool, true)).await
     }
 
     /// The same for a call that waits since an earlier run.
@@ -54,8 +67,8 @@ impl Caller {
     }
 }
 
-/// How the user is asked about a call of which the policy said this.
-pub(crate) fn terms(tool: &ToolSpec, ruling: &Ruling) -> ApprovalTerms {
+/// How the user is asked about a call of which the policy said this, after the agent has read that.
+pub(crate) fn terms(tool: &ToolSpec, ruling: &Ruling, exposed: Option<Exposure>) -> ApprovalTerms {
     let may_remember = tool.approval.may_remember && *ruling != Ruling::Ask;
-    ApprovalTerms { may_remember, ..tool.approval.clone() }
+    ApprovalTerms { may_remember, exposed, ..tool.approval.clone() }
 }

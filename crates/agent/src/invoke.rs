@@ -130,6 +130,7 @@ async fn answer(
         user_id: question.user_id.clone(),
         conversation_id: String::new(),
         grants: None,
+        seen: crate::Seen::default(),
         cancel: question.cancel.clone(),
     };
     let mut told = Told { text: String::new(), replies };

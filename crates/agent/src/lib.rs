@@ -3,6 +3,7 @@
 mod act;
 mod calls;
 mod event;
+mod exposure;
 mod grants;
 mod invoke;
 mod limits;
@@ -22,6 +23,7 @@ mod tools;
 mod turn;
 
 pub use event::{Event, EventSink, Replied, SinkClosed};
+pub use exposure::Seen;
 pub use grants::{Grant, Grants, Wanted};
 pub use invoke::{Answer, InvokeError, Question, invoke};
 pub use limits::Limits;

@@ -110,6 +110,7 @@ impl<'a> Run<'a> {
             user_id: turn.user_id,
             conversation_id: turn.conversation_id,
             grants: turn.grants,
+            seen: turn.seen,
             cancel,
             is_sub_agent: above.is_some(),
             meter: Meter::new(agent.settings.limits.clone(), earlier.spent, above),

@@ -3,7 +3,7 @@
 use crate::calls::Runner;
 use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
-use crate::{Event, EventSink, Grants, SinkClosed};
+use crate::{Event, EventSink, Grants, Seen, SinkClosed};
 use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -34,6 +34,7 @@ pub(crate) struct Caller {
     pub(crate) user_id: String,
     pub(crate) conversation_id: String,
     pub(crate) grants: Option<Arc<dyn Grants>>,
+    pub(crate) seen: Seen,
     pub(crate) cancel: CancellationToken,
     pub(crate) meter: Arc<Meter>,
     /// It is the caller of an agent below another one.
@@ -82,6 +83,10 @@ pub(crate) async fn run_all<S: EventSink>(
         while running.len() < at_once.max(1) && !caller.cancel.is_cancelled() {
             let Some(ready) = waiting.pop_front() else { break };
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
+            // Before it runs: what comes of it is read in any case.
+            if let Some(exposure) = caller.seen.add(&name, ready.runner.spec().marks) {
+                sink.emit(Event::Exposed { exposure }).await?;
+            }
             sink.emit(Event::ToolStarted { call_id, name, resumed: ready.resumed.is_some() }).await?;
             let progress = Progress::new(ready.call.id.clone(), progress.clone());
             running.push(run_one(ready, caller.clone(), progress, record.clone()));

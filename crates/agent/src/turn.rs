@@ -1,6 +1,6 @@
 //! What a run begins with, and how it ends.
 
-use crate::{Grant, Grants};
+use crate::{Grant, Grants, Seen};
 use contract::{ApprovalTerms, FinishReason, Message, ModelError, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -20,6 +20,8 @@ pub struct Turn {
     pub conversation_id: String,
     /// The standing approvals that hold; none without it.
     pub grants: Option<Arc<dyn Grants>>,
+    /// What the conversation has in it already that makes sending dangerous.
+    pub seen: Seen,
     /// Ends the run, within a second.
     pub cancel: CancellationToken,
 }

@@ -1,8 +1,8 @@
 //! Standing approvals: which calls they let run, at every depth, and which they do not.
 
 use agent::{
-    Agent, Asked, Decision, Ending, Event, EventSink, Grant, Grants, Outcome, PendingCall, Policy, Ruling, Settings,
-    SinkClosed, SubAgent, Turn, Wanted, waiting_within,
+    Agent, Asked, Decision, Ending, Event, EventSink, Grant, Grants, Outcome, PendingCall, Policy, Ruling, Seen,
+    Settings, SinkClosed, SubAgent, Turn, Wanted, waiting_within,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
 use contract::{ApprovalTerms, Message, Tool, ToolSpec, UserPart};
@@ -100,7 +100,8 @@ async fn run(
     let grants = given.map(|given| Arc::new(given) as Arc<dyn Grants>);
     let (user_id, conversation_id) = ("u".to_owned(), "c".to_owned());
     let cancel = CancellationToken::new();
-    agent::run(agent, Turn { messages, pending, user_id, conversation_id, grants, cancel }, told).await
+    agent::run(agent, Turn { messages, pending, user_id, conversation_id, grants, seen: Seen::default(), cancel }, told)
+        .await
 }
 
 fn hello() -> Vec<Arc<Message>> {

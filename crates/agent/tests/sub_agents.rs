@@ -1,8 +1,8 @@
 //! Agents as tools: what the agent above reads, what the user sees, and how a question within is answered.
 
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Settings, SinkClosed, SubAgent,
-    Turn,
+    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Seen, Settings, SinkClosed,
+    SubAgent, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
 use contract::{Message, Tool, ToolOutput, ToolSpec, UserPart};
@@ -89,8 +89,15 @@ fn doing(name: &str, needs_approval: bool) -> (Arc<dyn Tool>, impl Fn() -> Vec<V
 
 async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> Outcome {
     let cancel = told.cancel.as_ref().map_or_else(CancellationToken::new, |(_, cancel)| cancel.clone());
-    let turn =
-        Turn { messages, pending, user_id: "u".to_owned(), conversation_id: "c".to_owned(), grants: None, cancel };
+    let turn = Turn {
+        messages,
+        pending,
+        user_id: "u".to_owned(),
+        conversation_id: "c".to_owned(),
+        grants: None,
+        seen: Seen::default(),
+        cancel,
+    };
     agent::run(agent, turn, told).await
 }
 

@@ -1,8 +1,8 @@
 //! Whole turns with a scripted model: what is told, in which order, and how they end.
 
 use agent::{
-    Agent, Asked, Decision, Event, EventSink, Limits, PendingCall, Policy, Prune, PruneToolCalls, Ruling, Settings,
-    SinkClosed, StepRule, Steps, Timeouts, Turn,
+    Agent, Asked, Decision, Event, EventSink, Limits, PendingCall, Policy, Prune, PruneToolCalls, Ruling, Seen,
+    Settings, SinkClosed, StepRule, Steps, Timeouts, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
@@ -71,6 +71,7 @@ fn note(event: &Event) -> String {
         Event::Nested { call_id, event, .. } => format!("  of {call_id}: {}", note(event).trim()),
         Event::SourceUnavailable { name, error } => format!("without {name}: {error}"),
         Event::Replied(_) => "  took".to_owned(),
+        Event::Exposed { exposure } => format!("  exposed {exposure:?}"),
     }
 }
 
@@ -154,6 +155,7 @@ impl Case {
             user_id: "u".to_owned(),
             conversation_id: "c".to_owned(),
             grants: None,
+            seen: Seen::default(),
             cancel,
         };
         let outcome = agent::run(&agent, turn, &mut notes).await;

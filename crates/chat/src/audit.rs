@@ -6,9 +6,9 @@ mod of_message;
 pub(crate) use of_message::{answered, expired, interrupted, is_open, passed_over};
 
 use crate::live::RunIdentity;
-use crate::mask;
+use crate::{exposure, mask};
 use agent::{Decision, Event, Grant, Ruling};
-use contract::{Part, ToolCall, ToolError};
+use contract::{Exposure, Part, ToolCall, ToolError};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::time::Instant;
@@ -84,7 +84,9 @@ impl Subject {
     fn approval(&self, approval: Option<&Approval>) -> Vec<GateDecision> {
         let Some(approval) = approval else { return Vec::new() };
         let decided = approval.approved.map(|approved| self.decided(approved, approval.reason.as_deref()));
-        [asked()].into_iter().chain(decided).collect()
+        let why = approval.terms.as_ref().and_then(|terms| terms.exposed.as_ref());
+        let asked = asked_about(why.map(|wire::Exposure { private, untrusted }| (private, untrusted)));
+        [asked].into_iter().chain(decided).collect()
     }
 
     /// A standing approval of the user's, by its id.
@@ -104,6 +106,15 @@ fn milliseconds(since: Instant) -> i64 {
 
 fn asked() -> GateDecision {
     GateDecision { gate: Gate::Approval, decision: GateVerdict::Asked, by: None, reason: None }
+}
+
+/// The same with the reason, if the tool can send away what the agent has read: private data, and text from outside.
+fn asked_about(why: Option<(&Option<String>, &Option<String>)>) -> GateDecision {
+    let reason = match why {
+        Some((Some(private), Some(untrusted))) => Some(mask::cut(&exposure::reason(private, untrusted))),
+        _ => None,
+    };
+    GateDecision { reason, ..asked() }
 }
 
 fn refused(gate: Gate, reason: &str) -> GateDecision {
@@ -149,14 +160,15 @@ impl Auditor {
     }
 
     /// Takes note of a call that the user has decided on.
-    fn expect(&mut self, call: &ToolCall, decision: &Decision, agent_id: Option<&str>) {
+    fn expect(&mut self, call: &ToolCall, decision: &Decision, agent_id: Option<&str>, exposed: Option<&Exposure>) {
         let decided = match decision {
             Decision::Approved => self.subject.decided(true, None),
             Decision::Denied(reason) => self.subject.decided(false, reason.as_deref()),
         };
         let known = Call::new(&call.name, &call.input);
         let agent_id = agent_id.map(str::to_owned);
-        let known = Call { agent_id, gates: vec![asked(), decided], is_decided: true, ..known };
+        let asked = asked_about(exposed.map(|Exposure { private, untrusted }| (private, untrusted)));
+        let known = Call { agent_id, gates: vec![asked, decided], is_decided: true, ..known };
         self.calls.insert(call.id.clone(), known);
     }
 
@@ -185,8 +197,8 @@ impl Auditor {
                 let call = Call { agent_id: below(), gates, ..Call::new(name, input) };
                 Some(self.subject.entry(id, call, End::of(AuditOutcome::Refused)))
             }
-            Event::CallDecided { call, decision } => {
-                self.expect(call, decision, agent_id);
+            Event::CallDecided { call, decision, exposed } => {
+                self.expect(call, decision, agent_id, exposed.as_ref());
                 None
             }
             Event::CallRuled { call_id, ruling } => {
@@ -198,8 +210,9 @@ impl Auditor {
                 self.calls.get_mut(call_id)?.gates.push(granted);
                 None
             }
-            Event::ApprovalRequest { call_id, .. } => {
-                self.calls.get_mut(call_id)?.gates.push(asked());
+            Event::ApprovalRequest { call_id, terms, .. } => {
+                let why = terms.exposed.as_ref().map(|Exposure { private, untrusted }| (private, untrusted));
+                self.calls.get_mut(call_id)?.gates.push(asked_about(why));
                 None
             }
             Event::ToolStarted { call_id, .. } => {

@@ -9,6 +9,7 @@ mod conversations;
 mod errors;
 mod expiry;
 mod export;
+mod exposure;
 mod files;
 #[cfg(test)]
 mod golden;

@@ -6,7 +6,7 @@ use crate::live::LiveRun;
 use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
 use crate::{Inner, errors, steps, to_wire};
-use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Turn};
+use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Seen, Turn};
 use contract::{FinishReason, Message};
 use futures::FutureExt;
 use serde::Deserialize;
@@ -34,12 +34,14 @@ pub(crate) struct Start {
     pub(crate) pending: Vec<PendingCall>,
     /// The standing approvals that hold.
     pub(crate) grants: Arc<dyn Grants>,
+    /// What the conversation has in it already.
+    pub(crate) seen: Seen,
     /// Of the request that started it.
     pub(crate) trace: Option<Trace>,
 }
 
 /// Tells the beginning and starts the task. The task belongs to the chat's tracker, not to the request that asked.
-pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
     tell_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
@@ -53,12 +55,18 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, start: Start) {
     );
     let task = async move {
         let subject = Subject::of(&run.identity, &start.agent.id);
-        let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace);
+        let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
         let (store, journal, clock) = (chat.store.clone(), chat.journal.clone(), chat.clock.clone());
-        let mut sink =
-            RunSink::new(run.clone(), store, journal, start.observer, (subject.clone(), recorder.clone()), clock);
+        let mut sink = RunSink::new(
+            run.clone(),
+            store,
+            journal,
+            start.observer.take(),
+            (subject.clone(), recorder.clone()),
+            clock,
+        );
         let driven = AssertUnwindSafe(async {
-            let outcome = drive(&start.agent, start.prompt, start.pending, start.grants, &mut sink).await;
+            let outcome = drive(start, &mut sink).await;
             // Hooks may take their time.
             run.announce();
             let parts = Box::pin(tell_end(&run, &outcome, &mut sink)).await;
@@ -92,22 +100,17 @@ fn tell_start(run: &LiveRun, agent: &Agent) {
     run.announce();
 }
 
-async fn drive(
-    agent: &Agent,
-    messages: Vec<Arc<Message>>,
-    pending: Vec<PendingCall>,
-    grants: Arc<dyn Grants>,
-    sink: &mut RunSink,
-) -> AgentOutcome {
+async fn drive(start: Start, sink: &mut RunSink) -> AgentOutcome {
     let turn = Turn {
-        messages,
-        pending,
+        messages: start.prompt,
+        pending: start.pending,
         user_id: sink.run.identity.owner.clone(),
         conversation_id: sink.run.identity.conversation_id.clone(),
-        grants: Some(grants),
+        grants: Some(start.grants),
+        seen: start.seen,
         cancel: sink.run.cancel.clone(),
     };
-    agent::run(agent, turn, sink).await
+    agent::run(&start.agent, turn, sink).await
 }
 
 /// Tells the hooks that the run ends; what they add is part of the message.

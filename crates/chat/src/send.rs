@@ -5,8 +5,8 @@ use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
 use crate::{
-    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, remote, run, settle, standing, telemetry,
-    to_prompt, watch,
+    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, remote, run, settle, standing,
+    telemetry, to_prompt, watch,
 };
 use agent::PendingCall;
 use std::sync::Arc;
@@ -139,6 +139,7 @@ impl Inner {
         let read = attached::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::of_store)?;
         let prompt = prompt(&read, &plan.message, plan.continues, plan.go_on);
         drop(read);
+        let seen = exposure::of(plan.history.iter().chain([&plan.message]));
         let now = crate::now();
         let begin = BeginRun {
             conversation_id: request.conversation_id.clone(),
@@ -183,6 +184,7 @@ impl Inner {
                         prompt,
                         pending,
                         grants: Arc::new(grants),
+                        seen,
                         trace: telemetry::trace(),
                     },
                 );

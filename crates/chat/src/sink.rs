@@ -162,7 +162,7 @@ impl RunSink {
         }
         let Some(event) = event.below(&call_id) else { return Ok(None) };
         self.enter_in_ledger(&event, Some(&agent_id)).await?;
-        Ok(matches!(event, Event::CallGranted { .. }).then_some(event))
+        Ok(matches!(event, Event::CallGranted { .. } | Event::Exposed { .. }).then_some(event))
     }
 
     /// Keeps what a request took; `below` names the call and the agent of one below.

@@ -1,8 +1,8 @@
 //! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
 
-use crate::Clock;
+use crate::{Clock, exposure};
 use agent::{Event, Grant};
-use contract::{Citation, Part, Source, ToolCall};
+use contract::{Citation, Exposure, Part, Source, ToolCall};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
 use wire::{ApprovalTerms, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, STANDING_APPROVAL, SUSPENDED_CALL};
@@ -98,6 +98,7 @@ impl ToWire {
             may_remember: terms.may_remember.then_some(true),
             expires_at: lasts.map(|after| self.clock.now().saturating_add(after)),
             visible_parameters: terms.visible_parameters,
+            exposed: terms.exposed.map(|Exposure { private, untrusted }| wire::Exposure { private, untrusted }),
         }
     }
 
@@ -126,6 +127,7 @@ impl ToWire {
                 let terms = Some(Box::new(self.terms(asked, terms)));
                 out.push(Chunk::ToolApprovalRequest { approval_id: new_id(), tool_call_id: call_id, terms });
             }
+            Event::Exposed { exposure } => out.push(exposure::part(&exposure)),
             Event::CallGranted { call_id, tool, grant } => out.push(standing_approval(call_id, &tool, &grant)),
             Event::ToolProgress { call_id, output } => out.push(preliminary(call_id, output)),
             Event::ToolSuspended { call_id, output, state } => {

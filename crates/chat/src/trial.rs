@@ -91,6 +91,7 @@ impl Inner {
             user_id: caller.user_id.clone(),
             conversation_id: String::new(),
             grants: None,
+            seen: agent::Seen::default(),
             cancel: cancel.clone(),
         };
         let mut outcome = agent::run(&agent, turn(Vec::new(), Vec::new()), &mut seen).await;

@@ -278,6 +278,59 @@ pub struct AgentTimeouts {
 pub struct FileSystem {
     /// An absolute path without links: a folder that was there when the config was read, and is not the root.
     pub base_path: PathBuf,
+    /// What its files are; they are read only.
+    pub marks: Marks,
+}
+
+/// What a tool does with data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Its result may hold what not everybody should read.
+    pub reads_private: bool,
+    /// Its result may be anybody's words.
+    pub returns_untrusted: bool,
+    /// It can send something to others; it cannot where nobody says so.
+    pub egress: Option<bool>,
+}
+
+/// What the tools of a server do with data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceMarks {
+    /// Whose results may hold what not everybody should read.
+    pub reads_private: Marked,
+    /// Whose results may be anybody's words.
+    pub returns_untrusted: Marked,
+    /// Which can send something to others; none can where nobody says so.
+    pub egress: Option<Marked>,
+}
+
+/// Which of a server's tools have a mark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Marked {
+    /// All, or none.
+    All(bool),
+    /// Those whose names match one of these patterns, which can be read.
+    These(Vec<String>),
+}
+
+impl Marked {
+    /// Whether there may be one.
+    pub fn may_hold(&self) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::These(patterns) => !patterns.is_empty(),
+        }
+    }
+}
+
+impl From<Marks> for SourceMarks {
+    fn from(marks: Marks) -> Self {
+        Self {
+            reads_private: Marked::All(marks.reads_private),
+            returns_untrusted: Marked::All(marks.returns_untrusted),
+            egress: marks.egress.map(Marked::All),
+        }
+    }
 }
 
 /// An endpoint as an agent's tool.
@@ -291,6 +344,8 @@ pub struct ToolRef {
     pub visible_parameters: Option<Vec<String>>,
     /// What the model calls it: up to 64 letters, digits, `_` and `-`; unique among the agent's tools.
     pub name: String,
+    /// What it does with data.
+    pub marks: Marks,
 }
 
 /// How the user is asked before a call.
@@ -325,6 +380,8 @@ pub struct McpRef {
     pub prefix: String,
     /// For one call; absent: [`crate::Limits::tool`].
     pub timeout: Option<Duration>,
+    /// What its tools do with data.
+    pub marks: SourceMarks,
 }
 
 /// Which calls may run (D-8). What is stricter counts.
@@ -377,6 +434,8 @@ pub struct RemoteRef {
     pub deny: Vec<String>,
     /// Put before the names of its tools, as `prefix__name`.
     pub prefix: Option<String>,
+    /// What its tools do with data.
+    pub marks: SourceMarks,
 }
 
 /// An agent as another one's tool.

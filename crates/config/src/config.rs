@@ -1,6 +1,6 @@
 //! A checked config: what the server is built from.
 
-use crate::agent::{Agent, Confirm};
+use crate::agent::{Agent, Confirm, Marks};
 use crate::auth::Auth;
 use crate::embed::Embed;
 use crate::operation::{CustomAgents, Rate, Retention};
@@ -269,6 +269,8 @@ pub struct ClientTool {
     pub input_schema: Value,
     /// Whether and how the user is asked before each call.
     pub confirm: Option<Confirm>,
+    /// What it does with data.
+    pub marks: Marks,
 }
 
 /// A routine that pages, agents and other clients can call.

@@ -16,9 +16,9 @@ mod shape;
 mod source;
 
 pub use agent::{
-    Agent, AgentLimits, AgentTimeouts, AgentType, Confirm, FileSystem, Hooks, McpRef, ModelRef, OpenAiApi, Policy,
-    PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling, StepRule, Steps, SubAgentRef,
-    ToolChoice, ToolRef,
+    Agent, AgentLimits, AgentTimeouts, AgentType, Confirm, FileSystem, Hooks, Marked, Marks, McpRef, ModelRef,
+    OpenAiApi, Policy, PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling,
+    SourceMarks, StepRule, Steps, SubAgentRef, ToolChoice, ToolRef,
 };
 pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{

@@ -25,6 +25,8 @@ pub struct ToolSpec {
     pub needs_approval: bool,
     /// How the user is asked, for whatever reason.
     pub approval: ApprovalTerms,
+    /// What a call does with what others should not read, or wrote.
+    pub marks: Marks,
     /// How long one call may take.
     pub timeout: Duration,
 }
@@ -42,6 +44,7 @@ impl ToolSpec {
             execution: Execution::Server,
             needs_approval: false,
             approval: ApprovalTerms::default(),
+            marks: Marks::default(),
             timeout: Self::DEFAULT_TIMEOUT,
         }
     }
@@ -69,11 +72,55 @@ pub struct ApprovalTerms {
     pub expires_after: Option<Duration>,
     /// The arguments that the user sees first and may change; all without it.
     pub visible_parameters: Option<Vec<String>>,
+    /// Why the user is asked about a tool that can send things away: what the agent has read by then.
+    #[serde(default)]
+    pub exposed: Option<Exposure>,
 }
 
 impl Default for ApprovalTerms {
     fn default() -> Self {
-        Self { may_remember: true, expires_after: None, visible_parameters: None }
+        Self { may_remember: true, expires_after: None, visible_parameters: None, exposed: None }
+    }
+}
+
+/// What a call does with data. Text from outside may hold instructions, and a model may follow them: one that has also read private data
+/// must not be able to send it away without the user.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// It reads what not everybody may see.
+    pub reads_private: bool,
+    /// Its result may be anybody's words.
+    pub returns_untrusted: bool,
+    /// It can send something to others.
+    pub egress: bool,
+}
+
+/// What an agent has read so far, by the names of the tools that it came from first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exposure {
+    /// Private data.
+    pub private: Option<String>,
+    /// Text from outside.
+    pub untrusted: Option<String>,
+}
+
+impl Exposure {
+    /// Whether both are there, so that what is sent may be private data on an outsider's word.
+    pub fn is_whole(&self) -> bool {
+        self.private.is_some() && self.untrusted.is_some()
+    }
+
+    /// Takes in what a call of this tool adds; says whether that is something new.
+    pub fn add(&mut self, tool: &str, marks: Marks) -> bool {
+        let mut grown = false;
+        let (private, untrusted) = (&mut self.private, &mut self.untrusted);
+        for (known, is_meant) in [(private, marks.reads_private), (untrusted, marks.returns_untrusted)] {
+            if is_meant && known.is_none() {
+                *known = Some(tool.to_owned());
+                grown = true;
+            }
+        }
+        grown
     }
 }
 

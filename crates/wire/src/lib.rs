@@ -17,7 +17,7 @@ pub mod reduce;
 pub use chunk::{Chunk, DataChunk, FinishReason};
 pub use error::{ErrorCode, UserError};
 pub use message::{
-    Approval, ApprovalTerms, DataPart, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart,
+    Approval, ApprovalTerms, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart,
 };
 pub use reduce::{Change, ReduceError, Reducer};
 
@@ -34,6 +34,9 @@ pub const SUSPENDED_CALL: &str = "data-suspended-call";
 /// A data part about a call that a standing approval lets run, by the call's id: `{grantId, toolName, scope}`, where the scope is
 /// `conversation` or `always`.
 pub const STANDING_APPROVAL: &str = "data-standing-approval";
+
+/// A data part with what the agent has read in the conversation by then that makes sending dangerous, as [`Exposure`].
+pub const EXPOSURE: &str = "data-exposure";
 
 /// Whether parts of this type are for the store alone.
 pub fn is_private(kind: &str) -> bool {

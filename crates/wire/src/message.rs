@@ -268,13 +268,30 @@ pub struct ApprovalTerms {
     /// The arguments that are shown first and may be changed; all without it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_parameters: Option<Vec<String>>,
+    /// Why it is asked about a tool that can send something away.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exposed: Option<Exposure>,
 }
+
+/// What an agent has read in a conversation, by the names of the tools that it came from first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Exposure {
+    /// Private data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub private: Option<String>,
+    /// Text from outside, which may hold instructions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub untrusted: Option<String>,
+}
+
+read_struct!(Exposure { private: "private", untrusted: "untrusted" });
 
 read_struct!(ApprovalTerms {
     tool: "tool",
     may_remember: "mayRemember",
     expires_at: "expiresAt",
     visible_parameters: "visibleParameters",
+    exposed: "exposed",
 });
 
 impl Approval {

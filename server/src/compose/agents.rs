@@ -5,6 +5,7 @@ use super::agent_context::{field, undeclared, with_page_context, with_page_tools
 use super::agent_operators::AgentOperators;
 use super::agent_settings::{approval, settings};
 use super::hooks::{self, HookRoom};
+use super::marks::{marked, of_one};
 use super::mcp::McpServers;
 use super::models;
 use super::page_tools::PageTools;
@@ -16,7 +17,7 @@ use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
-use contract::{Execution, Model, Tool, ToolSpec};
+use contract::{Execution, Marks, Model, Tool, ToolSpec};
 use endpoints::{EndpointTool, Endpoints};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -41,7 +42,7 @@ struct Configured {
     agent: Option<Arc<Agent>>,
     page_context: bool,
     /// Endpoints that it may call for its user, and what it calls them.
-    endpoints: Vec<EndpointTool>,
+    endpoints: Vec<(EndpointTool, Marks)>,
     /// What is evaluated for each turn.
     operators: Option<AgentOperators>,
     /// None without any endpoint in it.
@@ -119,7 +120,8 @@ impl ConfiguredAgents {
         let mut agent = Agent::clone(&agent);
         if !configured.endpoints.is_empty() {
             let gate = self.rights.gate(caller);
-            let tools = configured.endpoints.iter().map(|tool| Arc::new(tool.of(gate.clone())) as Arc<dyn Tool>);
+            let tools =
+                configured.endpoints.iter().map(|(tool, marks)| marked(Arc::new(tool.of(gate.clone())), *marks));
             agent.tools.splice(0..0, tools);
         }
         if let Some(operators) = &configured.operators {
@@ -223,11 +225,12 @@ fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Re
 }
 
 /// The agent's endpoints (L-47), before there is a caller for whom they are called.
-fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<EndpointTool>> {
+fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::Result<Vec<(EndpointTool, Marks)>> {
     let tools = agent.tools.iter().map(|tool| {
         let approval = approval(tool.confirm, tool.visible_parameters.clone());
         let built = endpoints.tool(&tool.endpoint_id, &tool.name, tool.confirm.is_some(), approval);
-        built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))
+        let built = built.ok_or_else(|| anyhow!("{}: the endpoint `{}` is no tool", agent.at, tool.endpoint_id))?;
+        Ok((built, of_one(tool.marks)))
     });
     tools.collect()
 }
@@ -235,9 +238,10 @@ fn endpoint_tools(agent: &config::Agent, endpoints: &Arc<Endpoints>) -> anyhow::
 /// The tools that depend on neither page nor caller: the files of a folder, questions.
 fn tools(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn Tool>>> {
     let mut tools: Vec<Arc<dyn Tool>> = Vec::new();
-    if let Some(config::FileSystem { base_path }) = &agent.file_system {
+    if let Some(config::FileSystem { base_path, marks }) = &agent.file_system {
         let opened = tools::file_system::open(base_path, config.limits.tool);
-        tools.extend(opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?);
+        let opened = opened.with_context(|| format!("{}: cannot open {}", agent.at, base_path.display()))?;
+        tools.extend(opened.into_iter().map(|tool| marked(tool, of_one(*marks))));
     }
     if agent.ask_user {
         tools.push(Arc::new(AskUserTool::default()));

@@ -1,6 +1,7 @@
 //! MCP servers: one for all agents that reach it in the same way, kept when the config changes and it does not.
 
 use super::agent_settings::approval;
+use super::marks::marked_source;
 use anyhow::anyhow;
 use config::{Config, McpConnection, McpRef, McpTransport};
 use contract::ToolSource;
@@ -52,7 +53,7 @@ impl McpServers {
                 timeout: used.timeout.unwrap_or(config.limits.tool),
             };
             let source = McpSource::new(server, selection).map_err(|error| anyhow!("{}: {error}", agent.at))?;
-            Ok(Arc::new(source) as Arc<dyn ToolSource>)
+            marked_source(Arc::new(source), &used.prefix, &used.marks)
         });
         sources.collect()
     }

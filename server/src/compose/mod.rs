@@ -9,6 +9,7 @@ mod custom;
 mod endpoints;
 mod history;
 mod hooks;
+mod marks;
 mod mcp;
 mod models;
 mod page_tools;

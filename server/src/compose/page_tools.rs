@@ -2,6 +2,7 @@
 //! page that it shows, and gets what that page declares, whatever it sends besides.
 
 use super::agent_settings::approval;
+use super::marks::{marked, of_one};
 use app::pages::RustPage;
 use config::Page;
 use contract::{ApprovalTerms, Tool};
@@ -22,6 +23,7 @@ impl PageTools {
             for tool in &page.client_tools {
                 let (asks, approval) = (tool.confirm.is_some(), approval(tool.confirm, None));
                 let built = PageTool::new(&tool.name, &tool.description, tool.input_schema.clone(), asks, approval);
+                let built = marked(Arc::new(built), of_one(tool.marks));
                 tools.add(&page.definition.id, &tool.agent_id, built);
             }
         }
@@ -34,14 +36,14 @@ impl PageTools {
                 anyhow::ensure!(is_free, "{}: {} cannot be the name of a tool", page.id, tool.name);
                 let approval = ApprovalTerms::default();
                 let built = PageTool::new(tool.name, tool.description, schema, tool.confirm, approval);
-                tools.add(page.id, tool.agent_id, built);
+                tools.add(page.id, tool.agent_id, Arc::new(built));
             }
         }
         Ok(tools)
     }
 
-    fn add(&mut self, page_id: &str, agent_id: &str, tool: PageTool) {
-        self.0.entry((page_id.to_owned(), agent_id.to_owned())).or_default().push(Arc::new(tool));
+    fn add(&mut self, page_id: &str, agent_id: &str, tool: Arc<dyn Tool>) {
+        self.0.entry((page_id.to_owned(), agent_id.to_owned())).or_default().push(tool);
     }
 
     /// What this page does for this agent.

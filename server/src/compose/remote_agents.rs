@@ -1,6 +1,7 @@
 //! The tools that agents take of remote agents.
 
 use super::agent_settings::approval;
+use super::marks::marked_source;
 use anyhow::{Context, anyhow};
 use config::{Config, ConnectionKind};
 use contract::ToolSource;
@@ -34,7 +35,8 @@ pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<
             RemoteSource::new(&used.connection_id, remote, &selection).map_err(|error| anyhow!(error))
         });
         let source = source.with_context(|| format!("{}: the connection `{}`", agent.at, used.connection_id))?;
-        Ok(Arc::new(source) as Arc<dyn ToolSource>)
+        let prefix = used.prefix.as_ref().map(|prefix| format!("{prefix}__")).unwrap_or_default();
+        marked_source(Arc::new(source), &prefix, &used.marks)
     });
     sources.collect()
 }

@@ -108,6 +108,7 @@ fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>)
         user_id: caller.user_id.clone(),
         conversation_id: caller.conversation_id.clone(),
         grants: caller.grants.clone(),
+        seen: caller.seen.clone(),
         cancel: caller.cancel.clone(),
     }
 }

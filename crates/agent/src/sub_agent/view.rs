@@ -319,6 +319,7 @@ fn is_for_the_record(event: &Event) -> bool {
             | Event::CallDecided { .. }
             | Event::CallRuled { .. }
             | Event::CallGranted { .. }
+            | Event::Exposed { .. }
             | Event::ApprovalRequest { .. }
             | Event::ToolStarted { .. }
             | Event::ToolFinished { .. }

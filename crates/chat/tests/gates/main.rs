@@ -1,5 +1,6 @@
 //! Questions to the user over a real store: a yes for more than one call, questions that expire, arguments that are not shown.
 
+mod exposure;
 mod house;
 mod page_calls;
 mod trials;

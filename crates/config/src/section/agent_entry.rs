@@ -90,6 +90,8 @@ pub(crate) struct ToolProperties {
     pub(super) visible_parameters: Option<Vec<Text>>,
     /// What the model calls it; without it the endpoint's id, with `__` for `/`.
     pub(super) name: Option<ToolName>,
+    #[serde(flatten)]
+    pub(super) marks: super::marks::MarksEntry,
 }
 
 /// Model, instructions and settings. In the place of a value may stand an operator, which is evaluated for each turn: `_user` reads who

@@ -2,6 +2,7 @@
 
 use super::agent_entry::{ToolEntry, ToolProperties};
 use super::confirm::{self, ConfirmEntry};
+use super::marks::MarksEntry;
 use super::reach::{Thing, Use};
 use super::value::{EndpointId, ToolName};
 use super::{Context, refuse_prototype_key, routine};
@@ -27,12 +28,14 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
         let Some(entry) = Shape::of::<ToolEntry>().and_then(|shape| decode(node, shape, context.report)) else {
             continue;
         };
-        let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, visible_parameters, name } = match entry {
-            ToolEntry::Long(properties) => properties,
-            ToolEntry::Short(endpoint_id) => {
-                ToolProperties { endpoint_id, confirm: None, visible_parameters: None, name: None }
-            }
-        };
+        let ToolProperties { endpoint_id: EndpointId(endpoint_id), confirm, visible_parameters, name, marks } =
+            match entry {
+                ToolEntry::Long(properties) => properties,
+                ToolEntry::Short(endpoint_id) => {
+                    let marks = MarksEntry::default();
+                    ToolProperties { endpoint_id, confirm: None, visible_parameters: None, name: None, marks }
+                }
+            };
         let (endpoint_at, name_at) = (node.at(&[Step::Key("endpointId")]), node.at(&[Step::Key("name")]));
         let confirm = ConfirmEntry::read(confirm);
         check_endpoint(&endpoint_id, endpoint_at, confirm.is_some(), context);
@@ -43,7 +46,8 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
             let help = format!("the first one is in line {}; give one of them another `name`", first.line);
             context.report.error(name_at, format!("this agent has two tools with the name `{name}`"), Some(help));
         }
-        tools.push(ToolRef { endpoint_id, confirm, visible_parameters, name });
+        let marks = marks.of_endpoint(&endpoint_id, context);
+        tools.push(ToolRef { endpoint_id, confirm, visible_parameters, name, marks });
     }
     tools
 }

@@ -3,6 +3,7 @@
 use super::action_entry::ActionEntry;
 use super::confirm::ConfirmEntry;
 use super::dynamic::{self, Place};
+use super::marks::MarksEntry;
 use super::pages::Survey;
 use super::value::{Text, ToolName};
 use super::{Context, agent_tools, events, payload_schema};
@@ -35,6 +36,8 @@ pub(crate) struct ClientToolEntry {
     /// How long one call may take; without it 30 seconds.
     #[schemars(range(min = 100, max = 600_000))]
     timeout_ms: Option<u64>,
+    #[serde(flatten)]
+    marks: MarksEntry,
     /// What it does, one after the other: `{ _event: key }` is what the model called it with. One that fails ends the call, and the model
     /// reads why.
     #[serde(rename = "actions", default)]
@@ -116,6 +119,7 @@ fn tool(
         description: entry.description.0,
         input_schema: entry.input_schema,
         confirm: ConfirmEntry::read(entry.confirm),
+        marks: entry.marks.plain(),
     };
     let result = entry.result.unwrap_or_default();
     Some((declared, page::ClientTool { name, actions, result, timeout_ms: entry.timeout_ms }))

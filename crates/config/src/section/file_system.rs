@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::value::Text;
-use crate::agent::FileSystem;
+use crate::agent::{FileSystem, Marks};
 use crate::source::{Node, Span, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -14,6 +14,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct FileSystemEntry {
     /// The folder, relative to that of the config's main file. Everything in it can be read; nothing outside it can.
     pub(super) base_path: Text,
+    /// Whether they may hold what not everybody should read; without it, they may.
+    reads_private: Option<bool>,
+    /// Whether they may be anybody's words, with instructions in them; without it, they are not.
+    returns_untrusted: Option<bool>,
 }
 
 /// The folder, if it is there (L-11). `properties` are the agent's.
@@ -23,7 +27,9 @@ pub(super) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Cont
     let base_path =
         folder(&written, context).map_err(|(message, help)| context.report.error(at, message, help)).ok()?;
     warn_about_config(&base_path, &written, at, context);
-    Some(FileSystem { base_path })
+    let (reads_private, returns_untrusted) =
+        (entry.reads_private.unwrap_or(true), entry.returns_untrusted.unwrap_or_default());
+    Some(FileSystem { base_path, marks: Marks { reads_private, returns_untrusted, egress: Some(false) } })
 }
 
 /// The folder on disk, or what is wrong with it and what helps.

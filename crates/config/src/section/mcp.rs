@@ -1,6 +1,7 @@
 //! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which may name one, change it or stand alone.
 
 use super::confirm::ConfirmEntry;
+use super::marks::SourceMarksEntry;
 use super::value::{Id, Setting, Text, patterns};
 use super::{Context, type_of};
 use crate::agent::McpRef;
@@ -118,6 +119,8 @@ pub(crate) struct McpSourceProperties {
     /// For one call, in milliseconds; `limits.toolMs` without it.
     #[schemars(range(min = 1, max = 3_600_000))]
     timeout_ms: Option<u64>,
+    #[serde(flatten)]
+    marks: SourceMarksEntry,
 }
 
 /// Reads a connection.
@@ -153,6 +156,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
             deny: Vec::new(),
             prefix: None,
             timeout_ms: None,
+            marks: SourceMarksEntry::default(),
         },
     };
     let base = match &properties.connection_id {
@@ -162,8 +166,12 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
     let name = properties.connection_id.map_or_else(|| own_name(&properties.server), |Id(id)| id);
     let mut names = |texts, key| patterns(texts, node.at(&[Step::Key(key)]), context);
     let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
+    let server = complete(&name, base, properties.server, node, context)?;
+    // What runs here reads what is here.
+    let is_private = matches!(server.transport, McpTransport::Stdio(_));
     Some(McpRef {
-        server: complete(&name, base, properties.server, node, context)?,
+        marks: properties.marks.read(is_private, node, context),
+        server,
         name,
         confirm: ConfirmEntry::read(properties.confirm),
         allow,

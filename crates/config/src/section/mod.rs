@@ -26,6 +26,7 @@ mod file_system;
 mod hooks;
 mod http_request;
 mod inputs;
+mod marks;
 mod mcp;
 mod messages;
 mod operator;
@@ -176,6 +177,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         trusted_proxies: bounds.trusted_proxies,
     };
     reach::check(&config, &mut context);
+    marks::check(&config, &mut context);
     config
 }
 

@@ -1,6 +1,7 @@
 //! Remote tool-agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
 
 use super::confirm::ConfirmEntry;
+use super::marks::SourceMarksEntry;
 use super::value::{Id, Setting, Text, patterns};
 use super::{Context, connections, type_of};
 use crate::agent::RemoteRef;
@@ -59,6 +60,8 @@ pub(crate) struct RemoteSourceProperties {
     deny: Vec<Text>,
     /// Put before the names of its tools, as `prefix__name`.
     prefix: Option<Text>,
+    #[serde(flatten)]
+    marks: SourceMarksEntry,
 }
 
 /// Reads a connection.
@@ -116,7 +119,8 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
     let properties = match decode(node, Shape::of::<RemoteEntry>()?, context.report)? {
         RemoteEntry::Long(properties) => properties,
         RemoteEntry::Short(connection_id) => {
-            RemoteSourceProperties { connection_id, confirm: None, allow: None, deny: Vec::new(), prefix: None }
+            let marks = SourceMarksEntry::default();
+            RemoteSourceProperties { connection_id, confirm: None, allow: None, deny: Vec::new(), prefix: None, marks }
         }
     };
     let Id(id) = properties.connection_id;
@@ -136,5 +140,6 @@ fn source(node: &Node, context: &mut Context<'_, '_>) -> Option<RemoteRef> {
         allow,
         deny,
         prefix: properties.prefix.map(|Text(text)| text),
+        marks: properties.marks.read(false, node, context),
     })
 }

@@ -55,6 +55,18 @@ fn step_writes(step: &Node) -> bool {
     itself || inner(step).into_iter().any(step_writes)
 }
 
+/// The types of an endpoint's steps.
+pub(super) fn types(endpoint: &Node) -> Vec<&str> {
+    let mut open: Vec<&Node> =
+        endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
+    let mut found = Vec::new();
+    while let Some(step) = open.pop() {
+        found.extend(type_of(step));
+        open.extend(inner(step));
+    }
+    found
+}
+
 /// The endpoints that an endpoint calls, and where they are named.
 pub(super) fn calls(endpoint: &Node) -> Vec<(&str, Span)> {
     let mut found = Vec::new();

@@ -24,7 +24,7 @@ fn what_a_tool_needs() {
             - { name: idle, description: Nothing, inputSchema: { type: object }, actions: [] }
             - { name: no-list, description: Nothing, inputSchema: { type: object }, actions: { type: Reset } }
             - { name: quick, description: Q, inputSchema: { type: object }, actions: [{ type: Reset }], timeoutMs: 5, wait: 1 }
-")), @r#"
+")), @"
     refused
     chatwright.yaml:17:15: error: `description` is missing here
         |
@@ -59,8 +59,8 @@ fn what_a_tool_needs() {
         |
      20 | …s: [{ type: Reset }], timeoutMs: 5, wait: 1 }
         |                                      ^^^^
-        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `actions` and `result`
-    "#);
+        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `actions` and `result`
+    ");
 }
 
 #[test]

@@ -142,7 +142,7 @@ fn how_it_is_written() {
        |
      8 |       fileSystem: { basePath: docs, write: true }
        |                                     ^^^^^
-       = help: the only one is `basePath`
+       = help: one of `basePath`, `readsPrivate` and `returnsUntrusted`
     ");
 }
 

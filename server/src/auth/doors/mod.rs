@@ -4,6 +4,7 @@
 mod admin;
 mod conversations;
 mod custom;
+mod exposure;
 mod files;
 mod grants;
 mod inside;

@@ -1,0 +1,120 @@
+//! Tools with the marks that the config gives them, around tools that know nothing of marks.
+
+use anyhow::anyhow;
+use config::{Marked, SourceMarks};
+use contract::{Marks, Sourced, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// A tool with marks.
+struct MarkedTool {
+    tool: Arc<dyn Tool>,
+    spec: ToolSpec,
+}
+
+/// The tool with these marks; the tool itself where there are none.
+pub(super) fn marked(tool: Arc<dyn Tool>, marks: Marks) -> Arc<dyn Tool> {
+    if marks == Marks::default() {
+        return tool;
+    }
+    let spec = ToolSpec { marks, ..tool.spec().clone() };
+    Arc::new(MarkedTool { tool, spec })
+}
+
+/// Marks of one tool.
+pub(super) fn of_one(marks: config::Marks) -> Marks {
+    let config::Marks { reads_private, returns_untrusted, egress } = marks;
+    Marks { reads_private, returns_untrusted, egress: egress.unwrap_or_default() }
+}
+
+impl Tool for MarkedTool {
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        self.tool.call(input, context)
+    }
+}
+
+/// A source whose tools have marks.
+struct MarkedSource {
+    source: Arc<dyn ToolSource>,
+    /// What stands before the names that the server itself says.
+    prefix: String,
+    private: Names,
+    untrusted: Names,
+    egress: Names,
+}
+
+/// Which tools.
+enum Names {
+    All(bool),
+    These(GlobSet),
+}
+
+impl Names {
+    fn of(marked: &Marked) -> anyhow::Result<Self> {
+        Ok(match marked {
+            Marked::All(all) => Self::All(*all),
+            Marked::These(patterns) => {
+                let mut set = GlobSetBuilder::new();
+                for pattern in patterns {
+                    set.add(
+                        Glob::new(pattern).map_err(|error| anyhow!("`{pattern}` is no pattern: {}", error.kind()))?,
+                    );
+                }
+                Self::These(set.build()?)
+            }
+        })
+    }
+
+    fn holds(&self, name: &str) -> bool {
+        match self {
+            Self::All(all) => *all,
+            Self::These(set) => set.is_match(name),
+        }
+    }
+}
+
+/// The source with marks on its tools.
+pub(super) fn marked_source(
+    source: Arc<dyn ToolSource>,
+    prefix: &str,
+    marks: &SourceMarks,
+) -> anyhow::Result<Arc<dyn ToolSource>> {
+    Ok(Arc::new(MarkedSource {
+        source,
+        prefix: prefix.to_owned(),
+        private: Names::of(&marks.reads_private)?,
+        untrusted: Names::of(&marks.returns_untrusted)?,
+        egress: marks.egress.as_ref().map_or(Ok(Names::All(false)), Names::of)?,
+    }))
+}
+
+impl ToolSource for MarkedSource {
+    fn name(&self) -> &str {
+        self.source.name()
+    }
+
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
+        async move {
+            let Sourced { tools, context } = self.source.tools(user_id).await?;
+            let mark = |tool: Arc<dyn Tool>| {
+                let name = &tool.spec().name;
+                let name = name.strip_prefix(&self.prefix).unwrap_or(name);
+                let marks = Marks {
+                    reads_private: self.private.holds(name),
+                    returns_untrusted: self.untrusted.holds(name),
+                    egress: self.egress.holds(name),
+                };
+                marked(tool, marks)
+            };
+            Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context })
+        }
+        .boxed()
+    }
+}
