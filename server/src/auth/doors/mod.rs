@@ -8,6 +8,8 @@ mod exposure;
 mod files;
 mod grants;
 mod inside;
+pub(crate) mod inventory;
+mod matrix;
 mod modes;
 mod revoked;
 mod routes;
