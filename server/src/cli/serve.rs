@@ -4,7 +4,7 @@ use super::{ConfigArgument, DatabaseArgument, fail};
 use crate::Site;
 use crate::compose::{self, Composition, Read};
 use crate::router::{AppState, router};
-use crate::telemetry::metrics;
+use crate::telemetry::{Told, metrics, traces};
 use crate::{listen, reload, shutdown};
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -44,12 +44,13 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = metrics::begin().map_err(|error| format!("metrics: {error}"))?;
+    let traces = traces::begin().map_err(|error| format!("traces: {error}"))?;
     let composition = Composition::new(config, read, &arguments.database.url, Some(arguments.addr), site).await;
     let composition = composition.map_err(|error| error.to_string())?;
     let listener = TcpListener::bind(arguments.addr).await;
     let listener = listener.map_err(|error| format!("{} cannot be listened on: {error}", arguments.addr))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    composition.chat.tell(Arc::new(metrics::Counted));
+    composition.chat.tell(Arc::new(Told { traces: traces.clone() }));
     let state = AppState { composition: Arc::new(composition), metrics, site };
     let stop = shutdown::on_signal();
     if let Some(path) = arguments.config.path {
@@ -73,5 +74,8 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     listen::serve(listener, router(state), &limits, closed).await;
     let chat = drained.await.map_err(|error| error.to_string())?;
     chat.close().await;
+    if let Some(traces) = traces {
+        let _ = tokio::task::spawn_blocking(move || traces.end()).await;
+    }
     Ok(())
 }

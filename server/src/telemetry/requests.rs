@@ -1,5 +1,6 @@
 //! Every request: part of a trace, counted, and named in each line of the log that it brings about.
 
+use super::traces::RequestSpan;
 use crate::error::HttpError;
 use axum::extract::{MatchedPath, Request};
 use axum::http::{HeaderMap, HeaderValue, Method};
@@ -19,7 +20,10 @@ const TRACE_ID: &str = "x-trace-id";
 pub(crate) async fn follow(request: Request, next: Next) -> Response {
     let route = request.extensions().get::<MatchedPath>().map_or("page", MatchedPath::as_str).to_owned();
     let (method, begun) = (method(request.method()), Instant::now());
-    let trace = sent(request.headers()).unwrap_or_else(new_trace);
+    let client = sent(request.headers());
+    let traced = super::traces::current().filter(|_| is_traced(&route));
+    let traced = traced.map(|traces| traces.request(method, &route, client.as_ref()));
+    let trace = traced.as_ref().map(RequestSpan::trace).or(client).unwrap_or_else(new_trace);
     let id = HeaderValue::from_str(&trace.trace_id);
     // An error's level, so that its lines name their trace whatever is filtered out.
     let span = tracing::error_span!("request", trace_id = trace.trace_id, method, route);
@@ -35,13 +39,22 @@ pub(crate) async fn follow(request: Request, next: Next) -> Response {
     };
     let mut response = chat::traced(trace, answer.instrument(span)).await;
     drop(active);
-    let status = response.status().as_u16().to_string();
+    let status = response.status().as_u16();
+    if let Some(traced) = traced {
+        traced.answered(status);
+    }
+    let status = status.to_string();
     histogram!("chatwright_http_seconds", "method" => method, "route" => route.clone()).record(begun.elapsed());
     counter!("chatwright_http_requests_total", "method" => method, "route" => route, "status" => status).increment(1);
     if let Ok(id) = id {
         response.headers_mut().insert(TRACE_ID, id);
     }
     response
+}
+
+/// What asks for a file, or whether the server is well, would only be in the way of the rest.
+fn is_traced(route: &str) -> bool {
+    !matches!(route, "/healthz" | "/readyz" | "/metrics" | "/pkg/{*file}" | "page")
 }
 
 /// What is told when a handler panics; the panic itself is in the log.

@@ -24,4 +24,5 @@ mod rates;
 mod reload;
 mod remote_agent;
 mod replicas;
+mod traces;
 mod turn_operators;

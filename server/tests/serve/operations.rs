@@ -11,11 +11,11 @@ use std::fs::{self, File};
 use std::time::Duration;
 
 /// Words that stand in no log.
-const SAID: &str = "kumquat-4711";
-const SECRET: &str = "sk-canary-0815";
-const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
+pub(crate) const SAID: &str = "kumquat-4711";
+pub(crate) const SECRET: &str = "sk-canary-0815";
+pub(crate) const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-fn config(base_url: &str) -> String {
+pub(crate) fn config(base_url: &str) -> String {
     format!(
         r#"
 connections:

@@ -6,6 +6,7 @@ mod storage;
 use super::{ConfigArgument, DatabaseArgument, probe};
 use crate::auth::ground;
 use crate::compose;
+use crate::telemetry::traces::Collector;
 use config::{Config, Diagnostic};
 use secrecy::ExposeSecret;
 use serde::Serialize;
@@ -87,6 +88,7 @@ async fn examine(arguments: &Arguments) -> Vec<Finding> {
     findings.extend(storage::examine(database).await);
     findings.push(clock(SystemTime::now()));
     findings.push(port(arguments.addr).await);
+    findings.extend(traces(arguments.offline).await);
     if let Some(config) = &config {
         findings.extend(
             ground::allows(Some(arguments.addr), &config.auth.mode)
@@ -98,6 +100,22 @@ async fn examine(arguments: &Arguments) -> Vec<Finding> {
         }
     }
     findings
+}
+
+/// Whether traces arrive, where some are sent.
+async fn traces(offline: bool) -> Option<Finding> {
+    let collector = match Collector::of_environment() {
+        Ok(collector) => collector?,
+        Err(error) => return Some(Finding::wrong("traces", error)),
+    };
+    let at = collector.url().origin().ascii_serialization();
+    if offline {
+        return Some(Finding::ok("traces", format!("they are sent to {at}")));
+    }
+    Some(match collector.try_it().await {
+        Ok(()) => Finding::ok("traces", format!("{at} takes them")),
+        Err(problem) => Finding::note("traces", format!("{at} does not take them: {problem}; the server runs without")),
+    })
 }
 
 /// The config, secrets included: one that is not set is an error of the config.
