@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod auth;
+mod body;
 mod cli;
 mod compose;
 mod error;

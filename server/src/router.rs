@@ -2,6 +2,7 @@
 
 use crate::Site;
 use crate::auth;
+use crate::body;
 use crate::compose::Composition;
 use crate::routes::{
     accounts, admin, agent, change, config, conversations, copies, embed, endpoints, files, folders, grants, health,
@@ -9,16 +10,15 @@ use crate::routes::{
 };
 use crate::telemetry::requests;
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::http::{HeaderName, HeaderValue, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::middleware::{from_fn, from_fn_with_state, map_request};
 use axum::routing::{any, delete, get, patch, post};
 use metrics_exporter_prometheus::PrometheusHandle;
 use std::sync::Arc;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::limit::RequestBodyLimitLayer;
 use tower_http::set_header::SetResponseHeaderLayer;
-use tower_http::timeout::RequestBodyTimeoutLayer;
 
 /// What the routes share.
 #[derive(Clone)]
@@ -31,6 +31,7 @@ pub(crate) struct AppState {
 /// All routes behind all gates.
 pub(crate) fn router(state: AppState) -> Router {
     let limits = &state.composition.limits;
+    let patience = limits.body_read;
     let operators = Router::new().route("/metrics", get(health::metrics).layer(from_fn(auth::only_this_machine)));
     // Whoever probes asks an address, not a name, and learns nothing that a page of another site could use.
     let probes = Router::new().route("/healthz", get(health::alive)).route("/readyz", get(health::ready));
@@ -61,7 +62,9 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), auth::check_host))
         .merge(probes)
         .layer(DefaultBodyLimit::disable())
-        .layer(RequestBodyTimeoutLayer::new(limits.body_read))
+        .layer(map_request(move |request: Request| {
+            std::future::ready(request.map(|sent| body::in_time(sent, patience)))
+        }))
         .layer(header_layer(header::X_CONTENT_TYPE_OPTIONS, "nosniff"))
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(from_fn(embed::forbid_frames))

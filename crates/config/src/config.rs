@@ -325,7 +325,7 @@ pub enum QuotaSpan {
 pub struct Limits {
     /// For the headers of a request.
     pub header_read: Duration,
-    /// For the body of a request.
+    /// For the body of a request; a second more for each 16 KiB that has come.
     pub body_read: Duration,
     /// Bytes of a request's body; files have a bound of their own.
     pub body_bytes: usize,

@@ -35,7 +35,7 @@ pub(crate) struct LimitsEntry {
     /// Milliseconds for the headers of a request.
     #[schemars(range(min = 1, max = 3_600_000))]
     header_read_ms: u64,
-    /// Milliseconds for the body of a request.
+    /// Milliseconds for the body of a request; a second more for each 16 KiB that has come.
     #[schemars(range(min = 1, max = 3_600_000))]
     body_read_ms: u64,
     /// Bytes of a request's body; files have a bound of their own.
