@@ -6,25 +6,26 @@ use std::fmt::Write;
 
 /// The README draws it. An edge that exists under a feature only (`app` on `chat`) counts as well; what only tests use does not.
 const EDGES: &str = "\
-agent ► contract
+agent ► contract faults
 app ► chat operators sse wire
 bench ► sse
-chat ► agent contract store wire
+chat ► agent contract faults store wire
 client ► sse wire
 config ► dialect operators wire
 contract ►
 dialect ►
 egress ►
 endpoints ► contract dialect egress operators
+faults ►
 frontend ► app
 operators ►
-providers ► contract sse
+providers ► contract faults sse
 rust-page ► app server wire
-server ► agent app chat config contract egress endpoints operators providers store tools wire
+server ► agent app chat config contract egress endpoints faults operators providers store tools wire
 sse ►
-store ► wire
+store ► faults wire
 test_postgres ►
-tools ► contract egress sse
+tools ► contract egress faults sse
 wire ►
 xtask ►
 ";

@@ -13,6 +13,7 @@ use crate::{Asked, Decision, Event, EventSink, Grant, PendingCall, Ruling, Waiti
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
+use faults::Break;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -217,7 +218,10 @@ impl Run<'_> {
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
                 _ => match self.offer.fitting(&call, &call.input) {
-                    Ok(runner) if asked.is_some_and(|asked| !exposure::is_of(&asked, runner.spec())) => {
+                    Ok(runner)
+                        if asked.is_some_and(|asked| !exposure::is_of(&asked, runner.spec()))
+                            && !faults::is_broken(Break::ApprovalWithoutHash) =>
+                    {
                         let ruling = self.ruling(&call).await;
                         self.ask_user(call, runner.spec(), &ruling, sink).await?;
                     }

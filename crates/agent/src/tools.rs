@@ -5,6 +5,7 @@ use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
 use crate::{Event, EventSink, Grants, Seen, SinkClosed};
 use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
+use faults::Break;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use serde_json::Value;
@@ -180,5 +181,12 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
 
 async fn run_tool(tool: &dyn Tool, call: ToolCall, caller: Caller, progress: Progress) -> Result<Value, ToolError> {
     let Caller { user_id, conversation_id, cancel, .. } = caller;
-    tool.call(call.input, ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress }).await
+    let context = ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress };
+    if !faults::is_broken(Break::BlindRetry) {
+        return tool.call(call.input, context).await;
+    }
+    match tool.call(call.input.clone(), context.clone()).await {
+        Err(_) => tool.call(call.input, context).await,
+        done => done,
+    }
 }

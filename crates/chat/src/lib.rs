@@ -22,8 +22,10 @@ mod journal;
 mod live;
 mod mask;
 mod order;
+mod page;
 mod purge;
 mod quota;
+mod readiness;
 mod recover;
 mod remote;
 mod replica;
@@ -234,6 +236,7 @@ pub(crate) struct Inner {
     purge: AbortOnDropHandle<()>,
     /// Where there may be other servers.
     replica: Option<AbortOnDropHandle<()>>,
+    readiness: readiness::Readiness,
     sweeper: retention::Sweeper,
     tasks: TaskTracker,
     stopping: CancellationToken,
@@ -289,6 +292,7 @@ impl Chat {
                 invocations: invoke::Invocations::default(),
                 purge,
                 replica,
+                readiness: readiness::Readiness::default(),
                 sweeper,
                 tasks,
                 stopping,
@@ -308,7 +312,7 @@ impl Chat {
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
         // In a task of its own: a caller who hangs up must not leave a half-begun run (D3).
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(in_trace(async move { inner.send(&caller, request).await }));
+        let task = self.inner.tasks.spawn(in_trace(async move { inner.send_to_end(&caller, request).await }));
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
@@ -467,9 +471,9 @@ impl Chat {
         self.inner.tasks.is_closed()
     }
 
-    /// Whether the store answers.
+    /// Whether the store reads and writes, as of the last two seconds.
     pub async fn is_stored(&self) -> bool {
-        self.inner.store.ping().await.is_ok()
+        self.inner.readiness.of(&self.inner.store).await
     }
 
     /// Takes no more submissions, gives active runs `patience` to end, then stops them. What they wrote is stored.

@@ -1,15 +1,14 @@
 //! What a dead server left open: its runs are closed with everything that was journaled, marked as interrupted.
 
 use crate::audit::{self, Subject};
+use crate::page::Page;
 use crate::run::{INTERRUPTED, settle_texts};
 use crate::{settle, watch};
+use faults::Point;
 use std::collections::HashSet;
 use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Chunk, Reducer, Role, ToolState, UiMessage, UiPart};
-
-/// Journal rows read at once.
-const PAGE: u32 = 256;
 
 /// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
@@ -34,6 +33,16 @@ pub(crate) async fn close_all(store: &Store, open: &[OpenRun]) -> Result<(), Sto
     all
 }
 
+/// Closes open runs that a panic of this server's has left. What fails is in the log, and is closed at the next start; what others drive
+/// is fenced.
+pub(crate) async fn close_own(store: &Store, is_left: impl Fn(&OpenRun) -> bool) {
+    let open = store.open_runs().await;
+    let open = open.inspect_err(|error| tracing::error!(%error, "a run that was left open could not be found"));
+    let left: Vec<_> = open.unwrap_or_default().into_iter().filter(is_left).collect();
+    // Told there.
+    let _ = close_all(store, &left).await;
+}
+
 async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
     let mut message = rebuild(store, run).await?;
     // A question to the user stays open.
@@ -54,6 +63,7 @@ async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
         audit,
         steps: Vec::new(),
     };
+    faults::point(Point::RecoveryRebuilt);
     store.finish_run(finish).await
 }
 
@@ -73,9 +83,10 @@ pub(crate) async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, S
     let stored = messages.into_iter().find(|stored| stored.id == run.message_id);
     let message = stored.map_or_else(|| UiMessage::new(&run.message_id, Role::Assistant), |stored| stored.message);
     let mut reducer = Reducer::new(message);
-    let mut after = 0;
+    let (mut after, mut page) = (0, Page::first());
     loop {
-        let rows = store.events(&run.owner, &run.run_id, after, PAGE).await?;
+        let rows = store.events(&run.owner, &run.run_id, after, page.rows()).await?;
+        page.measure(&rows);
         if rows.is_empty() {
             break;
         }

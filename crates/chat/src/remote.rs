@@ -2,6 +2,7 @@
 //! then.
 
 use crate::live::{DONE, RunIdentity};
+use crate::page::Page;
 use crate::watch::{self, Cursor};
 use crate::{Frames, Inner, errors, recover};
 use bytes::Bytes;
@@ -12,9 +13,6 @@ use wire::{UiMessage, UserError};
 
 /// How often a watcher looks without news.
 const LOOK: Duration = Duration::from_secs(1);
-
-/// Journal rows read at once.
-const PAGE: u32 = 64;
 
 /// The run that another server drives in a conversation, if one does.
 pub(crate) fn of(store: &Store, owner: &str, conversation: &Conversation) -> Option<RunIdentity> {
@@ -75,15 +73,17 @@ fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
     async_stream::stream! {
         // Before the first look, so that nothing is missed between the two.
         let mut news = store.listen();
+        let mut page = Page::first();
         loop {
             // Asked first: what the journal has then is all of it.
             let progress = store.progress(&run.owner, &run.run_id).await;
-            let rows = store.events(&run.owner, &run.run_id, after, PAGE).await;
+            let rows = store.events(&run.owner, &run.run_id, after, page.rows()).await;
             let (Ok(progress), Ok(rows)) = (progress, rows) else {
                 // The watcher comes again from where it was.
                 tracing::warn!(run = run.run_id, "the journal of another server's run could not be read");
                 return;
             };
+            page.measure(&rows);
             let (frames, reached) = watch::join(&rows, after, u64::MAX);
             if reached > after {
                 after = reached;

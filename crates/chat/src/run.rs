@@ -5,9 +5,10 @@ use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
-use crate::{Inner, errors, steps, to_wire};
+use crate::{Inner, errors, recover, steps, to_wire};
 use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Seen, Turn};
 use contract::{FinishReason, Message};
+use faults::Point;
 use futures::FutureExt;
 use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
@@ -46,6 +47,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
     let chat = chat.clone();
+    let (house, left) = (chat.clone(), run.clone());
     // An error's level, so that its lines name their run whatever is filtered out.
     let span = tracing::error_span!(
         "run",
@@ -54,6 +56,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
         agent = start.agent.id
     );
     let task = async move {
+        faults::point(Point::RunStarted);
         let subject = Subject::of(&run.identity, &start.agent.id);
         let recorder = Recorder::begin_run(chat.telemetry.get().cloned(), &subject, start.trace.take());
         let (store, journal, clock) = (chat.store.clone(), chat.journal.clone(), chat.clock.clone());
@@ -81,7 +84,20 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
         recorder.ended(status);
         chat.registry.remove(&run);
     };
-    tasks.spawn(task.instrument(span));
+    let kept = async move {
+        if AssertUnwindSafe(task).catch_unwind().await.is_err() {
+            abandon(&house, &left).await;
+        }
+    };
+    tasks.spawn(kept.instrument(span));
+}
+
+/// A panic outside of the agent is a bug of this room. The run is closed as after a crash, so that its conversation goes on.
+async fn abandon(chat: &Inner, run: &LiveRun) {
+    run.seal();
+    recover::close_own(&chat.store, |open| open.run_id == run.identity.run_id).await;
+    run.end(&[Chunk::Error { error_text: errors::internal().message }]);
+    chat.registry.remove(run);
 }
 
 fn tell_start(run: &LiveRun, agent: &Agent) {
@@ -255,7 +271,10 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
         steps: leftover.steps,
     };
     let last = if chat.store.is_shared() { run.last_batch(&chunks) } else { None };
-    if let Err(error) = store_end(chat, subject, finish, last).await {
+    faults::point(Point::RunEnding);
+    let stored = store_end(chat, subject, finish, last).await;
+    faults::point(Point::RunEnded);
+    if let Err(error) = stored {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
         chunks = vec![Chunk::Error { error_text: errors::of_closed_sink(None).message }];
     }

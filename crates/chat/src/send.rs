@@ -5,12 +5,15 @@ use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
 use crate::{
-    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, remote, run, settle, standing,
+    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle, standing,
     telemetry, to_prompt, watch,
 };
 use agent::PendingCall;
+use faults::Point;
+use futures::FutureExt;
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
+use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, OpenRun, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
 
@@ -62,8 +65,28 @@ impl Plan {
 }
 
 impl Inner {
-    /// See [`crate::Chat::send`].
-    pub(crate) async fn send(self: &Arc<Self>, caller: &Caller, mut request: SendRequest) -> Result<Sent, UserError> {
+    /// See [`crate::Chat::send`]. A panic is a bug; it must not leave behind a run that nobody drives, for the conversation would be busy until the
+    /// server starts again.
+    pub(crate) async fn send_to_end(
+        self: &Arc<Self>,
+        caller: &Caller,
+        request: SendRequest,
+    ) -> Result<Sent, UserError> {
+        let conversation_id = request.conversation_id.clone();
+        match AssertUnwindSafe(self.send(caller, request)).catch_unwind().await {
+            Ok(result) => result,
+            Err(_) => {
+                let live = self.registry.get(&caller.user_id, &conversation_id);
+                let live = live.map(|run| run.identity.run_id.clone());
+                let left = |run: &OpenRun| run.conversation_id == conversation_id && Some(&run.run_id) != live.as_ref();
+                recover::close_own(&self.store, left).await;
+                Err(errors::internal())
+            }
+        }
+    }
+
+    async fn send(self: &Arc<Self>, caller: &Caller, mut request: SendRequest) -> Result<Sent, UserError> {
+        faults::point(Point::SendReceived);
         check(&request)?;
         if let Submission::Message { message, .. } = &mut request.submission {
             attached::check(&self.store, &caller.user_id, message).await.map_err(errors::of_store)?;
@@ -156,7 +179,10 @@ impl Inner {
             audit: plan.audit,
             grants: plan.grants,
         };
-        match self.store.begin_run(&caller.user_id, begin).await.map_err(errors::of_store)? {
+        faults::point(Point::SendChecked);
+        let begun = self.store.begin_run(&caller.user_id, begin).await.map_err(errors::of_store)?;
+        faults::point(Point::SendStored);
+        match begun {
             Begun::Busy { .. } => Err(errors::busy()),
             Begun::Duplicate { run_id, message_id, .. } => {
                 self.join(caller, &request.conversation_id, run_id, message_id).await

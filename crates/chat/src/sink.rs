@@ -9,6 +9,7 @@ use crate::steps;
 use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
 use agent::{Event, EventSink, Replied, SinkClosed};
+use faults::{Break, Point};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -202,11 +203,28 @@ fn size(chunk: &Chunk) -> usize {
     }
 }
 
+/// The points before an event is stored; answers the one after it.
+fn pass(event: &Event) -> Option<Point> {
+    match event {
+        Event::ToolStarted { .. } => return Some(Point::ToolEntered),
+        Event::ToolFinished { .. } => {
+            faults::point(Point::ToolReturned);
+            return Some(Point::ToolFinished);
+        }
+        Event::Part(_) => faults::point(Point::PartReceived),
+        Event::ApprovalRequest { .. } => faults::point(Point::ApprovalAsked),
+        Event::StepFinish { .. } => faults::point(Point::StepFinished),
+        _ => {}
+    }
+    None
+}
+
 impl EventSink for RunSink {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         if let Some(observer) = &mut self.observer {
             observer.see(&event);
         }
+        let after = pass(&event);
         match event {
             Event::StepStart { .. } => {
                 self.in_step = true;
@@ -215,6 +233,9 @@ impl EventSink for RunSink {
             Event::StepFinish { .. } => self.in_step = false,
             Event::Nested { .. } | Event::Replied(_) => {}
             _ => self.enter_in_ledger(&event, None).await?,
+        }
+        if let Some(point) = after {
+            faults::point(point);
         }
         let event = match event {
             Event::Nested { .. } => match self.enter_nested(event).await? {
@@ -243,7 +264,7 @@ impl EventSink for RunSink {
             if is_private(&chunk) {
                 continue;
             }
-            if is_acknowledgement(&chunk) {
+            if is_acknowledgement(&chunk) && !faults::is_broken(Break::EmitBeforePersist) {
                 self.run.hold(&chunk);
                 acknowledges = true;
             } else {
@@ -259,6 +280,9 @@ impl EventSink for RunSink {
         }
         if acknowledges && !self.journal.flush().await {
             return Err(self.close("storage"));
+        }
+        if acknowledges {
+            faults::point(Point::EventStored);
         }
         Ok(())
     }

@@ -2,15 +2,14 @@
 
 use crate::Frames;
 use crate::live::{DONE, LiveRun, Next, encode_aside};
+use crate::page::Page;
 use bytes::Bytes;
+use faults::Break;
 use futures::StreamExt;
 use serde_json::json;
 use std::sync::Arc;
 use store::{JournalRow, Store};
 use wire::{Chunk, DataChunk, UiMessage, reduce};
-
-/// Journal rows read at once.
-const PAGE: u32 = 64;
 
 /// An event's number with the epoch that it was told in, so that a number is never used twice for different events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,6 +91,7 @@ pub(crate) fn gap_frame() -> Bytes {
 
 fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
     async_stream::stream! {
+        let mut page = Page::first();
         loop {
             match run.next(after) {
                 Next::Frames(frames, last) => {
@@ -99,8 +99,9 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
                     yield frames;
                 }
                 Next::Nothing => run.news(after).await,
+                Next::InJournal(last) if faults::is_broken(Break::LaggedWatcher) => after = last,
                 Next::InJournal(last) => {
-                    let Some((frames, reached)) = from_journal(&store, &run, after, last).await else {
+                    let Some((frames, reached)) = from_journal(&store, &run, after, last, &mut page).await else {
                         yield gap_frame();
                         break;
                     };
@@ -116,9 +117,10 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
 }
 
 /// The journal's events after a number; none when they are not there (the database failed, or has a hole).
-async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64) -> Option<(Bytes, u64)> {
-    let rows = store.events(&run.identity.owner, &run.identity.run_id, after, PAGE).await;
+async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64, page: &mut Page) -> Option<(Bytes, u64)> {
+    let rows = store.events(&run.identity.owner, &run.identity.run_id, after, page.rows()).await;
     let rows = rows.inspect_err(|error| tracing::error!(%error, "the journal could not be read")).ok()?;
+    page.measure(&rows);
     let (frames, reached) = join(&rows, after, last);
     (reached > after).then_some((frames, reached))
 }

@@ -4,7 +4,9 @@ use crate::Settings;
 use crate::driver::{self, Codec};
 use crate::file;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
+use faults::Break;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use std::sync::OnceLock;
@@ -31,8 +33,9 @@ pub(crate) fn client() -> Result<&'static Client, ModelError> {
     let client = CLIENT.get_or_init(|| {
         // An error only says that a provider of cryptography is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let follows = faults::is_broken(Break::Redirects);
         Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
+            .redirect(if follows { Policy::default() } else { Policy::none() })
             .connect_timeout(CONNECT)
             .no_gzip()
             .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")))

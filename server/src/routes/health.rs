@@ -14,7 +14,7 @@ pub(crate) async fn alive() -> &'static str {
     "ok"
 }
 
-/// 200 when the store reads and begins to write and the server is not draining; otherwise 503 with what is not as it should be, a
+/// 200 when the store reads and writes and the server is not draining; otherwise 503 with what is not as it should be, a
 /// line for each.
 pub(crate) async fn ready(State(state): State<AppState>) -> Response {
     let chat = &state.composition.chat;

@@ -5,6 +5,7 @@ use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migr
 use crate::sql::{Db, Local, failed};
 use crate::writer::{Line, Writer};
 use crate::{StoreError, sqlite};
+use faults::Break;
 use rusqlite::{Connection, OpenFlags};
 use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
@@ -102,7 +103,7 @@ impl Place {
         let opened = opened.map_err(failed)?;
         opened.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         let opened = Local::new(opened);
-        opened.run(settings)?;
+        opened.run(&format!("PRAGMA synchronous = {}; {settings}", synchronous()))?;
         if !self.is_file {
             opened.run("PRAGMA journal_mode = MEMORY")?;
         }
@@ -114,7 +115,7 @@ impl Place {
 }
 
 /// Of every connection; the WAL file is cut back to this size after a checkpoint, in bytes.
-const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY;
+const SETTINGS: &str = "PRAGMA foreign_keys = ON; PRAGMA temp_store = MEMORY;
     PRAGMA journal_size_limit = 67108864";
 
 /// A connection to a file that is there, for something that takes its time, and the schema of this version.
@@ -158,6 +159,11 @@ pub(super) fn common() -> SqliteConnectOptions {
         .pragma("temp_store", "MEMORY")
 }
 
+/// A commit waits until it is on the disk.
+fn synchronous() -> i64 {
+    if faults::is_broken(Break::SynchronousOff) { 0 } else { 2 }
+}
+
 fn of_file() -> SqliteConnectOptions {
     common().journal_mode(SqliteJournalMode::Wal)
 }
@@ -196,7 +202,7 @@ async fn assert_journal(connection: &mut SqliteConnection) -> Result<(), StoreEr
 /// What durability rests on is read back from every connection, not assumed.
 fn assert_settings(connection: &Local, read_only: bool) -> Result<(), StoreError> {
     let expected = [
-        ("PRAGMA synchronous", 2),
+        ("PRAGMA synchronous", synchronous()),
         ("PRAGMA foreign_keys", 1),
         ("PRAGMA busy_timeout", BUSY_TIMEOUT.as_millis() as i64),
         ("PRAGMA query_only", i64::from(read_only)),

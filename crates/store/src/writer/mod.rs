@@ -8,6 +8,7 @@ pub(crate) use line::Line;
 use crate::StoreError;
 use crate::job::{Job, job};
 use crate::sql::Db;
+use faults::Point;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
 use std::thread;
@@ -136,7 +137,12 @@ async fn transact(line: &mut Line, jobs: &mut [Box<dyn Job>]) -> Result<(), Stor
         None => run_all(line, jobs).await,
     };
     match done {
-        Ok(()) => line.commit().await,
+        Ok(()) => {
+            faults::point(Point::CommitBefore);
+            let committed = line.commit().await;
+            faults::point(Point::CommitAfter);
+            committed
+        }
         Err(error) => {
             line.roll_back().await;
             Err(error)

@@ -7,11 +7,13 @@ use cap_fs_ext::{MetadataExt, OpenOptionsSyncExt};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions, ReadDir};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The folder, and nothing above it.
 pub(super) struct Base {
     folder: Dir,
+    /// Where it was when it was opened.
+    path: PathBuf,
 }
 
 /// What stands at a path.
@@ -51,7 +53,7 @@ pub(super) struct OpenFile {
 impl Base {
     /// Opens the folder. The path is the operator's: links in it are followed.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self { folder: Dir::open_ambient_dir(path, ambient_authority())? })
+        Ok(Self { folder: Dir::open_ambient_dir(path, ambient_authority())?, path: path.to_owned() })
     }
 
     /// What stands at the path; links are followed as long as they stay below the base.
@@ -79,6 +81,18 @@ impl Base {
         let file = self.folder.open_with(path.as_path(), &options).map_err(|error| Refusal::of(&error))?;
         let metadata = file.metadata().map_err(|error| Refusal::of(&error))?;
         Ok(OpenFile { size: require_file(found(metadata)?)?.len(), file })
+    }
+}
+
+impl Base {
+    /// The check by the wording of a path that others have shipped; see [`faults::Break::PathPrefix`].
+    pub(super) fn read_by_prefix(&self, written: &str) -> Option<String> {
+        let base = std::fs::canonicalize(&self.path).ok()?;
+        let path = std::fs::canonicalize(base.join(written)).ok()?;
+        if !path.to_str()?.starts_with(base.to_str()?) {
+            return None;
+        }
+        std::fs::read_to_string(path).ok()
     }
 }
 

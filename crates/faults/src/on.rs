@@ -1,0 +1,61 @@
+//! The faults themselves.
+
+use crate::{Break, Point};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// What is to happen, and when.
+struct Fault {
+    point: Point,
+    panics: bool,
+    /// The how manyth time.
+    at: u64,
+    seen: AtomicU64,
+}
+
+/// `POINT=kill@N` or `POINT=panic@N`.
+fn parse(text: &str) -> Option<Fault> {
+    let (name, (action, at)) = text.split_once('=').and_then(|(name, rest)| Some((name, rest.split_once('@')?)))?;
+    let point = Point::ALL.iter().copied().find(|point| point.name() == name)?;
+    let panics = match action {
+        "kill" => false,
+        "panic" => true,
+        _ => return None,
+    };
+    Some(Fault { point, panics, at: at.parse().ok()?, seen: AtomicU64::new(0) })
+}
+
+/// Does what is to happen at this point.
+///
+/// # Panics
+/// When it is to, and when the environment variable cannot be read: a torture that tortures nothing must not pass.
+pub fn point(point: Point) {
+    static FAULT: OnceLock<Option<Fault>> = OnceLock::new();
+    let fault = FAULT.get_or_init(|| {
+        let text = std::env::var("CHATWRIGHT_FAULT").ok()?;
+        Some(parse(&text).unwrap_or_else(|| panic!("CHATWRIGHT_FAULT={text} is not understood")))
+    });
+    let Some(fault) = fault.as_ref().filter(|fault| fault.point == point) else { return };
+    if fault.seen.fetch_add(1, Relaxed) + 1 != fault.at {
+        return;
+    }
+    if fault.panics {
+        panic!("injected at {}", point.name());
+    }
+    // Nothing is flushed and nothing is dropped.
+    std::process::abort();
+}
+
+/// Whether this defect is built in.
+///
+/// # Panics
+/// When the environment variable names none.
+pub fn is_broken(defect: Break) -> bool {
+    static BROKEN: OnceLock<Option<Break>> = OnceLock::new();
+    let broken = BROKEN.get_or_init(|| {
+        let name = std::env::var("CHATWRIGHT_BROKEN").ok()?;
+        let known = Break::ALL.iter().copied().find(|known| known.name() == name);
+        Some(known.unwrap_or_else(|| panic!("CHATWRIGHT_BROKEN={name} is not understood")))
+    });
+    *broken == Some(defect)
+}
