@@ -21,6 +21,10 @@ pub struct AppContext {
     pub seen: Seen,
 }
 
+/// A mark by which the browser tells what one user has typed from what another has; by context. It says nothing of who he is.
+#[derive(Clone, Debug)]
+pub struct Reader(pub String);
+
 /// The site around, where the app stands in a frame on its page; by context.
 #[derive(Clone, Debug)]
 pub struct Frame {

@@ -27,6 +27,7 @@ mod shared;
 #[cfg(feature = "ssr")]
 pub mod shell;
 mod tabs;
+pub mod texts;
 pub mod theme;
 pub mod title;
 mod validation;

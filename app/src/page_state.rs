@@ -4,6 +4,7 @@
 //! can be undone with one click.
 
 use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
+use crate::texts::{self, Text, fill};
 use leptos::prelude::*;
 use litemap::LiteMap;
 use serde_json::{Map, Value};
@@ -182,7 +183,7 @@ impl PageState {
 
     fn ask_to_correct(&self, wrong: &[String]) {
         let labels: Vec<_> = wrong.iter().map(|key| self.field(key).label).collect();
-        self.announcement.set(format!("Please correct {}.", join(&labels)));
+        self.announcement.set(fill(Text::PleaseCorrect, &[&join(&labels)]));
         if let Some(first) = wrong.first() {
             self.wanted.set(Some(first.clone()));
         }
@@ -226,7 +227,7 @@ impl PageState {
             labels.push(field.label);
         }
         if !labels.is_empty() {
-            self.announcement.set(format!("The agent changed {}.", join(&labels)));
+            self.announcement.set(fill(Text::AgentChanged, &[&join(&labels)]));
         }
     }
 
@@ -250,7 +251,7 @@ impl PageState {
         if let Some(write) = field.agent_write.get_untracked() {
             self.put(key, &field, write.previous);
             field.agent_write.set(None);
-            self.announcement.set(format!("{} is as it was.", field.label));
+            self.announcement.set(fill(Text::FieldAsItWas, &[&field.label]));
         }
     }
 
@@ -260,7 +261,7 @@ impl PageState {
         let count = written.len();
         written.iter().for_each(|key| self.undo(key));
         if count > 1 {
-            self.announcement.set(format!("{count} fields are as they were."));
+            self.announcement.set(texts::count(Text::FieldsAsTheyWere, count));
         }
     }
 
@@ -348,8 +349,8 @@ fn collect_fields(blocks: &[Block], evaluate: &impl Fn(&Value) -> Value, fields:
 fn join(labels: &[String]) -> String {
     match labels {
         [one] => one.clone(),
-        [one, two] => format!("{one} and {two}"),
-        [one, rest @ ..] => format!("{one} and {} other fields", rest.len()),
+        [one, two] => fill(Text::And, &[one, two]),
+        [one, rest @ ..] => fill(Text::AndOtherFields, &[one, &rest.len().to_string()]),
         [] => String::new(),
     }
 }

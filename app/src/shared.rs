@@ -1,9 +1,10 @@
 //! The page behind a link to a copy of a conversation: to be read, by anyone who has the link. Plain HTML without the app.
 
-use crate::markdown::markdown_node;
+use crate::markdown::{Extras, markdown_with};
 use crate::node::{Node, element};
+use crate::texts::{Text, Texts, fill, t};
 use chat::SharedCopy;
-use leptos::prelude::RenderHtml;
+use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 
@@ -11,11 +12,24 @@ use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'";
 
-/// The whole document for a copy; without one, for a link behind which there is nothing.
-pub fn shared_page(copy: Option<&SharedCopy>) -> String {
+/// As in a conversation with everything switched on, but for diagrams: they are drawn in frames, which this page does without.
+const EXTRAS: Extras = Extras { colours: true, diagrams: false, math: true, sources: false };
+
+/// The whole document for a copy; without one, for a link behind which there is nothing. In the words of `texts`, or in English.
+pub fn shared_page(copy: Option<&SharedCopy>, texts: Option<Texts>) -> String {
+    Owner::new().with(|| {
+        let (lang, dir) = texts.as_ref().map_or((None, None), |texts| (texts.language(), texts.direction()));
+        if let Some(texts) = texts {
+            provide_context(texts);
+        }
+        document(copy, lang.unwrap_or("en"), dir.unwrap_or("ltr"))
+    })
+}
+
+fn document(copy: Option<&SharedCopy>, lang: &str, dir: &str) -> String {
     let (title, body) = match copy {
         Some(copy) => (copy.title.as_str(), conversation(copy)),
-        None => ("Nothing is shared here", nothing()),
+        None => (t(Text::SharedNothing), nothing()),
     };
     let link = |rel: &str, href: &str| element("link").with("rel", rel).with("href", href);
     let head = element("head").around(vec![
@@ -25,27 +39,28 @@ pub fn shared_page(copy: Option<&SharedCopy>) -> String {
         element("meta").with("name", "robots").with("content", "noindex"),
         element("title").text(title),
         element("script").with("src", "/assets/theme.js"),
+        element("script").with("type", "module").with("src", "/assets/lazy/code.js"),
         link("stylesheet", "/pkg/chatwright.css"),
         link("icon", "/assets/favicon.svg"),
     ]);
-    let page = element("html").with("lang", "en").around(vec![head, element("body").around(vec![body])]);
+    let page =
+        element("html").with("lang", lang).with("dir", dir).around(vec![head, element("body").around(vec![body])]);
     format!("<!DOCTYPE html>{}", page.to_html())
 }
 
 fn nothing() -> Node {
-    let words = "The link is wrong, or its owner has taken it away.";
+    let words = t(Text::SharedNothingWhy);
     element("main")
         .with("class", "cw-message-page")
-        .around(vec![element("h1").text("Nothing is shared here"), element("p").text(words)])
+        .around(vec![element("h1").text(t(Text::SharedNothing)), element("p").text(words)])
 }
 
 fn conversation(copy: &SharedCopy) -> Node {
     let mut content = vec![
         element("h1").with("dir", "auto").text(copy.title.as_str()),
-        element("p").with("class", "cw-shared-note").text(format!(
-            "A copy of a conversation with an agent, as it was on {}. An agent can be wrong.",
-            crate::agent_conversations::when::day(copy.created_at)
-        )),
+        element("p")
+            .with("class", "cw-shared-note")
+            .text(fill(Text::SharedNote, &[&crate::agent_conversations::when::day(copy.created_at)])),
     ];
     content.extend(copy.messages.iter().map(message));
     element("main").with("class", "cw-shared").around(content)
@@ -53,8 +68,8 @@ fn conversation(copy: &SharedCopy) -> Node {
 
 fn message(message: &UiMessage) -> Node {
     let (class, who) = match message.role {
-        Role::User => ("cw-message cw-message-user", "Person"),
-        Role::Assistant | Role::System => ("cw-message cw-message-assistant", "Agent"),
+        Role::User => ("cw-message cw-message-user", t(Text::Person)),
+        Role::Assistant | Role::System => ("cw-message cw-message-assistant", t(Text::Agent)),
     };
     let parts = message.parts.iter().filter_map(|part| shown(part, message.role)).collect();
     let body = element("div").with("class", "cw-message-body").around(parts);
@@ -66,7 +81,7 @@ fn shown(part: &UiPart, role: Role) -> Option<Node> {
         UiPart::Text(text) if role == Role::User => {
             Some(element("p").with("class", "cw-plain").with("dir", "auto").text(text.text.as_str()))
         }
-        UiPart::Text(text) => Some(markdown_node(&text.text, false)),
+        UiPart::Text(text) => Some(markdown_with(&text.text, EXTRAS)),
         UiPart::File(file) => Some(element("p").text(file.filename.as_deref().unwrap_or(&file.media_type))),
         UiPart::Tool(tool) => Some(call(tool)),
         _ => None,
@@ -76,13 +91,13 @@ fn shown(part: &UiPart, role: Role) -> Option<Node> {
 /// A line, with what was given and what came back where the copy has it.
 fn call(tool: &ToolPart) -> Node {
     let outcome = match tool.state {
-        ToolState::OutputAvailable => "done",
-        ToolState::OutputError => "failed",
-        ToolState::OutputDenied => "denied",
-        _ => "not finished",
+        ToolState::OutputAvailable => t(Text::SharedDone),
+        ToolState::OutputError => t(Text::SharedFailed),
+        ToolState::OutputDenied => t(Text::SharedDenied),
+        _ => t(Text::SharedUnfinished),
     };
     let line = format!("{}: {outcome}", tool.tool_name);
-    let values = [("Given", &tool.input), ("Result", &tool.output)];
+    let values = [(t(Text::SharedGiven), &tool.input), (t(Text::Result), &tool.output)];
     let values: Vec<_> =
         values.into_iter().filter_map(|(name, value)| Some(value_node(name, value.as_ref()?))).collect();
     if values.is_empty() {

@@ -1,8 +1,9 @@
 //! The document around the app.
 
 use crate::App;
-use crate::context::Frame;
+use crate::context::{Frame, Reader};
 use crate::pages::RustPage;
+use crate::texts::{Text, Texts, fill, t};
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
@@ -10,11 +11,14 @@ use leptos_meta::MetaTags;
 /// inline script, so that a content security policy may forbid those. `pages` are those whose content is written in Rust. `account`
 /// stands behind the app, which knows nothing of it: what the server alone draws costs no download.
 pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option<AccountLink>) -> impl IntoView {
+    let (lang, dir, locale) = spoken();
     view! {
         <!DOCTYPE html>
-        <html lang="en">
+        <html lang=lang dir=dir>
             <head>
                 <meta charset="utf-8" />
+                {locale}
+                {reader()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
@@ -37,11 +41,14 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
 
 /// The whole document of a chat in a frame on another site's page. Its script comes before the app's: it adds to all requests who asks.
 pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame: Frame) -> impl IntoView {
+    let (lang, dir, locale) = spoken();
     view! {
         <!DOCTYPE html>
-        <html lang="en">
+        <html lang=lang dir=dir>
             <head>
                 <meta charset="utf-8" />
+                {locale}
+                {reader()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
@@ -56,6 +63,19 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
             </body>
         </html>
     }
+}
+
+/// For whom the page is: see [`Reader`].
+fn reader() -> Option<impl IntoView> {
+    use_context::<Reader>().map(|Reader(mark)| view! { <meta name="reader" content=mark /> })
+}
+
+/// The language of the document, and its words for the browser's half, unless they are English.
+fn spoken() -> (&'static str, Option<&'static str>, Option<impl IntoView>) {
+    let texts = use_context::<Texts>();
+    let words = texts.as_ref().map(|texts| view! { <meta name="locale" content=texts.written() /> });
+    let language = texts.as_ref().and_then(Texts::language).unwrap_or("en");
+    (language, texts.as_ref().and_then(Texts::direction), words)
 }
 
 /// The way to the caller's account.
@@ -80,10 +100,10 @@ impl AccountLink {
         let (class, href, label, text) = match self {
             Self::Account { href, name } => {
                 let initial = name.chars().next().map(|sign| sign.to_uppercase().to_string()).unwrap_or_default();
-                ("cw-account-link", href, format!("Account of {name}"), initial)
+                ("cw-account-link", href, fill(Text::AccountOf, &[&name]), initial)
             }
             Self::SignIn { href } => {
-                ("cw-account-link cw-account-sign-in", href, "Sign in".to_owned(), "Sign in".to_owned())
+                ("cw-account-link cw-account-sign-in", href, t(Text::SignIn).to_owned(), t(Text::SignIn).to_owned())
             }
         };
         view! {

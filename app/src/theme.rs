@@ -4,6 +4,7 @@
 use crate::erase::{Erase, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::reactive::RwSignal;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 
 /// The key in the browser's storage; `theme.js` reads it too.
@@ -50,9 +51,9 @@ impl Theme {
 
     fn label(self) -> &'static str {
         match self {
-            Self::System => "Theme: as the system. Switch to light",
-            Self::Light => "Theme: light. Switch to dark",
-            Self::Dark => "Theme: dark. Switch to the system's",
+            Self::System => t(Text::ThemeSystem),
+            Self::Light => t(Text::ThemeLight),
+            Self::Dark => t(Text::ThemeDark),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Whether the value of an input is right, and what is said about it when it is not.
 
 use crate::properties::Properties;
+use crate::texts::{Text, fill, t};
 use serde_json::Value;
 use wire::page::BlockType;
 
@@ -15,9 +16,9 @@ pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) ->
     if is_empty {
         return properties.flag("required").then(|| {
             match kind {
-                BlockType::Checkbox => "This must be ticked.",
-                BlockType::Select | BlockType::MultiSelect | BlockType::DatePicker => "Choose one.",
-                _ => "This is needed.",
+                BlockType::Checkbox => t(Text::MustBeTicked),
+                BlockType::Select | BlockType::MultiSelect | BlockType::DatePicker => t(Text::ChooseOne),
+                _ => t(Text::IsNeeded),
             }
             .to_owned()
         });
@@ -28,7 +29,7 @@ pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) ->
         Value::String(text) if matches!(kind, BlockType::TextInput | BlockType::TextArea) => {
             self::text(text, properties)
         }
-        Value::Number(number) => amount(number.as_f64()?, bound(&min), bound(&max), "The number must be"),
+        Value::Number(number) => amount(number.as_f64()?, bound(&min), bound(&max)),
         Value::Array(chosen) => count(chosen.len() as f64, bound(&min), bound(&max)),
         _ => None,
     }
@@ -37,9 +38,9 @@ pub(crate) fn problem(kind: BlockType, properties: Properties, value: &Value) ->
 /// Days as `YYYY-MM-DD` are in the order of their texts.
 fn day(text: &str, min: &Value, max: &Value) -> Option<String> {
     if let Some(min) = min.as_str().filter(|min| text < *min) {
-        return Some(format!("Choose a day from {min} on."));
+        return Some(fill(Text::DayFrom, &[min]));
     }
-    max.as_str().filter(|max| text > *max).map(|max| format!("Choose a day up to {max}."))
+    max.as_str().filter(|max| text > *max).map(|max| fill(Text::DayUpTo, &[max]))
 }
 
 /// A bound with its text. The text is the number's own: what writes fractions would be some kilobytes of the download.
@@ -52,35 +53,35 @@ fn bound(value: &Value) -> Option<Bound> {
     Some(Bound { value: value.as_f64()?, text: value.to_string() })
 }
 
-fn amount(number: f64, min: Option<Bound>, max: Option<Bound>, what: &str) -> Option<String> {
+fn amount(number: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
     if min.as_ref().is_none_or(|min| number >= min.value) && max.as_ref().is_none_or(|max| number <= max.value) {
         return None;
     }
     Some(match (min, max) {
-        (Some(min), Some(max)) => format!("{what} between {} and {}.", min.text, max.text),
-        (Some(min), None) => format!("{what} at least {}.", min.text),
-        (None, max) => format!("{what} at most {}.", max?.text),
+        (Some(min), Some(max)) => fill(Text::NumberBetween, &[&min.text, &max.text]),
+        (Some(min), None) => fill(Text::NumberAtLeast, &[&min.text]),
+        (None, max) => fill(Text::NumberAtMost, &[&max?.text]),
     })
 }
 
 fn count(chosen: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {
     if let Some(min) = min.filter(|min| chosen < min.value) {
-        return Some(format!("Choose at least {}.", min.text));
+        return Some(fill(Text::ChooseAtLeast, &[&min.text]));
     }
-    max.filter(|max| chosen > max.value).map(|max| format!("Choose at most {}.", max.text))
+    max.filter(|max| chosen > max.value).map(|max| fill(Text::ChooseAtMost, &[&max.text]))
 }
 
 fn text(text: &str, properties: Properties) -> Option<String> {
     let length = text.chars().count() as f64;
     let of = |key: &str| bound(&properties.value(key));
     if let Some(least) = of("minLength").filter(|least| length < least.value) {
-        return Some(format!("Write at least {} characters.", least.text));
+        return Some(fill(Text::WriteAtLeast, &[&least.text]));
     }
     if let Some(most) = of("maxLength").filter(|most| length > most.value) {
-        return Some(format!("Write at most {} characters.", most.text));
+        return Some(fill(Text::WriteAtMost, &[&most.text]));
     }
     properties.text("pattern").filter(|pattern| !matches(pattern, text))?;
-    Some(properties.text("patternMessage").unwrap_or_else(|| "This does not have the expected form.".to_owned()))
+    Some(properties.text("patternMessage").unwrap_or_else(|| t(Text::WrongForm).to_owned()))
 }
 
 /// Whether the whole text matches, by the rules of the attribute `pattern` of HTML. The browser's own regular expressions: an

@@ -6,10 +6,11 @@ use serde_json::Value;
 #[cfg(feature = "hydrate")]
 pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
     use crate::api::codec::ValueJson;
+    use crate::texts::{Text, t};
     use leptos::server::codee::Decoder;
     let encode = |part: &str| String::from(js_sys::encode_uri_component(part));
     let url = format!("/api/endpoints/{}/{}", encode(page_id), encode(endpoint_id));
-    let away = |_| "The server cannot be reached. Check the connection and try again.".to_owned();
+    let away = |_| t(Text::ServerAway).to_owned();
     let request = gloo_net::http::Request::post(&url).header("content-type", "application/json");
     let response = request.body(payload.to_string()).map_err(away)?.send().await.map_err(away)?;
     let text = response.text().await.map_err(away)?;
@@ -18,7 +19,7 @@ pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> R
         return Ok(answer.unwrap_or_default());
     }
     let message = answer.as_ref().and_then(|answer| answer.pointer("/error/message")?.as_str());
-    Err(message.unwrap_or("The server could not do this. Try again.").to_owned())
+    Err(message.unwrap_or(t(Text::ServerFailed)).to_owned())
 }
 
 /// Actions run in the browser only.

@@ -1,6 +1,7 @@
 //! What a block is given to say that something has happened.
 
 use super::{ACTIONS, Actions, List, Status};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
@@ -91,7 +92,7 @@ async fn run(list: List, about: Value) -> bool {
     match ACTIONS.load().await {
         Ok(code) => (code.run)(list, about).await,
         Err(_) => {
-            let text = "This page could not load what has to be done. Try again.";
+            let text = t(Text::ActionsMissing);
             list.0.notify(text.to_owned(), Status::Error, None);
             false
         }

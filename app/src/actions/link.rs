@@ -1,6 +1,7 @@
 //! Goes to another page or address.
 
 use crate::address::Address;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::properties::as_text;
@@ -8,7 +9,7 @@ use wire::page::properties::as_text;
 /// Follows a link that an action describes.
 pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> Result<(), String> {
     let new_tab = params.get("newTab").is_some_and(operators::is_truthy);
-    let Some(to) = target(params) else { return Err("This link leads nowhere.".to_owned()) };
+    let Some(to) = target(params) else { return Err(t(Text::LinkNowhere).to_owned()) };
     let window = window();
     let done = match (new_tab, to.strip_prefix('/').is_some_and(|rest| !rest.starts_with('/')), address) {
         (true, _, _) => window.open_with_url_and_target_and_features(&to, "_blank", "noopener").map(drop),
@@ -18,7 +19,7 @@ pub(super) fn follow(params: &Map<String, Value>, address: Option<Address>) -> R
         }
         _ => window.location().assign(&to),
     };
-    done.map_err(|_| "The browser has refused to follow this link.".to_owned())
+    done.map_err(|_| t(Text::LinkRefused).to_owned())
 }
 
 /// The address; `None` for one that is not safe to follow.

@@ -16,6 +16,7 @@ pub use tools::ClientTools;
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::reactive::{RwSignal, StoredValue};
 use crate::scope::Scope;
+use crate::texts::{Text, fill, t};
 use leptos::prelude::*;
 use litemap::LiteMap;
 use serde_json::Value;
@@ -148,7 +149,7 @@ impl Actions {
         }) else {
             return;
         };
-        self.state.announce(if status == Status::Error { format!("Error: {text}") } else { text.clone() });
+        self.state.announce(if status == Status::Error { fill(Text::ErrorSaid, &[&text]) } else { text.clone() });
         let reading = Duration::from_millis(3_000 + 60 * text.chars().count().min(200) as u64);
         let duration = duration.or((status != Status::Error).then_some(reading));
         self.notices.update(|notices| {
@@ -169,7 +170,7 @@ impl Actions {
     /// # Errors
     /// The endpoint has refused or failed, or the server cannot be reached; in words for the person at the page.
     pub async fn call_endpoint(&self, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
-        let page_id = self.page_id.try_get_value().ok_or_else(|| "This page has gone.".to_owned())?;
+        let page_id = self.page_id.try_get_value().ok_or_else(|| t(Text::PageGone).to_owned())?;
         endpoint::call(&page_id, endpoint_id, payload).await
     }
 
@@ -179,7 +180,7 @@ impl Actions {
     /// It has no such method, or cannot do it now; in words for the person at the page.
     pub fn call_method(&self, block_id: &str, method: &str, args: &[Value]) -> Result<(), String> {
         let methods = self.methods.try_with_value(|known| known.get(block_id).cloned()).flatten();
-        let methods = methods.ok_or_else(|| "The chat is not ready yet. Try again.".to_owned())?;
+        let methods = methods.ok_or_else(|| t(Text::ChatNotReady).to_owned())?;
         methods(method, args)
     }
 

@@ -1,6 +1,7 @@
 //! Runs a list of actions.
 
 use super::{Actions, Status, link};
+use crate::texts::{Text, fill};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::time::Duration;
@@ -68,7 +69,7 @@ impl Actions {
             return Err(Failure::Gone);
         }
         let value = untrack(|| self.scope.evaluate_with(value, Some(event), Some(results)));
-        value.map_err(|error| Failure::Told(format!("An action of this page cannot be evaluated: {error}.")))
+        value.map_err(|error| Failure::Told(fill(Text::ActionWrong, &[&error.to_string()])))
     }
 
     async fn step(self, action: &Action, event: &Value, results: &Value) -> Result<Value, Failure> {

@@ -24,7 +24,7 @@ pub struct ClientTools {
 #[derive(Clone)]
 enum Handler {
     Actions(Own),
-    Closure(Arc<dyn Fn(Value) -> Called + Send + Sync>),
+    Closure(Arc<dyn Fn(Value) -> Called + Send + Sync>, Duration),
 }
 
 impl ClientTools {
@@ -35,18 +35,33 @@ impl ClientTools {
             ACTIONS.request();
         }
         let handler = |tool: ClientTool| (tool.name.clone(), Handler::Actions(Arc::new((actions, tool))));
-        Self { tools: tools.into_iter().map(handler).collect() }
+        // What a site around does is nothing that this page can do.
+        Self { tools: tools.into_iter().filter(|tool| !tool.host).map(handler).collect() }
     }
 
     /// Adds what a tool does. It is given what the model called it with, which fits the tool's schema, and answers with its result, or
     /// with what went wrong, for the model to read. After [`ClientTool::TIMEOUT`] nobody waits for it any more.
     #[must_use]
-    pub fn on<Done>(mut self, name: &str, tool: impl Fn(Value) -> Done + Send + Sync + 'static) -> Self
+    pub fn on<Done>(self, name: &str, tool: impl Fn(Value) -> Done + Send + Sync + 'static) -> Self
+    where
+        Done: Future<Output = Result<Value, String>> + 'static,
+    {
+        self.within(name, ClientTool::TIMEOUT, tool)
+    }
+
+    /// As [`Self::on`], with the time that a call may take.
+    #[must_use]
+    pub fn within<Done>(
+        mut self,
+        name: &str,
+        limit: Duration,
+        tool: impl Fn(Value) -> Done + Send + Sync + 'static,
+    ) -> Self
     where
         Done: Future<Output = Result<Value, String>> + 'static,
     {
         let tool = Arc::new(move |input| -> Called { Box::pin(tool(input)) });
-        self.tools.push((name.to_owned(), Handler::Closure(tool)));
+        self.tools.push((name.to_owned(), Handler::Closure(tool, limit)));
         self
     }
 
@@ -58,14 +73,15 @@ impl ClientTools {
     pub(crate) fn limit(&self, name: &str) -> Duration {
         match self.find(name) {
             Some(Handler::Actions(own)) => own.1.timeout(),
-            Some(Handler::Closure(_)) | None => ClientTool::TIMEOUT,
+            Some(Handler::Closure(_, limit)) => *limit,
+            None => ClientTool::TIMEOUT,
         }
     }
 
     /// Runs a call to its end, whoever waits for it.
     pub(crate) async fn call(&self, name: &str, input: Value) -> Result<Value, String> {
         match self.find(name) {
-            Some(Handler::Closure(tool)) => tool(input).await,
+            Some(Handler::Closure(tool, _)) => tool(input).await,
             Some(Handler::Actions(own)) => match ACTIONS.load().await {
                 Ok(code) => (code.call)(own.clone(), input).await,
                 Err(_) => Err("The page could not load what this tool does.".to_owned()),

@@ -3,20 +3,18 @@
 use super::message_state::MessageState;
 use super::session::Session;
 use crate::agent_conversations::when::moment;
-use crate::erase::{Erase, Erased, attribute, effect, text};
-use crate::numbers::dollars;
-use crate::reactive::RwSignal;
+use crate::erase::{Erase, Erased, attribute, text};
+use crate::numbers::{dollars, grouped};
+use crate::texts::{Text, fill};
 use leptos::prelude::*;
 use wire::api::MessageMetadata;
 
 /// In a few words; the rest when the pointer rests on them. Empty until the page is alive: the server does not know the reader's clock.
 pub(super) fn about(session: Session, message: &MessageState) -> Erased {
     let (shows_time, shows_usage) = session.display(|display| (display.show_timestamps, display.show_usage));
-    let is_alive = RwSignal::new(false);
-    effect(move || is_alive.set(true));
     let (metadata, detailed) = (message.metadata.clone(), message.metadata.clone());
     let words = text(move || {
-        if !is_alive.get() {
+        if !session.alive.get() {
             return String::new();
         }
         metadata.with(|metadata| {
@@ -32,32 +30,24 @@ pub(super) fn about(session: Session, message: &MessageState) -> Erased {
 /// Tokens and money.
 fn took(metadata: &MessageMetadata) -> Vec<String> {
     let tokens = metadata.usage.map(|usage| usage.input_tokens + usage.output_tokens).filter(|tokens| *tokens > 0);
-    let tokens = tokens.map(|tokens| format!("{} tokens", grouped(tokens)));
+    let tokens = tokens.map(|tokens| fill(Text::Tokens, &[&grouped(tokens)]));
     tokens.into_iter().chain(metadata.cost_usd.map(dollars)).collect()
 }
 
 fn details(metadata: &MessageMetadata) -> String {
     let mut details: Vec<String> = metadata.model.iter().cloned().collect();
     if let Some(usage) = metadata.usage.filter(|usage| usage.input_tokens + usage.output_tokens > 0) {
-        let part =
-            |tokens: u64, what: &str| if tokens > 0 { format!(" ({} {what})", grouped(tokens)) } else { String::new() };
-        details.push(format!("in {}{}", grouped(usage.input_tokens), part(usage.cache_read_tokens, "from the cache")));
-        details.push(format!("out {}{}", grouped(usage.output_tokens), part(usage.reasoning_tokens, "for thinking")));
+        let part = |tokens: u64, what: Text| if tokens > 0 { fill(what, &[&grouped(tokens)]) } else { String::new() };
+        let whole = |tokens: u64, what: Text, of: String| fill(what, &[&grouped(tokens)]) + &of;
+        let cached = part(usage.cache_read_tokens, Text::TokensFromCache);
+        details.push(whole(usage.input_tokens, Text::TokensIn, cached));
+        details.push(whole(
+            usage.output_tokens,
+            Text::TokensOut,
+            part(usage.reasoning_tokens, Text::TokensForThinking),
+        ));
     }
     details.join(", ")
-}
-
-/// `12,345`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut grouped = String::new();
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
 }
 
 #[cfg(test)]
@@ -80,12 +70,5 @@ mod tests {
         );
         check(json!({ "costUsd": 1.5 }), ["$1.50", ""]);
         check(json!({ "costUsd": 0.0 }), ["$0.00", ""]);
-    }
-
-    #[test]
-    fn numbers_in_groups() {
-        for (number, expected) in [(0, "0"), (999, "999"), (1_000, "1,000"), (1_234_567, "1,234,567")] {
-            assert_eq!(grouped(number), expected);
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::question_card::is_question;
 use super::words::{tool_name, wish};
+use crate::texts::{Text, fill};
 use serde_json::Value;
 use wire::question::Question;
 use wire::{ToolPart, ToolState, UiMessage, UiPart};
@@ -59,8 +60,8 @@ impl Announcer {
         let tool = message.tools().filter(waits).find(|tool| !self.asked.contains(&tool.tool_call_id))?;
         self.asked.push(tool.tool_call_id.clone());
         Some(match is_question(tool) {
-            true => format!("The agent asks: {}", Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text),
-            false => format!("Your approval is needed: {}.", wish(tool).unwrap_or_else(|| tool_name(tool))),
+            true => fill(Text::AgentAsks, &[&Question::read(tool.input.as_ref().unwrap_or(&Value::Null)).text]),
+            false => fill(Text::ApprovalNeeded, &[&wish(tool).unwrap_or_else(|| tool_name(tool))]),
         })
     }
 }

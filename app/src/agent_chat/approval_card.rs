@@ -4,9 +4,11 @@ use super::session::Session;
 use super::sub_agent::SubAgent;
 use super::value::value_nodes;
 use super::words::{tool_name, tool_words, wish};
+use crate::agent_conversations::when::moment;
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, property, text};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, RwSignal, StoredValue};
+use crate::texts::{Text, fill, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
@@ -40,8 +42,8 @@ impl Ask {
         let waiting = SubAgent::of(tool.output.as_ref()).and_then(SubAgent::waiting);
         let is_own = waiting.is_none();
         let (heading, note, input) = match (wish(tool), waiting) {
-            (Some(wish), Some((_, input))) => (wish, "It asks for your approval before this happens.", input),
-            _ => (tool_name(tool), "The agent asks for your approval before this happens.", tool.input.as_ref()),
+            (Some(wish), Some((_, input))) => (wish, t(Text::ItAsksApproval), input),
+            _ => (tool_name(tool), t(Text::AgentAsksApproval), tool.input.as_ref()),
         };
         let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
         let (input, rest) = split(input, tool.visible_parameters());
@@ -79,7 +81,7 @@ pub(super) fn ApprovalCard(
     let (draft, fault) = (RwSignal::new(None::<String>), RwSignal::new(""));
     let decide = move |approved: bool| {
         let changed = match draft.get_untracked().filter(|_| approved).map(|text| arguments(&text)) {
-            Some(None) => return fault.set("This is not a JSON object, so it cannot be run."),
+            Some(None) => return fault.set(t(Text::NotAnObject)),
             Some(changed) => changed,
             None => None,
         };
@@ -99,9 +101,10 @@ pub(super) fn ApprovalCard(
         }
     };
     let busy = || flag(move || session.is_busy());
-    let label = format!("Approval: {heading}");
+    let label = fill(Text::ApprovalLabel, &[&heading]);
     view! {
-        <form class="cw-approval" role="group" aria-label=label on:submit=handler(|event: SubmitEvent| event.prevent_default())>
+        <div role="group" aria-label=label>
+        <form class="cw-approval" on:submit=handler(|event: SubmitEvent| event.prevent_default())>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::Shield /></span>
                 <p>
@@ -116,22 +119,23 @@ pub(super) fn ApprovalCard(
                     class="cw-approval-note"
                     type="text"
                     maxlength="500"
-                    placeholder="A note for the agent (optional)"
-                    aria-label="A note for the agent (optional)"
+                    placeholder=t(Text::NoteForAgent)
+                    aria-label=t(Text::NoteForAgent)
                     autocomplete="off"
                     prop:value=property(move || note.get())
                     on:input=handler(move |event: Event| note.set(event_target_value(&event)))
                     on:keydown=handler(no_enter)
                 />
                 <button type="button" class="cw-button" disabled=busy() on:click=handler(move |_| decide(false))>
-                    "Deny"
+                    {t(Text::Deny)}
                 </button>
                 {may_remember.then(|| scope_view(scope))}
                 <button type="button" class="cw-button cw-primary" disabled=busy() on:click=handler(move |_| decide(true))>
-                    "Approve"
+                    {t(Text::Approve)}
                 </button>
             </div>
         </form>
+        </div>
     }
     .erase()
 }
@@ -161,7 +165,7 @@ fn split(input: Option<&Value>, visible: Option<&[String]>) -> (Option<Value>, O
 fn rest_view(rest: &Value) -> Erased {
     view! {
         <details class="cw-approval-rest">
-            <summary>"All other arguments"</summary>
+            <summary>{t(Text::OtherArguments)}</summary>
             <div class="cw-approval-input">{value_nodes(rest)}</div>
         </details>
     }
@@ -172,10 +176,10 @@ fn rest_view(rest: &Value) -> Erased {
 fn scope_view(scope: RwSignal<String>) -> Erased {
     let change = move |event: Event| scope.set(event_target_value(&event));
     view! {
-        <select class="cw-approval-scope" aria-label="How long your approval holds" on:change=handler(change)>
-            <option value="">"Once"</option>
-            <option value="conversation">"In this conversation"</option>
-            <option value="always">"Always"</option>
+        <select class="cw-approval-scope" aria-label=t(Text::ApprovalHolds) on:change=handler(change)>
+            <option value="">{t(Text::Once)}</option>
+            <option value="conversation">{t(Text::InThisConversation)}</option>
+            <option value="always">{t(Text::Always)}</option>
         </select>
     }
     .erase()
@@ -193,8 +197,7 @@ fn remembered(scope: &str) -> Option<Remember> {
 fn deadline(session: Session, at: i64) -> Erased {
     let words = RwSignal::new(String::new());
     effect(move || {
-        let date = js_sys::Date::new(&(at as f64).into());
-        words.set(format!(" There is time until {}.", String::from(date.to_locale_time_string("default"))));
+        words.set(fill(Text::TimeUntil, &[&moment(at)]));
         // A little later, so that it is up for the server as well.
         let left = (at - js_sys::Date::now() as i64).max(0) + 500;
         if let Ok(left) = i32::try_from(left)
@@ -237,7 +240,7 @@ fn Arguments(
                 view! {
                     <button type="button" class="cw-button cw-approval-edit" on:click=handler(edit)>
                         <Icon of=Shape::Pencil />
-                        "Change"
+                        {t(Text::Change)}
                     </button>
                 }
             });
@@ -248,7 +251,7 @@ fn Arguments(
             <div class="cw-approval-input">
                 <textarea
                     class="cw-approval-text"
-                    aria-label="The arguments, as JSON"
+                    aria-label=t(Text::ArgumentsAsJson)
                     spellcheck="false"
                     rows="6"
                     prop:value=draft.get_untracked().unwrap_or_default()

@@ -5,6 +5,7 @@ use super::outgoing::{Attached, Upload};
 use super::session::Session;
 use crate::erase::{Erase, Erased, Item, Key, dynamic, each, flag, handler};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, fill, t};
 use leptos::prelude::*;
 
 /// A card for each, with how far it has come.
@@ -16,7 +17,7 @@ pub(super) fn Attachments() -> impl IntoView {
         view: Box::new(move || card(session, attached)),
     };
     let cards = each(move || session.attached.get().into_iter().map(item).collect());
-    view! { <ul class="cw-attachments" aria-label="Attached files">{cards}</ul> }.erase()
+    view! { <ul class="cw-attachments" aria-label=t(Text::AttachedFiles)>{cards}</ul> }.erase()
 }
 
 fn card(session: Session, attached: Attached) -> Erased {
@@ -32,7 +33,7 @@ fn card(session: Session, attached: Attached) -> Erased {
         let name = name.clone();
         dynamic(move || state(session, &upload.get(), &name, &again, size))
     };
-    let remove = format!("Remove {name}");
+    let remove = fill(Text::RemoveNamed, &[&name]);
     view! {
         <li
             class="cw-attachment"
@@ -64,7 +65,7 @@ fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) ->
         Upload::Running(percent) => {
             let percent = percent.to_string();
             view! {
-                <progress aria-label=format!("Sending {name}") max="100" value=percent></progress>
+                <progress aria-label=fill(Text::SendingNamed, &[name]) max="100" value=percent></progress>
             }
             .erase()
         }
@@ -76,7 +77,7 @@ fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) ->
                 <span class="cw-attachment-error">
                     <span role="alert">{message.clone()}</span>
                     <button type="button" class="cw-text-button" on:click=handler(move |_| session.upload_again(&key))>
-                        "Try again"
+                        {t(Text::TryAgain)}
                     </button>
                 </span>
             }

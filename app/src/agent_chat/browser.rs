@@ -1,5 +1,6 @@
 //! What the chat asks of the browser. Nothing here is called on the server.
 
+use crate::texts::{Text, fill};
 use futures::channel::oneshot;
 use leptos::prelude::*;
 use leptos::web_sys;
@@ -77,16 +78,27 @@ const RUNNER: &str = "chatwright-runner";
 
 /// Keeps by which id this tab runs calls.
 pub(crate) fn keep_runner(id: &str) {
-    if let Ok(Some(storage)) = window().session_storage() {
-        // Without it, a reload has to wait like another tab.
-        let _ = storage.set_item(RUNNER, id);
-    }
+    // Without it, a reload has to wait like another tab.
+    keep_in_tab(RUNNER, Some(id.to_owned()));
 }
 
 /// Whether this tab has run calls by this id, perhaps before a reload.
 pub(crate) fn was_runner(id: &str) -> bool {
-    let kept = window().session_storage().ok().flatten().and_then(|storage| storage.get_item(RUNNER).ok().flatten());
-    kept.as_deref() == Some(id)
+    kept_in_tab(RUNNER).as_deref() == Some(id)
+}
+
+/// What this tab has kept under a key, over reloads too.
+pub(crate) fn kept_in_tab(key: &str) -> Option<String> {
+    window().session_storage().ok()??.get_item(key).ok()?
+}
+
+/// Keeps something in this tab, or nothing any more. A browser that blocks its storage keeps it as long as the page is open.
+pub(crate) fn keep_in_tab(key: &str, value: Option<String>) {
+    let Ok(Some(storage)) = window().session_storage() else { return };
+    let _ = match value {
+        Some(value) => storage.set_item(key, &value),
+        None => storage.remove_item(key),
+    };
 }
 
 /// Waits.
@@ -106,9 +118,9 @@ pub(crate) fn files(list: Option<web_sys::FileList>) -> Vec<web_sys::File> {
 /// A number of bytes for people.
 pub(crate) fn size(bytes: u64) -> String {
     match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
-        _ => format!("{} MB", bytes / 1_048_576),
+        0..1_024 => fill(Text::Bytes, &[&bytes.to_string()]),
+        1_024..1_048_576 => fill(Text::Kilobytes, &[&(bytes / 1_024).to_string()]),
+        _ => fill(Text::Megabytes, &[&(bytes / 1_048_576).to_string()]),
     }
 }
 

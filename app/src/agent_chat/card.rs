@@ -4,6 +4,7 @@
 use super::words::Standing;
 use crate::icons::{Shape, icon};
 use crate::node::{Node, element};
+use crate::texts::{Text, t};
 
 /// What a card shows.
 pub(super) struct Card {
@@ -53,5 +54,5 @@ pub(super) fn section(title: &'static str, content: Vec<Node>) -> Node {
 /// What went wrong.
 pub(super) fn failure(error: &str) -> Node {
     let error = element("p").with("class", "cw-tool-error").with("dir", "auto").text(error);
-    section("What went wrong", vec![error])
+    section(t(Text::WhatWentWrong), vec![error])
 }

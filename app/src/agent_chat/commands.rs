@@ -1,19 +1,30 @@
-//! What `/` at the beginning of a message offers.
+//! What `/` at the beginning of a message offers, and `@` at the beginning of a word: commands of the config, and the agents below this one.
 
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, list, optional};
 use crate::reactive::{Memo, RwSignal};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 
-/// The commands that fit what is typed, and which of them is chosen; a cheap handle.
+/// What fits what is typed, and which of it is chosen; a cheap handle.
 #[derive(Clone, Copy)]
 pub(super) struct Commands {
     session: Session,
-    /// Their places in the config, as long as one is being typed.
-    fitting: Memo<Vec<usize>>,
+    /// As long as one is being typed.
+    fitting: Memo<Vec<Offer>>,
     chosen: RwSignal<usize>,
     /// What stood in the composer when the list was put away.
     dismissed: RwSignal<Option<String>>,
+}
+
+/// Something that can be taken.
+#[derive(Clone, PartialEq)]
+struct Offer {
+    /// With its sign in front.
+    name: String,
+    about: String,
+    /// What stands in the composer then.
+    text: String,
 }
 
 impl Commands {
@@ -22,21 +33,15 @@ impl Commands {
         let dismissed = RwSignal::new(None);
         let fitting = Memo::new(move |_| {
             let draft = session.draft.get();
-            let typed = draft.strip_prefix('/').filter(|typed| !typed.contains(char::is_whitespace));
-            let Some(typed) = typed.filter(|_| dismissed.with(|text| text.as_ref() != Some(&draft))) else {
-                return Vec::new();
-            };
-            // Commands are short words of a config; the tables of all alphabets would be loaded by every page.
-            let fits = |name: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
-            session.sender(|sender| {
-                let all = sender.commands.iter().enumerate();
-                all.filter(|(_, command)| fits(&command.name)).map(|(index, _)| index).collect()
-            })
+            match dismissed.with(|text| text.as_ref() == Some(&draft)) {
+                true => Vec::new(),
+                false => offers(session, &draft),
+            }
         });
         Self { session, fitting, chosen: RwSignal::new(0), dismissed }
     }
 
-    /// Does what a key asks of the list; whether there is a list and it was for it.
+    /// A key of the field; whether it was for the list.
     pub(super) fn key(self, key: &str) -> bool {
         let count = self.fitting.with_untracked(Vec::len);
         if count == 0 {
@@ -53,13 +58,12 @@ impl Commands {
         true
     }
 
-    /// Puts the text of the command at this place of the list into the composer.
+    /// Puts what is offered at this place of the list into the composer.
     fn take(self, place: usize) {
-        let index = self.fitting.with_untracked(|fitting| fitting.get(place).copied());
-        let text = self.session.sender(|sender| sender.commands.get(index?).map(|command| command.text.clone()));
+        let text = self.fitting.with_untracked(|fitting| fitting.get(place).map(|offer| offer.text.clone()));
         if let Some(text) = text {
             self.chosen.set(0);
-            // It may begin with a slash itself.
+            // It may begin with a sign itself.
             self.dismissed.set(Some(text.clone()));
             self.session.draft.set(text);
             self.session.focus.update(|count| *count += 1);
@@ -76,38 +80,32 @@ impl Commands {
     pub(super) fn view(self, list_id: String) -> Erased {
         optional(move || {
             let fitting = self.fitting.get();
-            if fitting.is_empty() {
-                return None;
-            }
+            let label = if fitting.first()?.name.starts_with('@') { t(Text::Agents) } else { t(Text::Commands) };
             let count = fitting.len();
-            let commands = self.session.sender(|sender| sender.commands.clone());
-            let options = fitting.into_iter().enumerate().filter_map(|(place, index)| {
-                let command = commands.get(index)?.clone();
+            let option = |(place, offer): (usize, Offer)| {
                 let id = format!("{list_id}-{place}");
                 let selected = move || Some((self.chosen.get().min(count - 1) == place).to_string());
-                Some(
-                    view! {
-                        <li
-                            id=id
-                            role="option"
-                            aria-selected=attribute(selected)
-                            on:pointerdown=handler(move |event: leptos::ev::PointerEvent| {
-                                // The focus stays in the field.
-                                event.prevent_default();
-                                self.take(place);
-                            })
-                        >
-                            <span class="cw-command-name">{format!("/{}", command.name)}</span>
-                            <span class="cw-command-about" dir="auto">{command.description.unwrap_or_default()}</span>
-                        </li>
-                    }
-                    .erase(),
-                )
-            });
-            let options = list(options);
+                view! {
+                    <li
+                        id=id
+                        role="option"
+                        aria-selected=attribute(selected)
+                        on:pointerdown=handler(move |event: leptos::ev::PointerEvent| {
+                            // The focus stays in the field.
+                            event.prevent_default();
+                            self.take(place);
+                        })
+                    >
+                        <span class="cw-command-name" dir="ltr">{offer.name}</span>
+                        <span class="cw-command-about" dir="auto">{offer.about}</span>
+                    </li>
+                }
+                .erase()
+            };
+            let options = list(fitting.into_iter().enumerate().map(option));
             Some(
                 view! {
-                    <ul class="cw-commands" role="listbox" id=list_id.clone() aria-label="Commands">
+                    <ul class="cw-commands" role="listbox" id=list_id.clone() aria-label=label>
                         {options}
                     </ul>
                 }
@@ -115,4 +113,33 @@ impl Commands {
             )
         })
     }
+}
+
+/// What fits what stands in the composer.
+fn offers(session: Session, draft: &str) -> Vec<Offer> {
+    // Names are short words of a config; the tables of all alphabets would be loaded by every page.
+    let fits = |name: &str, typed: &str| name.get(..typed.len()).is_some_and(|start| start.eq_ignore_ascii_case(typed));
+    if let Some(typed) = draft.strip_prefix('/').filter(|typed| !typed.contains(char::is_whitespace)) {
+        return session.sender(|sender| {
+            let fitting = sender.commands.iter().filter(|command| fits(&command.name, typed));
+            let offer = |name: &String, about: &Option<String>, text: &String| Offer {
+                name: format!("/{name}"),
+                about: about.clone().unwrap_or_default(),
+                text: text.clone(),
+            };
+            fitting.map(|command| offer(&command.name, &command.description, &command.text)).collect()
+        });
+    }
+    let word = draft.rfind(char::is_whitespace).map_or(draft, |at| draft[at..].trim_start());
+    let Some(typed) = word.strip_prefix('@') else { return Vec::new() };
+    let before = &draft[..draft.len() - word.len()];
+    session.sender(|sender| {
+        let fitting = sender.mentions.iter().filter(|agent| fits(&agent.name, typed));
+        let offer = |name: &String, about: &String| Offer {
+            name: format!("@{name}"),
+            about: about.clone(),
+            text: format!("{before}@{name} "),
+        };
+        fitting.map(|agent| offer(&agent.name, &agent.description)).collect()
+    })
 }

@@ -8,6 +8,7 @@ use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, awaited, handler};
 use crate::reactive::{Memo, RwSignal, StoredValue};
+use crate::texts::{Text, said, speaking, spoken, t};
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use wire::error::{ErrorCode, UserError};
@@ -33,10 +34,14 @@ pub fn AgentChat(
     #[prop(optional)]
     tools: ClientTools,
 ) -> impl IntoView {
-    let (display, open) = (properties.display, RwSignal::new(false));
+    let (open, locale) = (RwSignal::new(false), properties.locale.clone());
     let place =
         Place { block_id: id, page_id, properties, fields, events, tools, open, preset: StoredValue::new(Vec::new()) };
-    match display {
+    speaking(locale.as_ref(), move || displayed(place))
+}
+
+fn displayed(place: Place) -> Erased {
+    match place.properties.display {
         Display::Inline => inline(place),
         Display::Drawer => FRAMES.view(move |code| (code.drawer)(place.clone())),
         Display::Page => {
@@ -72,6 +77,7 @@ pub(super) fn inline(place: Place) -> Erased {
         }
     };
     let loaded = Loaded::new(move || wanted.get(), load, true);
+    let (lang, dir) = spoken();
     let place = StoredValue::new(place);
     let open = StoredValue::new(None::<Session>);
     let drag = move |event: DragEvent, above: bool| {
@@ -99,7 +105,9 @@ pub(super) fn inline(place: Place) -> Erased {
     view! {
         <section
             class="cw-chat"
-            aria-label="Chat with the agent"
+            lang=lang
+            dir=dir
+            aria-label=t(Text::ChatWithAgent)
             // Whoever comes here is about to write.
             on:pointerenter=handler(|_| CONVERSATION.request())
             on:focusin=handler(|_| CONVERSATION.request())
@@ -114,7 +122,7 @@ pub(super) fn inline(place: Place) -> Erased {
 }
 
 fn missing() -> UserError {
-    UserError::new(ErrorCode::Internal, "A part of this page could not be loaded. Try again.")
+    UserError::new(ErrorCode::Internal, t(Text::PartMissing))
 }
 
 /// The conversation could not be loaded.
@@ -122,23 +130,22 @@ fn missing() -> UserError {
 fn LoadFailed(error: ApiError, #[prop(into)] retry: Callback<()>) -> impl IntoView {
     let chat = use_chat_context();
     let is_missing = error.code() == ErrorCode::NotFound;
-    let text =
-        if is_missing { "This conversation does not exist, or it is not yours.".to_owned() } else { error.to_string() };
+    let text = if is_missing { t(Text::ConversationNotYours).to_owned() } else { said(&error.0) };
     view! {
         <div class="cw-log-frame cw-log-empty">
             <div class="cw-welcome">
-                <h2>"This conversation cannot be shown"</h2>
+                <h2>{t(Text::ConversationNotShown)}</h2>
                 <p>{text}</p>
                 {(!is_missing)
                     .then(|| {
                         view! {
                             <button type="button" class="cw-button" on:click=handler(move |_| retry.run(()))>
-                                "Try again"
+                                {t(Text::TryAgain)}
                             </button>
                         }
                     })}
                 <a class="cw-button" href=move || chat.href(None)>
-                    "New conversation"
+                    {t(Text::NewConversation)}
                 </a>
             </div>
         </div>

@@ -9,6 +9,7 @@ use crate::agent_chat::browser;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, StoredValue};
+use crate::texts::{Text, t};
 use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -40,11 +41,18 @@ pub(super) fn Composer(
     let (active_of, owned) = (list_id.clone(), list_id.clone());
     let has_files = Memo::new(move |_| session.attached.with(|all| !all.is_empty()));
     let attached = optional(move || has_files.get().then(|| CONVERSATION.view(|code| (code.attachments)())));
+    let meter = optional(move || {
+        let has_begun = Memo::new(move |_| session.messages.with(|all| !all.is_empty()));
+        has_begun.get().then(|| CONVERSATION.view(move |code| (code.context_meter)(session)))
+    });
+    let header = session.sender(|sender| sender.header.clone());
+    let header = header.map(|header| view! { <p class="cw-composer-header" dir="auto">{header}</p> });
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
     let queue = optional(move || is_waiting.get().then(|| CONVERSATION.view(|code| (code.queue)())));
     view! {
         <form class="cw-composer" on:submit=handler(submit)>
             {queue}
+            {header}
             <div class="cw-composer-box" class:cw-dropping=flag(move || session.dragging.get()) data-tools=has_tools>
                 {attached}
                 {refusal(session)}
@@ -55,7 +63,7 @@ pub(super) fn Composer(
                         node_ref=field
                         rows="1"
                         dir="auto"
-                        aria-label="Message"
+                        aria-label=t(Text::Message)
                         aria-controls=attribute(move || commands.active(&owned).map(|_| owned.clone()))
                         aria-activedescendant=attribute(move || commands.active(&active_of))
                         placeholder=placeholder
@@ -67,6 +75,7 @@ pub(super) fn Composer(
                     ></textarea>
                 </div>
                 {tools}
+                {meter}
                 <SendAndStop />
             </div>
         </form>
@@ -161,8 +170,8 @@ fn refusal(session: Session) -> Erased {
                     <button
                         type="button"
                         class="cw-icon-button"
-                        aria-label="Dismiss"
-                        title="Dismiss"
+                        aria-label=t(Text::Dismiss)
+                        title=t(Text::Dismiss)
                         on:click=handler(move |_| session.refusal.set(None))
                     >
                         <Icon of=Shape::Close />
@@ -190,8 +199,8 @@ fn SendAndStop() -> impl IntoView {
                 <button
                     type="button"
                     class="cw-send cw-send-stop"
-                    aria-label="Stop"
-                    title="Stop (Escape)"
+                    aria-label=t(Text::Stop)
+                    title=t(Text::StopEscape)
                     disabled=stopping
                     on:click=handler(move |_| session.act(Act::Stop))
                 >
@@ -205,9 +214,9 @@ fn SendAndStop() -> impl IntoView {
     let send = optional(move || {
         (!is_busy.get() || !is_empty.get()).then(|| {
             let (label, title) = match (is_busy.get(), interrupts) {
-                (false, _) => ("Send", "Send"),
-                (true, false) => ("Send after the answer", "Waits for the end of the answer"),
-                (true, true) => ("Stop and send", "Ends the answer, then sends"),
+                (false, _) => (t(Text::Send), t(Text::Send)),
+                (true, false) => (t(Text::SendAfterAnswer), t(Text::WaitsForAnswer)),
+                (true, true) => (t(Text::StopAndSend), t(Text::EndsThenSends)),
             };
             view! {
                 <button

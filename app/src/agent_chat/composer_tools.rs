@@ -5,6 +5,7 @@ use super::{browser, speech};
 use crate::erase::{Erase, Erased, attribute, effect, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::reactive::RwSignal;
+use crate::texts::{Text, t};
 use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
@@ -60,8 +61,8 @@ fn picker(session: Session, accept: String) -> Erased {
         <button
             type="button"
             class="cw-icon-button"
-            aria-label="Attach files"
-            title="Attach files"
+            aria-label=t(Text::AttachFiles)
+            title=t(Text::AttachFiles)
             on:click=handler(open)
         >
             <Icon of=Shape::Clip />
@@ -97,8 +98,8 @@ fn microphone(session: Session) -> Erased {
                 <button
                     type="button"
                     class="cw-icon-button cw-microphone"
-                    aria-label="Speak"
-                    title="Speak"
+                    aria-label=t(Text::Speak)
+                    title=t(Text::Speak)
                     aria-pressed=attribute(pressed)
                     on:click=handler(move |_| session.act(Act::Dictate))
                 >

@@ -1,11 +1,14 @@
-//! What was typed and not sent, by conversation: in the browser's storage, and where there is none, as long as the page is open.
+//! What was typed and not sent, by user and conversation: in the browser's storage, and where there is none, as long as the page is open.
+//! Several people may use one browser, one after the other: none sees what another has typed.
 
 use leptos::prelude::*;
 use leptos::web_sys::Storage;
 use std::cell::RefCell;
 
-/// Before the key of a draft.
-const PREFIX: &str = "cw-draft/";
+/// Before the key of a draft; the user's mark follows.
+const PREFIX: &str = "cw-text/";
+/// The same before drafts knew their users. Nobody can tell whose those are.
+const NOBODYS: &str = "cw-draft/";
 /// Drafts that are kept; the oldest go.
 const MAX_DRAFTS: usize = 50;
 /// A longer draft, in bytes, is kept as long as the page is open.
@@ -20,7 +23,7 @@ thread_local! {
 pub(super) fn read(key: &str) -> Option<String> {
     let unstored = UNSTORED.with_borrow(|all| all.iter().find(|(known, _)| known == key).map(|(_, text)| text.clone()));
     unstored.or_else(|| {
-        let kept = storage()?.get_item(&format!("{PREFIX}{key}")).ok()??;
+        let kept = storage()?.get_item(&place(key)).ok()??;
         Some(kept.split_once(' ')?.1.to_owned())
     })
 }
@@ -28,7 +31,7 @@ pub(super) fn read(key: &str) -> Option<String> {
 /// Keeps a draft under a key; an empty one is none.
 pub(super) fn keep(key: &str, text: &str) {
     UNSTORED.with_borrow_mut(|all| all.retain(|(known, _)| known != key));
-    let place = format!("{PREFIX}{key}");
+    let place = place(key);
     let storage = storage();
     if text.is_empty() {
         let _ = storage.map(|storage| storage.remove_item(&place));
@@ -51,14 +54,28 @@ pub(super) fn keep(key: &str, text: &str) {
     }
 }
 
+fn place(key: &str) -> String {
+    format!("{PREFIX}{}/{key}", reader())
+}
+
+/// The mark of the user for whom the page was made: see `shell.rs`.
+pub(super) fn reader() -> String {
+    let mark = document().query_selector("meta[name=reader]").ok().flatten();
+    mark.and_then(|mark| mark.get_attribute("content")).unwrap_or_default()
+}
+
 /// Takes the oldest away when there are as many as there may be.
 fn make_room(storage: &Storage) {
     let keys = (0..storage.length().unwrap_or_default()).filter_map(|index| storage.key(index).ok().flatten());
+    let (old, keys): (Vec<_>, Vec<_>) = keys.partition(|key| key.starts_with(NOBODYS));
+    for key in old {
+        let _ = storage.remove_item(&key);
+    }
     let written = |key: &String| {
         let kept = storage.get_item(key).ok().flatten().unwrap_or_default();
         kept.split_once(' ').and_then(|(time, _)| time.parse::<u64>().ok()).unwrap_or_default()
     };
-    let drafts: Vec<String> = keys.filter(|key| key.starts_with(PREFIX)).collect();
+    let drafts: Vec<String> = keys.into_iter().filter(|key| key.starts_with(PREFIX)).collect();
     if drafts.len() >= MAX_DRAFTS
         && let Some(oldest) = drafts.iter().min_by_key(|key| written(key))
     {

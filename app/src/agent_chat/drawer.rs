@@ -9,6 +9,7 @@ use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::reactive::RwSignal;
+use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -25,6 +26,7 @@ const USUAL_WIDTH: u32 = 400;
 /// The button with the drawer that it opens.
 pub(super) fn drawer(place: Place) -> Erased {
     let Drawer { placement, width, title } = place.properties.drawer.clone();
+    let title = if title.is_empty() { t(Text::Chat).to_owned() } else { title };
     let (id, open) = (format!("{}-drawer", place.block_id), place.open);
     let (panel, button) = (NodeRef::<html::Section>::new(), NodeRef::<html::Button>::new());
     effect(move || {
@@ -101,8 +103,8 @@ pub(super) fn drawer(place: Place) -> Erased {
                     class="cw-icon-button"
                     popovertarget=closes
                     popovertargetaction="hide"
-                    aria-label="Close"
-                    title="Close (Escape)"
+                    aria-label=t(Text::Close)
+                    title=t(Text::CloseEscape)
                 >
                     <Icon of=Shape::Close />
                 </button>

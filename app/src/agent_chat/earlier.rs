@@ -6,6 +6,7 @@ use super::session::Session;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::reactive::{Memo, RwSignal, StoredValue};
+use crate::texts::{Text, t};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -54,7 +55,7 @@ impl Earlier {
             is_some.get().then(|| {
                 view! {
                     <button type="button" class="cw-earlier" on:click=handler(move |_| self.more())>
-                        "Show earlier messages"
+                        {t(Text::EarlierMessages)}
                     </button>
                 }
                 .erase()

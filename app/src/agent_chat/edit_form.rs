@@ -3,6 +3,7 @@
 use super::session::{Phase, Session};
 use crate::erase::{Erase, attribute, effect, flag, handler, property};
 use crate::reactive::Memo;
+use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -57,7 +58,7 @@ pub(super) fn EditForm() -> impl IntoView {
                     node_ref=field
                     rows="1"
                     dir="auto"
-                    aria-label="Edit your message"
+                    aria-label=t(Text::EditYourMessage)
                     prop:value=property(move || text.get())
                     on:input=handler(input)
                     on:keydown=handler(keydown)
@@ -65,10 +66,10 @@ pub(super) fn EditForm() -> impl IntoView {
             </div>
             <div class="cw-edit-buttons">
                 <button type="button" class="cw-button" on:click=handler(move |_| leave())>
-                    "Cancel"
+                    {t(Text::Cancel)}
                 </button>
                 <button type="submit" class="cw-button cw-primary" disabled=flag(is_refused)>
-                    "Send"
+                    {t(Text::Send)}
                 </button>
             </div>
         </form>

@@ -36,6 +36,9 @@ const BEFORE_SEND: &str = "onBeforeSend";
 /// The site's page answers at once, or is gone: then nobody forbids anything.
 const PATIENCE: Duration = Duration::from_secs(5);
 
+/// What the model reads when the page around has gone before its tool has ended.
+const GONE: &str = "The page around the chat has gone while it did this. It may or may not have had an effect.";
+
 /// The chat of a page, and nothing else of it: the first, or the one with this agent.
 pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     let Some(Block { id, properties, events, .. }) = chat(&page.blocks, agent).cloned() else {
@@ -48,7 +51,8 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     provide_page(page);
     let of_page = BlockEvents::of_config(of_page);
     effect(move || of_page.emit("onInit", Value::Null));
-    let tools = ClientTools::of_config(std::mem::take(&mut properties.client_tools));
+    let declared = std::mem::take(&mut properties.client_tools);
+    let tools = ClientTools::of_config(declared.clone());
     let site = Site {
         block_id: StoredValue::new(id.clone()),
         state: use_page_state(),
@@ -58,7 +62,13 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
         fields: StoredValue::new(fields.clone()),
         told: StoredValue::new(Map::new()),
         asked: StoredValue::new((0, None)),
+        running: StoredValue::new((0, Vec::new())),
     };
+    let hosted = declared.into_iter().filter(|tool| tool.host);
+    let tools = hosted.fold(tools, |tools, tool| {
+        let name = tool.name.clone();
+        tools.within(&tool.name, tool.timeout(), move |input| site.run(name.clone(), input))
+    });
     let mut events = BlockEvents::of_config(events).on_asking(BEFORE_SEND, move |about| site.ask(about));
     for name in CHAT_EVENTS.into_iter().filter(|name| *name != BEFORE_SEND) {
         events = events.on(name, move |about| tell(&json!({ "type": "event", "name": name, "detail": about })));
@@ -102,7 +112,12 @@ struct Site {
     told: StoredValue<Map<String, Value>>,
     /// How often the site was asked, and who waits for its answer: one at a time.
     asked: StoredValue<(u64, Option<oneshot::Sender<bool>>)>,
+    /// How many tools the site was asked to run, and those that it has not ended.
+    running: StoredValue<(u64, Vec<(u64, oneshot::Sender<Ran>)>)>,
 }
+
+/// What has come of a tool of the site; the error is for the model.
+type Ran = Result<Value, String>;
 
 impl Site {
     /// Begins to hear the site, and to tell it what changes.
@@ -142,8 +157,33 @@ impl Site {
                     let _ = open.send(message["ok"] == true);
                 }
             }
+            "toolresult" => {
+                let open = self.running.try_update_value(|(_, open)| {
+                    let at = open.iter().position(|(number, _)| message["number"] == *number)?;
+                    Some(open.swap_remove(at).1)
+                });
+                if let Some(open) = open.flatten() {
+                    let error = message["error"].as_str().map(str::to_owned);
+                    // Its time may be up.
+                    let _ = open.send(error.map_or_else(|| Ok(message["output"].clone()), Err));
+                }
+            }
             _ => {}
         }
+    }
+
+    /// Has the site run a tool.
+    async fn run(self, name: String, input: Value) -> Ran {
+        let (tell_it, told) = oneshot::channel();
+        let number = self.running.try_update_value(|(number, open)| {
+            *number += 1;
+            // Those that nobody waits for any more.
+            open.retain(|(_, waits)| !waits.is_canceled());
+            open.push((*number, tell_it));
+            *number
+        });
+        tell(&json!({ "type": "tool", "number": number, "name": name, "input": input }));
+        told.await.unwrap_or_else(|_| Err(GONE.to_owned()))
     }
 
     fn call(self, message: &Value) {

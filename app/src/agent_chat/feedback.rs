@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::reactive::RwSignal;
+use crate::texts::{Text, t};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -18,8 +19,8 @@ pub(super) fn rating_button(
     asks_why: RwSignal<bool>,
 ) -> Erased {
     let (of, label) = match rating {
-        Rating::Up => (Shape::ThumbUp, "Good answer"),
-        Rating::Down => (Shape::ThumbDown, "Bad answer"),
+        Rating::Up => (Shape::ThumbUp, t(Text::GoodAnswer)),
+        Rating::Down => (Shape::ThumbDown, t(Text::BadAnswer)),
     };
     let (message, feedback) = (message.clone(), message.feedback.clone());
     let is_given = move |feedback: &Option<Feedback>| feedback.as_ref().is_some_and(|given| given.rating == rating);
@@ -56,10 +57,7 @@ pub(super) fn FeedbackForm(
     let feedback = message.feedback.clone();
     let question = attribute(move || {
         let rating = feedback.with(|feedback| feedback.as_ref().map(|feedback| feedback.rating));
-        Some(
-            if rating == Some(Rating::Up) { "What was good? (optional)" } else { "What was wrong? (optional)" }
-                .to_owned(),
-        )
+        Some(if rating == Some(Rating::Up) { t(Text::WhatWasGood) } else { t(Text::WhatWasWrong) }.to_owned())
     });
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
@@ -68,7 +66,7 @@ pub(super) fn FeedbackForm(
         let rated = message.feedback.get_untracked();
         if let (Some(reason), Some(rated)) = (reason, rated) {
             session.rate(&message, Some(Feedback { reason: Some(reason), ..rated }));
-            session.announcement.set("Thank you for your feedback.".to_owned());
+            session.announcement.set(t(Text::FeedbackThanks).to_owned());
         }
         asks_why.set(false);
     };
@@ -80,9 +78,9 @@ pub(super) fn FeedbackForm(
     };
     view! {
         <form class="cw-feedback" on:submit=handler(submit) on:keydown=handler(keydown)>
-            <input node_ref=field type="text" dir="auto" maxlength="2000" aria-label="Why?" placeholder=question />
-            <button type="submit" class="cw-button">"Send"</button>
-            <button type="button" class="cw-icon-button" aria-label="Close" on:click=handler(move |_| asks_why.set(false))>
+            <input node_ref=field type="text" dir="auto" maxlength="2000" aria-label=t(Text::Why) placeholder=question />
+            <button type="submit" class="cw-button">{t(Text::Send)}</button>
+            <button type="button" class="cw-icon-button" aria-label=t(Text::Close) on:click=handler(move |_| asks_why.set(false))>
                 <Icon of=Shape::Close />
             </button>
         </form>

@@ -12,6 +12,7 @@ use super::thinking::Thinking;
 use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
 use crate::reactive::Memo;
+use crate::texts::{Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -67,7 +68,7 @@ pub(super) fn Log() -> impl IntoView {
                 node_ref=scroller
                 role="log"
                 aria-live="polite"
-                aria-label="Conversation"
+                aria-label=t(Text::Conversation)
                 aria-busy=attribute(move || Some(session.is_answering().to_string()))
                 tabindex="0"
                 on:scroll=handler(move |_| {
@@ -92,8 +93,8 @@ pub(super) fn Log() -> impl IntoView {
                 type="button"
                 class="cw-jump"
                 class:cw-hidden=flag(move || follow.is_at_end())
-                aria-label="Jump to the newest"
-                title="Jump to the newest"
+                aria-label=t(Text::JumpToNewest)
+                title=t(Text::JumpToNewest)
                 on:click=handler(move |_| follow.to_end())
             >
                 <Icon of=Shape::Down />

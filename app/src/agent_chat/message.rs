@@ -1,5 +1,6 @@
 //! A message of the log.
 
+use super::days::heading;
 use super::edit_form::EditForm;
 use super::message_actions::Actions;
 use super::message_state::{MessageState, PartKind, PartState};
@@ -10,6 +11,7 @@ use super::sources::sources;
 use crate::erase::{Erase, Erased, Item, dynamic, each, list};
 use crate::markdown::is_embedded_image;
 use crate::reactive::Memo;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use wire::Role;
 use wire::page::Speaker;
@@ -22,15 +24,17 @@ pub(super) fn Message(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let (class, who) = match message.role {
-        Role::User => ("cw-message cw-message-user", "You"),
-        Role::Assistant | Role::System => ("cw-message cw-message-assistant", "Agent"),
+        Role::User => ("cw-message cw-message-user", t(Text::You)),
+        Role::Assistant | Role::System => ("cw-message cw-message-assistant", t(Text::Agent)),
     };
     let speaker = session.speaker(message.role);
     let head = head(&speaker);
     let who = speaker.name.unwrap_or_else(|| who.to_owned());
     let id = message.id.clone();
     let content = if message.role == Role::User { editable(message.clone()) } else { body(&message) };
+    let day = heading(session, &message);
     view! {
+        {day}
         <article class=class aria-label=who data-message=id>
             {head}
             {content}

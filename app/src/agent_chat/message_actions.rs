@@ -11,6 +11,7 @@ use super::versions::Versions;
 use crate::erase::{Erase, Erased, attribute, dynamic, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, RwSignal};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use std::time::Duration;
 use wire::Role;
@@ -48,7 +49,7 @@ pub(super) fn Actions(
     }
     if !is_answer && actions.edit {
         let message = message.clone();
-        row.push(button("Edit", Shape::Pencil, session, move || session.begin_edit(&message)));
+        row.push(button(t(Text::Edit), Shape::Pencil, session, move || session.begin_edit(&message)));
     }
     if has_menu(actions, is_answer) {
         row.push(menu_button(session, message.clone()));
@@ -59,7 +60,7 @@ pub(super) fn Actions(
         asks_why.get().then(|| view! { <FeedbackForm message asks_why /> }.erase())
     });
     view! {
-        <div class="cw-message-actions" role="group" aria-label="Message actions" class:cw-hidden=flag(move || is_hidden.get())>
+        <div class="cw-message-actions" role="group" aria-label=t(Text::MessageActions) class:cw-hidden=flag(move || is_hidden.get())>
             {list(row)}
         </div>
         {why}
@@ -86,7 +87,7 @@ fn button(label: &'static str, of: Shape, session: Session, click: impl Fn() + S
 
 fn copy_button(message: MessageState) -> Erased {
     let copied = RwSignal::new(false);
-    let what = if message.role == Role::User { "Copy message" } else { "Copy answer" };
+    let what = if message.role == Role::User { t(Text::CopyMessage) } else { t(Text::CopyAnswer) };
     let copy = move |_| {
         if browser::copy(&message.text()) {
             copied.set(true);
@@ -97,7 +98,7 @@ fn copy_button(message: MessageState) -> Erased {
             set_timeout(reset, COPIED_FOR);
         }
     };
-    let label = move || Some(if copied.get() { "Copied" } else { what }.to_owned());
+    let label = move || Some(if copied.get() { t(Text::Copied) } else { what }.to_owned());
     let icon = dynamic(move || view! { <Icon of=if copied.get() { Shape::Check } else { Shape::Copy } /> }.erase());
     view! {
         <button type="button" class="cw-icon-button" aria-label=attribute(label) title=attribute(label) on:click=handler(copy)>
@@ -116,7 +117,7 @@ fn again_button(session: Session, message: &MessageState, is_newest: Memo<bool>)
     });
     optional(move || {
         let id = id.clone();
-        let label = if is_answer { "Answer again" } else { "Answer this" };
+        let label = if is_answer { t(Text::AnswerAgain) } else { t(Text::AnswerThis) };
         can.get().then(|| button(label, Shape::Retry, session, move || session.regenerate(Some(id.clone()))))
     })
 }
@@ -128,8 +129,8 @@ fn menu_button(session: Session, message: MessageState) -> Erased {
             class="cw-icon-button"
             popovertarget=MENU
             aria-haspopup="menu"
-            aria-label="More"
-            title="More"
+            aria-label=t(Text::More)
+            title=t(Text::More)
             // Before the menu opens, which is the click's default action.
             on:click=handler(move |_| session.subject.set(Some(message.clone())))
         >

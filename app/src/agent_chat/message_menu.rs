@@ -7,6 +7,7 @@ use super::speech;
 use crate::agent_conversations::actions::move_focus;
 use crate::erase::{Erase, Erased, dynamic, flag, handler, list};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
 use leptos::html;
 use leptos::prelude::*;
 use wire::Role;
@@ -32,7 +33,7 @@ pub(super) fn MessageMenu() -> impl IntoView {
             class="cw-menu"
             popover="auto"
             role="menu"
-            aria-label="Message"
+            aria-label=t(Text::Message)
             node_ref=menu
             on:keydown=handler(move_focus)
         >
@@ -56,14 +57,14 @@ fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
     let mut items = Vec::new();
     if is_answer && actions.copy {
         let id = id.clone();
-        items.push(item("Copy as text", Shape::Copy, None, move || {
+        items.push(item(t(Text::CopyAsText), Shape::Copy, None, move || {
             close();
             browser::copy(&browser::shown_text(&id));
         }));
     }
     if is_answer && actions.audio {
         let id = id.clone();
-        let label = if speech::is_speaking() { "Stop reading" } else { "Read aloud" };
+        let label = if speech::is_speaking() { t(Text::StopReading) } else { t(Text::ReadAloud) };
         items.push(item(label, Shape::Speaker, None, move || {
             close();
             speech::toggle(&browser::shown_text(&id));
@@ -71,13 +72,13 @@ fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
     }
     if actions.branch {
         let id = id.clone();
-        items.push(item("New conversation from here", Shape::Branch, Some(session), move || {
+        items.push(item(t(Text::ConversationFromHere), Shape::Branch, Some(session), move || {
             close();
             session.copy_up_to(id.clone());
         }));
     }
     if actions.delete {
-        items.push(item("Delete from here on", Shape::Bin, Some(session), move || {
+        items.push(item(t(Text::DeleteFromHere), Shape::Bin, Some(session), move || {
             close();
             session.delete_message(&id);
         }));

@@ -19,6 +19,8 @@ mod commands;
 mod component;
 mod composer;
 mod composer_tools;
+mod context_meter;
+mod days;
 mod drafts;
 mod drawer;
 mod earlier;
@@ -78,6 +80,7 @@ pub(crate) struct Functions {
     undo: fn() -> Erased,
     attachments: fn() -> Erased,
     queue: fn() -> Erased,
+    context_meter: fn(Session) -> Erased,
     messages: fn(&ConversationView) -> Vec<MessageState>,
     perform: fn(Session, Act),
 }
@@ -93,6 +96,7 @@ fn functions() -> Result<Functions, Missing> {
         undo: || view! { <undo::Undo /> }.erase(),
         attachments: || view! { <attachments::Attachments /> }.erase(),
         queue: || view! { <queue::Queue /> }.erase(),
+        context_meter: context_meter::context_meter,
         messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
         perform: Session::perform,
     })

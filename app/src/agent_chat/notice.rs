@@ -3,6 +3,7 @@
 use super::session::{Act, Phase, Remedy, Session};
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, said, t};
 use leptos::prelude::*;
 use wire::api::{LimitName, Outcome};
 
@@ -14,14 +15,14 @@ pub(super) fn Ending() -> impl IntoView {
         view! {
             <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate(None))>
                 <Icon of=Shape::Retry />
-                "Retry"
+                {t(Text::Retry)}
             </button>
         }
     };
     let go_on = move || {
         view! {
             <button type="button" class="cw-button" on:click=handler(move |_| session.go_on())>
-                "Continue"
+                {t(Text::Continue)}
             </button>
         }
     };
@@ -29,15 +30,15 @@ pub(super) fn Ending() -> impl IntoView {
         let ending = session.ending()?;
         let view = match ending.outcome? {
             Outcome::Failed => {
-                let text = ending.error.map_or_else(|| "The answer failed.".to_owned(), |error| error.to_string());
+                let text = ending.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| said(&error));
                 notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().erase())
             }
             Outcome::Interrupted => {
-                let text = "The answer was interrupted.".to_owned();
+                let text = t(Text::AnswerInterrupted).to_owned();
                 notice("cw-notice", Some(Shape::Warning), text, go_on().erase())
             }
             Outcome::Limit => notice("cw-notice", None, limit_text(ending.limit).to_owned(), go_on().erase()),
-            Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, "Stopped.".to_owned(), ().erase()),
+            Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, t(Text::Stopped).to_owned(), ().erase()),
             Outcome::Done | Outcome::Waiting => return None,
         };
         Some(view)
@@ -47,14 +48,12 @@ pub(super) fn Ending() -> impl IntoView {
 /// Why an answer ends before its end.
 fn limit_text(limit: Option<LimitName>) -> &'static str {
     match limit {
-        Some(LimitName::Time) => "The agent used up its time for one answer.",
-        Some(LimitName::TotalTokens) => "The agent used up its tokens for one answer.",
-        Some(LimitName::ToolCalls) => "The agent used up its tool calls for one answer.",
-        Some(LimitName::CostUsd) => "The agent used up its money for one answer.",
-        Some(LimitName::Loop) => "The agent kept repeating the same calls and was stopped.",
-        Some(LimitName::MaxSteps | LimitName::Requests | LimitName::StopOnToolCall) | None => {
-            "The agent reached its limit for one answer."
-        }
+        Some(LimitName::Time) => t(Text::LimitTime),
+        Some(LimitName::TotalTokens) => t(Text::LimitTokens),
+        Some(LimitName::ToolCalls) => t(Text::LimitToolCalls),
+        Some(LimitName::CostUsd) => t(Text::LimitCost),
+        Some(LimitName::Loop) => t(Text::LimitLoop),
+        Some(LimitName::MaxSteps | LimitName::Requests | LimitName::StopOnToolCall) | None => t(Text::LimitReached),
     }
 }
 
@@ -64,18 +63,18 @@ pub(super) fn Trouble() -> impl IntoView {
     let session = expect_context::<Session>();
     optional(move || {
         if session.offline.get() {
-            let text = "You are offline. What you write stays here; send it when you are back.".to_owned();
+            let text = t(Text::Offline).to_owned();
             return Some(notice("cw-notice cw-notice-quiet cw-notice-warning", Some(Shape::Warning), text, ().erase()));
         }
         if session.phase.get() == Phase::Reconnecting {
-            let text = "Reconnecting…".to_owned();
+            let text = t(Text::Reconnecting).to_owned();
             return Some(notice("cw-notice cw-notice-quiet", Some(Shape::Spinner), text, ().erase()));
         }
         let problem = session.problem.get()?;
         let remedy = problem.remedy.map(|remedy| {
             let label = match remedy {
-                Remedy::Send => "Try again",
-                Remedy::Reload => "Load again",
+                Remedy::Send => t(Text::TryAgain),
+                Remedy::Reload => t(Text::LoadAgain),
             };
             view! {
                 <button type="button" class="cw-button" on:click=handler(move |_| session.act(Act::Remedy(remedy)))>

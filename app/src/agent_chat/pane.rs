@@ -8,6 +8,7 @@ use super::standing::{Standing, StandingDialog};
 use super::welcome::Welcome;
 use crate::erase::{Erase, dynamic, effect, optional};
 use crate::reactive::{Memo, RwSignal, StoredValue};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use wire::api::ConversationView;
 
@@ -24,7 +25,7 @@ pub(super) fn Pane(
     open: StoredValue<Option<Session>>,
 ) -> impl IntoView {
     let own = place.properties.sender.placeholder.clone().or_else(|| place.properties.placeholder.clone());
-    let placeholder = own.unwrap_or_else(|| "Type a message…".to_owned());
+    let placeholder = own.unwrap_or_else(|| t(Text::TypeMessage).to_owned());
     let block_id = place.block_id.clone();
     let welcome = place.properties.welcome.clone().unwrap_or_default();
     let session = Session::new(view.as_ref(), place);

@@ -1,6 +1,7 @@
 //! What a running call tells of itself: `{"progress", "total"?, "message"?}`.
 
 use crate::node::{Node, element};
+use crate::texts::{Text, fill, t};
 use serde_json::{Map, Value};
 
 /// How far a call is.
@@ -19,7 +20,9 @@ impl<'v> Progress<'v> {
         let [message, total, done] = ["message", "total", "progress"].map(|key| self.0.get(key));
         match (message.and_then(Value::as_str), total, done) {
             (Some(message), _, _) if !message.is_empty() => message.to_owned(),
-            (_, Some(Value::Number(total)), Some(Value::Number(done))) => format!("{done} of {total}"),
+            (_, Some(Value::Number(total)), Some(Value::Number(done))) => {
+                fill(Text::ProgressOf, &[&done.to_string(), &total.to_string()])
+            }
             _ => String::new(),
         }
     }
@@ -27,7 +30,7 @@ impl<'v> Progress<'v> {
     /// As a bar, where it is known how far there is to go.
     pub(super) fn bar(self) -> Option<Node> {
         let (done, total) = (self.0.get("progress")?, self.0.get("total")?);
-        let bar = element("progress").with("class", "cw-tool-bar").with("aria-label", "Progress");
+        let bar = element("progress").with("class", "cw-tool-bar").with("aria-label", t(Text::Progress));
         total.is_number().then(|| bar.with("max", total.to_string()).with("value", done.to_string()))
     }
 }

@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{ArcRwSignal, RwSignal};
+use crate::texts::{Text, fill, instead_of, t};
 use leptos::ev::{Event, SubmitEvent};
 use leptos::prelude::*;
 use serde_json::Value;
@@ -30,24 +31,25 @@ pub(super) fn QuestionCard(
     let draft =
         RwSignal::new(AnswerDraft { fields: vec![String::new(); question.fields.len()], ..AnswerDraft::default() });
     let problem = RwSignal::new(None::<String>);
-    let label = format!("Question: {}", question.text);
+    let label = fill(Text::QuestionLabel, &[&question.text]);
     let (heading, context) = (question.text.clone(), question.context.clone());
     let (options, fields) = (options(&call_id, &question, draft), fields(&question, draft));
     let other = match (question.options.is_empty(), question.fields.is_empty()) {
-        (true, true) => "Your answer",
-        (false, _) => "Another answer, or a note (optional)",
-        (true, false) => "A note (optional)",
+        (true, true) => t(Text::YourAnswer),
+        (false, _) => t(Text::AnotherAnswer),
+        (true, false) => t(Text::ANote),
     };
     let kind = reason(question.kind);
     let submit = move |event: SubmitEvent| {
         event.prevent_default();
         match draft.with_untracked(|draft| question.answer(draft)) {
             Ok(output) => session.answer(call_id.clone(), output),
-            Err(message) => problem.set(Some(message)),
+            Err(message) => problem.set(Some(instead_of(message, Text::QuestionIncomplete))),
         }
     };
     view! {
-        <form class="cw-approval cw-question" role="group" aria-label=label novalidate on:submit=handler(submit)>
+        <div role="group" aria-label=label>
+        <form class="cw-approval cw-question" novalidate on:submit=handler(submit)>
             <div class="cw-approval-head">
                 <span class="cw-tool-icon"><Icon of=Shape::Info /></span>
                 <p>
@@ -69,13 +71,14 @@ pub(super) fn QuestionCard(
                     on:input=handler(move |event: Event| draft.update(|draft| draft.text = event_target_value(&event)))
                 />
                 <button type="submit" class="cw-button cw-primary" disabled=flag(move || session.is_busy())>
-                    "Answer"
+                    {t(Text::Answer)}
                 </button>
             </div>
             <div role="alert">
                 {optional(move || Some(view! { <p class="cw-problem" dir="auto">{problem.get()?}</p> }.erase()))}
             </div>
         </form>
+        </div>
     }
     .erase()
 }
@@ -83,11 +86,11 @@ pub(super) fn QuestionCard(
 /// Why the agent asks, in words.
 fn reason(kind: QuestionKind) -> &'static str {
     match kind {
-        QuestionKind::MissingInfo => "The agent needs to know this to go on.",
-        QuestionKind::AmbiguousRequirement => "The agent wants to be sure what you mean.",
-        QuestionKind::ApproachChoice => "There are several ways; the agent asks which one you want.",
-        QuestionKind::RiskConfirmation => "The agent asks before it does something that can do harm.",
-        QuestionKind::Suggestion => "The agent has a suggestion.",
+        QuestionKind::MissingInfo => t(Text::ReasonMissingInfo),
+        QuestionKind::AmbiguousRequirement => t(Text::ReasonAmbiguous),
+        QuestionKind::ApproachChoice => t(Text::ReasonChoice),
+        QuestionKind::RiskConfirmation => t(Text::ReasonRisk),
+        QuestionKind::Suggestion => t(Text::ReasonSuggestion),
     }
 }
 
@@ -104,7 +107,7 @@ fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> 
         .erase()
     };
     let options: Vec<_> = question.options.iter().enumerate().map(option).collect();
-    let legend = view! { <legend class="cw-visually-hidden">"Answers"</legend> };
+    let legend = view! { <legend class="cw-visually-hidden">{t(Text::Answers)}</legend> };
     (!options.is_empty())
         .then(|| view! { <fieldset class="cw-question-options">{legend} {list(options)}</fieldset> }.erase())
 }

@@ -1,6 +1,7 @@
 //! A field in the form of a question.
 
 use crate::erase::{Erase, Erased, handler, list};
+use crate::texts::{Text, t};
 use leptos::ev::Event;
 use leptos::prelude::*;
 use wire::page::FieldType;
@@ -21,7 +22,7 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
             view! {
                 <div class="cw-select">
                     <select class="cw-control" aria-required=required.to_string() on:change=give>
-                        <option value="">"Choose…"</option>
+                        <option value="">{t(Text::ChooseOption)}</option>
                         {list(options.iter().map(option))}
                     </select>
                 </div>

@@ -4,6 +4,7 @@ use super::outgoing::Queued;
 use super::session::{Phase, Session};
 use crate::erase::{Erase, Erased, Item, Key, dynamic, each, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::texts::{self, Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -23,7 +24,7 @@ pub(super) fn Queue() -> impl IntoView {
         (session.phase.get() == Phase::Idle).then(|| {
             view! {
                 <button type="button" class="cw-button" on:click=handler(move |_| session.send_first())>
-                    "Send the next one"
+                    {t(Text::QueueSendNext)}
                 </button>
             }
             .erase()
@@ -31,11 +32,15 @@ pub(super) fn Queue() -> impl IntoView {
     });
     let heading = text(move || {
         let count = session.queue.with(Vec::len);
-        let what = if session.phase.get() == Phase::Idle { "held back" } else { "waiting for the answer" };
-        if count == 1 { format!("1 message {what}") } else { format!("{count} messages {what}") }
+        match (session.phase.get() == Phase::Idle, count) {
+            (true, 1) => t(Text::QueueOneHeld).to_owned(),
+            (true, _) => texts::count(Text::QueueHeld, count),
+            (false, 1) => t(Text::QueueOneWaiting).to_owned(),
+            (false, _) => texts::count(Text::QueueWaiting, count),
+        }
     });
     view! {
-        <section class="cw-queue" aria-label="Waiting messages">
+        <section class="cw-queue" aria-label=t(Text::QueueLabel)>
             <div class="cw-queue-head">
                 <p role="status">{heading}</p>
                 {held}
@@ -57,8 +62,8 @@ fn shown(session: Session, queued: &Queued) -> Erased {
     let words = queued.text.get();
     let files = match queued.files.len() {
         0 => None,
-        1 => Some("1 file".to_owned()),
-        count => Some(format!("{count} files")),
+        1 => Some(t(Text::OneFile).to_owned()),
+        count => Some(texts::count(Text::Files, count)),
     };
     let (edit, key) = (queued.clone(), queued.key.clone());
     view! {
@@ -67,8 +72,8 @@ fn shown(session: Session, queued: &Queued) -> Erased {
         <button
             type="button"
             class="cw-icon-button"
-            aria-label="Edit the waiting message"
-            title="Edit"
+            aria-label=t(Text::QueueEdit)
+            title=t(Text::Edit)
             on:click=handler(move |_| edit_here(&edit))
         >
             <Icon of=Shape::Pencil />
@@ -76,8 +81,8 @@ fn shown(session: Session, queued: &Queued) -> Erased {
         <button
             type="button"
             class="cw-icon-button"
-            aria-label="Remove the waiting message"
-            title="Remove"
+            aria-label=t(Text::QueueRemove)
+            title=t(Text::Remove)
             on:click=handler(move |_| {
                 session.unqueue(&key);
                 session.focus.update(|count| *count += 1);
@@ -134,12 +139,12 @@ fn edited(session: Session, queued: &Queued) -> Erased {
             id=id
             type="text"
             dir="auto"
-            aria-label="Waiting message"
+            aria-label=t(Text::QueueMessage)
             value=value
             on:keydown=handler(keydown)
         />
         <button type="button" class="cw-button" on:click=handler(move |_| keep())>
-            "Keep"
+            {t(Text::Keep)}
         </button>
     }
     .erase()

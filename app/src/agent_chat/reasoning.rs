@@ -6,6 +6,7 @@ use crate::erase::{Erase, Erased, Item, Key, each, flag, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView};
 use crate::reactive::{ArcRwSignal, Memo};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 
 /// A reasoning part.
@@ -47,7 +48,7 @@ pub(super) fn all_reasoning(message: &MessageState) -> Erased {
 }
 
 fn folded(is_open: Memo<bool>, content: Erased) -> Erased {
-    let label = text(move || if is_open.get() { "Thinking…" } else { "Thought" }.to_owned());
+    let label = text(move || if is_open.get() { t(Text::Thinking) } else { t(Text::Thought) }.to_owned());
     view! {
         <details class="cw-reasoning" class:cw-reasoning-open=flag(move || is_open.get())>
             <summary>

@@ -7,6 +7,7 @@ use crate::erase::Erased;
 use crate::icons::{Shape, icon};
 use crate::markdown::host;
 use crate::node::{Node, drawn, element};
+use crate::texts::{self, Text, t};
 
 /// The list; nothing while there are no sources.
 pub(super) fn sources(message: &MessageState) -> Erased {
@@ -15,7 +16,7 @@ pub(super) fn sources(message: &MessageState) -> Erased {
 }
 
 fn panel(all: &[Cited]) -> Node {
-    let count = if all.len() == 1 { "1 source".to_owned() } else { format!("{} sources", all.len()) };
+    let count = if all.len() == 1 { t(Text::OneSource).to_owned() } else { texts::count(Text::Sources, all.len()) };
     let chevron = element("span").with("class", "cw-chevron").around(vec![icon(Shape::Chevron)]);
     element("details").with("class", "cw-sources").around(vec![
         element("summary").around(vec![element("span").text(count), chevron]),

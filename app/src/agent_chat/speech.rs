@@ -1,5 +1,6 @@
 //! Reading aloud and hearing, by the browser.
 
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::web_sys::SpeechSynthesisUtterance;
 use std::cell::RefCell;
@@ -91,9 +92,9 @@ pub(super) fn said(event: &JsValue) -> String {
 pub(super) fn hearing_error(event: &JsValue) -> Option<String> {
     let error = get(event, "error")?.as_string()?;
     let why = match error.as_str() {
-        "not-allowed" | "service-not-allowed" => "The browser does not let this page use the microphone.",
-        "audio-capture" => "There is no microphone.",
-        "network" => "The browser's speech recognition cannot be reached.",
+        "not-allowed" | "service-not-allowed" => t(Text::NoMicrophoneRight),
+        "audio-capture" => t(Text::NoMicrophone),
+        "network" => t(Text::NoSpeechService),
         _ => return None,
     };
     Some(why.to_owned())

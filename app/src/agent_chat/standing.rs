@@ -5,6 +5,7 @@ use crate::api::{list_grants, revoke_grant};
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{RwSignal, StoredValue};
+use crate::texts::{self, Text, fill, t};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -31,7 +32,7 @@ fn manage() -> Erased {
     let standing = expect_context::<Standing>();
     view! {
         <button type="button" class="cw-link-button" on:click=handler(move |_| standing.open())>
-            "Manage"
+            {t(Text::Manage)}
         </button>
     }
     .erase()
@@ -40,8 +41,11 @@ fn manage() -> Erased {
 /// Below a call that needed no question: why not.
 pub(super) fn line(data: &Value) -> Erased {
     let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
-    let place = if text("scope") == "conversation" { " in this conversation" } else { "" };
-    let said = format!("Your standing approval allows “{}”{place}.", tool_words(text("toolName")));
+    let said = match text("scope") {
+        "conversation" => Text::StandingAllowsHere,
+        _ => Text::StandingAllows,
+    };
+    let said = fill(said, &[&tool_words(text("toolName"))]);
     view! {
         <p class="cw-standing">
             <Icon of=Shape::Shield />
@@ -71,7 +75,7 @@ pub(super) fn StandingDialog() -> impl IntoView {
             let loaded = list_grants().await;
             shown.try_set(match loaded {
                 Ok(list) => Shown::List(list.items),
-                Err(error) => Shown::Failed(error.to_string()),
+                Err(error) => Shown::Failed(texts::said(&error.0)),
             });
         });
     };
@@ -86,11 +90,9 @@ pub(super) fn StandingDialog() -> impl IntoView {
         }
     });
     let content = dynamic(move || match shown.get() {
-        Shown::Loading => view! { <p>"Loading…"</p> }.erase(),
+        Shown::Loading => view! { <p>{t(Text::Loading)}</p> }.erase(),
         Shown::Failed(error) => view! { <p role="alert">{error}</p> }.erase(),
-        Shown::List(items) if items.is_empty() => {
-            view! { <p>"You have none. Agents ask you before each call that needs your approval."</p> }.erase()
-        }
+        Shown::List(items) if items.is_empty() => view! { <p>{t(Text::StandingNone)}</p> }.erase(),
         Shown::List(items) => {
             let items = items.into_iter().map(|item| item_view(item, shown));
             view! { <ul class="cw-standing-list" role="list">{list(items)}</ul> }.erase()
@@ -98,11 +100,11 @@ pub(super) fn StandingDialog() -> impl IntoView {
     });
     view! {
         <dialog node_ref=dialog class="cw-dialog cw-standing-dialog" aria-labelledby="cw-standing-title">
-            <h2 id="cw-standing-title">"Standing approvals"</h2>
+            <h2 id="cw-standing-title">{t(Text::StandingTitle)}</h2>
             <div aria-live="polite">{content}</div>
             <form method="dialog" class="cw-dialog-buttons">
                 <button type="submit" class="cw-button" autofocus=true>
-                    "Close"
+                    {t(Text::Close)}
                 </button>
             </form>
         </dialog>
@@ -120,19 +122,18 @@ fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> Erased {
             let revoked = revoke_grant(id.clone()).await;
             shown.try_update(|shown| match (revoked, &mut *shown) {
                 // One that is not there any more is what was wanted, too.
-                (Err(error), _) if error.code().status() != 404 => *shown = Shown::Failed(error.to_string()),
+                (Err(error), _) if error.code().status() != 404 => *shown = Shown::Failed(texts::said(&error.0)),
                 (_, Shown::List(items)) => items.retain(|item| item.id != id),
                 _ => {}
             });
         });
     };
-    let tool = tool_words(&item.tool_name);
+    let (tool, agent) = (tool_words(&item.tool_name), tool_words(&item.agent_id));
     let place = match (item.conversation_id, item.conversation_title) {
-        (Some(_), title) => format!("In the conversation “{}”", title.unwrap_or_default()),
-        (None, _) => "In all conversations".to_owned(),
+        (Some(_), title) => fill(Text::StandingInConversation, &[&title.unwrap_or_default(), &agent]),
+        (None, _) => fill(Text::StandingEverywhere, &[&agent]),
     };
-    let place = format!("{place}, for the agent {}", tool_words(&item.agent_id));
-    let label = format!("Revoke the approval of {tool}");
+    let label = fill(Text::RevokeApproval, &[&tool]);
     view! {
         <li>
             <div>
@@ -140,7 +141,7 @@ fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> Erased {
                 <span dir="auto">{place}</span>
             </div>
             <button type="button" class="cw-button" aria-label=label disabled=flag(move || busy.get()) on:click=handler(revoke)>
-                "Revoke"
+                {t(Text::Revoke)}
             </button>
         </li>
     }

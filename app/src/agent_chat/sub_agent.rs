@@ -9,6 +9,7 @@ use crate::markdown::markdown_node;
 use crate::node::{Node, element};
 use crate::numbers::{dollars, time};
 use crate::page_state::words;
+use crate::texts::{Text, t};
 use serde_json::{Map, Value};
 
 /// Agents that ask agents are shown in each other up to this depth.
@@ -57,7 +58,7 @@ impl<'v> SubAgent<'v> {
             let inner = inner.map(|inner| inner.doing_at(depth + 1)).unwrap_or_default();
             return if inner.is_empty() { name } else { format!("{name} › {inner}") };
         }
-        if text(self.0, "text").is_empty() { "Thinking…" } else { "Writing…" }.to_owned()
+        if text(self.0, "text").is_empty() { t(Text::Thinking) } else { t(Text::Writing) }.to_owned()
     }
 
     /// Its work, as it is shown in the body of its card, which is this deep.
@@ -69,10 +70,10 @@ impl<'v> SubAgent<'v> {
         let steps: Vec<_> = shown.filter_map(|step| self::step(step.as_object()?, depth)).collect();
         if !steps.is_empty() {
             let list = element("ol").with("class", "cw-steps").with("role", "list").around(steps);
-            nodes.push(section("Steps", with_rest(list, self.steps().count())));
+            nodes.push(section(t(Text::Steps), with_rest(list, self.steps().count())));
         }
         if !answer.is_empty() {
-            nodes.push(section("Answer", vec![markdown_node(&shortened(answer), open)]));
+            nodes.push(section(t(Text::Answer), vec![markdown_node(&shortened(answer), open)]));
         }
         let took = took(self.0);
         let is_over = !matches!(self.state(), "running" | "waiting");
@@ -80,7 +81,7 @@ impl<'v> SubAgent<'v> {
             nodes.push(element("p").with("class", "cw-tool-took").text(took));
         }
         if nodes.is_empty() {
-            nodes.push(word(if is_over { "No answer." } else { "Nothing to show yet." }));
+            nodes.push(word(if is_over { t(Text::NoAnswer) } else { t(Text::NothingYet) }));
         }
         nodes
     }
@@ -118,22 +119,22 @@ fn tool(step: &Map<String, Value>, depth: usize) -> Card {
     let progress = Progress::of(step.get("output").filter(|_| standing == Standing::Running));
     let mut body = Vec::new();
     if let Some(input) = step.get("input").filter(|input| !input.is_null()) {
-        body.push(section(if agent.is_some() { "Task" } else { "Input" }, value_nodes(task(input))));
+        body.push(section(if agent.is_some() { t(Text::Task) } else { t(Text::Input) }, value_nodes(task(input))));
     }
     match (agent, step.get("output")) {
         (Some(_), _) if depth >= MAX_DEPTH => body.push(word("…")),
         (Some(agent), _) => body.extend(agent.nodes(depth + 1)),
-        (None, Some(output)) if progress.is_none() => body.push(section("Result", result_nodes(output, &name))),
+        (None, Some(output)) if progress.is_none() => body.push(section(t(Text::Result), result_nodes(output, &name))),
         _ => {}
     }
     if let Some(error) = step.get("error").and_then(Value::as_str) {
         body.push(failure(error));
     }
     if step.get("granted").is_some() {
-        body.push(word("Allowed by your standing approval."));
+        body.push(word(t(Text::AllowedByStanding)));
     }
     if body.is_empty() {
-        body.push(word("Nothing to show yet."));
+        body.push(word(t(Text::NothingYet)));
     }
     let doing = agent.map(SubAgent::doing).or_else(|| progress.map(Progress::words)).unwrap_or_default();
     let detail = if doing.is_empty() { first_argument(step.get("input")) } else { doing };
@@ -151,10 +152,10 @@ fn tool(step: &Map<String, Value>, depth: usize) -> Card {
 
 /// How a step stands. Of one that is done the icon says so, and the time is more telling; whoever cannot see the icon hears both.
 fn words_of(state: &'static str, took: String) -> Vec<Node> {
-    if state != "Done" || took.is_empty() {
+    if state != t(Text::StateDone) || took.is_empty() {
         return vec![Node::Text(state.to_owned())];
     }
-    vec![element("span").with("class", "cw-visually-hidden").text("Done, "), Node::Text(took)]
+    vec![element("span").with("class", "cw-visually-hidden").text(t(Text::StateDoneBefore)), Node::Text(took)]
 }
 
 /// How long it took, and what it cost where that is known.

@@ -3,6 +3,7 @@
 use super::message_state::PartKind;
 use super::session::{Phase, Session};
 use crate::erase::{Erase, handler, list, optional};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use wire::page::properties::labels;
 use wire::{Role, UiPart};
@@ -52,6 +53,6 @@ pub(super) fn Suggestions() -> impl IntoView {
             .erase()
         };
         let chips = list(offered.into_iter().take(MAX_SHOWN).map(chip));
-        Some(view! { <ul class="cw-suggestions" aria-label="Suggestions">{chips}</ul> }.erase())
+        Some(view! { <ul class="cw-suggestions" aria-label=t(Text::Suggestions)>{chips}</ul> }.erase())
     })
 }

@@ -4,6 +4,7 @@ use super::message_state::{MessageState, PartKind};
 use super::session::Session;
 use crate::erase::{Erase, effect, optional, text};
 use crate::reactive::{Memo, RwSignal};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use serde_json::Value;
 use std::time::Duration;
@@ -41,7 +42,7 @@ pub(super) fn Thinking() -> impl IntoView {
     let is_shown = Memo::new(move |_| waits.get() || status.with(Option::is_some));
     let words = move || {
         let thought = || messages.get(turn.get().checked_sub(1)? % messages.len()).cloned();
-        status.get().or_else(thought).unwrap_or_else(|| "Thinking…".to_owned())
+        status.get().or_else(thought).unwrap_or_else(|| t(Text::Thinking).to_owned())
     };
     optional(move || {
         is_shown.get().then(|| view! { <p class="cw-thinking" dir="auto">{text(words.clone())}</p> }.erase())

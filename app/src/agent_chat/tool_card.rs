@@ -14,6 +14,7 @@ use crate::icons::Shape;
 use crate::markdown::on_click;
 use crate::node::{Node, drawn, element};
 use crate::reactive::{ArcRwSignal, Memo};
+use crate::texts::{self, Text, fill, t};
 use leptos::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::ResultDisplay;
@@ -141,11 +142,12 @@ fn fields_written(tool: &ToolPart) -> String {
         return String::new();
     }
     let refused = count("refused") + count("ignored");
-    let fields = |count: usize| if count == 1 { "1 field".to_owned() } else { format!("{count} fields") };
+    let fields =
+        |count: usize| if count == 1 { t(Text::FieldOne).to_owned() } else { texts::count(Text::FieldCount, count) };
     match (count("written"), refused) {
         (written, 0) => fields(written),
-        (0, refused) => format!("{} refused", fields(refused)),
-        (written, refused) => format!("{}, {refused} refused", fields(written)),
+        (0, refused) => fill(Text::FieldsRefused, &[&fields(refused)]),
+        (written, refused) => fields(written) + ", " + &fill(Text::FieldsRefused, &[&refused.to_string()]),
     }
 }
 
@@ -161,7 +163,7 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay)
     };
     let mut sections = Vec::new();
     if let Some(input) = shown_input.filter(|input| !is_empty(input)) {
-        sections.push(section(if agent.is_some() { "Task" } else { "Input" }, value_nodes(input)));
+        sections.push(section(if agent.is_some() { t(Text::Task) } else { t(Text::Input) }, value_nodes(input)));
     }
     match (&tool.output, agent) {
         (_, Some(agent)) => sections.extend(agent.nodes(1)),
@@ -170,22 +172,22 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay)
             let json = serde_json::to_string_pretty(output).unwrap_or_default();
             let json =
                 element("pre").with("class", "cw-value-json").with("tabindex", "0").with("dir", "ltr").text(json);
-            sections.push(section("Result", vec![json]));
+            sections.push(section(t(Text::Result), vec![json]));
         }
-        (Some(output), None) => sections.push(section("Result", result_nodes(output, &tool_name(tool)))),
+        (Some(output), None) => sections.push(section(t(Text::Result), result_nodes(output, &tool_name(tool)))),
         _ => {}
     }
     let now = progress.map(Progress::words).filter(|now| !now.is_empty());
-    sections.extend(now.map(|now| section("So far", value_nodes(&now.into()))));
+    sections.extend(now.map(|now| section(t(Text::SoFar), value_nodes(&now.into()))));
     if let Some(error) = &tool.error_text {
         sections.push(failure(error));
     }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
     if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_expired(tool)) {
-        sections.push(section("Your note", vec![element("p").with("dir", "auto").text(reason)]));
+        sections.push(section(t(Text::YourNote), vec![element("p").with("dir", "auto").text(reason)]));
     }
     if sections.is_empty() {
-        let words = if results == ResultDisplay::None { "Nothing to show." } else { "Nothing to show yet." };
+        let words = if results == ResultDisplay::None { t(Text::NothingToShow) } else { t(Text::NothingYet) };
         sections.push(element("p").with("class", "cw-value-word").text(words));
     }
     sections

@@ -5,6 +5,7 @@ use super::value::{value_nodes, word};
 use crate::icons::{Shape, icon};
 use crate::markdown::host;
 use crate::node::{Node, element};
+use crate::texts::{Text, fill, t};
 use serde_json::{Map, Value};
 
 /// The pictures that are shown; another kind could be a document with scripts.
@@ -51,14 +52,14 @@ fn mcp_block(block: &Value, name: &str) -> Vec<Node> {
     match text(block, "type") {
         "text" => value_nodes(block.get("text").unwrap_or_default()),
         "image" if PICTURES.contains(&kind) => {
-            let picture = element("img").with("src", url()).with("alt", format!("Picture from {name}"));
-            vec![frame("Picture", picture)]
+            let picture = element("img").with("src", url()).with("alt", fill(Text::PictureFrom, &[name]));
+            vec![frame(t(Text::Picture), picture)]
         }
         "audio" if kind.starts_with("audio/") => {
-            let label = format!("Sound from {name}");
+            let label = fill(Text::SoundFrom, &[name]);
             vec![element("audio").with("controls", "").with("aria-label", label).with("src", url())]
         }
-        _ => vec![word(format!("A file that cannot be shown here ({kind})"))],
+        _ => vec![word(fill(Text::FileNotShown, &[kind]))],
     }
 }
 
@@ -85,7 +86,7 @@ fn remote_nodes(output: &Map<String, Value>, name: &str) -> Vec<Node> {
     let media = output.get("media").and_then(Value::as_array);
     nodes.extend(media.into_iter().flatten().map(medium));
     if let Some(omitted) = output.get("omitted") {
-        nodes.push(word(format!("{omitted} more were left out")));
+        nodes.push(word(fill(Text::MoreLeftOut, &[&omitted.to_string()])));
     }
     if let Some(data) = output.get("data") {
         nodes.extend(value_nodes(data));
@@ -97,7 +98,7 @@ fn remote_nodes(output: &Map<String, Value>, name: &str) -> Vec<Node> {
 fn html_frame(html: &str, name: &str) -> Node {
     let html = format!("{NOTHING_FROM_ELSEWHERE}{html}");
     let frame = element("iframe").with("sandbox", "").with("referrerpolicy", "no-referrer");
-    frame.with("title", format!("HTML from {name}")).with("srcdoc", html)
+    frame.with("title", fill(Text::HtmlFrom, &[name])).with("srcdoc", html)
 }
 
 fn is_picture(medium: &Value) -> bool {
@@ -113,7 +114,7 @@ fn medium(medium: &Value) -> Node {
     if is_picture(medium) {
         // The address comes last: it is asked for as soon as it is there.
         let picture = element("img").with("alt", label).with("loading", "lazy").with("referrerpolicy", "no-referrer");
-        return frame("Picture", picture.with("src", url));
+        return frame(t(Text::Picture), picture.with("src", url));
     }
     if !is_web(url) {
         return element("span").with("class", "cw-source").text(label);
@@ -127,7 +128,7 @@ fn medium(medium: &Value) -> Node {
 /// Something to look at, in a place whose height is known before it is there, so that nothing jumps.
 fn frame(title: &'static str, content: Node) -> Node {
     let switch = element("input").with("type", "checkbox");
-    let switch = element("label").around(vec![switch, element("span").text("Enlarge")]);
+    let switch = element("label").around(vec![switch, element("span").text(t(Text::Enlarge))]);
     let head = element("div").with("class", "cw-frame-head").around(vec![element("span").text(title), switch]);
     element("div").with("class", "cw-frame").around(vec![head, content])
 }

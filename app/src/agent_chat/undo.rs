@@ -3,6 +3,7 @@
 use super::session::Session;
 use crate::erase::{Erase, effect, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::web_sys::HtmlButtonElement;
@@ -28,9 +29,9 @@ pub(super) fn Undo() -> impl IntoView {
         let notice = view! {
             <div class="cw-undo" role="status">
                 <Icon of=Shape::Bin />
-                <p>"Deleted, with what followed."</p>
+                <p>{t(Text::DeletedWithRest)}</p>
                 <button type="button" class="cw-button" node_ref=button on:click=handler(move |_| session.restore())>
-                    "Undo"
+                    {t(Text::Undo)}
                 </button>
             </div>
         };

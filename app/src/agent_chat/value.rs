@@ -2,6 +2,7 @@
 
 use crate::node::{Node, element};
 use crate::page_state::words;
+use crate::texts::{self, Text, t};
 use serde_json::Value;
 
 /// Deeper values are shown as "…".
@@ -18,14 +19,14 @@ pub(super) fn value_nodes(value: &Value) -> Vec<Node> {
 
 fn nodes_at(value: &Value, depth: usize) -> Vec<Node> {
     match value {
-        Value::Null => vec![word("none")],
-        Value::Bool(true) => vec![word("yes")],
-        Value::Bool(false) => vec![word("no")],
+        Value::Null => vec![word(t(Text::ValueNone))],
+        Value::Bool(true) => vec![word(t(Text::ValueYes))],
+        Value::Bool(false) => vec![word(t(Text::ValueNo))],
         Value::Number(number) => vec![text(number.to_string())],
-        Value::String(content) if content.is_empty() => vec![word("empty")],
+        Value::String(content) if content.is_empty() => vec![word(t(Text::ValueEmpty))],
         Value::String(content) => vec![text(shortened(content))],
-        Value::Array(items) if items.is_empty() => vec![word("none")],
-        Value::Object(entries) if entries.is_empty() => vec![word("none")],
+        Value::Array(items) if items.is_empty() => vec![word(t(Text::ValueNone))],
+        Value::Object(entries) if entries.is_empty() => vec![word(t(Text::ValueNone))],
         _ if depth >= MAX_DEPTH => vec![word("…")],
         Value::Array(items) => {
             let shown = items.iter().take(MAX_ENTRIES).map(|item| element("li").around(nodes_at(item, depth + 1)));
@@ -49,7 +50,7 @@ pub(super) fn with_rest(list: Node, count: usize) -> Vec<Node> {
     if count <= MAX_ENTRIES {
         return vec![list];
     }
-    vec![list, word(format!("and {} more", count - MAX_ENTRIES))]
+    vec![list, word(texts::count(Text::AndMore, count - MAX_ENTRIES))]
 }
 
 /// A text that is cut where it becomes too long to be read in a card.

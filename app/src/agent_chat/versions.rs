@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::reactive::Memo;
+use crate::texts::{Text, fill, t};
 use leptos::prelude::*;
 use leptos::web_sys::{Element, FocusOptions, HtmlElement};
 use wasm_bindgen::JsCast;
@@ -34,7 +35,7 @@ pub(super) fn Versions(
             });
             let label = attribute(move || {
                 let (at, versions) = label();
-                Some(format!("Version {} of {}", at + 1, versions.len()))
+                Some(fill(Text::VersionOf, &[&(at + 1).to_string(), &versions.len().to_string()]))
             });
             view! {
                 <span class="cw-versions" role="group" aria-label=label>
@@ -59,8 +60,8 @@ fn step(session: Session, place: impl Fn() -> (usize, Vec<String>) + Clone + Sen
         attribute(move || (other().is_none() || session.is_busy()).then(|| "true".to_owned()))
     };
     let (class, label) = match by {
-        -1 => ("cw-icon-button cw-versions-back", "Previous version"),
-        _ => ("cw-icon-button cw-versions-on", "Next version"),
+        -1 => ("cw-icon-button cw-versions-back", t(Text::PreviousVersion)),
+        _ => ("cw-icon-button cw-versions-on", t(Text::NextVersion)),
     };
     let go = move |event: leptos::ev::MouseEvent| {
         let Some(id) = untrack(&other) else { return };

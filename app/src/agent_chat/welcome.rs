@@ -2,6 +2,7 @@
 
 use super::session::{Act, Session};
 use crate::erase::{Erase, handler};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use wire::page::Welcome as WelcomeText;
 
@@ -12,7 +13,7 @@ pub(super) fn Welcome(
     text: WelcomeText,
 ) -> impl IntoView {
     let session = expect_context::<Session>();
-    let title = if text.title.is_empty() { "How can I help?".to_owned() } else { text.title };
+    let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
     let prompt = move |prompt: String| {
         let sent = prompt.clone();
         let click = move |_| {

@@ -3,6 +3,7 @@
 use super::session::PAGE_STATE_TOOL;
 use super::sub_agent::SubAgent;
 use crate::icons::Shape;
+use crate::texts::{Text, fill, t};
 use serde_json::Value;
 use wire::question::ASK_USER;
 use wire::{ToolPart, ToolState};
@@ -14,8 +15,8 @@ const MAX_DETAIL: usize = 80;
 pub(super) fn tool_name(tool: &ToolPart) -> String {
     match &tool.title {
         Some(title) if !title.is_empty() => title.clone(),
-        _ if tool.tool_name == PAGE_STATE_TOOL => "Fill in the page".to_owned(),
-        _ if tool.tool_name == ASK_USER => "Question".to_owned(),
+        _ if tool.tool_name == PAGE_STATE_TOOL => t(Text::FillInPage).to_owned(),
+        _ if tool.tool_name == ASK_USER => t(Text::Question).to_owned(),
         _ => match SubAgent::of(tool.output.as_ref()) {
             Some(agent) => agent.name(),
             None => tool_words(&tool.tool_name),
@@ -69,38 +70,38 @@ pub(super) fn tool_state(tool: &ToolPart) -> (Standing, &'static str) {
     match (tool.state, SubAgent::of(tool.output.as_ref())) {
         (ToolState::OutputAvailable, Some(agent)) => told_state(agent.state()),
         // A decision about one of its calls ends none of its work.
-        (ToolState::ApprovalResponded, Some(_)) => (Running, "Running…"),
-        (ToolState::InputStreaming, _) => (Running, "Preparing…"),
-        (ToolState::InputAvailable, _) => (Running, "Running…"),
-        (ToolState::ApprovalRequested, _) => (Waiting, "Needs your approval"),
-        (ToolState::ApprovalResponded, _) if is_approved(tool) => (Running, "Approved"),
-        (ToolState::OutputDenied, _) if is_expired(tool) => (Denied, "Not decided in time"),
-        (ToolState::ApprovalResponded | ToolState::OutputDenied, _) => (Denied, "Denied"),
-        (ToolState::OutputAvailable, _) if tool.preliminary == Some(true) => (Running, "Running…"),
-        (ToolState::OutputAvailable, _) if is_question => (Done, "Answered"),
-        (ToolState::OutputAvailable, _) => (Done, "Done"),
-        (ToolState::OutputError, _) if is_question => (Denied, "Not answered"),
-        (ToolState::OutputError, _) => (Failed, "Failed"),
+        (ToolState::ApprovalResponded, Some(_)) => (Running, t(Text::StateRunning)),
+        (ToolState::InputStreaming, _) => (Running, t(Text::StatePreparing)),
+        (ToolState::InputAvailable, _) => (Running, t(Text::StateRunning)),
+        (ToolState::ApprovalRequested, _) => (Waiting, t(Text::StateNeedsApproval)),
+        (ToolState::ApprovalResponded, _) if is_approved(tool) => (Running, t(Text::StateApproved)),
+        (ToolState::OutputDenied, _) if is_expired(tool) => (Denied, t(Text::StateExpired)),
+        (ToolState::ApprovalResponded | ToolState::OutputDenied, _) => (Denied, t(Text::StateDenied)),
+        (ToolState::OutputAvailable, _) if tool.preliminary == Some(true) => (Running, t(Text::StateRunning)),
+        (ToolState::OutputAvailable, _) if is_question => (Done, t(Text::StateAnswered)),
+        (ToolState::OutputAvailable, _) => (Done, t(Text::StateDone)),
+        (ToolState::OutputError, _) if is_question => (Denied, t(Text::StateNotAnswered)),
+        (ToolState::OutputError, _) => (Failed, t(Text::StateFailed)),
     }
 }
 
 /// The same of an agent or of one of its steps, which name their state.
 pub(super) fn told_state(state: &str) -> (Standing, &'static str) {
     match state {
-        "running" => (Standing::Running, "Running…"),
-        "waiting" => (Standing::Waiting, "Needs your approval"),
-        "denied" => (Standing::Denied, "Denied"),
-        "stopped" => (Standing::Denied, "Stopped"),
-        "limit" => (Standing::Denied, "Stopped at a limit"),
-        "failed" => (Standing::Failed, "Failed"),
-        _ => (Standing::Done, "Done"),
+        "running" => (Standing::Running, t(Text::StateRunning)),
+        "waiting" => (Standing::Waiting, t(Text::StateNeedsApproval)),
+        "denied" => (Standing::Denied, t(Text::StateDenied)),
+        "stopped" => (Standing::Denied, t(Text::StateStopped)),
+        "limit" => (Standing::Denied, t(Text::StateLimit)),
+        "failed" => (Standing::Failed, t(Text::StateFailed)),
+        _ => (Standing::Done, t(Text::StateDone)),
     }
 }
 
 /// What a call waits for, if one of an agent's own calls waits for a decision.
 pub(super) fn wish(tool: &ToolPart) -> Option<String> {
     let (name, _) = SubAgent::of(tool.output.as_ref())?.waiting()?;
-    Some(format!("The agent {} wants to run “{name}”", tool_name(tool)))
+    Some(fill(Text::AgentWants, &[&tool_name(tool), &name]))
 }
 
 /// A call in a few words: its first argument, if it is a short text.

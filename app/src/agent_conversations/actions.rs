@@ -5,6 +5,7 @@ use super::move_dialog::open_move_dialog;
 use super::share_dialog::open_share_dialog;
 use crate::erase::{Erase, attribute, handler, text};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -35,10 +36,12 @@ pub fn ActionsMenu(
     };
     let is =
         move |what: fn(&ConversationSummary) -> bool| list.subject.with(|subject| subject.as_ref().is_some_and(what));
-    let pin = text(move || if is(|subject| subject.pinned) { "Unpin" } else { "Pin" }.to_owned());
-    let archive =
-        text(move || if is(|subject| subject.archived) { "Move out of the archive" } else { "Archive" }.to_owned());
-    let keep = text(move || if is(|subject| subject.temporary) { "Keep" } else { "Make temporary" }.to_owned());
+    let pin = text(move || if is(|subject| subject.pinned) { t(Text::Unpin) } else { t(Text::Pin) }.to_owned());
+    let archive = text(move || {
+        if is(|subject| subject.archived) { t(Text::OutOfArchive) } else { t(Text::ToArchive) }.to_owned()
+    });
+    let keep =
+        text(move || if is(|subject| subject.temporary) { t(Text::Keep) } else { t(Text::MakeTemporary) }.to_owned());
     let export = move |format: &'static str| {
         attribute(move || {
             let id = list.subject.with(|subject| subject.as_ref().map(|subject| subject.id.clone()))?;
@@ -46,10 +49,10 @@ pub fn ActionsMenu(
         })
     };
     view! {
-        <div id=id class="cw-menu" popover="auto" role="menu" aria-label="Conversation" node_ref=menu on:keydown=handler(move_focus)>
+        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=handler(move_focus)>
             <button type="button" role="menuitem" autofocus=true on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
                 <Icon of=Shape::Pencil />
-                "Rename"
+                {t(Text::Rename)}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], pinned(!subject.pinned)))>
                 <Icon of=Shape::Pin />
@@ -61,11 +64,11 @@ pub fn ActionsMenu(
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| open_move_dialog(list, vec![subject.id]))>
                 <Icon of=Shape::Folder />
-                "Move to a folder…"
+                {t(Text::MoveToFolder)}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], unread()))>
                 <Icon of=Shape::Dot />
-                "Mark as unread"
+                {t(Text::MarkUnread)}
             </button>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.change(vec![subject.id], temporary(!subject.temporary)))>
                 <Icon of=Shape::Clock />
@@ -73,23 +76,23 @@ pub fn ActionsMenu(
             </button>
             <button type="button" role="menuitem" on:click=item(|list, _| open_share_dialog(list))>
                 <Icon of=Shape::Link />
-                "Share…"
+                {t(Text::ShareMenu)}
             </button>
             <a role="menuitem" download="" href=export("markdown") on:click=item(|_, _| ())>
                 <Icon of=Shape::Download />
-                "Export as Markdown"
+                {t(Text::ExportMarkdown)}
             </a>
             <a role="menuitem" download="" href=export("json") on:click=item(|_, _| ())>
                 <Icon of=Shape::Download />
-                "Export as JSON"
+                {t(Text::ExportJson)}
             </a>
             <button type="button" role="menuitem" on:click=item(|list, subject| list.choose(&subject.id))>
                 <Icon of=Shape::Select />
-                "Select"
+                {t(Text::Select)}
             </button>
             <button type="button" role="menuitem" class="cw-danger" on:click=item(|list, subject| list.delete(vec![subject.id]))>
                 <Icon of=Shape::Bin />
-                "Delete"
+                {t(Text::Delete)}
             </button>
         </div>
     }

@@ -8,6 +8,7 @@ use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, handler};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
+use crate::texts::{Text, t};
 use leptos::ev::Event;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -40,13 +41,13 @@ pub fn Import() -> impl IntoView {
         });
     };
     view! {
-        <label class="cw-icon-button cw-import" title="Import a conversation">
+        <label class="cw-icon-button cw-import" title=t(Text::Import)>
             <Icon of=Shape::Upload />
             <input
                 class="cw-visually-hidden"
                 type="file"
                 accept="application/json,.json"
-                aria-label="Import a conversation"
+                aria-label=t(Text::Import)
                 on:change=handler(chosen)
             />
         </label>

@@ -10,6 +10,7 @@ use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
 use crate::reactive::Memo;
+use crate::texts::{Text, fill, t};
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 use wire::api::ConversationSummary;
@@ -58,7 +59,7 @@ fn choice(list: Conversations, id: String) -> Erased {
         <input
             type="checkbox"
             class="cw-conversation-choice"
-            aria-label="Select"
+            aria-label=t(Text::Select)
             prop:checked=chosen
             on:change=handler(move |_| list.choose(&id))
         />
@@ -92,15 +93,15 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     };
     let [title, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
     let subject = summary;
-    let label = attribute(move || Some(label.with(|summary| format!("Options for {}", summary.title))));
+    let label = attribute(move || Some(label.with(|summary| fill(Text::OptionsFor, &[&summary.title]))));
     let marks = optional(move || match marks.with(|summary| (summary.running, summary.unread)) {
-        (true, _) => Some(mark("cw-running", "Answering now. ")),
-        (false, true) => Some(mark("cw-unread", "Unread. ")),
+        (true, _) => Some(mark("cw-running", t(Text::AnsweringNow))),
+        (false, true) => Some(mark("cw-unread", t(Text::Unread))),
         (false, false) => None,
     });
     let pin = optional(move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
-        (true, _) => Some(sign(Shape::Clock, "Temporary.")),
-        (false, true) => Some(sign(Shape::Pin, "Pinned.")),
+        (true, _) => Some(sign(Shape::Clock, t(Text::Temporary))),
+        (false, true) => Some(sign(Shape::Pin, t(Text::Pinned))),
         (false, false) => None,
     });
     view! {

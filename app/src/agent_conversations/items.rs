@@ -8,6 +8,7 @@ use crate::node::{Node, drawn, element};
 use crate::numbers::pixels;
 use crate::pages::drawer::close_drawers;
 use crate::properties::Properties;
+use crate::texts::{Text, fill, t};
 use leptos::ev::MouseEvent;
 use leptos::html;
 use leptos::prelude::*;
@@ -41,7 +42,7 @@ pub fn ItemList(
         events.emit("onNew", json!({}));
     };
     let label = crate::erase::text(move || {
-        text(&properties.value("creation"), "label").unwrap_or_else(|| "New conversation".to_owned())
+        text(&properties.value("creation"), "label").unwrap_or_else(|| t(Text::NewConversation).to_owned())
     });
     let class = attribute(move || {
         let align = text(&properties.value("creation"), "align");
@@ -139,7 +140,7 @@ impl Entries {
         }
         let mut below = Vec::new();
         if is("loading") {
-            let words = element("span").with("class", "cw-visually-hidden").text("Answering now. ");
+            let words = element("span").with("class", "cw-visually-hidden").text(t(Text::AnsweringNow));
             below.push(element("span").with("class", "cw-running").around(vec![words]));
         }
         below.extend(when(item).map(|when| element("span").text(when)));
@@ -163,7 +164,7 @@ impl Entries {
             Some(button.with("data-action", action).text(label))
         };
         let opener =
-            element("summary").with("class", "cw-icon-button").with("aria-label", format!("Options for {label}"));
+            element("summary").with("class", "cw-icon-button").with("aria-label", fill(Text::OptionsFor, &[label]));
         Some(element("details").with("class", "cw-item-menu").with("name", "cw-item-menu").around(vec![
             opener.around(vec![icon(Shape::More)]),
             element("div").with("class", "cw-menu").around(entries.iter().filter_map(entry).collect()),

@@ -23,6 +23,7 @@ use crate::erase::{Erase, Erased, Item, Key, attribute, awaited, each, flag, han
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use crate::reactive::{Memo, StoredValue};
+use crate::texts::{Text, said, speaking, spoken, t};
 use actions::ActionsMenu;
 use item::Conversation;
 use leptos::ev::KeyboardEvent;
@@ -55,7 +56,13 @@ pub fn AgentConversations(
     #[prop(optional)]
     events: BlockEvents,
 ) -> impl IntoView {
+    let locale = properties.locale.clone();
+    speaking(locale.as_ref(), move || block(id, properties, events))
+}
+
+fn block(id: String, properties: AgentConversationsProperties, events: BlockEvents) -> Erased {
     let chat = use_chat_context();
+    let (lang, dir) = spoken();
     let news = events.clone();
     let new = move |_| {
         close_drawers();
@@ -63,7 +70,7 @@ pub fn AgentConversations(
     };
     provide_context(ListEvents(events));
     let first = Loaded::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
-    let new_label = properties.new_label.unwrap_or_else(|| "New conversation".to_owned());
+    let new_label = properties.new_label.unwrap_or_else(|| t(Text::NewConversation).to_owned());
     let new_id = format!("list-{id}-new");
     let list = awaited(move || {
         let id = id.clone();
@@ -73,7 +80,7 @@ pub fn AgentConversations(
         })
     });
     view! {
-        <div class="cw-conversations">
+        <div class="cw-conversations" lang=lang dir=dir>
             <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=handler(new)>
                 <Icon of=Shape::Plus />
                 {new_label}
@@ -81,6 +88,7 @@ pub fn AgentConversations(
             {list}
         </div>
     }
+    .erase()
 }
 
 /// The list, once its first page is there.
@@ -97,9 +105,9 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
     let none = optional(move || {
         let none = list.is_empty() && !search.is_on() && list.error.with(Option::is_none);
         let words = list.filter.with(|filter| match (filter.archived, &filter.folder_id) {
-            (true, _) => "The archive is empty.",
-            (_, Some(_)) => "This folder is empty.",
-            (false, None) => "Your conversations will be kept here.",
+            (true, _) => t(Text::ArchiveEmpty),
+            (_, Some(_)) => t(Text::FolderEmpty),
+            (false, None) => t(Text::ListEmpty),
         });
         none.then(|| view! { <p class="cw-list-empty">{words}</p> }.erase())
     });
@@ -135,9 +143,9 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
 fn error_line(list: Conversations, error: &ApiError) -> Erased {
     view! {
         <p class="cw-list-error" role="alert">
-            {error.to_string()}
+            {said(&error.0)}
             <button type="button" class="cw-link" on:click=handler(move |_| list.reload())>
-                "Try again"
+                {t(Text::TryAgain)}
             </button>
         </p>
     }
@@ -148,7 +156,7 @@ fn more_button(list: Conversations) -> Erased {
     let loading = flag(move || list.loading.get());
     view! {
         <button type="button" class="cw-link cw-more" disabled=loading on:click=handler(move |_| list.load_more())>
-            "Show more"
+            {t(Text::ShowMore)}
         </button>
     }
     .erase()

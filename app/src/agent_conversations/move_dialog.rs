@@ -3,6 +3,7 @@
 use super::list::{Conversations, use_conversations};
 use crate::erase::{Erase, Erased, Item, Key, each, handler};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
@@ -38,25 +39,25 @@ pub fn MoveDialog() -> impl IntoView {
     view! {
         <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-move-title">
             <form method="dialog">
-                <h2 id="cw-move-title">"Move to a folder"</h2>
-                <div class="cw-move-targets">{target(list, None, "No folder".to_owned())} {folders}</div>
+                <h2 id="cw-move-title">{t(Text::MoveTitle)}</h2>
+                <div class="cw-move-targets">{target(list, None, t(Text::NoFolder).to_owned())} {folders}</div>
                 <div class="cw-move-new">
                     <input
                         class="cw-control"
                         type="text"
-                        aria-label="Name of a new folder"
-                        placeholder="New folder"
+                        aria-label=t(Text::NewFolderName)
+                        placeholder=t(Text::NewFolder)
                         maxlength=NAME_LENGTH
                         autocomplete="off"
                         node_ref=name
                     />
                     <button type="submit" class="cw-button" on:click=handler(create)>
-                        "Create"
+                        {t(Text::Create)}
                     </button>
                 </div>
                 <div class="cw-dialog-buttons">
                     <button type="submit" class="cw-button" formnovalidate=true>
-                        "Cancel"
+                        {t(Text::Cancel)}
                     </button>
                 </div>
             </form>

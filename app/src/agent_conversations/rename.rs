@@ -4,6 +4,7 @@ use super::item::actions_button;
 use super::list::{Conversations, Entry, use_conversations};
 use crate::blocks::control::focus;
 use crate::erase::{Erase, effect, handler};
+use crate::texts::{Text, t};
 use leptos::ev::{FocusEvent, KeyboardEvent};
 use leptos::html;
 use leptos::prelude::*;
@@ -48,7 +49,7 @@ pub fn Rename(
         <input
             class="cw-control cw-rename"
             type="text"
-            aria-label="New title"
+            aria-label=t(Text::NewTitle)
             maxlength=TITLE_LENGTH
             autocomplete="off"
             node_ref=input

@@ -6,6 +6,7 @@ use super::move_dialog::NAME_LENGTH;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, RwSignal};
+use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 use wire::order::{Folder, ListFilter};
@@ -42,10 +43,10 @@ pub fn Scope() -> impl IntoView {
     let tools = optional(move || folder.get().map(|id| folder_tools(list, id, naming)));
     view! {
         <div class="cw-scope">
-            <select class="cw-control" aria-label="Show" on:change=handler(change)>
-                <option value="">"All conversations"</option>
+            <select class="cw-control" aria-label=t(Text::Show) on:change=handler(change)>
+                <option value="">{t(Text::AllConversations)}</option>
                 {folders}
-                <option value=ARCHIVE>"Archive"</option>
+                <option value=ARCHIVE>{t(Text::Archive)}</option>
             </select>
             {tools}
             <Import />
@@ -66,8 +67,8 @@ fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> Eras
         <button
             type="button"
             class="cw-icon-button"
-            aria-label="Rename this folder"
-            title="Rename this folder"
+            aria-label=t(Text::RenameFolder)
+            title=t(Text::RenameFolder)
             on:click=handler(move |_| naming.update(|naming| *naming = !*naming))
         >
             <Icon of=Shape::Pencil />
@@ -75,8 +76,8 @@ fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> Eras
         <button
             type="button"
             class="cw-icon-button"
-            aria-label="Delete this folder, not what is in it"
-            title="Delete this folder, not what is in it"
+            aria-label=t(Text::DeleteFolder)
+            title=t(Text::DeleteFolder)
             on:click=handler(delete)
         >
             <Icon of=Shape::Bin />
@@ -102,7 +103,7 @@ fn name_field(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased
         <input
             class="cw-control cw-rename"
             type="text"
-            aria-label="New name of the folder"
+            aria-label=t(Text::FolderName)
             maxlength=NAME_LENGTH
             autocomplete="off"
             autofocus=true

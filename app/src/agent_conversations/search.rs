@@ -9,6 +9,7 @@ use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
 use crate::node::{Node, drawn, element};
 use crate::pages::drawer::close_drawers;
 use crate::reactive::{Memo, RwSignal};
+use crate::texts::{Text, fill, t};
 use leptos::ev::{Event, KeyboardEvent};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -96,8 +97,8 @@ pub fn SearchField() -> impl IntoView {
         <input
             class="cw-control cw-search"
             type="search"
-            aria-label="Search conversations"
-            placeholder="Search"
+            aria-label=t(Text::SearchConversations)
+            placeholder=t(Text::Search)
             maxlength="200"
             autocomplete="off"
             node_ref=field
@@ -124,9 +125,9 @@ pub fn Finds() -> impl IntoView {
     let words = crate::erase::text(move || {
         match search.found.with(|found| found.as_ref().map(|found| (found.items.len(), found.next.is_some()))) {
             None => String::new(),
-            Some((0, _)) => "Nothing was found.".to_owned(),
-            Some((1, false)) => "1 conversation".to_owned(),
-            Some((count, more)) => format!("{count}{} conversations", if more { "+" } else { "" }),
+            Some((0, _)) => t(Text::NothingFound).to_owned(),
+            Some((1, false)) => t(Text::FoundOne).to_owned(),
+            Some((count, more)) => fill(Text::FoundCount, &[&format!("{count}{}", if more { "+" } else { "" })]),
         }
     });
     let next = Memo::new(move |_| search.found.with(|found| found.as_ref().and_then(|found| found.next.clone())));
@@ -144,7 +145,7 @@ pub fn Finds() -> impl IntoView {
 fn more_button(search: Search, list: Conversations, next: String) -> Erased {
     view! {
         <button type="button" class="cw-link cw-more" on:click=handler(move |_| search.ask(list, Some(next.clone())))>
-            "Show more"
+            {t(Text::ShowMore)}
         </button>
     }
     .erase()

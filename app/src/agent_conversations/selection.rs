@@ -6,6 +6,7 @@ use super::move_dialog::open_move_dialog;
 use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::reactive::Memo;
+use crate::texts::{self, Text, t};
 use leptos::ev::MouseEvent;
 use leptos::prelude::*;
 
@@ -18,7 +19,8 @@ pub fn Selection() -> impl IntoView {
 }
 
 fn bar(list: Conversations) -> Erased {
-    let count = text(move || format!("{} selected", list.chosen.with(|chosen| chosen.as_ref().map_or(0, Vec::len))));
+    let count =
+        text(move || texts::count(Text::SelectedCount, list.chosen.with(|chosen| chosen.as_ref().map_or(0, Vec::len))));
     let button = |label: &'static str, icon: Shape, act: Box<dyn FnMut(MouseEvent)>| {
         view! {
             <button type="button" class="cw-icon-button" aria-label=label title=label on:click=act>
@@ -33,18 +35,18 @@ fn bar(list: Conversations) -> Erased {
         ids
     };
     let away = move || !list.filter.with_untracked(|filter| filter.archived);
-    let label = if away() { "Archive" } else { "Move out of the archive" };
+    let label = if away() { t(Text::ToArchive) } else { t(Text::OutOfArchive) };
     view! {
-        <div class="cw-selection" role="toolbar" aria-label="Selected conversations">
+        <div class="cw-selection" role="toolbar" aria-label=t(Text::SelectedConversations)>
             <span role="status">{count}</span>
             {button(label, Shape::Archive, handler(move |_| list.change(take(), archived(away()))))}
             {button(
-                "Move to a folder…",
+                t(Text::MoveToFolder),
                 Shape::Folder,
                 handler(move |_| open_move_dialog(list, list.chosen.get_untracked().unwrap_or_default())),
             )}
-            {button("Delete", Shape::Bin, handler(move |_| list.delete(take())))}
-            {button("Select nothing", Shape::Close, handler(move |_| drop(take())))}
+            {button(t(Text::Delete), Shape::Bin, handler(move |_| list.delete(take())))}
+            {button(t(Text::SelectNothing), Shape::Close, handler(move |_| drop(take())))}
         </div>
     }
     .erase()
@@ -62,12 +64,12 @@ pub fn Undo() -> impl IntoView {
 }
 
 fn undo(list: Conversations, count: usize) -> Erased {
-    let words = if count == 1 { "Deleted.".to_owned() } else { format!("{count} deleted.") };
+    let words = if count == 1 { t(Text::DeletedOne).to_owned() } else { texts::count(Text::DeletedCount, count) };
     view! {
         <div class="cw-undo">
             {words}
             <button type="button" class="cw-link" on:click=handler(move |_| list.undo())>
-                "Undo"
+                {t(Text::Undo)}
             </button>
         </div>
     }

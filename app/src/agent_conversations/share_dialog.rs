@@ -6,6 +6,7 @@ use crate::agent_chat::browser;
 use crate::api::shares;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, text};
 use crate::reactive::RwSignal;
+use crate::texts::{Text, said, t};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -24,15 +25,15 @@ pub fn ShareDialog() -> impl IntoView {
     });
     let create = move |_| ask(list, Some(results.get_untracked().is_some_and(|results| results.checked())), None);
     // In the dialog: what is outside of it cannot be seen while it is open.
-    let error = text(move || list.error.with(|error| error.as_ref().map(ToString::to_string)).unwrap_or_default());
+    let error = text(move || list.error.with(|error| error.as_ref().map(|error| said(&error.0))).unwrap_or_default());
     view! {
         <dialog id=DIALOG class="cw-dialog" aria-labelledby="cw-share-title">
             <form method="dialog">
-                <h2 id="cw-share-title">"Share a copy"</h2>
-                <p>"Anyone who has the link can read the conversation as it is now. What is said later is not in it."</p>
+                <h2 id="cw-share-title">{t(Text::ShareTitle)}</h2>
+                <p>{t(Text::ShareAbout)}</p>
                 <label class="cw-share-choice">
                     <input type="checkbox" node_ref=results />
-                    "With what tools were given and what they found"
+                    {t(Text::ShareResults)}
                 </label>
                 <ul class="cw-share-links">{links}</ul>
                 <p class="cw-share-error" role="alert">
@@ -40,10 +41,10 @@ pub fn ShareDialog() -> impl IntoView {
                 </p>
                 <div class="cw-dialog-buttons">
                     <button type="submit" class="cw-button">
-                        "Close"
+                        {t(Text::Close)}
                     </button>
                     <button type="button" class="cw-button cw-primary" on:click=handler(create)>
-                        "Create a link"
+                        {t(Text::ShareCreate)}
                     </button>
                 </div>
             </form>
@@ -83,15 +84,15 @@ fn link(list: Conversations, share: Share) -> Erased {
     let (shown, id) = (address(), address().rsplit('/').next().map(str::to_owned));
     let copied = RwSignal::new(false);
     let copy = move |_| copied.set(browser::copy(&address()));
-    let label = text(move || if copied.get() { "Copied" } else { "Copy" }.to_owned());
+    let label = text(move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned());
     view! {
         <li>
-            <input class="cw-control" type="text" readonly=true aria-label="Link" value=shown />
+            <input class="cw-control" type="text" readonly=true aria-label=t(Text::ShareLink) value=shown />
             <button type="button" class="cw-button" on:click=handler(copy)>
                 {label}
             </button>
             <button type="button" class="cw-button" on:click=handler(move |_| ask(list, None, id.clone()))>
-                "Take away"
+                {t(Text::ShareRevoke)}
             </button>
         </li>
     }

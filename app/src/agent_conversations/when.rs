@@ -2,6 +2,7 @@
 //! ago that was.
 
 use crate::erase::{attribute, effect, text};
+use crate::texts::{Text, fill, t};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use std::time::Duration;
@@ -44,11 +45,11 @@ pub fn use_now() -> ReadSignal<Option<i64>> {
 /// `5m ago`, `yesterday`; from a week on the day, in the reader's time zone.
 fn ago(at: i64, now: i64) -> String {
     match elapsed((now - at) / 1000) {
-        Elapsed::Now => "just now".to_owned(),
-        Elapsed::Minutes(count) => format!("{count}m ago"),
-        Elapsed::Hours(count) => format!("{count}h ago"),
-        Elapsed::Days(1) => "yesterday".to_owned(),
-        Elapsed::Days(count) => format!("{count} days ago"),
+        Elapsed::Now => t(Text::JustNow).to_owned(),
+        Elapsed::Minutes(count) => fill(Text::MinutesAgo, &[&count.to_string()]),
+        Elapsed::Hours(count) => fill(Text::HoursAgo, &[&count.to_string()]),
+        Elapsed::Days(1) => t(Text::YesterdayAgo).to_owned(),
+        Elapsed::Days(count) => fill(Text::DaysAgo, &[&count.to_string()]),
         Elapsed::Long => local_day(at),
     }
 }
@@ -87,7 +88,25 @@ pub(crate) fn moment(at: i64) -> String {
     let date = js_sys::Date::new(&JsValue::from_f64(at as f64));
     let time = format!("{:02}:{:02}", date.get_hours(), date.get_minutes());
     let (day, today) = (local_day(at), local_day(js_sys::Date::now() as i64));
-    if day == today { time } else { format!("{day} {time}") }
+    if day == today { time } else { fill(Text::DateTime, &[&day, &time]) }
+}
+
+/// `Today`, `Yesterday`, or the day, in the reader's time zone.
+pub(crate) fn day_heading(at: i64) -> String {
+    let day = local_day(at);
+    // By the calendar: on some days there are not 24 hours.
+    let yesterday = js_sys::Date::new_0();
+    yesterday.set_date(yesterday.get_date() - 1);
+    match day {
+        _ if is_today(at) => t(Text::Today).to_owned(),
+        day if day == local_day(yesterday.get_time() as i64) => t(Text::Yesterday).to_owned(),
+        day => day,
+    }
+}
+
+/// Whether it is the reader's day.
+pub(crate) fn is_today(at: i64) -> bool {
+    local_day(at) == local_day(js_sys::Date::now() as i64)
 }
 
 /// `2026-11-20T22:32:09Z`.
@@ -105,10 +124,10 @@ pub(crate) fn day(at: i64) -> String {
     written(year, month, day)
 }
 
+/// Not by the browser's own rules: the server writes the same, and has none.
 fn written(year: i64, month: i64, day: i64) -> String {
-    const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
-    let month = usize::try_from(month - 1).ok().and_then(|month| MONTHS.get(month)).copied().unwrap_or_default();
-    format!("{day} {month} {year}")
+    let month = usize::try_from(month - 1).ok().and_then(|month| t(Text::Months).split(' ').nth(month));
+    fill(Text::Date, &[&day.to_string(), month.unwrap_or_default(), &year.to_string()])
 }
 
 /// Days since 1970-01-01 as year, month, day of the Gregorian calendar: years counted from March, so that the leap day comes last,

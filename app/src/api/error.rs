@@ -1,6 +1,7 @@
 //! The error of every server function: the user's error, whatever went wrong on the way included.
 
 use super::codec::ValueJson;
+use crate::texts::{Text, t};
 use serde::{Deserialize, Serialize};
 use server_fn::error::{FromServerFnError, ServerFnErrorErr};
 use wire::error::{ErrorCode, UserError};
@@ -35,16 +36,12 @@ impl FromServerFnError for ApiError {
     /// Failures of the transport. Their texts are for developers, so the reader gets ours.
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         let (code, message) = match error {
-            ServerFnErrorErr::Request(_) => {
-                (ErrorCode::Unavailable, "The server cannot be reached. Check the connection and try again.")
-            }
-            ServerFnErrorErr::Deserialization(_) => {
-                (ErrorCode::Unavailable, "The server's answer could not be read. Try again, or reload the page.")
-            }
+            ServerFnErrorErr::Request(_) => (ErrorCode::Unavailable, t(Text::ServerAway)),
+            ServerFnErrorErr::Deserialization(_) => (ErrorCode::Unavailable, t(Text::ServerUnreadable)),
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
-                (ErrorCode::Malformed, "The server could not read the request. Reload the page and try again.")
+                (ErrorCode::Malformed, t(Text::RequestUnreadable))
             }
-            _ => (ErrorCode::Internal, "Something went wrong on the server. Try again."),
+            _ => (ErrorCode::Internal, t(Text::ServerWrong)),
         };
         Self(UserError::new(code, message))
     }

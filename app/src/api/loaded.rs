@@ -2,6 +2,7 @@
 
 use super::ApiError;
 use super::codec::ValueJson;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
@@ -128,5 +129,5 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Loaded<T> 
 
 /// Cannot happen between a server and a browser of the same build.
 fn unreadable() -> ApiError {
-    UserError::new(ErrorCode::Internal, "The server's answer could not be read. Reload the page.").into()
+    UserError::new(ErrorCode::Internal, t(Text::ServerUnreadable)).into()
 }

@@ -34,10 +34,11 @@ pub(super) fn card(id: String, properties: Properties, content: Erased) -> Erase
         titled.get().then(|| heading.erase())
     });
     view! {
-        <section class="cw-card" aria-labelledby=labelled_by>
+        // A group and no landmark: the region around it has the same name when it is the first.
+        <div class="cw-card" role="group" aria-labelledby=labelled_by>
             {heading}
             {content}
-        </section>
+        </div>
     }
     .erase()
 }

@@ -5,6 +5,7 @@ use super::input::InputHandle;
 use crate::erase::{Erase, Erased, flag, handler, optional, text};
 use crate::page_state::{PageState, words};
 use crate::reactive::Memo;
+use crate::texts::{Text, fill, t};
 use leptos::prelude::*;
 use wire::page::BlockType;
 
@@ -70,17 +71,17 @@ fn required_mark(input: &InputHandle) -> Erased {
 }
 
 fn change_line(state: PageState, key: String, label: &str) -> Erased {
-    let label = format!("Undo the agent's change of {label}");
+    let label = fill(Text::UndoChangeOf, &[label]);
     let undo = move |_| {
         state.undo(&key);
         // The button is about to vanish: the focus goes to what it changed.
         focus(&control_id(&key));
     };
     view! {
-        <span>"Changed by the agent"</span>
+        <span>{t(Text::ChangedByAgent)}</span>
         <span aria-hidden="true">"·"</span>
         <button type="button" class="cw-link" aria-label=label on:click=handler(undo)>
-            "Undo"
+            {t(Text::Undo)}
         </button>
     }
     .erase()

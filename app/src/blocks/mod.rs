@@ -45,7 +45,9 @@ use crate::pages::CurrentPage;
 use crate::properties::Properties;
 use crate::reactive::Memo;
 use crate::scope::Scope;
+use crate::texts::{Locale, speaking};
 use leptos::prelude::*;
+use serde_json::Value;
 use wire::page::{
     self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, shared_fields,
 };
@@ -84,8 +86,9 @@ fn component(own: page::Block) -> Erased {
             return BLOCKS.view(move |code| (code.tabs)(id.clone(), &properties, blocks.clone(), events.clone()));
         }
         BlockType::AgentConversations if properties.contains_key("items") => {
+            let locale = properties.get("locale").and_then(Value::as_object).map(Locale::read);
             let properties = Properties::of_config(properties);
-            return view! { <ItemList properties events /> }.erase();
+            return speaking(locale.as_ref(), move || view! { <ItemList properties events /> }.erase());
         }
         BlockType::AgentConversations => {
             let properties = AgentConversationsProperties::read(&properties);
@@ -128,7 +131,7 @@ fn component(own: page::Block) -> Erased {
 mod tests {
     use super::*;
     use crate::page_state::PageState;
-    use serde_json::{Value, json};
+    use serde_json::json;
     use wire::page::Page;
 
     /// A block as the server renders it.
@@ -210,7 +213,7 @@ mod tests {
     #[test]
     fn a_card_is_named_by_its_title() {
         let card = html(json!({"id": "form", "type": "Card", "properties": {"title": "Intake"}}));
-        assert!(card.contains(r#"<section aria-labelledby="card-form""#), "{card}");
+        assert!(card.contains(r#"role="group" aria-labelledby="card-form""#), "{card}");
         assert!(card.contains(r#"<h2 id="card-form" dir="auto" class="cw-card-title">Intake</h2>"#), "{card}");
     }
 

@@ -6,6 +6,7 @@ use super::input::InputHandle;
 use crate::actions::BlockEvents;
 use crate::erase::{Erase, dynamic, handler, list};
 use crate::properties::Properties;
+use crate::texts::{Text, t};
 use leptos::ev::Event;
 use leptos::prelude::*;
 use wire::page::{BlockType, Choice};
@@ -35,7 +36,7 @@ pub fn Select(
         list(properties.options().into_iter().map(option))
     });
     let placeholder =
-        crate::erase::text(move || properties.text("placeholder").unwrap_or_else(|| "Choose…".to_owned()));
+        crate::erase::text(move || properties.text("placeholder").unwrap_or_else(|| t(Text::ChooseOption).to_owned()));
     let done = input.clone();
     let choose = move |event: Event| {
         done.write(parse_text(&event_target_value(&event)));

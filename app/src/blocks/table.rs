@@ -4,6 +4,7 @@ use super::field::heading;
 use crate::erase::{Erase, optional};
 use crate::node::{Node, drawn, element};
 use crate::properties::Properties;
+use crate::texts::{self, Text, t};
 use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::TableColumn;
@@ -30,7 +31,7 @@ pub fn Table(
     });
     let body = drawn(move || match properties.value("rows") {
         Value::Array(rows) if !rows.is_empty() => table(&rows, &columns(properties, &rows), &caption_id),
-        _ => vec![aside(properties.text("empty").unwrap_or_else(|| "Nothing here yet.".to_owned()))],
+        _ => vec![aside(properties.text("empty").unwrap_or_else(|| t(Text::TableEmpty).to_owned()))],
     });
     view! {
         <div class="cw-table-block">
@@ -68,7 +69,7 @@ fn table(rows: &[Value], columns: &[TableColumn], caption_id: &str) -> Vec<Node>
     let table = scroller.around(vec![element("table").with("class", "cw-table").around(vec![head, body])]);
     match rows.len().saturating_sub(MAX_ROWS) {
         0 => vec![table],
-        over => vec![table, aside(format!("and {over} more"))],
+        over => vec![table, aside(texts::count(Text::AndMore, over))],
     }
 }
 
@@ -79,7 +80,7 @@ fn aside(text: String) -> Node {
 
 fn cell(value: Option<&Value>) -> Node {
     let (text, numeric) = match value {
-        Some(Value::Bool(yes)) => (if *yes { "Yes" } else { "No" }.to_owned(), false),
+        Some(Value::Bool(yes)) => (if *yes { t(Text::Yes) } else { t(Text::No) }.to_owned(), false),
         Some(value) => (as_text(value).unwrap_or_default(), value.is_number()),
         None => (String::new(), false),
     };

@@ -4,6 +4,7 @@ use super::{Loading, Missing, all};
 use crate::actions::{Actions, Status};
 use crate::agent_chat::browser::sleep;
 use crate::reactive::ArcRwSignal;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::sync::LazyLock;
@@ -46,7 +47,7 @@ impl Piece {
             // Whatever needs it next asks again.
             self.requested.store(false, Ordering::Relaxed);
             if let Some(actions) = actions {
-                let text = "A part of this page could not be loaded. Reload the page.";
+                let text = t(Text::PartMissingReload);
                 actions.notify(text.to_owned(), Status::Error, None);
             }
         });

@@ -1,6 +1,7 @@
 //! Numbers of sources within a text: a mark is put into it where a passage ends, and becomes a number that leads to the source.
 
 use crate::node::{Node, element};
+use crate::texts::{Text, fill};
 use std::borrow::Cow;
 
 /// Around the number: control characters, which mean nothing to Markdown and which no model writes.
@@ -47,7 +48,7 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 /// The number of a source, which leads to it.
 pub(super) fn number(number: &str) -> Node {
     let link = element("button").with("type", "button").with("class", "cw-md-cite").with("data-source", number);
-    link.with("aria-label", format!("Source {number}")).text(number)
+    link.with("aria-label", fill(Text::SourceNumber, &[number])).text(number)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The clicks within a text: one handler for each container, so that what is in it needs none.
 
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::web_sys::{self, Element};
 use std::time::Duration;
@@ -32,12 +33,12 @@ fn copy(button: &Element, block: Option<Element>) {
         return;
     }
     // Attributes of an element that exists: there is nothing to do when they cannot be set.
-    let _ = button.set_attribute("aria-label", "Copied");
+    let _ = button.set_attribute("aria-label", t(Text::Copied));
     let _ = button.set_attribute("data-copied", "");
     let button = button.clone();
     set_timeout(
         move || {
-            let _ = button.set_attribute("aria-label", "Copy code");
+            let _ = button.set_attribute("aria-label", t(Text::CopyCode));
             let _ = button.remove_attribute("data-copied");
         },
         COPIED_FOR,

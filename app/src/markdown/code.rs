@@ -2,13 +2,15 @@
 
 use super::Extras;
 use crate::node::{Node, element};
+use crate::texts::{Text, t};
 
 /// The markup of a code block. It has no state of its own, so that it can be changed in place while the code arrives; see
 /// [`super::on_click`]. `open` says that more code may come.
 pub(super) fn code_block(language: &str, code: String, open: bool, extras: Extras) -> Node {
-    let label = if language.is_empty() { "Code" } else { language };
+    let label = if language.is_empty() { t(Text::Code) } else { language };
     let wrap = element("button").with("type", "button").with("class", "cw-md-wrap").with("aria-pressed", "false");
-    let copy = element("button").with("type", "button").with("class", "cw-md-copy").with("aria-label", "Copy code");
+    let copy =
+        element("button").with("type", "button").with("class", "cw-md-copy").with("aria-label", t(Text::CopyCode));
     let mut head = vec![element("span").with("class", "cw-md-language").text(label)];
     let mut block = element("div").with("class", "cw-md-code");
     if extras.colours {
@@ -21,12 +23,12 @@ pub(super) fn code_block(language: &str, code: String, open: bool, extras: Extra
         block = block.with("data-language", language).with("data-diagrams", "");
         let source =
             element("button").with("type", "button").with("class", "cw-md-source").with("aria-pressed", "false");
-        head.push(source.text("Source"));
+        head.push(source.text(t(Text::Source)));
     }
     if open {
         block = block.with("data-open", "");
     }
-    head.extend([wrap.text("Wrap"), copy.text("Copy")]);
+    head.extend([wrap.text(t(Text::Wrap)), copy.text(t(Text::Copy))]);
     let code = element("code").with("dir", "ltr").text(code);
     block.around(vec![
         element("div").with("class", "cw-md-code-head").around(head),

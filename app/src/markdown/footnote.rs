@@ -2,6 +2,7 @@
 //! is being written.
 
 use crate::node::{Node, element};
+use crate::texts::{Text, fill};
 
 /// Longer labels are text.
 const LONGEST: usize = 32;
@@ -27,16 +28,16 @@ fn is_label(label: &str) -> bool {
 /// The number in the text.
 pub(super) fn reference(label: &str) -> Node {
     let link = element("button").with("type", "button").with("class", "cw-md-note-link").with("data-note", label);
-    element("sup").around(vec![link.with("aria-label", format!("Footnote {label}")).text(label)])
+    element("sup").around(vec![link.with("aria-label", fill(Text::FootnoteNumber, &[label])).text(label)])
 }
 
 /// The note itself. It takes the focus of whoever comes from its number.
 pub(super) fn note(label: &str, content: Vec<Node>) -> Node {
     let back = element("button").with("type", "button").with("class", "cw-md-note-back").with("data-note", label);
-    let back = back.with("aria-label", format!("Back to footnote {label} in the text")).text("↩");
+    let back = back.with("aria-label", fill(Text::BackToFootnote, &[label])).text("↩");
     let number = element("span").with("class", "cw-md-note-number").text(label);
     let note = element("div").with("class", "cw-md-note").with("data-note", label).with("tabindex", "-1");
-    let note = note.with("role", "note").with("aria-label", format!("Footnote {label}"));
+    let note = note.with("role", "note").with("aria-label", fill(Text::FootnoteNumber, &[label]));
     note.around(vec![number, element("div").around(content), back])
 }
 

@@ -28,6 +28,8 @@ pub(crate) use link::{allowed, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;
 pub(crate) use view::markdown_node;
+#[cfg(feature = "ssr")]
+pub(crate) use view::markdown_with;
 pub use view::{DocumentView, Markdown};
 
 use crate::chunks::{Chunk, Loading, Missing};

@@ -11,6 +11,7 @@ use super::math;
 use super::split::OPTIONS;
 use super::tail::presentable;
 use crate::node::{Node, element};
+use crate::texts::{Text, t};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 
@@ -141,7 +142,7 @@ impl<'a> Renderer<'a> {
             Event::HardBreak => self.top.text.push(' '),
             Event::Rule => self.push(element("hr")),
             Event::TaskListMarker(checked) => {
-                let label = if checked { "Done" } else { "To do" };
+                let label = if checked { t(Text::TaskDone) } else { t(Text::TaskToDo) };
                 let marker = element("input").with("type", "checkbox").with("disabled", "").with("aria-label", label);
                 self.push(if checked { marker.with("checked", "") } else { marker });
             }
@@ -241,7 +242,7 @@ fn table(mut children: Vec<Node>) -> Node {
     let rows = children.split_off(children.len().min(1));
     children.push(element("tbody").around(rows));
     let scroller = element("div").with("class", "cw-md-table").with("tabindex", "0");
-    let scroller = scroller.with("role", "region").with("aria-label", "Table");
+    let scroller = scroller.with("role", "region").with("aria-label", t(Text::Table));
     scroller.around(vec![element("table").around(children)])
 }
 
@@ -272,7 +273,7 @@ fn image(url: &str, description: String) -> Node {
     if link::is_embedded_image(url) {
         return element("img").with("src", url).with("alt", description);
     }
-    let description = if description.is_empty() { "Image".to_owned() } else { description };
+    let description = if description.is_empty() { t(Text::Image).to_owned() } else { description };
     let Some(url) = link::allowed(url) else {
         return element("span").text(description);
     };

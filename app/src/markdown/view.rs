@@ -53,7 +53,16 @@ pub fn DocumentView(
 /// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
 /// What is around it hears the clicks in it, see [`super::on_click`].
 pub(crate) fn markdown_node(text: &str, open: bool) -> Node {
-    let nodes = render(text, &References::none(), Extras::default(), open);
+    tree(render(text, &References::none(), Extras::default(), open))
+}
+
+/// The same of a whole text, with what is done for it beyond Markdown.
+#[cfg(feature = "ssr")]
+pub(crate) fn markdown_with(text: &str, extras: Extras) -> Node {
+    tree(render(text, &References::none(), extras, false))
+}
+
+fn tree(nodes: Vec<Node>) -> Node {
     element("div").with("class", "cw-markdown").with("dir", "auto").around(nodes)
 }
 

@@ -5,6 +5,7 @@ use crate::blocks::control::focus;
 use crate::erase::{Erase, optional, text};
 use crate::page_state::{PageState, use_page_state};
 use crate::reactive::Memo;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 
 /// Below this many changes the line at the field is enough.
@@ -23,13 +24,13 @@ pub fn AgentChanges() -> impl IntoView {
     let bar = move || {
         let number = text(move || count.get().to_string());
         view! {
-            <div class="cw-agent-changes-bar" role="group" aria-label="Changes by the agent">
-                <span>{number} " changes by the agent"</span>
+            <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::ChangesByAgent)>
+                <span>{number} {t(Text::CountChangesByAgent)}</span>
                 <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
-                    "Undo all"
+                    {t(Text::UndoAll)}
                 </button>
                 <button type="button" class="cw-link" on:click=move |_| end(PageState::keep_all)>
-                    "Keep"
+                    {t(Text::Keep)}
                 </button>
             </div>
         }

@@ -6,6 +6,7 @@ use crate::erase::{Erase, optional};
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
 use crate::reactive::Memo;
+use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
 use leptos::prelude::*;
 
@@ -22,7 +23,7 @@ pub fn Bar(
     view! {
         <header class="cw-bar">
             {names.conversations.map(|name| view! { <DrawerButton drawer=CONVERSATIONS name icon=Shape::Conversations /> })}
-            <a class="cw-home" href="/" aria-label="Start page">
+            <a class="cw-home" href="/" aria-label=t(Text::StartPage)>
                 <Mark />
             </a>
             <h1 class="cw-bar-title">{title}</h1>

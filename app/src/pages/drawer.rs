@@ -3,6 +3,7 @@
 
 use crate::erase::Erase;
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
@@ -28,7 +29,7 @@ pub fn DrawerHead(
                 class="cw-icon-button"
                 popovertarget=drawer
                 popovertargetaction="hide"
-                aria-label="Close"
+                aria-label=t(Text::Close)
                 autofocus=true
             >
                 <Icon of=Shape::Close />

@@ -1,6 +1,7 @@
 //! What is shown at an address that has no page.
 
 use crate::erase::Erase;
+use crate::texts::{Text, t};
 use crate::title::DocumentTitle;
 use leptos::prelude::*;
 
@@ -12,16 +13,16 @@ pub fn MissingPage() -> impl IntoView {
         response.set_status(http::StatusCode::NOT_FOUND);
     }
     view! {
-        <DocumentTitle text="Page not found" />
+        <DocumentTitle text=t(Text::PageNotFound) />
         <main class="cw-message-page">
             <p class="cw-message-code" aria-hidden="true">
                 "404"
             </p>
-            <h1>"There is no page here"</h1>
-            <p>"The address may be mistyped, or the page was removed from the configuration."</p>
+            <h1>{t(Text::NoPageHere)}</h1>
+            <p>{t(Text::NoPageWhy)}</p>
             <p>
                 <a class="cw-button cw-primary" href="/">
-                    "Go to the start page"
+                    {t(Text::ToStartPage)}
                 </a>
             </p>
         </main>

@@ -4,6 +4,7 @@ use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
 use leptos::html;
 use leptos::prelude::*;
 
@@ -29,7 +30,7 @@ pub fn Notices() -> impl IntoView {
     };
     let notices = each(move || actions.notices().into_iter().map(item).collect());
     view! {
-        <ul class="cw-toasts" aria-label="Messages" popover="manual" node_ref=popover>
+        <ul class="cw-toasts" aria-label=t(Text::Messages) popover="manual" node_ref=popover>
             {notices}
         </ul>
     }
@@ -43,7 +44,7 @@ fn notice_view(actions: Actions, notice: Notice) -> Erased {
         <li class="cw-toast" data-status=status.name()>
             {status_icon(status)}
             <p dir="auto">{text}</p>
-            <button type="button" class="cw-icon-button" aria-label="Dismiss" on:click=handler(dismiss)>
+            <button type="button" class="cw-icon-button" aria-label=t(Text::Dismiss) on:click=handler(dismiss)>
                 <Icon of=Shape::Close />
             </button>
         </li>

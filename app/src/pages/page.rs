@@ -16,6 +16,7 @@ use crate::erase::{Erase, awaited, effect, flag};
 use crate::page_state::{PageState, words};
 use crate::reactive::StoredValue;
 use crate::scope::{EXPRESSIONS, expressions, speaks};
+use crate::texts::{Text, said, t};
 use crate::title::DocumentTitle;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -89,7 +90,7 @@ pub fn PageFrame(
         <DocumentTitle text=title.clone() />
         <div class="cw-page" class:cw-page-chat=is_whole>
             <a class="cw-skip" href="#cw-main">
-                "Skip to the content"
+                {t(Text::SkipToContent)}
             </a>
             <Bar title names=names.clone() />
             <Regions parts names />
@@ -126,13 +127,13 @@ fn FailedPage(error: ApiError) -> impl IntoView {
         response.set_status(status);
     }
     view! {
-        <DocumentTitle text="Not available" />
+        <DocumentTitle text=t(Text::NotAvailable) />
         <main class="cw-message-page">
-            <h1>"This page is not available"</h1>
-            <p>{error.to_string()}</p>
+            <h1>{t(Text::PageNotAvailable)}</h1>
+            <p>{said(&error.0)}</p>
             <p>
                 <a class="cw-button" href="" rel="external">
-                    "Try again"
+                    {t(Text::TryAgain)}
                 </a>
             </p>
         </main>

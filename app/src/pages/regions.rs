@@ -6,6 +6,7 @@ use super::layout::{Layout, Region};
 use crate::blocks::Blocks;
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, Erased};
+use crate::texts::{Text, t};
 use leptos::ev;
 use leptos::prelude::*;
 
@@ -71,8 +72,8 @@ impl RegionNames {
     pub fn of(parts: &Parts) -> Self {
         let beside = parts.chat.is_some() && parts.content.is_some();
         Self {
-            conversations: parts.conversations.is_some().then(|| "Conversations".to_owned()),
-            content: beside.then(|| parts.content_title.clone().unwrap_or_else(|| "Form".to_owned())),
+            conversations: parts.conversations.is_some().then(|| t(Text::Conversations).to_owned()),
+            content: beside.then(|| parts.content_title.clone().unwrap_or_else(|| t(Text::Form).to_owned())),
         }
     }
 }
@@ -122,7 +123,7 @@ pub fn Regions(
     });
     let chat = chat.map(|chat| {
         view! {
-            <section class=class("cw-region cw-region-chat", chat.share) aria-label="Chat">
+            <section class=class("cw-region cw-region-chat", chat.share) aria-label=t(Text::Chat)>
                 {chat.view}
             </section>
         }

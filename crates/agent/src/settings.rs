@@ -61,6 +61,8 @@ pub struct Settings {
     pub provider_options: Map<String, Value>,
     /// Retries of a request that failed before its first part (L-39).
     pub max_retries: u32,
+    /// Tokens that the model can read at once, where that is known. Nothing is cut by it; users are told.
+    pub context_tokens: Option<u64>,
     /// Bounds of what a turn may take in all (B-12).
     pub limits: Limits,
     /// What models cost, by their names.
@@ -86,6 +88,7 @@ impl Default for Settings {
             response_format: None,
             provider_options: Map::new(),
             max_retries: 2,
+            context_tokens: None,
             limits: Limits::default(),
             prices: HashMap::new(),
             timeouts: Timeouts::default(),

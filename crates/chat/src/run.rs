@@ -68,12 +68,18 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
             (subject.clone(), recorder.clone()),
             clock,
         );
+        let context_size = start.agent.settings.context_tokens;
         let driven = AssertUnwindSafe(async {
             let outcome = drive(start, &mut sink).await;
             // Hooks may take their time.
             run.announce();
             let parts = Box::pin(tell_end(&run, &outcome, &mut sink)).await;
-            Close { parts, ..Close::of(&outcome, &sink) }
+            let mut close = Close { parts, ..Close::of(&outcome, &sink) };
+            // Of the agent itself: those below have a context of their own.
+            let newest = sink.steps.iter().rev().find(|step| step.call_id.is_none());
+            close.metadata.context_used = newest.map(|step| step.usage.input_tokens + step.usage.output_tokens);
+            close.metadata.context_size = context_size;
+            close
         });
         let close = driven.catch_unwind().await;
         let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));

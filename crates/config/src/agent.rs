@@ -24,6 +24,8 @@ pub struct Agent {
     pub fallback_models: Vec<ModelRef>,
     /// Its instructions: a text, or an operator that is evaluated for each turn.
     pub instructions: Option<Value>,
+    /// Tokens that the model can read at once, where the config says so.
+    pub context_tokens: Option<u64>,
     /// Requests to the model in one turn.
     pub max_steps: u32,
     /// Retries of a failed request.

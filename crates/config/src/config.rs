@@ -14,6 +14,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::time::Duration;
 use url::Url;
+use wire::locale::Locale;
 
 /// A config in which every reference leads somewhere and every value is in range.
 #[derive(Clone, Debug)]
@@ -42,6 +43,8 @@ pub struct Config {
     pub rates: Vec<Rate>,
     /// The proxies in front of the server, whose word about addresses counts.
     pub trusted_proxies: Vec<IpNet>,
+    /// The words of the UI, where they are not the English ones.
+    pub locale: Option<Locale>,
     /// What models cost, by the beginning of their names; `default` is for all others.
     pub prices: IndexMap<String, Price>,
     /// The folder of the main file, if the config is on disk.

@@ -9,6 +9,8 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::time::Duration;
+use wire::locale::{Locale, Text};
+use wire::page::AgentChatProperties;
 
 /// The environment of these tests.
 fn env() -> HashMap<String, String> {
@@ -402,4 +404,33 @@ fn callers_are_told_apart() {
         (trusted, settings.user_header.as_str()),
         (vec!["10.0.0.0/8".to_owned(), "::1/128".to_owned()], "x-user")
     );
+}
+
+#[test]
+fn the_words_of_the_ui() {
+    let read = |text: &str| load(text).0.locale.unwrap();
+    let said = |locale: &Locale, text: Text| {
+        locale.texts().find(|(number, _)| *number == text as usize).map(|found| found.1.to_owned())
+    };
+    let hebrew = read("locale: he\n");
+    assert_eq!((hebrew.language.as_deref(), hebrew.from_the_right), (Some("he"), true));
+    assert_eq!(said(&hebrew, Text::Send).as_deref(), Some("שליחה"));
+    let own = read("locale: { language: he-IL, texts: { send: שלח } }\n");
+    assert_eq!((own.from_the_right, said(&own, Text::Stop)), (true, None));
+    let mixed = read("locale: { language: he, direction: ltr, texts: { send: שלח } }\n");
+    assert_eq!((mixed.from_the_right, said(&mixed, Text::Send).as_deref()), (false, Some("שלח")));
+    assert_eq!(said(&mixed, Text::Stop).as_deref(), Some("עצירה"));
+    assert!(load("agents: []\n").0.locale.is_none());
+}
+
+#[test]
+fn a_block_has_words_of_its_own() {
+    let (config, warnings) = load(&SUPPORT.replace(
+        "agentId: support_agent",
+        "agentId: support_agent\n          locale: { language: de, texts: { send: Senden } }",
+    ));
+    assert_eq!(warnings, "");
+    let chat = config.pages[0].definition.blocks.iter().find(|block| block.id == "chat").unwrap();
+    let locale = AgentChatProperties::read(&chat.properties).locale.unwrap();
+    assert_eq!(locale, Locale::of_language("de").with(Text::Send, "Senden"));
 }

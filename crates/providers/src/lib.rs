@@ -2,6 +2,7 @@
 
 pub mod ai_gateway;
 pub mod anthropic;
+mod context;
 pub mod demo;
 mod driver;
 mod file;
@@ -19,6 +20,8 @@ pub mod prices;
 mod requests;
 #[cfg(test)]
 mod testing;
+
+pub use context::context_tokens;
 
 use secrecy::SecretString;
 

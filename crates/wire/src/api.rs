@@ -179,6 +179,12 @@ pub struct MessageMetadata {
     /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Tokens that the newest request and its answer took of what the model can read at once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_used: Option<u64>,
+    /// Tokens that the model can read at once, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub context_size: Option<u64>,
 }
 
 read_struct!(MessageMetadata {
@@ -189,6 +195,8 @@ read_struct!(MessageMetadata {
     usage: "usage",
     cost_usd: "costUsd",
     model: "model",
+    context_used: "contextUsed",
+    context_size: "contextSize",
 });
 
 /// The limit that ended a run.

@@ -17,7 +17,7 @@ pub use properties::{
     AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
     Input, TableColumn, TableProperties, TabsProperties, Welcome,
 };
-pub use sender::{Attachments, Sender, SenderCommand, SenderSwitch};
+pub use sender::{Attachments, Sender, SenderCommand, SenderMention, SenderSwitch};
 pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
 
 use crate::read::{read_names, read_struct};

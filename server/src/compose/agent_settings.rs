@@ -35,6 +35,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
         response_format: None,
         provider_options: agent.provider_options.clone(),
         max_retries: agent.max_retries,
+        context_tokens: agent.context_tokens.or_else(|| providers::context_tokens(&agent.model)),
         limits: Limits {
             requests: agent.limits.requests,
             total_tokens: agent.limits.total_tokens,

@@ -7,6 +7,7 @@ use super::agent_settings::{approval, settings};
 use super::hooks::{self, HookRoom};
 use super::marks::{marked, of_one};
 use super::mcp::McpServers;
+use super::mentions;
 use super::models;
 use super::page_tools::PageTools;
 use super::pages::Pages;
@@ -50,6 +51,8 @@ struct Configured {
     policy: Option<AgentPolicy>,
     /// Agents that it may hand a task to.
     below: Vec<config::SubAgentRef>,
+    /// Whether users may name those.
+    is_naming: bool,
 }
 
 impl Configured {
@@ -68,6 +71,7 @@ impl ConfiguredAgents {
         tools: PageTools,
         rights: Arc<Rights>,
     ) -> anyhow::Result<Self> {
+        let naming = mentions::naming(config);
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
             let built = build(config, agent, mcp)?;
@@ -85,6 +89,7 @@ impl ConfiguredAgents {
                 hooks,
                 policy,
                 below,
+                is_naming: naming.contains(&agent.id),
             };
             agents.insert(agent.id.clone(), configured);
         }
@@ -133,6 +138,12 @@ impl ConfiguredAgents {
             if self.rights.ask_agent(caller, &below.agent_id).is_ok() {
                 agent.agents.push(Arc::new(self.below(caller, below, &context)?));
             }
+        }
+        if configured.is_naming && !agent.agents.is_empty() {
+            agent.instructions = Some(match agent.instructions {
+                Some(instructions) => format!("{instructions}\n\n{}", mentions::INSTRUCTIONS),
+                None => mentions::INSTRUCTIONS.to_owned(),
+            });
         }
         Ok(Arc::new(agent))
     }

@@ -15,6 +15,7 @@ use crate::auth::rights::Rights;
 use crate::auth::{Authentication, Ground};
 use ::endpoints::Endpoints;
 use app::context::PageSource;
+use app::texts::Texts;
 use arc_swap::ArcSwap;
 use chat::{AgentRequest, Agents, Caller, Hooks, Quota, QuotaSpan, Retention};
 use config::Config;
@@ -45,6 +46,8 @@ struct Things {
     mcp: McpServers,
     served: Option<Arc<Served>>,
     rates: Arc<Rates>,
+    /// The words of the UI, where they are not the English ones.
+    texts: Option<Texts>,
     /// As it is written.
     written: Arc<Config>,
     /// With the agents that administrators made.
@@ -62,14 +65,27 @@ impl Things {
         let mcp = McpServers::open(&config, before.map_or(&no_mcp, |before| &before.mcp));
         let endpoints = Arc::new(endpoints::build(&config, &databases)?);
         let rights = Rights::new(&config);
-        let definitions = config.pages.iter().map(|page| page.definition.clone()).collect();
-        let pages = Arc::new(Pages::new(definitions, rights.clone()));
+        let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
         let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone())?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
         let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
-        Ok(Self { authentication, rights, pages, agents, endpoints, databases, mcp, served, rates, written, config })
+        let texts = config.locale.as_ref().map(Texts::new);
+        Ok(Self {
+            authentication,
+            rights,
+            pages,
+            agents,
+            endpoints,
+            databases,
+            mcp,
+            served,
+            rates,
+            texts,
+            written,
+            config,
+        })
     }
 }
 
@@ -128,6 +144,11 @@ impl Current {
     /// How often users and addresses may ask.
     pub(crate) fn rates(&self) -> Arc<Rates> {
         self.things.load().rates.clone()
+    }
+
+    /// The words of the UI, where they are not the English ones.
+    pub(crate) fn texts(&self) -> Option<Texts> {
+        self.things.load().texts.clone()
     }
 
     /// How the MCP servers do.

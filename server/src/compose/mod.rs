@@ -11,6 +11,7 @@ mod history;
 mod hooks;
 mod marks;
 mod mcp;
+mod mentions;
 mod models;
 mod page_tools;
 mod pages;

@@ -1,8 +1,10 @@
 //! The config's pages, as the UI and the agents look at them.
 
+use super::mentions;
 use crate::auth::rights::Rights;
 use chat::Caller;
-use std::collections::HashMap;
+use config::Config;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use wire::page::{AgentChatProperties, Block, BlockType, Page, SharedField, shared_fields};
 use wire::{ErrorCode, UserError};
@@ -12,11 +14,16 @@ pub(crate) struct Pages {
     order: Vec<String>,
     by_id: HashMap<String, Arc<Page>>,
     shared: HashMap<(String, String), Vec<SharedField>>,
+    /// Pages with chats in which agents can be named: not everybody may name each.
+    naming: HashSet<String>,
     rights: Arc<Rights>,
 }
 
 impl Pages {
-    pub(crate) fn new(pages: Vec<Page>, rights: Arc<Rights>) -> Self {
+    pub(crate) fn new(config: &Config, rights: Arc<Rights>) -> Self {
+        let mut pages: Vec<Page> = config.pages.iter().map(|page| page.definition.clone()).collect();
+        let naming =
+            pages.iter_mut().filter_map(|page| mentions::resolve(page, config).then(|| page.id.clone())).collect();
         let order = pages.iter().map(|page| page.id.clone()).collect();
         let mut shared = HashMap::new();
         for page in &pages {
@@ -26,7 +33,7 @@ impl Pages {
             }
         }
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { order, by_id, shared, rights }
+        Self { order, by_id, shared, naming, rights }
     }
 
     /// The page with this id; without one, the first that the caller may open.
@@ -36,7 +43,11 @@ impl Pages {
     pub(crate) fn page(&self, caller: &Caller, id: Option<&str>) -> Result<Arc<Page>, UserError> {
         let Some(id) = id else { return self.first(caller) };
         self.rights.open_page(caller, id)?;
-        self.by_id.get(id).cloned().ok_or_else(UserError::not_found)
+        let page = self.by_id.get(id).cloned().ok_or_else(UserError::not_found)?;
+        match self.naming.contains(id) {
+            true => Ok(Arc::new(mentions::for_caller(&page, caller, &self.rights))),
+            false => Ok(page),
+        }
     }
 
     /// When he may open none: 401, if one is there for those who are signed in.

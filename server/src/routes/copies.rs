@@ -113,7 +113,8 @@ pub(crate) async fn shared(State(state): State<AppState>, Path(id): Path<String>
         Err(error) if error.code == ErrorCode::NotFound => (StatusCode::NOT_FOUND, None),
         Err(error) => return HttpError(error).into_response(),
     };
-    let mut response = (status, Html(app::shared_page(copy.as_ref()))).into_response();
+    let mut response =
+        (status, Html(app::shared_page(copy.as_ref(), state.composition.current.texts()))).into_response();
     // Taken away is taken away: no cache and no search engine keeps it.
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),

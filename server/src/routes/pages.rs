@@ -5,7 +5,7 @@ use super::site;
 use crate::router::AppState;
 use app::AccountLink;
 use app::chunks::{ChunkFiles, Needs};
-use app::context::{AppContext, Seen};
+use app::context::{AppContext, Reader, Seen};
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
@@ -13,6 +13,7 @@ use axum::response::{IntoResponse, Response};
 use chat::Caller;
 use leptos::config::LeptosOptions;
 use leptos::prelude::provide_context;
+use sha2::{Digest, Sha256};
 
 /// `/ui/{function}`
 pub(crate) async fn server_function(
@@ -64,12 +65,24 @@ pub(super) fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + 
     // Read anew, since the browser's half can be built while the server runs.
     let chunks = (state.site.files)("pkg/chunks.json").map(|file| ChunkFiles::read(&file.data)).unwrap_or_default();
     let needs = Needs::default();
+    let reader = Reader(mark(&caller.user_id));
+    let texts = state.composition.current.texts();
     move || {
+        if let Some(texts) = texts.clone() {
+            provide_context(texts);
+        }
         provide_context(chunks.clone());
         provide_context(needs.clone());
         provide_context(context.clone());
         provide_context(caller.clone());
+        provide_context(reader.clone());
     }
+}
+
+/// The same for each visit of a user; nobody can tell from it who he is.
+fn mark(user_id: &str) -> String {
+    let digest = Sha256::digest(format!("reader {user_id}"));
+    digest.iter().take(9).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Built in code, so that the binary needs no LEPTOS_* variable.

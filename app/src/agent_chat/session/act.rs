@@ -2,6 +2,7 @@
 
 use super::{Problem, Remedy, Session};
 use crate::agent_chat::CONVERSATION;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::web_sys::File;
@@ -54,7 +55,7 @@ impl Session {
             match loaded {
                 Ok(code) => (code.perform)(self, act),
                 Err(_) => {
-                    let message = "A part of this page could not be loaded. Try again.".to_owned();
+                    let message = t(Text::PartMissing).to_owned();
                     self.problem.set(Some(Problem { message, remedy: None }));
                 }
             }
@@ -64,7 +65,10 @@ impl Session {
     /// Does it. Part of the chunk.
     pub(in crate::agent_chat) fn perform(self, act: Act) {
         match act {
-            Act::Listen => self.listen(),
+            Act::Listen => {
+                self.listen();
+                self.keep_queue();
+            }
             Act::Watch => self.watch_active(),
             Act::RunClientCalls => self.run_client_calls(),
             Act::SendDraft => self.send_draft(),

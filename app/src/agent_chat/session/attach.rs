@@ -5,6 +5,7 @@ use super::Session;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
 use crate::reactive::ArcRwSignal;
+use crate::texts::{self, Text, fill, t};
 use futures::channel::oneshot;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -39,16 +40,16 @@ impl Session {
             let name = if pasted { self.pasted_name(&file) } else { file.name() };
             let most = rules.max_size.filter(|most| file.size() > *most as f64);
             let why = if self.attached.with_untracked(Vec::len) >= MAX_FILES {
-                Some(format!("{MAX_FILES} files at most"))
+                Some(texts::count(Text::FilesAtMost, MAX_FILES))
             } else if !rules.takes(&name, &file.type_()) {
-                Some(format!("only {}", rules.accept.join(", ")))
+                Some(fill(Text::OnlyKinds, &[&rules.accept.join(", ")]))
             } else if file.size() == 0.0 {
-                Some("it is empty".to_owned())
+                Some(t(Text::FileEmpty).to_owned())
             } else {
-                most.map(|most| format!("{} at most", browser::size(most)))
+                most.map(|most| fill(Text::SizeAtMost, &[&browser::size(most)]))
             };
             match why {
-                Some(why) => refused.push(format!("{name} was not attached: {why}.")),
+                Some(why) => refused.push(fill(Text::NotAttached, &[&name, &why])),
                 None => self.upload(name, file),
             }
         }
@@ -154,8 +155,7 @@ fn start(attached: Attached, file: File) {
 
 /// Sends a file; the error is for the user. Only this kind of request says how far it has come.
 async fn send(attached: &Attached, file: &File) -> Result<KeptFile, String> {
-    const LOST: &str = "The file could not be sent. Try again.";
-    let lost = |_| LOST.to_owned();
+    let lost = |_| t(Text::FileNotSent).to_owned();
     let request = XmlHttpRequest::new().map_err(lost)?;
     let name = String::from(js_sys::encode_uri_component(&attached.name));
     request.open("POST", &format!("/api/files?name={name}")).map_err(lost)?;
@@ -180,10 +180,10 @@ async fn send(attached: &Attached, file: &File) -> Result<KeptFile, String> {
     request.set_onloadend(None);
     let answer = request.response_text().ok().flatten().unwrap_or_default();
     if request.status().unwrap_or_default() == 201 {
-        return serde_json::from_str(&answer).map_err(|_| LOST.to_owned());
+        return serde_json::from_str(&answer).map_err(|_| t(Text::FileNotSent).to_owned());
     }
     let error: Value = serde_json::from_str(&answer).unwrap_or_default();
-    Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(LOST).to_owned())
+    Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(t(Text::FileNotSent)).to_owned())
 }
 
 /// Tells the server that a file is not needed.

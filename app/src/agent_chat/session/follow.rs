@@ -7,6 +7,7 @@ use crate::agent_chat::browser;
 use crate::agent_chat::message_state::{MessageState, weight};
 use crate::agent_chat::reader::{Reader, State};
 use crate::api::{self, ApiError, load_conversation};
+use crate::texts::{Text, t};
 use futures::StreamExt;
 use futures::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
@@ -105,7 +106,7 @@ impl Session {
             }
             End::Broken => {
                 self.phase.set(Phase::Idle);
-                let message = "The answer could not be read. Load the conversation again.".to_owned();
+                let message = t(Text::AnswerUnreadable).to_owned();
                 self.problem.set(Some(Problem { message, remedy: Some(Remedy::Reload) }));
             }
             End::Cut | End::Replaced => {}

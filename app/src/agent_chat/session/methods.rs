@@ -2,6 +2,7 @@
 
 use super::{Act, Phase, Session};
 use crate::actions::Actions;
+use crate::texts::{Text, t};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -15,14 +16,14 @@ impl Session {
 
     fn call(self, method: &str, args: &[Value]) -> Result<(), String> {
         if self.is_gone() {
-            return Err("The chat is not ready yet. Try again.".to_owned());
+            return Err(t(Text::ChatNotReady).to_owned());
         }
         match method {
             "sendMessage" => {
                 let text = text(args).filter(|text| !text.trim().is_empty());
-                let text = text.ok_or_else(|| "There is nothing to send.".to_owned())?;
+                let text = text.ok_or_else(|| t(Text::NothingToSend).to_owned())?;
                 if self.phase.get_untracked() != Phase::Idle {
-                    return Err("An answer is being written. Wait for its end, or stop it.".to_owned());
+                    return Err(t(Text::AnswerBeingWritten).to_owned());
                 }
                 self.show_drawer(true);
                 self.act(Act::SendText(text));
@@ -43,7 +44,7 @@ impl Session {
             }
             "setMessages" => {
                 if self.phase.get_untracked() != Phase::Idle {
-                    return Err("An answer is being written. Wait for its end, or stop it.".to_owned());
+                    return Err(t(Text::AnswerBeingWritten).to_owned());
                 }
                 let first = args.first().cloned().unwrap_or_default();
                 self.act(Act::SetMessages(first.get("messages").cloned().unwrap_or(first)));

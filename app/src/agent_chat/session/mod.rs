@@ -39,6 +39,7 @@ use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state};
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
+use crate::texts::said;
 use futures::future::AbortHandle;
 use leptos::prelude::*;
 use wire::api::{Answer, ConversationView, MessageMetadata, Outcome};
@@ -69,6 +70,8 @@ pub(super) struct Session {
     pub(super) hearing: RwSignal<bool>,
     /// The browser has no network.
     pub(super) offline: RwSignal<bool>,
+    /// The page has come to life, and knows the reader's clock.
+    pub(super) alive: RwSignal<bool>,
     /// What a screen reader should say next.
     pub(super) announcement: RwSignal<String>,
     /// Rises when the composer should have the focus.
@@ -151,6 +154,8 @@ struct Inner {
     stop_early: bool,
     /// What stands above the first message of a new conversation; the server takes it over with that.
     history: Vec<UiMessage>,
+    /// What waited and is being sent.
+    leaving: Option<Queued>,
     /// The page is being asked whether a message may be sent.
     asking: bool,
     /// What stood in the place of the answer that is being waited for.
@@ -182,6 +187,7 @@ impl Session {
             dragging: RwSignal::new(false),
             hearing: RwSignal::new(false),
             offline: RwSignal::new(false),
+            alive: RwSignal::new(false),
             announcement: RwSignal::new(String::new()),
             focus: RwSignal::new(0),
             to_end: RwSignal::new(0),
@@ -198,6 +204,7 @@ impl Session {
 
     /// Begins the session's life in the browser.
     pub(super) fn start(self, view: Option<&ConversationView>) {
+        self.alive.set(true);
         self.offer_methods();
         self.watch_network();
         on_cleanup(move || {
@@ -282,7 +289,7 @@ impl Session {
 
     fn fail(self, error: &ApiError, remedy: Option<Remedy>) {
         self.tell("onError", serde_json::json!({ "message": error.to_string() }));
-        self.problem.set(Some(Problem { message: error.to_string(), remedy }));
+        self.problem.set(Some(Problem { message: said(&error.0), remedy }));
     }
 
     /// Ends whatever is being waited for.

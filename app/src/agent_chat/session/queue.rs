@@ -1,9 +1,15 @@
-//! What is sent while an answer is being written: it waits for the answer's end, or ends it.
+//! What is sent while an answer is being written: it waits for the answer's end, or ends it. It waits on over a reload, in the tab in which it
+//! was written; each message has its id from the start, so that the server takes it once, whoever sends it again.
 
 use super::{Phase, Session};
 use crate::agent_chat::browser;
-use crate::agent_chat::outgoing::{Outgoing, Queued};
+use crate::agent_chat::drafts::reader;
+use crate::agent_chat::outgoing::{Outgoing, OutgoingFile, Queued};
+use crate::erase::effect;
 use crate::reactive::ArcRwSignal;
+use crate::texts::{self, Text};
+use serde_json::{Value, json};
+use wire::UiPart;
 use wire::api::Outcome;
 
 /// Messages that may wait.
@@ -13,7 +19,7 @@ impl Session {
     /// Puts what is to be sent behind the answer that is being written, or in its place.
     pub(super) fn enqueue(self, out: Outgoing) {
         if self.queue.with_untracked(Vec::len) >= MAX_QUEUED {
-            self.refusal.set(Some(format!("{MAX_QUEUED} messages are waiting already.")));
+            self.refusal.set(Some(texts::count(Text::QueueFull, MAX_QUEUED)));
             return;
         }
         self.sent_from_composer(&out);
@@ -57,10 +63,49 @@ impl Session {
         }
         let out = Outgoing { text: first.text.get_untracked(), files: first.files.clone() };
         let send = move |out: Outgoing| {
-            self.unqueue(&first.key);
-            self.send_now(out);
+            let id = first.key.clone();
+            // It stays in the storage until the server has it.
+            self.inner.update_value(|inner| inner.leaving = Some(first));
+            self.unqueue(&id);
+            self.send_as(out, Some(id));
         };
         self.ask_page(out, Box::new(send));
+    }
+
+    /// Takes over what waited in this tab before the page was loaded, and keeps what waits from now on.
+    pub(super) fn keep_queue(self) {
+        let Some(place) = self.queue_place() else { return };
+        if self.queue.with_untracked(Vec::is_empty) {
+            let known = |id: &str| self.messages.with_untracked(|all| all.iter().any(|message| message.id == id));
+            let kept = browser::kept_in_tab(&place).and_then(|kept| serde_json::from_str(&kept).ok());
+            let kept: Vec<Queued> = read(&kept.unwrap_or_default()).filter(|queued| !known(&queued.key)).collect();
+            if !kept.is_empty() {
+                self.queue.set(kept);
+            }
+        }
+        effect(move || {
+            let waits = self.queue.with(|queue| queue.iter().map(written).collect::<Vec<_>>());
+            let leaving = self.inner.with_value(|inner| inner.leaving.as_ref().map(written));
+            let all: Vec<Value> = leaving.into_iter().chain(waits).collect();
+            browser::keep_in_tab(&place, (!all.is_empty()).then(|| Value::from(all).to_string()));
+        });
+        if self.phase.get_untracked() == Phase::Idle {
+            self.send_waiting();
+        }
+    }
+
+    /// The server has what was sent last, or it waits again.
+    pub(super) fn has_left(self) {
+        let left = self.inner.try_update_value(|inner| inner.leaving.take()).flatten();
+        if left.is_some() {
+            // Written again, without it.
+            self.queue.update(|_| ());
+        }
+    }
+
+    fn queue_place(self) -> Option<String> {
+        let id = self.id.get_untracked()?;
+        Some(self.place.with_value(|place| format!("cw-queue/{}/{}/{}/{id}", reader(), place.page_id, place.block_id)))
     }
 
     /// Takes something out that waits.
@@ -96,4 +141,26 @@ fn queued(out: Outgoing) -> Queued {
         files: out.files,
         is_edited: ArcRwSignal::new(false),
     }
+}
+
+/// For the storage. Tracks the text, which may be changed while it waits.
+fn written(queued: &Queued) -> Value {
+    let file = |file: &OutgoingFile| json!({ "part": UiPart::File(file.part.clone()), "size": file.size });
+    let files: Vec<Value> = queued.files.iter().map(file).collect();
+    json!({ "id": queued.key, "text": queued.text.get(), "files": files })
+}
+
+/// Out of the storage.
+fn read(kept: &Value) -> impl Iterator<Item = Queued> {
+    let file = |own: &Value| {
+        let part = serde_json::from_value(own.get("part")?.clone()).ok()?;
+        let file = OutgoingFile::known(part)?;
+        Some(OutgoingFile { size: own.get("size").and_then(Value::as_u64), ..file })
+    };
+    let queued = move |own: &Value| {
+        let text = |key: &str| own.get(key).and_then(Value::as_str).map(str::to_owned);
+        let files = own.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(file).collect();
+        Some(Queued { key: text("id")?, ..queued(Outgoing { text: text("text")?, files }) })
+    };
+    kept.as_array().into_iter().flatten().filter_map(queued).take(MAX_QUEUED)
 }

@@ -5,6 +5,7 @@ use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
 use crate::agent_chat::outgoing::{Attached, Outgoing, Upload};
 use crate::api::{self, ApiError};
+use crate::texts::{Text, fill, said};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::{Map, Value, json};
@@ -41,7 +42,7 @@ impl Session {
                 Upload::Done(file) => files.push(file),
                 Upload::Running(_) => return None,
                 Upload::Failed(_) => {
-                    self.refusal.set(Some(format!("{} is not attached. Try again, or remove it.", attached.name)));
+                    self.refusal.set(Some(fill(Text::NotAttachedYet, &[&attached.name])));
                     return None;
                 }
             }
@@ -99,9 +100,14 @@ impl Session {
     }
 
     pub(super) fn send_now(self, out: Outgoing) {
+        self.send_as(out, None);
+    }
+
+    /// Sends something as the message with this id, if it has one already.
+    pub(super) fn send_as(self, out: Outgoing, id: Option<String>) {
         let unsent = self.inner.try_update_value(|inner| inner.unsent.take()).flatten();
-        let again = unsent.filter(|(_, unsent)| *unsent == out);
-        let id = again.map_or_else(browser::random_id, |(id, _)| id);
+        let again = unsent.filter(|(_, unsent)| *unsent == out).map(|(id, _)| id);
+        let id = again.or(id).unwrap_or_else(browser::random_id);
         let message = out.message(id.clone());
         self.messages.update(|messages| messages.push(MessageState::new(&message)));
         self.tell("onUserMessage", json!({ "id": id, "text": out.text, "files": out.about_files() }));
@@ -115,6 +121,7 @@ impl Session {
             if self.is_gone() {
                 return;
             }
+            self.has_left();
             let Err(error) = sent else {
                 if has_history {
                     // By now it is the server's, which has given it other ids.
@@ -315,7 +322,7 @@ impl Session {
                 if self.phase.get_untracked() == Phase::Stopping {
                     self.phase.set(Phase::Streaming);
                 }
-                self.problem.set(Some(Problem { message: error.to_string(), remedy: None }));
+                self.problem.set(Some(Problem { message: said(&error.0), remedy: None }));
             }
         });
     }

@@ -106,6 +106,9 @@ pub(crate) struct AgentProperties {
     #[serde(default)]
     #[schemars(with = "Option<super::dynamic::Dynamic<String, super::agent_operators::TurnOperator>>")]
     pub(super) instructions: Option<Value>,
+    /// Tokens that the model can read at once, for the meter in the chat; of well-known models it is known.
+    #[schemars(range(min = 1))]
+    pub(super) context_tokens: Option<u64>,
     /// Requests to the model in one turn.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 1000))]

@@ -111,6 +111,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         model: properties.model.0,
         fallback_models,
         instructions: properties.instructions,
+        context_tokens: properties.context_tokens,
         max_steps: properties.max_steps,
         max_retries: properties.max_retries,
         sampling: Sampling {

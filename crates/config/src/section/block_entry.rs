@@ -387,6 +387,10 @@ pub(crate) struct AgentChatEntry {
     display: Option<DisplayEntry>,
     /// How it looks as a `drawer`.
     drawer: Option<DrawerEntry>,
+    /// The language of this chat, or its words, where they are others than those of the page.
+    #[schemars(with = "Option<super::locale::LocaleEntry>", extend("x-checked-apart" = true))]
+    #[serde(default)]
+    locale: Value,
 }
 
 /// Where a chat stands on its page.
@@ -466,6 +470,10 @@ pub(crate) struct PromptProperties {
 pub(crate) struct AgentConversationsEntry {
     /// The label of the button for a new conversation, where the list is that of the stored conversations.
     new_label: Option<Text>,
+    /// The language of this list, or its words, where they are others than those of the page.
+    #[schemars(with = "Option<super::locale::LocaleEntry>", extend("x-checked-apart" = true))]
+    #[serde(default)]
+    locale: Value,
     /// What the list shows instead of the stored conversations; the page keeps it, and does what its events say.
     items: Option<Dynamic<Vec<ConversationItemEntry>>>,
     /// The key of the item that is selected.

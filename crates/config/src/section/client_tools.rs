@@ -43,6 +43,9 @@ pub(crate) struct ClientToolEntry {
     #[serde(rename = "actions", default)]
     #[schemars(with = "Vec<ActionEntry>", length(min = 1), extend("x-checked-apart" = true))]
     _actions: Value,
+    /// Instead of actions: the page of another site around the chat does it, in the script that it has registered for the name.
+    #[serde(default)]
+    host: bool,
     /// What the model gets, with operators; without it the last action's result.
     result: Option<Value>,
 }
@@ -105,12 +108,7 @@ fn tool(
     if let Some(result) = node.get("result") {
         dynamic::check(&result.value, Place::Action, &survey.state, &steps, context.report);
     }
-    let is_idle = |list: &Node| matches!(list.kind, Kind::List(_) | Kind::Null) && list.items().is_empty();
-    if node.get("actions").is_none_or(|list| is_idle(&list.value)) {
-        let at = node.get("actions").map_or(node.at, |list| list.key_at);
-        let help = "write what the page does as a list of actions under `actions`".to_owned();
-        context.report.error(at, "this tool does nothing", Some(help));
-    }
+    check_work(node, context);
     let entry = entry?;
     let name = entry.name.0;
     let declared = ClientTool {
@@ -122,7 +120,28 @@ fn tool(
         marks: entry.marks.plain(),
     };
     let result = entry.result.unwrap_or_default();
-    Some((declared, page::ClientTool { name, actions, result, timeout_ms: entry.timeout_ms }))
+    let shown = page::ClientTool { name, actions, host: entry.host, result, timeout_ms: entry.timeout_ms };
+    Some((declared, shown))
+}
+
+/// A tool has actions, or is the work of the site around.
+fn check_work(node: &Node, context: &mut Context<'_, '_>) {
+    let is_idle = |list: &Node| matches!(list.kind, Kind::List(_) | Kind::Null) && list.items().is_empty();
+    let idle = node.get("actions").is_none_or(|list| is_idle(&list.value));
+    match node.get("host").filter(|host| matches!(host.value.kind, Kind::Bool(true))) {
+        None if idle => {
+            let at = node.get("actions").map_or(node.at, |list| list.key_at);
+            let help = "write what the page does as a list of actions under `actions`, or `host: true`".to_owned();
+            context.report.error(at, "this tool does nothing", Some(help));
+        }
+        Some(_) => {
+            for other in ["actions", "result"].into_iter().filter_map(|key| node.get(key)) {
+                let message = format!("the site around does this tool's work, so `{}` has no meaning", other.key);
+                context.report.error(other.key_at, message, Some("leave one of the two out".to_owned()));
+            }
+        }
+        None => {}
+    }
 }
 
 /// A name is the platform's, the agent's or one tool's.

@@ -26,6 +26,7 @@ mod file_system;
 mod hooks;
 mod http_request;
 mod inputs;
+mod locale;
 mod marks;
 mod mcp;
 mod messages;
@@ -85,6 +86,8 @@ pub(crate) struct RootEntry {
     /// What models cost, by the beginning of their names; `default` is for all others. They go before the list prices of well-known
     /// models.
     prices: IndexMap<String, prices::PriceEntry>,
+    /// The language of the UI, or its words.
+    locale: Option<locale::LocaleEntry>,
     /// Where conversations are kept.
     store: Option<settings::StoreEntry>,
     /// Chats on pages of other sites.
@@ -166,6 +169,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
         pages,
+        locale: root.get("locale").and_then(|entry| locale::read(&entry.value, &mut context)),
         prices: prices::read(section("prices"), &mut context),
         store,
         retention,

@@ -4,7 +4,7 @@ use super::block_entry::BlockEntry;
 use super::dynamic::{self, Place};
 use super::rule_entry::{self, RuleEntry};
 use super::value::{Id, Text};
-use super::{Context, client_tools, events, inputs, refuse_prototype_key, sender, shared_state, type_of};
+use super::{Context, client_tools, events, inputs, locale, refuse_prototype_key, sender, shared_state, type_of};
 use crate::config;
 use crate::shape::{Shape, check_value, decode, list_items, suggest};
 use crate::source::{Node, Span, Step};
@@ -130,7 +130,7 @@ fn block(
     let events = kind.map(|kind| events::of_block(node, kind, survey, context)).unwrap_or_default();
     let properties = node.get("properties").map(|entry| entry.value.entries()).unwrap_or_default();
     // What an agent may see, and what it may have the page do, have rules of their own.
-    let is_own = |key: &str| ["sharedState", "clientTools"].contains(&key);
+    let is_own = |key: &str| ["sharedState", "clientTools", "locale"].contains(&key);
     let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
         dynamic::check(&part.value, Place::Property, &survey.state, &[], context.report);
@@ -157,6 +157,11 @@ fn block(
         if !own.shown.is_empty() {
             properties.insert("clientTools".to_owned(), serde_json::to_value(own.shown).ok()?);
         }
+    }
+    if properties.remove("locale").is_some() {
+        let words = node.get("properties").and_then(|entry| entry.value.get("locale"));
+        let locale = words.and_then(|entry| locale::read(&entry.value, context))?;
+        properties.insert("locale".to_owned(), locale.to_value());
     }
     let visible = value.get_mut("visible").map(Value::take).unwrap_or_default();
     Some(Block { id, kind, properties, visible, events, blocks })

@@ -10,11 +10,12 @@ use wire::page::sender::{accepted, is_file_kind};
 /// What the composer can do.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["header"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SenderEntry {
     /// Shown while it is empty.
     placeholder: Option<String>,
+    /// A line above it: what the user should know before he writes.
+    header: Option<Text>,
     /// What sends; the other of the two breaks the line.
     submit_type: Option<SubmitEntry>,
     /// What becomes of a message that is sent while an answer is being written.
@@ -27,6 +28,8 @@ pub(crate) struct SenderEntry {
     switches: Option<Vec<SenderSwitchEntry>>,
     /// What `/` at the beginning of a message offers.
     commands: Option<Vec<CommandEntry>>,
+    /// `@` offers the agents below the chat's agent, which hands them what the user asks of them. Off unless switched on.
+    mentions: Option<bool>,
 }
 
 /// What sends.
@@ -121,6 +124,15 @@ pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut 
                 let help = "write one word, without the `/`".to_owned();
                 context.report.error(at(&[Step::Key(list), Step::Index(index), Step::Key(key)]), message, Some(help));
             }
+        }
+    }
+    if sender.get("mentions") == Some(&Value::Bool(true)) {
+        let agent = properties.get("agentId").and_then(Value::as_str).and_then(|id| context.agents.get(id));
+        let below = agent.and_then(|agent| agent.get("agents")).is_some_and(|list| !list.value.items().is_empty());
+        if agent.is_some() && !below {
+            let help = "give the agent `agents`, or leave this out".to_owned();
+            let message = "this chat's agent has no agents that could be named";
+            context.report.warning(at(&[Step::Key("mentions")]), message, Some(help));
         }
     }
     let attachments = sender.get("attachments").and_then(Value::as_object);

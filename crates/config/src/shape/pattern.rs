@@ -11,6 +11,9 @@ pub(crate) const WHICH_CALLS: &str = r"^(none|all|before-last-message|before-las
 /// Names of environment variables.
 pub(crate) const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
 
+/// Codes of languages, as BCP 47 has them.
+pub(crate) const LANGUAGE: &str = "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$";
+
 /// A pattern with the test that it stands for and the rule in words.
 struct Pattern {
     pattern: &'static str,
@@ -20,7 +23,7 @@ struct Pattern {
     rule: &'static str,
 }
 
-const PATTERNS: [Pattern; 5] = [
+const PATTERNS: [Pattern; 6] = [
     Pattern {
         pattern: ID,
         noun: "an id",
@@ -51,12 +54,24 @@ const PATTERNS: [Pattern; 5] = [
         holds: is_which_calls,
         rule: "use `none`, `all`, `before-last-message`, or `before-last-N-messages` with a number from 1 on",
     },
+    Pattern {
+        pattern: LANGUAGE,
+        noun: "the code of a language",
+        holds: is_language,
+        rule: "write it as in BCP 47: `de`, `pt-BR`",
+    },
 ];
 
 fn is_which_calls(text: &str) -> bool {
     let last = text.strip_prefix("before-last-").and_then(|rest| rest.strip_suffix("-messages"));
     let is_number = |n: &str| n.len() <= 6 && !n.starts_with('0') && n.bytes().all(|byte| byte.is_ascii_digit());
     matches!(text, "none" | "all" | "before-last-message") || last.is_some_and(|n| !n.is_empty() && is_number(n))
+}
+
+fn is_language(text: &str) -> bool {
+    let mut parts = text.split('-');
+    let is_first = |part: &str| matches!(part.len(), 2..=3) && part.bytes().all(|byte| byte.is_ascii_alphabetic());
+    parts.next().is_some_and(is_first) && parts.clone().count() <= 4 && parts.all(|part| is_name(part, 8, b""))
 }
 
 fn is_name(text: &str, longest: usize, others: &[u8]) -> bool {

@@ -8,6 +8,7 @@ mod connections;
 mod embed;
 mod file_system;
 mod includes;
+mod locale;
 mod marks;
 mod mcp;
 mod pages;

@@ -14,6 +14,9 @@ pub struct ClientTool {
     pub name: String,
     /// What it does, one after the other; `_event` is what the model called it with.
     pub actions: Vec<Action>,
+    /// The page of another site around the chat does it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub host: bool,
     /// What the model gets; operators are not evaluated. `null`: the last action's result.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub result: Value,
@@ -25,6 +28,7 @@ pub struct ClientTool {
 read_struct!(ClientTool {
     name: "name",
     actions: "actions" or default,
+    host: "host" or default,
     result: "result" or default,
     timeout_ms: "timeoutMs",
 });

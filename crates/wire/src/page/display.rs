@@ -40,7 +40,7 @@ pub struct Drawer {
     pub placement: Placement,
     /// In pixels; on a narrow screen it takes the whole width.
     pub width: u32,
-    /// What it is called, also on the button that opens it.
+    /// What it is called, also on the button that opens it; empty: as the locale calls a chat.
     pub title: String,
 }
 
@@ -67,7 +67,7 @@ impl Placement {
 
 impl Default for Drawer {
     fn default() -> Self {
-        Self { placement: Placement::Right, width: 400, title: "Chat".to_owned() }
+        Self { placement: Placement::Right, width: 400, title: String::new() }
     }
 }
 
@@ -103,7 +103,7 @@ mod tests {
             let read = AgentChatProperties::read(written.as_object().unwrap());
             assert_eq!(json!([read.display, read.drawer]), expected, "{written}");
         };
-        let drawer = json!({ "placement": "right", "width": 400, "title": "Chat" });
+        let drawer = json!({ "placement": "right", "width": 400, "title": "" });
         check(json!({}), json!(["inline", drawer]));
         check(json!({ "display": "page" }), json!(["page", drawer]));
         check(json!({ "display": "drawer", "drawer": { "title": "" } }), json!(["drawer", drawer]));

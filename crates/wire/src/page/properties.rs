@@ -4,6 +4,7 @@ use super::ClientTool;
 use super::display::{Display, Drawer};
 use super::messages::{MessageActions, MessageDisplay, Roles};
 use super::sender::Sender;
+use crate::locale::Locale;
 use crate::read::Read;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -190,6 +191,9 @@ pub struct AgentChatProperties {
     /// How it looks as a drawer.
     #[serde(skip_serializing_if = "Drawer::is_default")]
     pub drawer: Drawer,
+    /// The words of this chat, where they are others than those of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locale: Option<Locale>,
 }
 
 impl AgentChatProperties {
@@ -212,6 +216,7 @@ impl AgentChatProperties {
             suggestions: properties.get("suggestions").map(labels).unwrap_or_default(),
             display: Display::read(properties),
             drawer: object("drawer").map(Drawer::read).unwrap_or_default(),
+            locale: object("locale").map(Locale::read),
         }
     }
 }
@@ -253,12 +258,18 @@ pub struct AgentConversationsProperties {
     /// The label of the button for a new conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_label: Option<String>,
+    /// The words of this list, where they are others than those of the page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub locale: Option<Locale>,
 }
 
 impl AgentConversationsProperties {
     /// Out of a block's properties.
     pub fn read(properties: &Map<String, Value>) -> Self {
-        Self { new_label: text(properties, "newLabel") }
+        Self {
+            new_label: text(properties, "newLabel"),
+            locale: properties.get("locale").and_then(Value::as_object).map(Locale::read),
+        }
     }
 }
 

@@ -12,6 +12,9 @@ pub struct Sender {
     /// Shown while it is empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
+    /// Stands above it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub header: Option<String>,
     /// Shift and Enter send, and Enter breaks the line; otherwise it is the other way round.
     pub shift_enter_sends: bool,
     /// What is sent while an answer is being written ends it; otherwise it waits for its end.
@@ -27,6 +30,21 @@ pub struct Sender {
     /// What `/` offers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<SenderCommand>,
+    /// What `@` offers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mentions: Vec<SenderMention>,
+}
+
+/// An agent below the one that is asked, which the user may name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SenderMention {
+    /// What is written behind the `@`: what its agent calls it.
+    pub name: String,
+    /// What it is good for.
+    pub description: String,
+    /// Which agent it is.
+    pub agent_id: String,
 }
 
 /// The files that may be attached.
@@ -73,12 +91,14 @@ impl Sender {
         let attachments = own.get("attachments").and_then(Value::as_object);
         Self {
             placeholder: text(own, "placeholder"),
+            header: text(own, "header").filter(|header| !header.is_empty()),
             shift_enter_sends: is("submitType", "shiftEnter"),
             interrupts: is("whileRunning", "interrupt"),
             allow_speech: is_on(own, "allowSpeech", false),
             attachments: attachments.filter(|own| is_on(own, "enabled", false)).map(Attachments::read),
             switches: objects(own, "switches").filter_map(SenderSwitch::read).collect(),
             commands: objects(own, "commands").filter_map(SenderCommand::read).collect(),
+            mentions: objects(own, "mentions").filter_map(SenderMention::read).collect(),
         }
     }
 }
@@ -132,6 +152,13 @@ impl SenderSwitch {
         let key = text(own, "key")?;
         let label = text(own, "label").unwrap_or_else(|| key.clone());
         Some(Self { key, label, icon: text(own, "icon"), default: is_on(own, "default", false) })
+    }
+}
+
+impl SenderMention {
+    fn read(own: &Map<String, Value>) -> Option<Self> {
+        let description = text(own, "description").unwrap_or_default();
+        Some(Self { name: text(own, "name")?, description, agent_id: text(own, "agentId")? })
     }
 }
 

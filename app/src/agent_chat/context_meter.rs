@@ -1,0 +1,47 @@
+//! How full the model's context is: nothing while there is plenty of room.
+
+use super::session::Session;
+use crate::erase::{Erase, Erased, attribute, optional};
+use crate::numbers::grouped;
+use crate::reactive::Memo;
+use crate::texts::{Text, fill};
+use leptos::prelude::*;
+
+/// From so many percent on it is shown.
+const WORTH_SHOWING: u64 = 50;
+
+/// A small meter beside the button that sends; what it says in full stands in its tooltip.
+pub(super) fn context_meter(session: Session) -> Erased {
+    // Of the newest answer that knows: the one that is being written does not yet.
+    let taken = Memo::new(move |_| {
+        session.messages.with(|all| {
+            all.iter().rev().find_map(|message| {
+                message.metadata.with(|metadata| Some((metadata.context_used?, metadata.context_size?)))
+            })
+        })
+    });
+    let percent = move |(used, size): (u64, u64)| (used.saturating_mul(100) / size.max(1)).min(100);
+    let is_shown = Memo::new(move |_| taken.get().is_some_and(|taken| percent(taken) >= WORTH_SHOWING));
+    let part = move || taken.get().map(percent).unwrap_or_default().to_string();
+    let details = move || {
+        let (used, size) = taken.get()?;
+        Some(fill(Text::ContextDetails, &[&grouped(used), &grouped(size)]))
+    };
+    optional(move || {
+        is_shown.get().then(|| {
+            view! {
+                <meter
+                    class="cw-context"
+                    min="0"
+                    max="100"
+                    high="85"
+                    optimum="0"
+                    value=attribute(move || Some(part()))
+                    aria-label=attribute(move || Some(fill(Text::ContextFull, &[&part()])))
+                    title=attribute(details)
+                ></meter>
+            }
+            .erase()
+        })
+    })
+}

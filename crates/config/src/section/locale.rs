@@ -1,0 +1,158 @@
+//! The section `locale`, and the property of the same name of chats and lists of conversations: the words of the UI.
+
+use super::Context;
+use crate::shape::{Shape, decode, pattern};
+use crate::source::{Node, Step};
+use indexmap::IndexMap;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use wire::locale::{Locale, Text};
+
+/// The language of the UI, or its words.
+#[derive(Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub(crate) enum LocaleEntry {
+    /// A language that is shipped.
+    Named(NamedLocale),
+    /// Words of one's own.
+    Words(LocaleWords),
+}
+
+/// A language that is shipped.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct NamedLocale(String);
+
+impl JsonSchema for NamedLocale {
+    fn schema_name() -> Cow<'static, str> {
+        "NamedLocale".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": Locale::NAMES, "x-names": "locale" })
+    }
+}
+
+/// Words of one's own, which go before those of the language.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct LocaleWords {
+    /// The language's code, such as `de` or `pt-BR`; of one that is shipped the words are known. Without it that of the page, or English.
+    language: Option<Language>,
+    /// Which way it is written; without it as is usual for the language.
+    direction: Option<DirectionEntry>,
+    /// The texts that are said in other words, by their names.
+    #[serde(default)]
+    texts: TextsEntry,
+}
+
+/// The code of a language.
+#[derive(Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Language(String);
+
+impl JsonSchema for Language {
+    fn schema_name() -> Cow<'static, str> {
+        "Language".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "pattern": pattern::LANGUAGE })
+    }
+}
+
+/// A direction of writing.
+#[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+#[schemars(extend("x-names" = "direction"))]
+pub(crate) enum DirectionEntry {
+    /// From the left.
+    Ltr,
+    /// From the right.
+    Rtl,
+}
+
+/// Texts by their names; `{1}` and `{2}` are filled in.
+#[derive(Default, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct TextsEntry(IndexMap<String, String>);
+
+impl JsonSchema for TextsEntry {
+    fn schema_name() -> Cow<'static, str> {
+        "Texts".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let text = |text: &Text| {
+            let about = match text.english() {
+                "" => "What the server says in English.".to_owned(),
+                english => format!("“{english}”"),
+            };
+            (text.key(), json!({ "type": "string", "description": about }))
+        };
+        let properties: Map<String, Value> = Text::ALL.iter().map(text).collect();
+        json_schema!({
+            "type": "object",
+            "description": "Texts by their names; `{1}` and `{2}` are filled in.",
+            "properties": properties,
+            "additionalProperties": false
+        })
+    }
+}
+
+/// Reads what is written, if anything is.
+pub(super) fn read(node: &Node, context: &mut Context<'_, '_>) -> Option<Locale> {
+    let entry: LocaleEntry = decode(node, Shape::of::<LocaleEntry>()?, context.report)?;
+    match entry {
+        LocaleEntry::Named(NamedLocale(name)) => Locale::named(&name),
+        LocaleEntry::Words(words) => Some(own(words, node, context)),
+    }
+}
+
+fn own(words: LocaleWords, node: &Node, context: &mut Context<'_, '_>) -> Locale {
+    let mut locale = match &words.language {
+        Some(Language(language)) => Locale::named(language).unwrap_or_else(|| Locale::of_language(language)),
+        None => Locale::default(),
+    };
+    if let Some(direction) = words.direction {
+        locale.from_the_right = direction == DirectionEntry::Rtl;
+        if words.language.is_none() {
+            let help = "say the `language`, too, so that it is read out as one".to_owned();
+            context.report.error(node.at(&[Step::Key("direction")]), "a direction without its language", Some(help));
+        }
+    }
+    for (key, said) in words.texts.0 {
+        let Some(text) = Text::ALL.iter().find(|text| text.key() == key) else { continue };
+        check(*text, &said, &key, node, context);
+        locale.set(*text, said);
+    }
+    locale
+}
+
+/// What is filled in has to have its place in other words, too.
+fn check(text: Text, said: &str, key: &str, node: &Node, context: &mut Context<'_, '_>) {
+    let at = node.at(&[Step::Key("texts"), Step::Key(key)]);
+    for place in ["{1}", "{2}", "{3}"] {
+        let (is_known, is_used) = (text.english().contains(place), said.contains(place));
+        if is_used && !is_known && !text.english().is_empty() {
+            let help = format!("in English it is “{}”", text.english());
+            context.report.error(at, format!("nothing is filled in at `{place}` here"), Some(help));
+        }
+        if is_known && !is_used {
+            let help = format!("in English it is “{}”", text.english());
+            context.report.warning(
+                at,
+                format!("`{place}` is missing here, so what stands there is not said"),
+                Some(help),
+            );
+        }
+    }
+    if text == Text::Months && said.split(' ').count() != 12 {
+        context.report.error(at, "twelve months are written here, with a space between them", None);
+    }
+}

@@ -1,0 +1,50 @@
+use crate::{check, with_basics};
+use insta::assert_snapshot;
+
+#[test]
+fn names() {
+    assert_snapshot!(check("locale: hb\n"), @"
+    refused
+    chatwright.yaml:1:9: error: there is no locale `hb`
+       |
+     1 | locale: hb
+       |         ^^
+       = help: one of `en` and `he`
+    ");
+    assert_snapshot!(check("locale: { language: he, direction: left }\n"), @"
+    refused
+    chatwright.yaml:1:36: error: there is no direction `left`
+       |
+     1 | locale: { language: he, direction: left }
+       |                                    ^^^^
+       = help: one of `ltr` and `rtl`
+    ");
+}
+
+#[test]
+fn texts() {
+    assert_snapshot!(check("locale: { language: de, texts: { sned: Senden } }\n"), @"");
+    assert_snapshot!(check("locale: { language: d, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }\n"), @"");
+    assert_snapshot!(check("locale: { language: de, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }\n"), @"");
+    assert_snapshot!(check("locale: { direction: rtl }\n"), @"
+    refused
+    chatwright.yaml:1:22: error: a direction without its language
+       |
+     1 | locale: { direction: rtl }
+       |                      ^^^
+       = help: say the `language`, too, so that it is read out as one
+    ");
+}
+
+#[test]
+fn of_a_block() {
+    let page = "pages: [{ id: p, blocks: [{ id: list, type: AgentConversations, properties: { locale: { texts: { newConversaton: New } } } }] }]\n";
+    assert_snapshot!(check(&with_basics(page)), @"
+    refused
+    chatwright.yaml:2:98: error: there is no key `newConversaton` here
+       |
+     2 | …s, properties: { locale: { texts: { newConversaton: New } } } }] }]
+       |                                      ^^^^^^^^^^^^^^
+       = help: did you mean `newConversation`?
+    ");
+}

@@ -1,0 +1,228 @@
+//! The texts of the UI, and locales that put others in their place.
+//!
+//! The browser's half has the English ones inside and looks a text up by its number. A locale is made on the server, and comes with the page
+//! as numbers and words, as far as these differ.
+
+mod table;
+
+pub use table::Text;
+
+use litemap::LiteMap;
+use serde::{Serialize, Serializer};
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// Makes the table: a number, a name and English words for each text.
+macro_rules! texts {
+    ($($name:ident = $english:literal,)*) => {
+        /// A text of the UI; each says in its documentation what it is in English.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[repr(u16)]
+        pub enum Text {
+            $(#[doc = concat!("“", $english, "”")] $name,)*
+        }
+
+        impl Text {
+            /// All of them, in the order of their numbers.
+            pub const ALL: &'static [Self] = &[$(Self::$name,)*];
+            const ENGLISH: &'static [&'static str] = &[$($english,)*];
+            pub(super) const NAMES: &'static [&'static str] = &[$(stringify!($name),)*];
+
+            /// In English.
+            pub fn english(self) -> &'static str {
+                Self::ENGLISH[self as usize]
+            }
+        }
+    };
+}
+
+use texts;
+
+impl Text {
+    /// What a config calls it: `tryAgain`.
+    pub fn key(self) -> String {
+        let name = Self::NAMES[self as usize];
+        name[..1].to_ascii_lowercase() + &name[1..]
+    }
+}
+
+/// Tells a table from that of another version, whose numbers mean other texts (FNV-1a over the names).
+const VERSION: u32 = {
+    let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
+    while at < Text::NAMES.len() {
+        let (name, mut sign) = (Text::NAMES[at].as_bytes(), 0);
+        while sign < name.len() {
+            hash = (hash ^ name[sign] as u32).wrapping_mul(0x0100_0193);
+            sign += 1;
+        }
+        hash = (hash ^ 0x2c).wrapping_mul(0x0100_0193);
+        at += 1;
+    }
+    hash
+};
+
+/// Languages that are written from the right, by their codes in BCP 47.
+const FROM_THE_RIGHT: [&str; 9] = ["ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur"];
+
+/// A language with its words, or a part of them: what it does not say is said as it would be without it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Locale {
+    /// Its code in BCP 47; without one, that of what is around.
+    pub language: Option<String>,
+    /// Whether it is written from the right.
+    pub from_the_right: bool,
+    texts: LiteMap<u16, String>,
+}
+
+impl Locale {
+    /// The languages that are shipped.
+    pub const NAMES: [&'static str; 2] = ["en", "he"];
+
+    /// A language that is shipped, with all its words.
+    pub fn named(name: &str) -> Option<Self> {
+        let mut locale = Self::of_language(name);
+        match name {
+            "en" => Text::ALL.iter().for_each(|text| locale.set(*text, text.english())),
+            "he" => {
+                let words: HashMap<String, String> = serde_json::from_str(include_str!("locale/he.json")).ok()?;
+                Text::ALL.iter().for_each(|text| locale.set(*text, words.get(&text.key()).map_or("", String::as_str)));
+            }
+            _ => return None,
+        }
+        Some(locale)
+    }
+
+    /// A language without any words of its own.
+    pub fn of_language(language: &str) -> Self {
+        let code = language.split('-').next().unwrap_or_default();
+        Self {
+            language: Some(language.to_owned()),
+            from_the_right: FROM_THE_RIGHT.contains(&code),
+            texts: LiteMap::new(),
+        }
+    }
+
+    /// Says a text in other words.
+    pub fn set(&mut self, text: Text, words: impl Into<String>) {
+        self.texts.insert(text as u16, words.into());
+    }
+
+    /// As [`Self::set`], in a chain.
+    #[must_use]
+    pub fn with(mut self, text: Text, words: impl Into<String>) -> Self {
+        self.set(text, words);
+        self
+    }
+
+    /// Each text that it has words for, by its number.
+    pub fn texts(&self) -> impl Iterator<Item = (usize, &str)> {
+        self.texts.iter().map(|(number, words)| (usize::from(*number), words.as_str()))
+    }
+
+    /// Without the words that are English anyway.
+    #[must_use]
+    pub fn without_english(mut self) -> Self {
+        self.texts.retain(|number, words| Text::ALL[usize::from(*number)].english() != words);
+        self
+    }
+
+    /// For the browser: `{language, rtl, table, texts: [[number, words], …]}`.
+    pub fn to_value(&self) -> Value {
+        json!({ "language": self.language, "rtl": self.from_the_right, "table": VERSION, "texts": self.texts.iter().collect::<Vec<_>>() })
+    }
+
+    /// Out of what [`Self::to_value`] made. The words of another version of the table are left out: they belong to other texts.
+    pub fn read(own: &Map<String, Value>) -> Self {
+        let mut texts = LiteMap::new();
+        if own.get("table").and_then(Value::as_u64) == Some(u64::from(VERSION)) {
+            for entry in own.get("texts").and_then(Value::as_array).into_iter().flatten() {
+                let number = entry.get(0).and_then(Value::as_u64).and_then(|number| u16::try_from(number).ok());
+                if let (Some(number), Some(words)) = (number, entry.get(1).and_then(Value::as_str)) {
+                    texts.insert(number, words.to_owned());
+                }
+            }
+        }
+        Self {
+            language: own.get("language").and_then(Value::as_str).map(str::to_owned),
+            from_the_right: own.get("rtl") == Some(&Value::Bool(true)),
+            texts,
+        }
+    }
+}
+
+impl Serialize for Locale {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.to_value().serialize(serializer)
+    }
+}
+
+/// Words with `{1}` and `{2}` filled in.
+pub fn filled(words: &str, parts: &[&str]) -> String {
+    let mut filled = String::new();
+    let mut rest = words;
+    while let Some((before, after)) = rest.split_once('{') {
+        filled.push_str(before);
+        let number = after.bytes().next().map_or(0, |digit| usize::from(digit.wrapping_sub(b'1')));
+        match (parts.get(number), after.get(1..2)) {
+            (Some(part), Some("}")) => {
+                filled.push_str(part);
+                rest = &after[2..];
+            }
+            _ => {
+                filled.push('{');
+                rest = after;
+            }
+        }
+    }
+    filled + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn places(words: &str) -> Vec<&str> {
+        let mut places: Vec<_> = ["{1}", "{2}", "{3}"].into_iter().filter(|place| words.contains(place)).collect();
+        places.sort_unstable();
+        places
+    }
+
+    #[test]
+    fn hebrew_has_words_for_every_text_and_for_nothing_else() {
+        let words: HashMap<String, String> = serde_json::from_str(include_str!("locale/he.json")).unwrap();
+        for text in Text::ALL {
+            let said = words.get(&text.key()).unwrap_or_else(|| panic!("`{}` has no words", text.key()));
+            assert!(!said.trim().is_empty(), "`{}` is empty", text.key());
+            if !text.english().is_empty() {
+                assert_eq!(places(said), places(text.english()), "{}", text.key());
+            }
+        }
+        assert_eq!(words.len(), Text::ALL.len());
+        assert_eq!(Text::Months.english().split(' ').count(), 12);
+        assert_eq!(words["months"].split(' ').count(), 12);
+    }
+
+    #[test]
+    fn a_locale_reaches_the_browser_as_it_is() {
+        let own = Locale::of_language("de").with(Text::Send, "Senden").with(Text::MoreLeftOut, "{1} fehlen");
+        assert_eq!(Locale::read(own.to_value().as_object().unwrap()), own);
+        let mut other = own.to_value();
+        other["table"] = 1.into();
+        assert_eq!(Locale::read(other.as_object().unwrap()), Locale::of_language("de"));
+        assert!(Locale::of_language("he-IL").from_the_right);
+        assert!(!Locale::named("en").unwrap().from_the_right);
+        assert_eq!(Locale::named("en").unwrap().without_english(), Locale::of_language("en"));
+    }
+
+    #[test]
+    fn what_is_filled_in() {
+        fn check(words: &str, parts: &[&str], expected: &str) {
+            assert_eq!(filled(words, parts), expected);
+        }
+        check("{1} of {2}", &["1", "9"], "1 of 9");
+        check("{2}/{1}", &["1", "9"], "9/1");
+        check("{1}", &["{1}"], "{1}");
+        check("a { b {3} {é", &["1"], "a { b {3} {é");
+        check("", &["1"], "");
+    }
+}

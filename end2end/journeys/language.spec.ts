@@ -1,0 +1,104 @@
+import { join } from "node:path";
+import { type Page, expect as baseExpect } from "@playwright/test";
+import { expect, test } from "../fixtures/test.ts";
+
+test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/hebrew.yaml") } });
+
+/** Waits until the page has come to life. */
+async function openHebrew(page: Page, path = "/"): Promise<void> {
+  await page.goto(path);
+  const composer = page.getByRole("textbox", { name: "הודעה", exact: true });
+  const send = page.getByRole("button", { name: "שליחה" });
+  await expect(async () => {
+    await composer.fill("");
+    await composer.fill("hello");
+    await expect(send).toBeEnabled({ timeout: 500 });
+  }).toPass();
+  await composer.fill("");
+  await expect(send).toBeDisabled();
+}
+
+async function ask(page: Page, text: string): Promise<void> {
+  const composer = page.getByRole("textbox", { name: "הודעה", exact: true });
+  await composer.fill(text);
+  await composer.press("Enter");
+  await expect(composer).toHaveValue("");
+  await expect(page.getByRole("button", { name: "עצירה" })).toHaveCount(0, { timeout: 30_000 });
+}
+
+/** The words of the UI that have no Hebrew letter. What people, agents and the config say does not count. */
+async function foreign(page: Page): Promise<string[]> {
+  return page.evaluate(() => {
+    const found: string[] = [];
+    const look = (words: string | null | undefined) => {
+      if (words && /[A-Za-z]{3}/.test(words) && !/[\u05d0-\u05ea]/.test(words)) found.push(words);
+    };
+    const own = ".cw-message-body, [aria-live], .cw-conversation-title, .cw-prompt, .cw-suggestion, .cw-commands, .cw-bar-title, code, pre, dd, [data-own]";
+    const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let node = walk.nextNode(); node; node = walk.nextNode()) {
+      const around = node.parentElement;
+      if (around && !around.closest(own) && !around.closest("script, style, textarea, select[class*=control] option[value]:not([value=''])")) look(node.textContent?.trim());
+    }
+    for (const element of document.querySelectorAll("[aria-label], [title], [placeholder]")) {
+      for (const name of ["aria-label", "title", "placeholder"]) look(element.getAttribute(name));
+    }
+    return found;
+  });
+}
+
+test("the page, the list and the chat speak Hebrew, from the right", async ({ page }) => {
+  await openHebrew(page);
+  await expect(page.locator("html")).toHaveAttribute("lang", "he");
+  await expect(page.locator("html")).toHaveAttribute("dir", "rtl");
+  await expect(page.getByRole("heading", { name: "איך אפשר לעזור?" })).toBeVisible();
+  expect(await foreign(page)).toEqual([]);
+  // The list begins where lines begin, and the form stands between.
+  const at = async (label: string, role: "navigation" | "region") => (await page.getByRole(role, { name: label, exact: true }).boundingBox())!.x;
+  expect(await at("שיחות", "navigation")).toBeGreaterThan(await at("צ׳אט", "region"));
+  await ask(page, "What do you know about refunds?");
+  await expect(page.getByText("בוצע").first()).toBeVisible();
+  await expect(page.getByRole("button", { name: "תשובה טובה" })).toBeVisible();
+  expect(await foreign(page)).toEqual([]);
+  await page.getByRole("article", { name: "סוכן" }).getByRole("button", { name: "עוד", exact: true }).click();
+  await expect(page.getByRole("menuitem", { name: "העתקה כטקסט" })).toBeVisible();
+  await page.keyboard.press("Escape");
+  await ask(page, "Delete the article about refunds");
+  const approval = page.getByRole("group", { name: /^אישור/ });
+  await expect(approval.getByRole("button", { name: "דחייה" })).toBeVisible();
+  await approval.getByRole("button", { name: "אישור", exact: true }).click();
+  await expect(approval).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "עצירה" })).toHaveCount(0, { timeout: 30_000 });
+  // What was loaded later, and what the server has rendered, say the same.
+  await page.getByRole("button", { name: /^אפשרויות עבור/ }).first().click();
+  await expect(page.getByRole("menuitem", { name: "שיתוף…" })).toBeVisible();
+  await page.getByRole("menuitem", { name: "שיתוף…" }).click();
+  await expect(page.getByRole("heading", { name: "שיתוף עותק" })).toBeVisible();
+  expect(await foreign(page)).toEqual([]);
+});
+
+test("errors and checks are said in Hebrew", async ({ page, console }) => {
+  console.expect(/status of 404/);
+  const missing = await page.goto("/nowhere");
+  baseExpect(missing?.status()).toBe(404);
+  await expect(page.getByText("הדף הזה אינו זמין").or(page.getByText("אין כאן דף"))).toBeVisible();
+  await openHebrew(page);
+  await page.goto("/support?conversation=of-somebody-else");
+  await expect(page.getByText("השיחה אינה קיימת, או שאינה שלך.")).toBeVisible();
+});
+
+test("a block has a language and words of its own", async ({ page }) => {
+  await page.goto("/english");
+  const chat = page.getByRole("region", { name: "Chat with the agent" });
+  await expect(chat).toHaveAttribute("lang", "en");
+  await expect(chat).toHaveAttribute("dir", "ltr");
+  await expect(page.getByRole("link", { name: "דף הבית" })).toBeVisible();
+  const composer = chat.getByRole("textbox", { name: "Message" });
+  const send = chat.getByRole("button", { name: "Off it goes" });
+  await expect(async () => {
+    await composer.fill("count to 3");
+    await expect(send).toBeEnabled({ timeout: 500 });
+  }).toPass();
+  await send.click();
+  await expect(chat.getByRole("article", { name: "Agent" })).toContainText("3");
+  await expect(chat.getByRole("button", { name: "Good answer" })).toBeVisible({ timeout: 30_000 });
+});

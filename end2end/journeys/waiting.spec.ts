@@ -1,0 +1,105 @@
+import { join } from "node:path";
+import { type Page, expect as baseExpect } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import type { Server } from "../fixtures/server.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
+
+/** The user's own messages, in order. */
+function own(page: Page) {
+  return page.getByRole("log").getByRole("article", { name: "You" });
+}
+
+test.describe("messages that wait", () => {
+  test.describe.configure({ timeout: 120_000 });
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/composer.yaml") } });
+
+  test("they wait over a reload, in order, and each is sent once", async ({ page, context }) => {
+    await open(page);
+    const chat = new Chat(page);
+    const waiting = page.getByRole("region", { name: "Waiting messages" }).getByRole("listitem");
+    await chat.startCounting(1200, 3);
+    await chat.send("count to 3");
+    await chat.send("count to 4");
+    await expect(waiting).toHaveText([/count to 3/, /count to 4/]);
+    await page.reload();
+    await expect(waiting).toHaveText([/count to 3/, /count to 4/]);
+    // Another tab shows the conversation, and sends nothing.
+    const other = await context.newPage();
+    await other.goto(page.url());
+    await expect.poll(() => new Chat(other).counted(), { timeout: 20_000 }).toBeGreaterThan(3);
+    await expect(other.getByRole("region", { name: "Waiting messages" })).toHaveCount(0);
+    await page.getByRole("button", { name: "Edit the waiting message" }).last().click();
+    await page.getByRole("textbox", { name: "Waiting message" }).fill("count to 5");
+    await page.keyboard.press("Enter");
+    await page.reload();
+    await expect(waiting).toHaveText([/count to 3/, /count to 5/]);
+    await expect(own(page)).toHaveText([/count to 1200/, /count to 3/, /count to 5/], { timeout: 60_000 });
+    await chat.idle();
+    await expect(own(other)).toHaveText([/count to 1200/, /count to 3/, /count to 5/], { timeout: 20_000 });
+    await page.reload();
+    await expect(own(page)).toHaveCount(3);
+    await expect(waiting).toHaveCount(0);
+  });
+
+  test("what was held back is there after a reload, too", async ({ page }) => {
+    await open(page);
+    const chat = new Chat(page);
+    await chat.startCounting(2000, 3);
+    await chat.send("count to 3");
+    await chat.stopButton.click();
+    await expect(page.getByText("1 message held back")).toBeVisible();
+    await page.reload();
+    await expect(page.getByText("1 message held back")).toBeVisible();
+    await page.getByRole("button", { name: "Send the next one" }).click();
+    await expect(own(page)).toHaveText([/count to 2000/, /count to 3/]);
+  });
+});
+
+test.describe("two people with one browser", () => {
+  test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
+  test.describe.configure({ timeout: 120_000 });
+  const PASSWORD = "several words together";
+
+  async function first(page: Page, server: Server): Promise<void> {
+    const shown = () => server.log.map((line) => /with the token (\S+)$/.exec(line)?.[1]).find(Boolean);
+    await baseExpect.poll(shown).toBeTruthy();
+    await page.goto("/");
+    await page.getByLabel("Token").fill(shown() ?? "");
+    await page.getByLabel("Name").fill("ada");
+    await page.getByLabel("Password").fill(PASSWORD);
+    await page.getByRole("button", { name: "Make the account" }).click();
+    await alive(page);
+  }
+
+  test("neither sees what the other has typed", async ({ page, server, console }) => {
+    console.expect(/status of 40[134]/);
+    await first(page, server);
+    await page.goto("/admin/users");
+    await page.getByLabel("Name of the user").fill("bob");
+    await page.getByRole("button", { name: "Add the user" }).click();
+    const password = await page.getByLabel("The password").inputValue();
+    await open(page);
+    const { composer } = new Chat(page);
+    await composer.fill("for nobody's eyes");
+    await page.reload();
+    await expect(composer).toHaveValue("for nobody's eyes");
+    const enter = async (name: string, words: string) => {
+      await page.getByRole("link", { name: /^Account/ }).click();
+      await page.getByRole("button", { name: "Sign out", exact: true }).click();
+      await page.goto("/auth/sign-in");
+      await page.getByLabel("Name").fill(name);
+      await page.getByLabel("Password").fill(words);
+      await page.getByRole("button", { name: "Sign in" }).click();
+      await expect(composer).toBeVisible();
+      await expect(page.getByRole("button", { name: "Send" })).toBeVisible();
+    };
+    await enter("bob", password);
+    await expect(composer).toHaveValue("");
+    await alive(page);
+    await composer.fill("bob's own words");
+    await page.reload();
+    await expect(composer).toHaveValue("bob's own words");
+    await enter("ada", PASSWORD);
+    await expect(composer).toHaveValue("for nobody's eyes");
+  });
+});
