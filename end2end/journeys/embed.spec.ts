@@ -26,6 +26,11 @@ pages:
         type: AgentChat
         properties:
           agentId: clerk
+          clientTools:
+            - name: show_product
+              description: Shows a product.
+              inputSchema: { type: object, properties: { sku: { type: string } }, required: [sku] }
+              host: true
           sharedState: { company: { _state: company }, seats: { _state: seats }, cart: { _state: cart } }
   - { id: open, auth: public, blocks: [{ id: chat, type: AgentChat, properties: { agentId: guide } }] }
 auth: { mode: anonymous, publicUrls: ["http://127.0.0.1"] }
@@ -45,6 +50,7 @@ const test = base.extend<{ site: Site; show: (options: SiteOptions) => Promise<v
       if (role === "tool") return `Done: ${text}`;
       if (text === "who am I?") return instructions.split("\n").at(-1)!;
       if (text === "what do you see?") return instructions.split("\n").filter((line) => line.startsWith("- ")).join("; ");
+      if (text.startsWith("show ")) return [{ name: "show_product", arguments: { sku: text.slice(5) } }];
       if (text.startsWith("write ")) return [{ name: "update-page-state", arguments: { updates: JSON.parse(text.slice(6)) as object } }];
       return "Hello.";
     });
@@ -235,4 +241,28 @@ test("the drawer of a site's page, by keyboard", async ({ page, show }) => {
   await expect(button).toBeFocused();
   await page.evaluate('document.querySelector("agent-chat").open()');
   await expect(chat.answers.last()).toContainText("You serve Ada on gold.");
+});
+
+test("the agent has the site's own page do something, once", async ({ page, show }) => {
+  const script = `${SCRIPT}
+    window.ran = [];
+    chat.registerTool("show_product", async ({ sku }) => {
+      window.ran.push(sku);
+      if (sku === "broken") throw new Error("There is no such product.");
+      return { shown: sku };
+    });`;
+  await show({ element: DESK, script, token: () => signed(ADA) });
+  const frame = inside(page);
+  await alive(frame);
+  const chat = new Chat(frame);
+  await chat.ask("show lamp-1");
+  await expect(chat.answers.last()).toContainText('Done: {"shown":"lamp-1"}');
+  await chat.ask("show broken");
+  await expect(chat.answers.last()).toContainText("There is no such product.");
+  expect(await page.evaluate(() => (window as unknown as { ran: string[] }).ran)).toEqual(["lamp-1", "broken"]);
+  // A page that knows nothing of it says so.
+  await show({ element: DESK, script: SCRIPT, token: () => signed(ADA) });
+  await alive(inside(page));
+  await chat.ask("show lamp-2");
+  await expect(chat.answers.last()).toContainText("has not registered the tool");
 });

@@ -86,6 +86,8 @@ class AgentChatElement extends HTMLElement {
   #entered = false;
   #waiting = [];
   #calls = new Map();
+  // What this page does for the agent, by the names that the chat's page declares.
+  #tools = new Map();
   #count = 0;
   #retried = false;
   #timer;
@@ -164,6 +166,13 @@ class AgentChatElement extends HTMLElement {
   set conversation(id) {
     if (id) this.setAttribute("conversation", id);
     else this.removeAttribute("conversation");
+  }
+
+  /** What this page does when the agent calls a tool that the chat's page declares with `host: true`: `handler(input)` gives the result, or a
+   * promise of it; what it throws is what the model reads. Without a handler the tool is taken away. */
+  registerTool(name, handler) {
+    if (typeof handler === "function") this.#tools.set(name, handler);
+    else this.#tools.delete(name);
   }
 
   /** Begins a new conversation. */
@@ -333,6 +342,8 @@ class AgentChatElement extends HTMLElement {
         else call?.resolve();
         return;
       }
+      case "tool":
+        return this.#run(told);
       case "keep":
         return keep(this.#server, told.visitor);
       case "renew": {
@@ -344,6 +355,20 @@ class AgentChatElement extends HTMLElement {
       case "escape":
         return this.close();
     }
+  }
+
+  /** Runs a tool for the agent. The frame sees to it that each call comes once. */
+  async #run({ number, name, input }) {
+    const port = this.#port;
+    const answer = { type: "toolresult", number };
+    try {
+      const handler = this.#tools.get(name);
+      if (!handler) throw new Error("This page has not registered the tool.");
+      answer.output = JSON.parse(JSON.stringify((await handler(input)) ?? { ok: true }));
+    } catch (error) {
+      answer.error = String(error?.message ?? error);
+    }
+    port?.postMessage(answer);
   }
 
   /** The server has not let the frame in: once more with another token, if there can be one. */
