@@ -246,11 +246,11 @@ test("the drawer of a site's page, by keyboard", async ({ page, show }) => {
 test("the agent has the site's own page do something, once", async ({ page, show }) => {
   const script = `${SCRIPT}
     window.ran = [];
-    chat.registerTool("show_product", async ({ sku }) => {
+    customElements.whenDefined("agent-chat").then(() => chat.registerTool("show_product", async ({ sku }) => {
       window.ran.push(sku);
       if (sku === "broken") throw new Error("There is no such product.");
       return { shown: sku };
-    });`;
+    }));`;
   await show({ element: DESK, script, token: () => signed(ADA) });
   const frame = inside(page);
   await alive(frame);

@@ -106,7 +106,7 @@ fn Link(item: Entry, menu: String) -> impl IntoView {
     });
     view! {
         <a class="cw-conversation-link" href=href aria-current=current on:click=handler(select)>
-            <span class="cw-conversation-title">{text(move || title.with(|summary| summary.title.clone()))}</span>
+            <span class="cw-conversation-title" dir="auto">{text(move || title.with(|summary| summary.title.clone()))}</span>
             <span class="cw-conversation-when">
                 {marks}
                 <When at=move || when.with(|summary| summary.updated_at) now=list.now />

@@ -171,8 +171,8 @@ fn find(found: Found, ListEvents(events): ListEvents) -> Erased {
     view! {
         <li class="cw-find">
             <a class="cw-conversation-link" href=href on:click=handler(open)>
-                <span class="cw-conversation-title">{conversation.title}</span>
-                <span class="cw-find-passage">{drawn(passage)}</span>
+                <span class="cw-conversation-title" dir="auto">{conversation.title}</span>
+                <span class="cw-find-passage" dir="auto">{drawn(passage)}</span>
             </a>
         </li>
     }

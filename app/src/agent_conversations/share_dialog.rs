@@ -87,7 +87,7 @@ fn link(list: Conversations, share: Share) -> Erased {
     let label = text(move || if copied.get() { t(Text::Copied) } else { t(Text::Copy) }.to_owned());
     view! {
         <li>
-            <input class="cw-control" type="text" readonly=true aria-label=t(Text::ShareLink) value=shown />
+            <input class="cw-control" type="text" dir="ltr" readonly=true aria-label=t(Text::ShareLink) value=shown />
             <button type="button" class="cw-button" on:click=handler(copy)>
                 {label}
             </button>
