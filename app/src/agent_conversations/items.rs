@@ -144,7 +144,8 @@ impl Entries {
             below.push(element("span").with("class", "cw-running").around(vec![words]));
         }
         below.extend(when(item).map(|when| element("span").text(when)));
-        let mut content = vec![element("span").with("class", "cw-conversation-title").with("dir", "auto").text(label.as_str())];
+        let mut content =
+            vec![element("span").with("class", "cw-conversation-title").with("dir", "auto").text(label.as_str())];
         if !below.is_empty() {
             content.push(element("span").with("class", "cw-conversation-when").around(below));
         }

@@ -5,8 +5,8 @@ use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
 use crate::{
-    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle, standing,
-    telemetry, to_prompt, watch,
+    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle,
+    standing, telemetry, to_prompt, watch,
 };
 use agent::PendingCall;
 use faults::Point;
