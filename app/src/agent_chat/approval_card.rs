@@ -143,15 +143,7 @@ pub(super) fn ApprovalCard(
 /// Why it is asked about a tool that can send something away: in words for somebody who has never heard of it.
 fn warning(exposed: &Exposure) -> String {
     let from = |tool: &Option<String>| tool_words(tool.as_deref().unwrap_or_default());
-    let (private, untrusted) = (from(&exposed.private), from(&exposed.untrusted));
-    [
-        "The agent has read private data (“",
-        &private,
-        "”) and text from outside (“",
-        &untrusted,
-        "”), which may try to make it give the data away. This tool can send something to others: look at what it would send.",
-    ]
-    .concat()
+    fill(Text::ExposedWarning, &[&from(&exposed.private), &from(&exposed.untrusted)])
 }
 
 /// The arguments that are shown, and those that are shown on request.

@@ -236,6 +236,7 @@ texts! {
     Change = "Change",
     ArgumentsAsJson = "The arguments, as JSON",
     Manage = "Manage",
+    ExposedWarning = "The agent has read private data (“{1}”) and text from outside (“{2}”), which may try to make it give the data away. This tool can send something to others: look at what it would send.",
     StandingAllows = "Your standing approval allows “{1}”.",
     StandingAllowsHere = "Your standing approval allows “{1}” in this conversation.",
     StandingNone = "You have none. Agents ask you before each call that needs your approval.",
