@@ -183,10 +183,10 @@ mod tests {
     #[test]
     fn errors_in_the_words_of_the_locale() {
         let error = UserError::new(ErrorCode::NotFound, "There is nothing here.");
-        assert_eq!(Owner::new().with(|| super::said(&error)), "There is nothing here.");
+        assert_eq!(Owner::new().with(|| said(&error)), "There is nothing here.");
         let hebrew = Owner::new().with(|| {
             provide_context(Texts::new(&Locale::named("he").unwrap()));
-            super::said(&error)
+            said(&error)
         });
         assert_eq!(hebrew, "זה לא נמצא, או שאין לך גישה אליו.");
     }

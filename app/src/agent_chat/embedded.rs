@@ -112,9 +112,11 @@ struct Site {
     told: StoredValue<Map<String, Value>>,
     /// How often the site was asked, and who waits for its answer: one at a time.
     asked: StoredValue<(u64, Option<oneshot::Sender<bool>>)>,
-    /// How many tools the site was asked to run, and those that it has not ended.
-    running: StoredValue<(u64, Vec<(u64, oneshot::Sender<Ran>)>)>,
+    running: StoredValue<Running>,
 }
+
+/// How many tools the site was asked to run, and those that it has not ended.
+type Running = (u64, Vec<(u64, oneshot::Sender<Ran>)>);
 
 /// What has come of a tool of the site; the error is for the model.
 type Ran = Result<Value, String>;
