@@ -26,6 +26,7 @@ sse ►
 store ► faults wire
 test_postgres ►
 tools ► contract egress faults sse
+torture ► faults sse test_postgres
 wire ►
 xtask ►
 ";

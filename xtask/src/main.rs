@@ -9,6 +9,7 @@ mod site;
 mod step;
 mod test;
 mod tools;
+mod torture;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -55,6 +56,15 @@ enum Command {
         #[arg(long)]
         ui: bool,
     },
+    /// Kill, starve and attack the server, look for what must never be, and write docs/scorecard.md; what follows goes to `torture`.
+    Torture {
+        /// The optimised build, for the figures under load.
+        #[arg(long)]
+        release: bool,
+        /// `--tier 1|2`, `--seed N`, `--only SCENARIO`, `--page`.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        arguments: Vec<String>,
+    },
     /// Take the pictures of the README and of every state of the demo.
     Screenshots,
 }
@@ -82,6 +92,7 @@ fn run(command: Command) -> Result<()> {
         Command::Test => test::run(&shell),
         Command::Bench { ui: false } => bench::run(&shell),
         Command::Bench { ui: true } => bench::page(&shell),
+        Command::Torture { release, arguments } => torture::run(&shell, release, &arguments),
         Command::Screenshots => browser::screenshots(&shell),
     }
 }

@@ -1,0 +1,103 @@
+//! What the database says, read past the server.
+
+use anyhow::Result;
+use serde_json::Value;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions, Connection, PgConnection, Row};
+use std::path::Path;
+
+/// All that the checker looks at.
+#[derive(Default)]
+pub(crate) struct Stored {
+    pub(crate) messages: Vec<Message>,
+    pub(crate) runs: Vec<Run>,
+    /// The inputs of all calls that are in the server's own ledger.
+    pub(crate) calls: Vec<Value>,
+    /// `ok`, or what SQLite finds wrong.
+    pub(crate) integrity: String,
+}
+
+/// A message.
+pub(crate) struct Message {
+    pub(crate) conversation: String,
+    pub(crate) owner: String,
+    pub(crate) id: String,
+    pub(crate) role: String,
+    pub(crate) body: Value,
+}
+
+/// A run.
+pub(crate) struct Run {
+    pub(crate) conversation: String,
+    pub(crate) epoch: u64,
+    pub(crate) status: String,
+    pub(crate) message: String,
+}
+
+impl Message {
+    /// Its text.
+    pub(crate) fn text(&self) -> String {
+        let parts = self.body["parts"].as_array().into_iter().flatten();
+        parts.filter(|part| part["type"] == "text").filter_map(|part| part["text"].as_str()).collect()
+    }
+
+    /// Its calls.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = &Value> {
+        self.body["parts"].as_array().into_iter().flatten().filter(|part| part["toolCallId"].is_string())
+    }
+}
+
+const MESSAGES: &str = "SELECT m.conversation_id, c.owner, m.id, m.role, m.body
+    FROM messages m JOIN conversations c ON c.id = m.conversation_id ORDER BY m.no";
+const RUNS: &str = "SELECT conversation_id, epoch, status, message_id FROM runs ORDER BY no";
+const CALLS: &str = "SELECT input FROM tool_calls";
+
+/// The rows of either database.
+macro_rules! read {
+    ($db:expr, $integrity:expr) => {{
+        let mut stored = Stored { integrity: $integrity, ..Stored::default() };
+        for row in sqlx::query(MESSAGES).fetch_all(&mut $db).await? {
+            let body: String = row.try_get(4)?;
+            stored.messages.push(Message {
+                conversation: row.try_get(0)?,
+                owner: row.try_get(1)?,
+                id: row.try_get(2)?,
+                role: row.try_get(3)?,
+                body: json(&body),
+            });
+        }
+        for row in sqlx::query(RUNS).fetch_all(&mut $db).await? {
+            let epoch: i64 = row.try_get(1)?;
+            stored.runs.push(Run {
+                conversation: row.try_get(0)?,
+                epoch: epoch.cast_unsigned(),
+                status: row.try_get(2)?,
+                message: row.try_get(3)?,
+            });
+        }
+        for row in sqlx::query(CALLS).fetch_all(&mut $db).await? {
+            let input: String = row.try_get(0)?;
+            stored.calls.push(json(&input));
+        }
+        Ok(stored)
+    }};
+}
+
+impl Stored {
+    /// Reads a file that no server has open.
+    pub(crate) async fn read(file: &Path) -> Result<Self> {
+        let mut db = SqliteConnectOptions::new().filename(file).connect().await?;
+        let integrity = sqlx::query_scalar("PRAGMA integrity_check").fetch_one(&mut db).await?;
+        read!(db, integrity)
+    }
+
+    /// Reads a database of PostgreSQL, which looks after its own files.
+    pub(crate) async fn read_postgres(url: &str) -> Result<Self> {
+        let mut db = PgConnection::connect(url).await?;
+        read!(db, "ok".to_owned())
+    }
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_default()
+}

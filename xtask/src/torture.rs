@@ -1,0 +1,21 @@
+//! `cargo xtask torture`
+
+use crate::cargo::cargo;
+use crate::step::step;
+use anyhow::Result;
+use xshell::{Shell, cmd};
+
+/// Builds the server with the faults of `crates/faults` and lets `torture` have it; `arguments` go to that.
+pub(crate) fn run(shell: &Shell, release: bool, arguments: &[String]) -> Result<()> {
+    let (profile, option) = if release { ("release", Some("--release")) } else { ("debug", None) };
+    step("build the server with faults", || {
+        let build = cargo(shell).args(["build", "--package", "app", "--package", "server"]);
+        Ok(build.args(["--features", "app/ssr,server/faults"]).args(option).run()?)
+    })?;
+    // Whatever is built next under the same name is the product again.
+    let binary = format!("target/torture/{profile}/chatwright");
+    shell.create_dir(format!("target/torture/{profile}"))?;
+    shell.copy_file(format!("target/{profile}/chatwright"), &binary)?;
+    step("build what tortures it", || Ok(cargo(shell).args(["build", "--package", "torture"]).args(option).run()?))?;
+    step("torture", || Ok(cmd!(shell, "target/{profile}/torture --binary {binary} {arguments...}").run()?))
+}
