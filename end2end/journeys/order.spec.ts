@@ -216,3 +216,28 @@ test("two thousand conversations: the document stays small, whatever is scrolled
   await page.getByRole("searchbox", { name: "Search conversations" }).fill("question 1777");
   await expect(page.locator(".cw-find")).toHaveCount(1);
 });
+
+test("a copy has colours and formulas as the conversation has them", async ({ page, server }) => {
+  const message = (id: string, role: string, text: string) => ({ id, role, parts: [{ type: "text", text }] });
+  const written = "```js\nconst answer = 42; // that is all\n```\n\n$$\\frac{a}{b}$$\n";
+  const file = {
+    format: "chatwright.conversation.1",
+    title: "Formulas",
+    pageId: "demo",
+    agentId: "demo",
+    createdAt: 1,
+    head: "a",
+    messages: [
+      { createdAt: 1, message: message("q", "user", "Show me both") },
+      { parentId: "q", createdAt: 1, message: message("a", "assistant", written) },
+    ],
+  };
+  const { id } = (await (await page.request.post(`${server.url}/api/conversations`, { data: file })).json()) as { id: string };
+  const share = await page.request.post(`${server.url}/api/conversations/${id}/shares`, { data: {} });
+  const { id: link } = (await share.json()) as { id: string };
+  await page.goto(`/shared/${link}`);
+  await expect(page.locator("math mfrac")).toBeVisible();
+  await expect.poll(() => page.evaluate(() => CSS.highlights.get("cw-code-keyword")?.size ?? 0)).toBeGreaterThan(0);
+  // What the buttons of a code block do is not on this page.
+  await expect(page.getByRole("button")).toHaveCount(0);
+});
