@@ -42,7 +42,7 @@ fn what_a_tool_needs() {
         |
      18 |             - { name: idle, description: Nothing, inputSchema: { type: object }, actions: [] }
         |                                                                                  ^^^^^^^
-        = help: write what the page does as a list of actions under `actions`
+        = help: write what the page does as a list of actions under `actions`, or `host: true`
 
     chatwright.yaml:19:94: error: expected a list of actions, found a mapping
         |
@@ -59,7 +59,7 @@ fn what_a_tool_needs() {
         |
      20 | …s: [{ type: Reset }], timeoutMs: 5, wait: 1 }
         |                                      ^^^^
-        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `actions` and `result`
+        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `actions`, `host` and `result`
     ");
 }
 

@@ -23,9 +23,41 @@ fn names() {
 
 #[test]
 fn texts() {
-    assert_snapshot!(check("locale: { language: de, texts: { sned: Senden } }\n"), @"");
-    assert_snapshot!(check("locale: { language: d, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }\n"), @"");
-    assert_snapshot!(check("locale: { language: de, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }\n"), @"");
+    assert_snapshot!(check("locale: { language: de, texts: { sned: Senden } }\n"), @"
+    refused
+    chatwright.yaml:1:34: error: there is no key `sned` here
+       |
+     1 | locale: { language: de, texts: { sned: Senden } }
+       |                                  ^^^^
+       = help: did you mean `send`?
+    ");
+    assert_snapshot!(check("locale: { language: d, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }\n"), @"
+    refused
+    chatwright.yaml:1:21: error: `d` cannot be the code of a language
+       |
+     1 | locale: { language: d, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }
+       |                     ^
+       = help: write it as in BCP 47: `de`, `pt-BR`
+    ");
+    assert_snapshot!(check("locale: { language: de, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }\n"), @"
+    refused
+    chatwright.yaml:1:45: warning: `{2}` is missing here, so what stands there is not said
+       |
+     1 | locale: { language: de, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }
+       |                                             ^^^^^^^^^^^^^^^^^
+       = help: in English it is “Version {1} of {2}”
+
+    chatwright.yaml:1:45: error: nothing is filled in at `{3}` here
+       |
+     1 | locale: { language: de, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }
+       |                                             ^^^^^^^^^^^^^^^^^
+       = help: in English it is “Version {1} of {2}”
+
+    chatwright.yaml:1:72: error: twelve months are written here, with a space between them
+       |
+     1 | locale: { language: de, texts: { versionOf: 'Fassung {1} {3}', months: Jan Feb } }
+       |                                                                        ^^^^^^^
+    ");
     assert_snapshot!(check("locale: { direction: rtl }\n"), @"
     refused
     chatwright.yaml:1:22: error: a direction without its language
