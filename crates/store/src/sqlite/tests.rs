@@ -170,15 +170,10 @@ async fn set_max_pages(database: &Database, pages: u32) {
 /// What says whether the store is ready must write: a disk that is full or read-only is not seen by a transaction that does not.
 #[tokio::test]
 async fn a_ping_writes() {
-    let (database, _folder) = database().await;
-    let store = crate::Store { database: database.clone() };
+    let (database, folder) = database().await;
+    let store = crate::Store { database };
+    let written = || folder.path().join("chat.db-wal").metadata().unwrap().len();
+    let before = written();
     store.ping().await.unwrap();
-    for (may_write, expected) in [(false, false), (true, true)] {
-        let set = database.writer.run(move |db| {
-            let sql = if may_write { "PRAGMA query_only = OFF" } else { "PRAGMA query_only = ON" };
-            Box::pin(async move { Ok(db.run(sql).await?) })
-        });
-        set.await.unwrap();
-        assert_eq!(store.ping().await.is_ok(), expected);
-    }
+    assert!(written() > before);
 }
