@@ -84,11 +84,14 @@ impl Decoder {
     /// # Errors
     /// See [`DecodeError`]; the decoder is of no more use then, events that were complete before can still be taken.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), DecodeError> {
-        if self.after_cr {
-            if let Some((b'\n', rest)) = bytes.split_first() {
+        if self.after_cr
+            && let Some((&first, rest)) = bytes.split_first()
+        {
+            // One alone belongs to it, however the bytes are cut.
+            self.after_cr = false;
+            if first == b'\n' {
                 bytes = rest;
             }
-            self.after_cr = bytes.is_empty();
         }
         while let Some(at) = bytes.iter().position(|byte| matches!(byte, b'\n' | b'\r')) {
             self.take_line(&bytes[..at])?;
@@ -207,6 +210,16 @@ mod tests {
         check("event: x\n\nretry: 5\ndata: a\n\n", &[(None, "a", None)]);
         check("data: not complete\n", &[]);
         check("id: a\0b\ndata: a\n\n", &[(None, "a", None)]);
+    }
+
+    /// The fuzzer's: the second half of `\r\n` alone was taken as if more of it could come, and the blank line behind it was lost.
+    #[test]
+    fn a_line_end_comes_in_two_pieces() {
+        const STREAM: &[u8] = b"data: a\r\n\ndata: b\n\n";
+        let pieces: Vec<_> = STREAM.chunks(1).collect();
+        let seen = decode(&pieces);
+        assert_eq!(seen.as_ref().map(Vec::len), Ok(2));
+        assert_eq!(seen, decode(&[STREAM]));
     }
 
     #[test]
