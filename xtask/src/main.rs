@@ -4,6 +4,7 @@ mod bench;
 mod browser;
 mod build;
 mod cargo;
+mod fuzz;
 mod serve;
 mod site;
 mod step;
@@ -65,6 +66,14 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
+    /// Give any bytes to what reads bytes of strangers; installs the nightly compiler and cargo-fuzz.
+    Fuzz {
+        /// For each target.
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+        /// This one alone.
+        target: Option<String>,
+    },
     /// Take the pictures of the README and of every state of the demo.
     Screenshots,
 }
@@ -93,6 +102,7 @@ fn run(command: Command) -> Result<()> {
         Command::Bench { ui: false } => bench::run(&shell),
         Command::Bench { ui: true } => bench::page(&shell),
         Command::Torture { release, arguments } => torture::run(&shell, release, &arguments),
+        Command::Fuzz { seconds, target } => fuzz::run(&shell, seconds, target.as_deref()),
         Command::Screenshots => browser::screenshots(&shell),
     }
 }

@@ -6,6 +6,8 @@ mod context;
 pub mod demo;
 mod driver;
 mod file;
+#[cfg(feature = "fuzz")]
+pub mod fuzz;
 pub mod google;
 #[cfg(test)]
 mod histories;

@@ -11,7 +11,7 @@ pub(crate) mod request;
 #[cfg(test)]
 mod request_tests;
 mod server_tool;
-mod stream;
+pub(crate) mod stream;
 mod structured;
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ mod parts;
 pub(crate) mod request;
 #[cfg(test)]
 mod request_tests;
-mod stream;
+pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 

@@ -5,7 +5,7 @@ mod citation;
 mod model;
 pub(crate) mod request;
 mod server_tool;
-mod stream;
+pub(crate) mod stream;
 #[cfg(test)]
 mod tests;
 

@@ -1,0 +1,23 @@
+//! The reducer: any chunks make a message, which is read as it was written.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use wire::{Chunk, Reducer, Role, UiMessage, partial_json};
+
+fuzz_target!(|data: &[u8]| {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let mut reducer = Reducer::new(UiMessage::new("m", Role::Assistant));
+    for line in text.lines() {
+        let _ = partial_json::parse(line);
+        if let Ok(chunk) = serde_json::from_str::<Chunk>(line) {
+            let written = serde_json::to_string(&chunk).expect("a chunk can be written");
+            let again: Chunk = serde_json::from_str(&written).expect("and read");
+            assert_eq!(again, chunk);
+            let _ = reducer.apply(&chunk);
+        }
+    }
+    let message = reducer.into_message();
+    let written = serde_json::to_string(&message).expect("a message can be written");
+    let again: UiMessage = serde_json::from_str(&written).expect("and read");
+    assert_eq!(serde_json::to_string(&again).expect("again"), written);
+});

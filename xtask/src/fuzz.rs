@@ -1,0 +1,122 @@
+//! `cargo xtask fuzz`: everything that reads bytes of strangers gets any bytes, for a while. It begins with what the repository holds:
+//! recorded streams and configs.
+
+use crate::step::step;
+use anyhow::{Context, Result};
+use std::fs;
+use std::path::Path;
+use xshell::{Shell, cmd};
+
+/// What is fuzzed; each is a file in `fuzz/fuzz_targets`.
+const TARGETS: [&str; 5] = ["sse", "codecs", "wire", "config", "operators"];
+/// The recordings of each codec, in the order in which the target counts the codecs.
+const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
+/// Bytes of one input.
+const MAX_INPUT: usize = 16 * 1024;
+
+/// Runs each target, or the one that is named, for so many seconds.
+pub(crate) fn run(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
+    tools(shell)?;
+    for target in TARGETS.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
+        let corpus = format!("target/fuzz/corpus/{target}");
+        fs::create_dir_all(&corpus)?;
+        seed(Path::new(&corpus), target)?;
+        step(&format!("fuzz {target} for {seconds} s"), || {
+            let bounds = [
+                format!("-max_total_time={seconds}"),
+                format!("-max_len={MAX_INPUT}"),
+                "-timeout=10".to_owned(),
+                "-rss_limit_mb=2048".to_owned(),
+                "-verbosity=0".to_owned(),
+            ];
+            // Safe code needs no sanitizer: what is looked for are panics, loops and memory.
+            let fuzz = cmd!(
+                shell,
+                "cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}"
+            );
+            let ran = fuzz.env_remove("RUSTUP_TOOLCHAIN").run();
+            ran.with_context(|| format!("{target} fell over; what it was given is in fuzz/artifacts/{target}"))
+        })?;
+    }
+    Ok(())
+}
+
+/// The nightly compiler and `cargo fuzz`.
+fn tools(shell: &Shell) -> Result<()> {
+    let is_there = cmd!(shell, "cargo +nightly fuzz --version").env_remove("RUSTUP_TOOLCHAIN");
+    if is_there.quiet().ignore_stdout().ignore_stderr().run().is_ok() {
+        return Ok(());
+    }
+    step("install cargo-fuzz", || {
+        cmd!(shell, "rustup toolchain install nightly --profile minimal").run()?;
+        let installed = cmd!(shell, "cargo +nightly install cargo-fuzz --locked").env_remove("RUSTUP_TOOLCHAIN").run();
+        installed.context("cargo installs cargo-fuzz")
+    })
+}
+
+/// Puts what there is of a kind into the corpus.
+fn seed(corpus: &Path, target: &str) -> Result<()> {
+    let mut inputs: Vec<Vec<u8>> = Vec::new();
+    match target {
+        "codecs" | "sse" => {
+            for (number, codec) in CODECS.iter().enumerate() {
+                for file in files(&Path::new("crates/providers/fixtures").join(codec), &["jsonl"])? {
+                    let lines = fs::read(file)?;
+                    let head: &[u8] = if target == "codecs" { &[number as u8, 7] } else { &[5] };
+                    inputs.push([head, &lines].concat());
+                }
+            }
+        }
+        "wire" => {
+            let lines = [
+                r#"{"type":"start","messageId":"m"}"#,
+                r#"{"type":"text-start","id":"1"}"#,
+                r#"{"type":"text-delta","id":"1","delta":"Hi"}"#,
+                r#"{"type":"tool-input-available","toolCallId":"c","toolName":"t","input":{"a":1}}"#,
+                r#"{"type":"tool-approval-request","approvalId":"a","toolCallId":"c","terms":{"exposed":{"private":"t"}}}"#,
+                r#"{"type":"tool-output-available","toolCallId":"c","output":[1]}"#,
+                r#"{"type":"data-x","id":"d","data":{}}"#,
+                r#"{"type":"finish","finishReason":"stop"}"#,
+            ];
+            inputs.push(lines.join("\n").into_bytes());
+            inputs.extend(lines.map(|line| line.as_bytes().to_vec()));
+        }
+        "config" => read(&mut inputs, Path::new("examples"), &["yaml", "yml"])?,
+        "operators" => inputs.extend(
+            [
+                r#"{"_state":"a.b.0"}"#,
+                r#"{"_if":{"test":{"_eq":[1,{"_payload":"n"}]},"then":"x","else":null}}"#,
+                r#"{"_expr":"state.n * 2 + (payload.n ** 3)"}"#,
+                r#"{"_template":"{% for x in state.a.b %}{{ x }}{% endfor %}"}"#,
+                r#""{{ state.text | upper }}""#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        _ => {}
+    }
+    for (number, input) in inputs.iter().enumerate() {
+        fs::write(corpus.join(format!("seed-{number}")), &input[..input.len().min(MAX_INPUT)])?;
+    }
+    Ok(())
+}
+
+fn read(inputs: &mut Vec<Vec<u8>>, folder: &Path, endings: &[&str]) -> Result<()> {
+    for file in files(folder, endings)? {
+        inputs.push(fs::read(file)?);
+    }
+    Ok(())
+}
+
+/// The files below a folder with one of these endings.
+fn files(folder: &Path, endings: &[&str]) -> Result<Vec<std::path::PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(files(&path, endings)?);
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|one| ending == *one)) {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
