@@ -17,6 +17,7 @@ const NOT_SHOWN: &[&str] = &[
     "Home",
     "Tab",
     // Names in HTML, in the browser and in data.
+    "Files",
     "noopener noreferrer nofollow",
     "light dark",
     "in the archive",
