@@ -30,12 +30,12 @@ impl Run<'_> {
         verdict: Verdict,
         sink: &mut S,
     ) -> Result<(Vec<ToolCall>, bool), Failure> {
-        let Reply { said, calls, reason, usage } = reply;
+        let Reply { said, calls, has_sources, reason, usage } = reply;
         // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
         // The calls behind it may follow what stands in there.
-        self.expose_reply(&said, sink).await?;
+        self.expose_reply(&said, has_sources, sink).await?;
         let results = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);
         let cost_usd = self.cost(usage);

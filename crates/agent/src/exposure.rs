@@ -3,7 +3,7 @@
 
 use crate::reply::Failure;
 use crate::run::Run;
-use crate::{Event, EventSink};
+use crate::{Event, EventSink, SinkClosed};
 use contract::{AssistantPart, Exposure, Marks, ToolSpec};
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ impl Seen {
     }
 
     /// Takes in what a call of this tool reads. Answers the whole if that is something new.
-    pub(crate) fn add(&self, tool: &str, marks: Marks) -> Option<Exposure> {
+    fn add(&self, tool: &str, marks: Marks) -> Option<Exposure> {
         let mut known = self.0.lock();
         known.add(tool, marks).then(|| known.clone())
     }
@@ -59,22 +59,39 @@ pub(crate) fn is_of(asked: &str, tool: &ToolSpec) -> bool {
 impl Run<'_> {
     /// Takes in what a call of this tool reads, and has it kept with the conversation.
     pub(crate) async fn expose<S: EventSink>(&self, tool: &ToolSpec, sink: &mut S) -> Result<(), Failure> {
-        match self.caller.seen.add(&tool.name, tool.marks) {
-            Some(exposure) => Ok(sink.emit(Event::Exposed { exposure }).await?),
-            None => Ok(()),
-        }
+        Ok(expose(&self.caller.seen, &tool.name, tool.marks, sink).await?)
     }
 
     /// The same for what the provider's own tools brought in a reply: the web, most of all.
-    pub(crate) async fn expose_reply<S: EventSink>(&self, said: &[AssistantPart], sink: &mut S) -> Result<(), Failure> {
-        let marks = Marks { returns_untrusted: true, ..Marks::default() };
-        let brought = said.iter().find_map(|part| match part {
-            AssistantPart::ToolResult(result) => self.caller.seen.add(&result.name, marks),
+    pub(crate) async fn expose_reply<S: EventSink>(
+        &self,
+        said: &[AssistantPart],
+        has_sources: bool,
+        sink: &mut S,
+    ) -> Result<(), Failure> {
+        let tool = said.iter().find_map(|part| match part {
+            AssistantPart::ToolResult(result) => Some(result.name.as_str()),
             _ => None,
         });
-        match brought {
-            Some(exposure) => Ok(sink.emit(Event::Exposed { exposure }).await?),
+        match tool.or(has_sources.then_some("web")) {
+            Some(name) => Ok(expose(&self.caller.seen, name, UNTRUSTED, sink).await?),
             None => Ok(()),
         }
+    }
+}
+
+/// What comes from outside.
+const UNTRUSTED: Marks = Marks { reads_private: false, returns_untrusted: true, egress: false };
+
+/// Takes in what something reads, and has it kept with the conversation if that is new.
+pub(crate) async fn expose<S: EventSink>(
+    seen: &Seen,
+    name: &str,
+    marks: Marks,
+    sink: &mut S,
+) -> Result<(), SinkClosed> {
+    match seen.add(name, marks) {
+        Some(exposure) => sink.emit(Event::Exposed { exposure }).await,
+        None => Ok(()),
     }
 }

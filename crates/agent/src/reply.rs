@@ -36,6 +36,8 @@ impl From<SinkClosed> for Failure {
 pub(crate) struct Reply {
     pub(crate) said: Vec<AssistantPart>,
     pub(crate) calls: Vec<Checked>,
+    /// Whether the provider named sources: it has looked something up, with or without telling of a tool.
+    pub(crate) has_sources: bool,
     pub(crate) reason: FinishReason,
     pub(crate) usage: Usage,
 }
@@ -50,7 +52,7 @@ pub(crate) async fn read<S: EventSink>(
     sink: &mut S,
 ) -> Result<Reply, Failure> {
     ids.begin_reply();
-    let mut reader = Reader { offer, ids, said: Vec::new(), open: Vec::new(), calls: Vec::new() };
+    let mut reader = Reader { offer, ids, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk;
     // One timer for the whole reply; moving it costs less than making one for each part.
@@ -59,8 +61,8 @@ pub(crate) async fn read<S: EventSink>(
     let mut at_once = 0;
     loop {
         if let Part::Finish { reason, usage, .. } = part {
-            let Reader { said, calls, .. } = reader;
-            return Ok(Reply { said, calls, reason, usage });
+            let Reader { said, calls, has_sources, .. } = reader;
+            return Ok(Reply { said, calls, has_sources, reason, usage });
         }
         reader.part(part, sink).await?;
         at_once += 1;
@@ -102,6 +104,7 @@ struct Reader<'a> {
     /// Open texts and reasonings: their ids and places in `said`.
     open: Vec<(String, usize)>,
     calls: Vec<Checked>,
+    has_sources: bool,
 }
 
 impl Reader<'_> {
@@ -159,6 +162,7 @@ impl Reader<'_> {
             Part::ProviderItem { provider, item } => {
                 self.said.push(AssistantPart::ProviderItem { provider: provider.clone(), item: item.clone() });
             }
+            Part::Source(_) => self.has_sources = true,
             _ => {}
         }
     }

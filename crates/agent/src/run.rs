@@ -51,7 +51,7 @@ pub(crate) async fn run_below<S: EventSink>(
     }));
     // What comes before, between and after the replies is boxed: a run is as large as the largest of what it waits for, and nearly all of
     // its life it waits for a reply.
-    let gathered = Box::pin(sources::gather(agent, &turn.user_id, &cancel, sink)).await;
+    let gathered = Box::pin(sources::gather(agent, (&turn.user_id, &turn.seen), &cancel, sink)).await;
     // A sink that closed before the beginning says so again at the first step.
     let agent = gathered.unwrap_or(Cow::Borrowed(agent));
     let mut run = Run::new(&agent, turn, above, earlier, cancel.clone());

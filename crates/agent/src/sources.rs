@@ -1,6 +1,6 @@
 //! The tools of a turn: the agent's own, and those that its sources offer at this moment.
 
-use crate::{Agent, Event, EventSink, SinkClosed};
+use crate::{Agent, Event, EventSink, Seen, SinkClosed, exposure};
 use contract::{Sourced, Tool};
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 /// Asks all sources side by side. A source that has nothing to offer is told to the user and does not keep the turn from going on.
 pub(crate) async fn gather<'a, S: EventSink>(
     agent: &'a Agent,
-    user_id: &str,
+    (user_id, seen): (&str, &Seen),
     cancel: &CancellationToken,
     sink: &mut S,
 ) -> Result<Cow<'a, Agent>, SinkClosed> {
@@ -23,8 +23,11 @@ pub(crate) async fn gather<'a, S: EventSink>(
     let sources = std::mem::take(&mut agent.sources);
     for (source, tools) in sources.iter().zip(answers) {
         match tools {
-            Ok(Sourced { tools, context }) => {
+            Ok(Sourced { tools, context, context_marks }) => {
                 add(&mut agent, source.name(), tools);
+                if context.is_some() {
+                    exposure::expose(seen, source.name(), context_marks, sink).await?;
+                }
                 tell(&mut agent, context);
             }
             Err(error) => {

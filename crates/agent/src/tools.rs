@@ -3,7 +3,7 @@
 use crate::calls::Runner;
 use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
-use crate::{Event, EventSink, Grants, Seen, SinkClosed};
+use crate::{Event, EventSink, Grants, Seen, SinkClosed, exposure};
 use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
 use faults::Break;
 use futures::FutureExt;
@@ -85,9 +85,7 @@ pub(crate) async fn run_all<S: EventSink>(
             let Some(ready) = waiting.pop_front() else { break };
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
             // Before it runs: what comes of it is read in any case.
-            if let Some(exposure) = caller.seen.add(&name, ready.runner.spec().marks) {
-                sink.emit(Event::Exposed { exposure }).await?;
-            }
+            exposure::expose(&caller.seen, &name, ready.runner.spec().marks, sink).await?;
             sink.emit(Event::ToolStarted { call_id, name, resumed: ready.resumed.is_some() }).await?;
             let progress = Progress::new(ready.call.id.clone(), progress.clone());
             running.push(run_one(ready, caller.clone(), progress, record.clone()));

@@ -196,7 +196,11 @@ impl ToolSource for Elsewhere {
             Arc::new(RecordingTool::new(spec, move |_, _| std::future::ready(Ok(said.clone())))) as Arc<dyn Tool>
         };
         let context = Some(format!("About {}.", self.0));
-        let sourced = self.1.as_ref().map(|names| Sourced { tools: names.iter().map(tool).collect(), context });
+        let sourced = self.1.as_ref().map(|names| Sourced {
+            tools: names.iter().map(tool).collect(),
+            context,
+            ..Sourced::default()
+        });
         Box::pin(std::future::ready(sourced.map_err(|&error| ToolError::new(error))))
     }
 }

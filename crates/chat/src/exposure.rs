@@ -4,7 +4,13 @@
 use agent::Seen;
 use contract::Exposure;
 use serde_json::{Value, json};
+use wire::message::DataPart;
 use wire::{Chunk, DataChunk, EXPOSURE, UiMessage, UiPart};
+
+/// What a source is called that no tool has brought.
+const WEB: &str = "web";
+/// What a conversation is called that came as a file.
+const FILE: &str = "imported_file";
 
 /// For the message.
 pub(crate) fn part(exposure: &Exposure) -> Chunk {
@@ -12,18 +18,33 @@ pub(crate) fn part(exposure: &Exposure) -> Chunk {
     Chunk::Data(DataChunk { kind: EXPOSURE.to_owned(), id: Some("exposure".to_owned()), data, transient: None })
 }
 
-/// What a branch holds.
+/// What a branch holds. What a provider's own tools brought counts by itself: a reply that was cut off tells of nothing.
 pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen {
     let mut seen = Exposure::default();
     for part in messages.into_iter().flat_map(|message| &message.parts) {
-        let UiPart::Data(data) = part else { continue };
-        if data.kind == EXPOSURE {
-            let named = |key: &str| data.data.get(key).and_then(Value::as_str).map(str::to_owned);
-            seen.private = seen.private.or_else(|| named("private"));
-            seen.untrusted = seen.untrusted.or_else(|| named("untrusted"));
-        }
+        let untrusted = match part {
+            UiPart::Data(data) if data.kind == EXPOSURE => {
+                let named = |key: &str| data.data.get(key).and_then(Value::as_str).map(str::to_owned);
+                seen.private = seen.private.or_else(|| named("private"));
+                named("untrusted")
+            }
+            UiPart::Tool(tool) if tool.provider_executed == Some(true) && tool.is_final() => {
+                Some(tool.tool_name.clone())
+            }
+            UiPart::SourceUrl(_) | UiPart::SourceDocument(_) => Some(WEB.to_owned()),
+            _ => None,
+        };
+        seen.untrusted = seen.untrusted.or(untrusted);
     }
     seen.into()
+}
+
+/// Marks a message of a file, which anybody may have written.
+pub(crate) fn mark_imported(message: &mut UiMessage) {
+    let exposure = Exposure { private: None, untrusted: Some(FILE.to_owned()) };
+    if let Chunk::Data(DataChunk { kind, data, .. }) = part(&exposure) {
+        message.parts.push(UiPart::Data(DataPart { kind, id: None, data }));
+    }
 }
 
 /// Why the user is asked, for the audit log.

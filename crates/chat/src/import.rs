@@ -4,7 +4,7 @@
 use crate::export::{Exported, ExportedMessage, FORMAT};
 use crate::run::settle_texts;
 use crate::send::new_id;
-use crate::{Caller, Chat, errors};
+use crate::{Caller, Chat, errors, exposure};
 use std::collections::HashMap;
 use store::{ImportedMessage, NewConversation};
 use wire::api::{MessageMetadata, Outcome};
@@ -86,7 +86,11 @@ fn imported(
     if ids.insert(file.message.id.clone(), id.clone()).is_some() {
         return Err(invalid("message/id", "Another message has this id."));
     }
-    Ok(ImportedMessage { parent_id, created_at: file.created_at.clamp(0, now), message: settled(id, file.message) })
+    let mut message = settled(id, file.message);
+    if parent_id.is_none() {
+        exposure::mark_imported(&mut message);
+    }
+    Ok(ImportedMessage { parent_id, created_at: file.created_at.clamp(0, now), message })
 }
 
 /// The message as one that has ended, without what only the server may say: what a provider wants back is sent to it as it is, and a

@@ -207,4 +207,6 @@ pub struct Sourced {
     pub tools: Vec<Arc<dyn Tool>>,
     /// What the model should know of the user or the surroundings: a whole block for its instructions.
     pub context: Option<String>,
+    /// What that is.
+    pub context_marks: Marks,
 }

@@ -72,6 +72,11 @@ impl Names {
         })
     }
 
+    /// Whether there is any.
+    fn may_hold(&self) -> bool {
+        !matches!(self, Self::All(false))
+    }
+
     fn holds(&self, name: &str) -> bool {
         match self {
             Self::All(all) => *all,
@@ -102,7 +107,7 @@ impl ToolSource for MarkedSource {
 
     fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
         async move {
-            let Sourced { tools, context } = self.source.tools(user_id).await?;
+            let Sourced { tools, context, .. } = self.source.tools(user_id).await?;
             let mark = |tool: Arc<dyn Tool>| {
                 let name = &tool.spec().name;
                 let name = name.strip_prefix(&self.prefix).unwrap_or(name);
@@ -113,7 +118,13 @@ impl ToolSource for MarkedSource {
                 };
                 marked(tool, marks)
             };
-            Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context })
+            // It goes to the model whatever tool is called.
+            let context_marks = Marks {
+                reads_private: self.private.may_hold(),
+                returns_untrusted: self.untrusted.may_hold(),
+                egress: false,
+            };
+            Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context, context_marks })
         }
         .boxed()
     }

@@ -62,12 +62,15 @@ impl MarksEntry {
     pub(super) fn of_endpoint(self, id: &str, context: &Context<'_, '_>) -> Marks {
         let types = step_types(id, context);
         Marks {
-            reads_private: self.reads_private.unwrap_or_else(|| types.contains("SqlQuery")),
+            reads_private: self.reads_private.unwrap_or_else(|| DATABASE.iter().any(|name| types.contains(name))),
             returns_untrusted: self.returns_untrusted.unwrap_or_else(|| types.contains("Http")),
             egress: self.egress,
         }
     }
 }
+
+/// Steps that answer rows; a change does with `RETURNING`.
+const DATABASE: [&str; 2] = ["SqlQuery", "SqlExecute"];
 
 impl SourceMarksEntry {
     /// Of the server at `node`.

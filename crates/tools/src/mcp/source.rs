@@ -37,7 +37,7 @@ impl ToolSource for McpSource {
                 let (name, fingerprint) = (tool.name.clone(), tool.fingerprint);
                 Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
             });
-            Ok(Sourced { tools: tools.collect(), context: None })
+            Ok(Sourced { tools: tools.collect(), ..Sourced::default() })
         }
         .boxed()
     }

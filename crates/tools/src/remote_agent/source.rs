@@ -99,7 +99,7 @@ impl ToolSource for RemoteSource {
         async move {
             let (tools, resource) = tokio::join!(self.list(), self.agent.resource(user_id));
             let context = resource.map(|said| crate::context::remote(&self.name, &said));
-            Ok(Sourced { tools: tools?, context })
+            Ok(Sourced { tools: tools?, context, ..Sourced::default() })
         }
         .boxed()
     }
