@@ -18,11 +18,12 @@ pub(crate) fn in_time(body: Body, patience: Duration) -> Body {
         return body;
     }
     let until = Instant::now() + patience;
-    Body::new(InTime { body, until, timer: Box::pin(sleep_until(until)) })
+    Body::new(InTime { body, patience, until, timer: Box::pin(sleep_until(until)) })
 }
 
 struct InTime {
     body: Body,
+    patience: Duration,
     until: Instant,
     timer: Pin<Box<Sleep>>,
 }
@@ -37,7 +38,9 @@ impl HttpBody for InTime {
     ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
             let bytes = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref().map(Bytes::len));
-            self.until += Duration::from_secs_f64(bytes.unwrap_or_default() as f64 / f64::from(PACE));
+            let earned = Duration::from_secs_f64(bytes.unwrap_or_default() as f64 / f64::from(PACE));
+            // Time that was earned in a rush is not spent in one long silence.
+            self.until = (self.until + earned).min((Instant::now() + self.patience).max(self.until));
             return Poll::Ready(frame.map(|frame| frame.map_err(Into::into)));
         }
         let until = self.until;
@@ -61,6 +64,18 @@ impl HttpBody for InTime {
 mod tests {
     use super::*;
 
+    /// How long a client is waited for that sends 20 MB at once and then nothing.
+    async fn rush_and_silence() -> u64 {
+        let begun = Instant::now();
+        let stream = async_stream::stream! {
+            yield Ok::<_, BoxError>(Bytes::from(vec![b'x'; 20 << 20]));
+            std::future::pending::<()>().await;
+        };
+        let body = in_time(Body::from_stream(stream), Duration::from_secs(30));
+        assert!(axum::body::to_bytes(body, usize::MAX).await.is_err());
+        begun.elapsed().as_secs()
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_letter_a_second_is_too_slow_and_a_slow_line_is_not() {
         let check = async |piece: usize, pieces: usize, expected: Option<usize>| {
@@ -81,5 +96,6 @@ mod tests {
         assert_eq!(check(16 * 1024, 300, Some(300 * 16 * 1024)).await, 300);
         assert_eq!(check(8 * 1024, 300, None).await, 59);
         assert_eq!(check(0, 0, Some(0)).await, 0);
+        assert_eq!(rush_and_silence().await, 30);
     }
 }

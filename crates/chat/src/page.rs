@@ -30,7 +30,8 @@ impl Page {
     pub(crate) fn measure(&mut self, rows: &[JournalRow]) {
         let bytes: usize = rows.iter().map(|row| row.frames.len()).sum();
         if let Some(each) = bytes.checked_div(rows.len()) {
-            self.0 = u32::try_from(BYTES / each.max(1)).unwrap_or(MOST).clamp(1, MOST);
+            // Step by step: what follows small rows may be large.
+            self.0 = u32::try_from(BYTES / each.max(1)).unwrap_or(MOST).clamp(1, MOST.min(self.0 * 2));
         }
     }
 }
@@ -49,9 +50,9 @@ mod tests {
             assert_eq!(page.rows(), expected, "{sizes:?}");
         };
         check(&[], FIRST);
-        check(&[0], MOST);
-        check(&[100, 300], MOST);
-        check(&[8 * 1024; 4], 32);
+        check(&[0], 2 * FIRST);
+        check(&[100, 300], 2 * FIRST);
+        check(&[64 * 1024; 4], FIRST);
         check(&[1024 * 1024], 1);
     }
 }

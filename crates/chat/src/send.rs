@@ -13,7 +13,7 @@ use faults::Point;
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, OpenRun, StoredMessage};
+use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
 
@@ -72,20 +72,25 @@ impl Inner {
         caller: &Caller,
         request: SendRequest,
     ) -> Result<Sent, UserError> {
-        let conversation_id = request.conversation_id.clone();
-        match AssertUnwindSafe(self.send(caller, request)).catch_unwind().await {
+        let (run_id, conversation_id) = (new_id(), request.conversation_id.clone());
+        match AssertUnwindSafe(self.send(caller, request, run_id.clone())).catch_unwind().await {
             Ok(result) => result,
             Err(_) => {
                 let live = self.registry.get(&caller.user_id, &conversation_id);
-                let live = live.map(|run| run.identity.run_id.clone());
-                let left = |run: &OpenRun| run.conversation_id == conversation_id && Some(&run.run_id) != live.as_ref();
-                recover::close_own(&self.store, left).await;
+                if live.is_none_or(|live| live.identity.run_id != run_id) {
+                    recover::close_own(&self.store, |run| run.run_id == run_id).await;
+                }
                 Err(errors::internal())
             }
         }
     }
 
-    async fn send(self: &Arc<Self>, caller: &Caller, mut request: SendRequest) -> Result<Sent, UserError> {
+    async fn send(
+        self: &Arc<Self>,
+        caller: &Caller,
+        mut request: SendRequest,
+        run_id: String,
+    ) -> Result<Sent, UserError> {
         faults::point(Point::SendReceived);
         check(&request)?;
         if let Submission::Message { message, .. } = &mut request.submission {
@@ -114,7 +119,6 @@ impl Inner {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
             self.check_quotas(caller, is_message).await?;
         }
-        let run_id = new_id();
         let agent_id = conversation.as_ref().map_or(&request.agent_id, |known| &known.summary.agent_id);
         let subject = |message_id: &str| Subject {
             user_id: caller.user_id.clone(),

@@ -2,7 +2,6 @@
 
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants};
-use futures::TryStreamExt;
 use wire::UiMessage;
 
 /// A message and its place in the tree.
@@ -71,19 +70,10 @@ impl Store {
         owner: &str,
         conversation_id: &str,
     ) -> Result<Vec<StoredMessage>, StoreError> {
-        let (owner, conversation_id) = (owner.to_owned(), conversation_id.to_owned());
-        self.read(move |db| {
-            Box::pin(async move {
-                let mut rows = sql::query(sql).bind(owner).bind(&conversation_id).fetch(db);
-                let mut messages = Vec::new();
-                // Read while the connection's thread goes on to the next rows.
-                while let Some(row) = rows.try_next().await? {
-                    messages.push(stored(&conversation_id, &row)?);
-                }
-                Ok(messages)
-            })
-        })
-        .await
+        let query = sql::query(sql).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
+        // Not on the connection's thread, for which others wait.
+        rows.into_iter().map(|row| stored(conversation_id, &row)).collect()
     }
 
     /// Replaces a message's body while no run is active, for example to record one decision of several; `entries` are
