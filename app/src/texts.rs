@@ -148,9 +148,10 @@ pub(crate) fn said(error: &UserError) -> String {
         ErrorCode::RateLimited => Text::ErrorLimit,
         ErrorCode::Malformed | ErrorCode::Internal | ErrorCode::Unavailable => return error.to_string(),
     };
-    match t(text) {
-        "" => error.to_string(),
-        words => filled(words, &[&half::time_after(error.retry_after.unwrap_or_default())]),
+    match (t(text), error.code, error.retry_after) {
+        // A limit without a time is a provider's, or nobody knows when it ends.
+        ("", ..) | (_, ErrorCode::RateLimited, None) => error.to_string(),
+        (words, _, after) => filled(words, &[&half::time_after(after.unwrap_or_default())]),
     }
 }
 

@@ -364,7 +364,13 @@ class AgentChatElement extends HTMLElement {
     try {
       const handler = this.#tools.get(name);
       if (!handler) throw new Error("This page has not registered the tool.");
-      answer.output = JSON.parse(JSON.stringify((await handler(input)) ?? { ok: true }));
+      const done = await handler(input);
+      try {
+        answer.output = done === undefined ? { ok: true } : JSON.parse(JSON.stringify(done));
+      } catch {
+        // It has run: a failure would have the agent do it again.
+        answer.output = { ok: true, note: "The result cannot be passed on." };
+      }
     } catch (error) {
       answer.error = String(error?.message ?? error);
     }

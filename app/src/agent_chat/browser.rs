@@ -28,6 +28,11 @@ pub(crate) fn now() -> f64 {
     window().performance().map_or(0.0, |clock| clock.now())
 }
 
+/// Unix time, milliseconds, by the user's clock.
+pub(crate) fn clock() -> i64 {
+    js_sys::Date::now() as i64
+}
+
 /// Whether somebody can see the page.
 pub(crate) fn is_visible() -> bool {
     !document().hidden()

@@ -34,6 +34,7 @@ pub(super) fn context_meter(session: Session) -> Erased {
                     class="cw-context"
                     min="0"
                     max="100"
+                    low="50"
                     high="85"
                     optimum="0"
                     value=attribute(move || Some(part()))

@@ -5,7 +5,7 @@
 //! `conversation` and `result`. What is heard: `call` (a method), `answer` (to an `ask`), `state` and `conversation`.
 
 use super::AgentChat;
-use super::browser::sleep;
+use super::browser::{random_id, sleep};
 use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::{Erase, Erased, effect};
@@ -62,7 +62,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
         fields: StoredValue::new(fields.clone()),
         told: StoredValue::new(Map::new()),
         asked: StoredValue::new((0, None)),
-        running: StoredValue::new((0, Vec::new())),
+        running: StoredValue::new(Vec::new()),
     };
     let hosted = declared.into_iter().filter(|tool| tool.host);
     let tools = hosted.fold(tools, |tools, tool| {
@@ -115,8 +115,9 @@ struct Site {
     running: StoredValue<Running>,
 }
 
-/// How many tools the site was asked to run, and those that it has not ended.
-type Running = (u64, Vec<(u64, oneshot::Sender<Ran>)>);
+/// Tools that the site was asked to run and has not ended. Their numbers are not counted: the site's part outlives this document, and what a call
+/// of the one before has brought must not answer one of this.
+type Running = Vec<(String, oneshot::Sender<Ran>)>;
 
 /// What has come of a tool of the site; the error is for the model.
 type Ran = Result<Value, String>;
@@ -160,7 +161,7 @@ impl Site {
                 }
             }
             "toolresult" => {
-                let open = self.running.try_update_value(|(_, open)| {
+                let open = self.running.try_update_value(|open| {
                     let at = open.iter().position(|(number, _)| message["number"] == *number)?;
                     Some(open.swap_remove(at).1)
                 });
@@ -177,12 +178,11 @@ impl Site {
     /// Has the site run a tool.
     async fn run(self, name: String, input: Value) -> Ran {
         let (tell_it, told) = oneshot::channel();
-        let number = self.running.try_update_value(|(number, open)| {
-            *number += 1;
+        let number = random_id();
+        self.running.try_update_value(|open| {
             // Those that nobody waits for any more.
             open.retain(|(_, waits)| !waits.is_canceled());
-            open.push((*number, tell_it));
-            *number
+            open.push((number.clone(), tell_it));
         });
         tell(&json!({ "type": "tool", "number": number, "name": name, "input": input }));
         told.await.unwrap_or_else(|_| Err(GONE.to_owned()))

@@ -1,5 +1,6 @@
 //! What is about to be sent: words and files; and what waits for its turn.
 
+use super::browser;
 use crate::reactive::ArcRwSignal;
 use serde_json::{Value, json};
 use wire::file::KeptFile;
@@ -67,6 +68,8 @@ impl Outgoing {
     /// As a message of the user.
     pub(super) fn message(&self, id: String) -> UiMessage {
         let mut message = UiMessage::new(id, wire::Role::User);
+        // The server has the last word.
+        message.metadata = Some(json!({ "createdAt": browser::clock() }));
         if !self.text.is_empty() {
             message.parts.push(UiPart::Text(TextPart { text: self.text.clone(), ..TextPart::default() }));
         }

@@ -1,18 +1,29 @@
 //! How much well-known models can read at once. Providers sell larger contexts for some; the config's own word goes before these.
 
-/// By the beginning of a model's name: tokens of input and output together. A longer beginning goes before a shorter one.
+/// By the beginning of a model's name: tokens that it reads. A longer beginning goes before a shorter one. There is no entry for a whole vendor: no
+/// meter is better than a wrong one.
 const SIZES: &[(&str, u64)] = &[
     // https://docs.claude.com/en/docs/about-claude/models/overview
-    ("claude-", 200_000),
-    // https://platform.openai.com/docs/models
-    ("gpt-5", 400_000),
+    ("claude-3", 200_000),
+    ("claude-haiku-4-5", 200_000),
+    ("claude-opus-4-1", 200_000),
+    ("claude-opus-4-2025", 200_000),
+    ("claude-opus-4-5", 200_000),
+    ("claude-sonnet-4-2025", 200_000),
+    ("claude-sonnet-4-5", 200_000),
+    // https://platform.openai.com/docs/models: 400,000 in all, of which 128,000 are for the answer.
+    ("gpt-5-2025", 272_000),
+    ("gpt-5-mini", 272_000),
+    ("gpt-5-nano", 272_000),
+    ("gpt-5-chat", 128_000),
     ("gpt-4.1", 1_047_576),
     ("gpt-4o", 128_000),
     ("o3", 200_000),
     ("o4-mini", 200_000),
     // https://ai.google.dev/gemini-api/docs/models
-    ("gemini-2.5", 1_048_576),
-    ("gemini-3", 1_048_576),
+    ("gemini-2.5-pro", 1_048_576),
+    ("gemini-2.5-flash", 1_048_576),
+    ("gemini-2.5-flash-image", 32_768),
 ];
 
 /// How many tokens a model can read at once; none for one that is not known. A gateway's `vendor/` in front of the name does not matter.
@@ -32,6 +43,9 @@ mod tests {
             ("claude-sonnet-4-20250514", Some(200_000)),
             ("openai/gpt-4.1-mini", Some(1_047_576)),
             ("gpt-4o-mini", Some(128_000)),
+            ("gpt-5-chat-latest", Some(128_000)),
+            ("claude-opus-9", None),
+            ("gemini-2.5-flash-image", Some(32_768)),
             ("llama-3", None),
             ("", None),
         ] {

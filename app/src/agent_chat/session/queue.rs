@@ -25,18 +25,18 @@ impl Session {
         self.sent_from_composer(&out);
         let interrupts = self.place.with_value(|place| place.properties.sender.interrupts);
         if interrupts {
-            self.put_first(out);
+            self.put_first(out, browser::random_id());
             self.inner.update_value(|inner| inner.interrupting = true);
             self.stop();
         } else {
-            self.queue.update(|queue| queue.push(queued(out)));
+            self.queue.update(|queue| queue.push(queued(out, browser::random_id())));
         }
         self.focus.update(|count| *count += 1);
     }
 
-    /// Puts something before everything else that waits.
-    pub(super) fn put_first(self, out: Outgoing) {
-        self.queue.update(|queue| queue.insert(0, queued(out)));
+    /// Puts something before everything else that waits, as the message with this id: the server may have it already.
+    pub(super) fn put_first(self, out: Outgoing, id: String) {
+        self.queue.update(|queue| queue.insert(0, queued(out, id)));
     }
 
     /// After an answer: sends what waits, if that answer has come to its end. One that failed, was stopped or waits for the user holds
@@ -56,6 +56,7 @@ impl Session {
 
     /// Sends what has waited longest.
     pub(in crate::agent_chat) fn send_first(self) {
+        self.drop_known();
         let first = self.queue.with_untracked(|queue| queue.first().cloned());
         let Some(first) = first.filter(|first| !first.is_edited.get_untracked()) else { return };
         if self.phase.get_untracked() != Phase::Idle {
@@ -72,15 +73,24 @@ impl Session {
         self.ask_page(out, Box::new(send));
     }
 
+    /// A tab that was duplicated may have sent some of it.
+    fn drop_known(self) {
+        let is_known =
+            |queued: &Queued| self.messages.with_untracked(|all| all.iter().any(|message| message.id == queued.key));
+        if self.queue.with_untracked(|queue| queue.iter().any(is_known)) {
+            self.queue.update(|queue| queue.retain(|queued| !is_known(queued)));
+        }
+    }
+
     /// Takes over what waited in this tab before the page was loaded, and keeps what waits from now on.
     pub(super) fn keep_queue(self) {
         let Some(place) = self.queue_place() else { return };
         if self.queue.with_untracked(Vec::is_empty) {
-            let known = |id: &str| self.messages.with_untracked(|all| all.iter().any(|message| message.id == id));
             let kept = browser::kept_in_tab(&place).and_then(|kept| serde_json::from_str(&kept).ok());
-            let kept: Vec<Queued> = read(&kept.unwrap_or_default()).filter(|queued| !known(&queued.key)).collect();
+            let kept: Vec<Queued> = read(&kept.unwrap_or_default()).collect();
             if !kept.is_empty() {
                 self.queue.set(kept);
+                self.drop_known();
             }
         }
         effect(move || {
@@ -134,13 +144,8 @@ impl Session {
     }
 }
 
-fn queued(out: Outgoing) -> Queued {
-    Queued {
-        key: browser::random_id(),
-        text: ArcRwSignal::new(out.text),
-        files: out.files,
-        is_edited: ArcRwSignal::new(false),
-    }
+fn queued(out: Outgoing, key: String) -> Queued {
+    Queued { key, text: ArcRwSignal::new(out.text), files: out.files, is_edited: ArcRwSignal::new(false) }
 }
 
 /// For the storage. Tracks the text, which may be changed while it waits.
@@ -160,7 +165,7 @@ fn read(kept: &Value) -> impl Iterator<Item = Queued> {
     let queued = move |own: &Value| {
         let text = |key: &str| own.get(key).and_then(Value::as_str).map(str::to_owned);
         let files = own.get("files").and_then(Value::as_array).into_iter().flatten().filter_map(file).collect();
-        Some(Queued { key: text("id")?, ..queued(Outgoing { text: text("text")?, files }) })
+        Some(queued(Outgoing { text: text("text")?, files }, text("id")?))
     };
     kept.as_array().into_iter().flatten().filter_map(queued).take(MAX_QUEUED)
 }

@@ -67,11 +67,12 @@ impl Session {
         }
     }
 
-    /// Puts back into the composer what could not be sent; when something else stands there already, before all that waits.
-    fn put_back(self, out: Outgoing) {
+    /// Puts back into the composer what could not be sent as the message with this id; when something else stands there already, before all
+    /// that waits.
+    fn put_back(self, out: Outgoing, id: String) {
         let is_free = self.draft.with_untracked(String::is_empty) && self.attached.with_untracked(Vec::is_empty);
         if !is_free {
-            return self.put_first(out);
+            return self.put_first(out, id);
         }
         self.draft.set(out.text);
         self.attached.set(out.files.into_iter().map(|file| Attached::done(browser::random_id(), file)).collect());
@@ -107,7 +108,7 @@ impl Session {
     pub(super) fn send_as(self, out: Outgoing, id: Option<String>) {
         let unsent = self.inner.try_update_value(|inner| inner.unsent.take()).flatten();
         let again = unsent.filter(|(_, unsent)| *unsent == out).map(|(id, _)| id);
-        let id = again.or(id).unwrap_or_else(browser::random_id);
+        let id = id.or(again).unwrap_or_else(browser::random_id);
         let message = out.message(id.clone());
         self.messages.update(|messages| messages.push(MessageState::new(&message)));
         self.tell("onUserMessage", json!({ "id": id, "text": out.text, "files": out.about_files() }));
@@ -121,7 +122,6 @@ impl Session {
             if self.is_gone() {
                 return;
             }
-            self.has_left();
             let Err(error) = sent else {
                 if has_history {
                     // By now it is the server's, which has given it other ids.
@@ -132,8 +132,9 @@ impl Session {
             };
             // Nothing is lost: the words are back in the composer, and sent again they are the same message.
             self.messages.update(|messages| messages.retain(|message| message.id != id));
-            self.inner.update_value(|inner| inner.unsent = Some((id, out.clone())));
-            self.put_back(out);
+            self.inner.update_value(|inner| inner.unsent = Some((id.clone(), out.clone())));
+            self.put_back(out, id);
+            self.has_left();
             self.refused(&error, Remedy::Send);
         });
     }
@@ -279,6 +280,7 @@ impl Session {
                 return Err(error);
             }
         };
+        self.has_left();
         self.phase.set(Phase::Streaming);
         if is_new {
             self.chat.select(Some(conversation_id), true);
