@@ -73,7 +73,7 @@ impl Run<'_> {
             AssistantPart::ToolResult(result) => Some(result.name.as_str()),
             _ => None,
         });
-        match tool.or(has_sources.then_some("web")) {
+        match tool.or(has_sources.then_some(Exposure::WEB)) {
             Some(name) => Ok(expose(&self.caller.seen, name, UNTRUSTED, sink).await?),
             None => Ok(()),
         }

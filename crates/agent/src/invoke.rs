@@ -105,10 +105,7 @@ fn prepared(agent: &Agent, question: &Question) -> Agent {
             "Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this JSON Schema:\n{}",
             format.schema
         );
-        agent.instructions = Some(match agent.instructions {
-            Some(instructions) => format!("{instructions}\n\n{rule}"),
-            None => rule,
-        });
+        agent.tell(&rule);
         agent.settings.response_format = Some(format.clone());
     }
     agent

@@ -36,6 +36,14 @@ impl Agent {
     pub(crate) fn models(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.model).chain(&self.fallbacks)
     }
+
+    /// Tells it something behind its instructions, which go first.
+    pub fn tell(&mut self, text: &str) {
+        self.instructions = Some(match &self.instructions {
+            Some(instructions) => format!("{instructions}\n\n{text}"),
+            None => text.to_owned(),
+        });
+    }
 }
 
 /// How an agent runs.

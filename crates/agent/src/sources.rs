@@ -25,10 +25,10 @@ pub(crate) async fn gather<'a, S: EventSink>(
         match tools {
             Ok(Sourced { tools, context, context_marks }) => {
                 add(&mut agent, source.name(), tools);
-                if context.is_some() {
+                if let Some(context) = context {
                     exposure::expose(seen, source.name(), context_marks, sink).await?;
+                    agent.tell(&context);
                 }
-                tell(&mut agent, context);
             }
             Err(error) => {
                 let name = source.name().to_owned();
@@ -37,15 +37,6 @@ pub(crate) async fn gather<'a, S: EventSink>(
         }
     }
     Ok(Cow::Owned(agent))
-}
-
-/// Behind the instructions, which are the config's and go first.
-fn tell(agent: &mut Agent, context: Option<String>) {
-    let Some(context) = context else { return };
-    agent.instructions = Some(match agent.instructions.take() {
-        Some(instructions) => format!("{instructions}\n\n{context}"),
-        None => context,
-    });
 }
 
 /// An earlier tool keeps its name (L-52).

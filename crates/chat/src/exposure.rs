@@ -7,15 +7,17 @@ use serde_json::{Value, json};
 use wire::message::DataPart;
 use wire::{Chunk, DataChunk, EXPOSURE, UiMessage, UiPart};
 
-/// What a source is called that no tool has brought.
-const WEB: &str = "web";
 /// What a conversation is called that came as a file.
 const FILE: &str = "imported_file";
 
 /// For the message.
 pub(crate) fn part(exposure: &Exposure) -> Chunk {
-    let data = json!({ "private": exposure.private, "untrusted": exposure.untrusted });
-    Chunk::Data(DataChunk { kind: EXPOSURE.to_owned(), id: Some("exposure".to_owned()), data, transient: None })
+    let (kind, id) = (EXPOSURE.to_owned(), Some("exposure".to_owned()));
+    Chunk::Data(DataChunk { kind, id, data: data(exposure), transient: None })
+}
+
+fn data(exposure: &Exposure) -> Value {
+    json!({ "private": exposure.private, "untrusted": exposure.untrusted })
 }
 
 /// What a branch holds. What a provider's own tools brought counts by itself: a reply that was cut off tells of nothing.
@@ -31,7 +33,7 @@ pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen 
             UiPart::Tool(tool) if tool.provider_executed == Some(true) && tool.is_final() => {
                 Some(tool.tool_name.clone())
             }
-            UiPart::SourceUrl(_) | UiPart::SourceDocument(_) => Some(WEB.to_owned()),
+            UiPart::SourceUrl(_) | UiPart::SourceDocument(_) => Some(Exposure::WEB.to_owned()),
             _ => None,
         };
         seen.untrusted = seen.untrusted.or(untrusted);
@@ -42,9 +44,7 @@ pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen 
 /// Marks a message of a file, which anybody may have written.
 pub(crate) fn mark_imported(message: &mut UiMessage) {
     let exposure = Exposure { private: None, untrusted: Some(FILE.to_owned()) };
-    if let Chunk::Data(DataChunk { kind, data, .. }) = part(&exposure) {
-        message.parts.push(UiPart::Data(DataPart { kind, id: None, data }));
-    }
+    message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(&exposure) }));
 }
 
 /// Why the user is asked, for the audit log.

@@ -105,6 +105,9 @@ pub struct Exposure {
 }
 
 impl Exposure {
+    /// What is named where a provider has looked something up without telling of a tool.
+    pub const WEB: &str = "web";
+
     /// Whether both are there, so that what is sent may be private data on an outsider's word.
     pub fn is_whole(&self) -> bool {
         self.private.is_some() && self.untrusted.is_some()

@@ -14,6 +14,7 @@ mod text;
 pub use ask_user::AskUserTool;
 pub use page_state::{Field, FieldKind, PageStateTool};
 pub use page_tool::PageTool;
+pub use patterns::patterns;
 pub use remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteTool};
 
 /// Names that only the platform's own tools have (L-54, and `ask-user`).

@@ -6,7 +6,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 ///
 /// # Errors
 /// In one line, which of them cannot be read.
-pub(crate) fn patterns(texts: &[String]) -> Result<GlobSet, String> {
+pub fn patterns(texts: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for text in texts {
         set.add(Glob::new(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);

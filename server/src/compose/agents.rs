@@ -140,10 +140,7 @@ impl ConfiguredAgents {
             }
         }
         if configured.is_naming && !agent.agents.is_empty() {
-            agent.instructions = Some(match agent.instructions {
-                Some(instructions) => format!("{instructions}\n\n{}", mentions::INSTRUCTIONS),
-                None => mentions::INSTRUCTIONS.to_owned(),
-            });
+            agent.tell(mentions::INSTRUCTIONS);
         }
         Ok(Arc::new(agent))
     }

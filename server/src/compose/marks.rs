@@ -5,9 +5,10 @@ use config::{Marked, SourceMarks};
 use contract::{Marks, Sourced, Tool, ToolContext, ToolError, ToolSource, ToolSpec};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use globset::GlobSet;
 use serde_json::Value;
 use std::sync::Arc;
+use tools::patterns;
 
 /// A tool with marks.
 struct MarkedTool {
@@ -60,15 +61,7 @@ impl Names {
     fn of(marked: &Marked) -> anyhow::Result<Self> {
         Ok(match marked {
             Marked::All(all) => Self::All(*all),
-            Marked::These(patterns) => {
-                let mut set = GlobSetBuilder::new();
-                for pattern in patterns {
-                    set.add(
-                        Glob::new(pattern).map_err(|error| anyhow!("`{pattern}` is no pattern: {}", error.kind()))?,
-                    );
-                }
-                Self::These(set.build()?)
-            }
+            Marked::These(texts) => Self::These(patterns(texts).map_err(|error| anyhow!(error))?),
         })
     }
 

@@ -40,22 +40,12 @@ impl Local {
 
     /// Runs a statement to its end; how many rows it changed.
     pub(super) fn execute(&self, sql: &str, values: &[Value]) -> Result<u64, sqlx::Error> {
-        self.each(sql, values, usize::MAX, |_| ()).map(drop)?;
+        self.fetch(sql, values, usize::MAX)?;
         Ok(self.connection.changes())
     }
 
     /// The first rows of a statement.
     pub(super) fn fetch(&self, sql: &str, values: &[Value], most: usize) -> Result<Vec<LocalRow>, sqlx::Error> {
-        self.each(sql, values, most, |row| row)
-    }
-
-    fn each<T>(
-        &self,
-        sql: &str,
-        values: &[Value],
-        most: usize,
-        mut with: impl FnMut(LocalRow) -> T,
-    ) -> Result<Vec<T>, sqlx::Error> {
         let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
         bind(&mut statement, values).map_err(failed)?;
         let names: Arc<[Box<str>]> = statement.column_names().into_iter().map(Into::into).collect();
@@ -65,7 +55,7 @@ impl Local {
         {
             let cells = (0..names.len()).map(|place| row.get_ref(place).map(Cell::of));
             let cells = cells.collect::<Result<_, _>>().map_err(failed)?;
-            found.push(with(LocalRow { names: names.clone(), cells }));
+            found.push(LocalRow { names: names.clone(), cells });
         }
         Ok(found)
     }
