@@ -1,33 +1,13 @@
 import { join } from "node:path";
-import { type Page, expect as baseExpect } from "@playwright/test";
+import type { Page } from "@playwright/test";
+import { PASSWORD, first } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
-import type { Server } from "../fixtures/server.ts";
 import { alive, expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
 
 // Two browsers and hashed passwords take their time.
 test.describe.configure({ timeout: 120_000 });
-
-const PASSWORD = "several words together";
-
-/** The token that the server shows its operator. */
-async function token(server: Server): Promise<string> {
-  const shown = () => server.log.map((line) => /with the token (\S+)$/.exec(line)?.[1]).find(Boolean);
-  await baseExpect.poll(shown).toBeTruthy();
-  return shown() ?? "";
-}
-
-/** Makes the first account. */
-async function first(page: Page, server: Server, name: string): Promise<void> {
-  await page.goto("/");
-  await expect(page.getByRole("heading", { name: "Make the first account" })).toBeVisible();
-  await page.getByLabel("Token").fill(await token(server));
-  await page.getByLabel("Name").fill(name);
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Make the account" }).click();
-  await alive(page);
-}
 
 async function signIn(page: Page, name: string, password = PASSWORD): Promise<void> {
   await page.getByLabel("Name").fill(name);

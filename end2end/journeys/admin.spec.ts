@@ -1,27 +1,13 @@
 import { join } from "node:path";
-import { type Page, expect as baseExpect } from "@playwright/test";
+import type { Page } from "@playwright/test";
+import { first } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
-import type { Server } from "../fixtures/server.ts";
 import { alive, expect, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
 
 // Two browsers and hashed passwords take their time.
 test.describe.configure({ timeout: 120_000 });
-
-const PASSWORD = "several words together";
-
-/** Makes the first account, which is an administrator's. */
-async function first(page: Page, server: Server): Promise<void> {
-  const shown = () => server.log.map((line) => /with the token (\S+)$/.exec(line)?.[1]).find(Boolean);
-  await baseExpect.poll(shown).toBeTruthy();
-  await page.goto("/");
-  await page.getByLabel("Token").fill(shown() ?? "");
-  await page.getByLabel("Name").fill("ada");
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Make the account" }).click();
-  await alive(page);
-}
 
 /** Adds a user; gives his first password. */
 async function add(page: Page, name: string): Promise<string> {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type BrowserContext, type Page, expect as baseExpect } from "@playwright/test";
+import { first } from "../fixtures/accounts.ts";
 import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { List, seed } from "../fixtures/list.ts";
@@ -239,15 +240,9 @@ test.describe("accounts and the console", () => {
   test.use({ serverOptions: config("accounts") });
   test("axe: signing in, the account, and each page of the console", async ({ page, server, console }) => {
     console.expect(/status of 40[14]/);
-    const shown = () => server.log.map((line) => /with the token (\S+)$/.exec(line)?.[1]).find(Boolean);
-    await baseExpect.poll(shown).toBeTruthy();
     await page.goto("/");
     await accessible(page);
-    await page.getByLabel("Token").fill(shown() ?? "");
-    await page.getByLabel("Name").fill("ada");
-    await page.getByLabel("Password").fill("several words together");
-    await page.getByRole("button", { name: "Make the account" }).click();
-    await alive(page);
+    await first(page, server);
     await new Chat(page).ask("Hello");
     await page.goto("/admin");
     await expect(page.getByRole("navigation").first()).toBeVisible();

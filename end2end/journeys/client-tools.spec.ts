@@ -1,10 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { Server } from "../fixtures/server.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
 /** A page that books for its agent, and keeps count of it on the server. */
@@ -80,13 +77,7 @@ const test = base.extend<{ gate: { go: () => void; released: Promise<void> } }>(
       if (name === undefined || name === "hello") return "Hello.";
       return [{ name, arguments: JSON.parse(input || "{}") as object }];
     });
-    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
-    await writeFile(join(folder, "chatwright.yaml"), config(provider.url));
-    const server = await Server.start({ config: join(folder, "chatwright.yaml") });
-    await use(server);
-    await server.close();
-    provider.close();
-    await rm(folder, { recursive: true });
+    await configured(provider, config(provider.url), use);
   },
 });
 

@@ -1,9 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { Server } from "../fixtures/server.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
 /** What the model was told in each turn. */
@@ -41,13 +38,7 @@ const test = base.extend<{ told: Told }>({
       told.instructions.push(instructions);
       return `You said: ${text}`;
     });
-    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
-    await writeFile(join(folder, "chatwright.yaml"), config(provider.url));
-    const server = await Server.start({ config: join(folder, "chatwright.yaml") });
-    await use(server);
-    await server.close();
-    provider.close();
-    await rm(folder, { recursive: true });
+    await configured(provider, config(provider.url), use);
   },
 });
 

@@ -1,10 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { Server } from "../fixtures/server.ts";
+import type { Server } from "../fixtures/server.ts";
 import { SECRET, Site, type SiteOptions, inside, signed } from "../fixtures/site.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
 
@@ -54,14 +52,11 @@ const test = base.extend<{ site: Site; show: (options: SiteOptions) => Promise<v
       if (text.startsWith("write ")) return [{ name: "update-page-state", arguments: { updates: JSON.parse(text.slice(6)) as object } }];
       return "Hello.";
     });
-    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
-    await writeFile(join(folder, "chatwright.yaml"), config(provider.url, site.origin));
-    const server = await Server.start({ config: join(folder, "chatwright.yaml"), env: { EMBED_SECRET: SECRET } });
-    site.chat = server.url;
-    await use(server);
-    await server.close();
-    provider.close();
-    await rm(folder, { recursive: true });
+    const known = async (server: Server): Promise<void> => {
+      site.chat = server.url;
+      await use(server);
+    };
+    await configured(provider, config(provider.url, site.origin), known, { EMBED_SECRET: SECRET });
   },
   show: async ({ page, site, server }, use) => {
     await use(async (options) => {

@@ -1,9 +1,6 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { Server } from "../fixtures/server.ts";
 import { alive, expect, test as base } from "../fixtures/test.ts";
 
 /** An agent over this provider, with two agents below it and a tool that shows one argument when it asks. */
@@ -45,13 +42,7 @@ const test = base.extend<Fixtures & { waiting: Map<string, () => void> }>({
       await new Promise<void>((resolve) => waiting.set(text, resolve));
       return `I am through with the ${text}.`;
     });
-    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
-    await writeFile(join(folder, "chatwright.yaml"), config(provider.url));
-    const server = await Server.start({ config: join(folder, "chatwright.yaml") });
-    await use(server);
-    await server.close();
-    provider.close();
-    await rm(folder, { recursive: true });
+    await configured(provider, config(provider.url), use);
   },
 });
 

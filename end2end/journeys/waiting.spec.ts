@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { type Page, expect as baseExpect } from "@playwright/test";
+import type { Page } from "@playwright/test";
+import { PASSWORD, first } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
-import type { Server } from "../fixtures/server.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
 /** The user's own messages, in order. */
@@ -58,19 +58,6 @@ test.describe("messages that wait", () => {
 test.describe("two people with one browser", () => {
   test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accounts.yaml") } });
   test.describe.configure({ timeout: 120_000 });
-  const PASSWORD = "several words together";
-
-  async function first(page: Page, server: Server): Promise<void> {
-    const shown = () => server.log.map((line) => /with the token (\S+)$/.exec(line)?.[1]).find(Boolean);
-    await baseExpect.poll(shown).toBeTruthy();
-    await page.goto("/");
-    await page.getByLabel("Token").fill(shown() ?? "");
-    await page.getByLabel("Name").fill("ada");
-    await page.getByLabel("Password").fill(PASSWORD);
-    await page.getByRole("button", { name: "Make the account" }).click();
-    await alive(page);
-  }
-
   test("neither sees what the other has typed", async ({ page, server, console }) => {
     console.expect(/status of 40[134]/);
     await first(page, server);
