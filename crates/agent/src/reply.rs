@@ -4,11 +4,13 @@ use crate::calls::{Checked, Ids, Offer};
 use crate::retry::{Begun, stopped};
 use crate::{Agent, Event, EventSink, SinkClosed};
 use contract::{
-    AssistantPart, FileData, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, ToolCall, ToolOutput,
-    ToolResult, Usage,
+    AssistantPart, FileData, FinishReason, ModelError, ModelErrorKind, Part, PartStream, ProviderMetadata, ToolCall,
+    ToolOutput, ToolResult, Usage,
 };
-use futures::{FutureExt, StreamExt};
+use futures::StreamExt;
 use serde_json::json;
+use std::future::poll_fn;
+use std::task::Poll;
 use tokio_util::sync::CancellationToken;
 
 /// Parts that came together are taken together, up to this many; then others have their turn.
@@ -66,7 +68,7 @@ pub(crate) async fn read<S: EventSink>(
         }
         reader.part(part, sink).await?;
         at_once += 1;
-        let ready = if at_once < MAX_AT_ONCE { rest.next().now_or_never() } else { None };
+        let ready = if at_once < MAX_AT_ONCE { soon(&mut rest).await } else { None };
         let next = match ready {
             Some(_) if cancel.is_cancelled() => return Err(stopped().into()),
             Some(next) => next,
@@ -95,6 +97,23 @@ pub(crate) async fn read<S: EventSink>(
             }
         };
     }
+}
+
+/// The next part if it is there, or comes as soon as the task had its turn that reads the connection: HTTP hands over one chunk at a time,
+/// and a provider that sent many at once would otherwise be told in as many writes to every watcher.
+async fn soon(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>> {
+    let mut has_waited = false;
+    poll_fn(|context| match parts.poll_next_unpin(context) {
+        Poll::Ready(next) => Poll::Ready(Some(next)),
+        Poll::Pending if has_waited => Poll::Ready(None),
+        Poll::Pending => {
+            has_waited = true;
+            // Behind the tasks that are due, but without a look at the sockets, which costs a system call.
+            context.waker().wake_by_ref();
+            Poll::Pending
+        }
+    })
+    .await
 }
 
 struct Reader<'a> {

@@ -9,6 +9,7 @@ use crate::steps;
 use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
 use agent::{Event, EventSink, Replied, SinkClosed};
+use contract::Part;
 use faults::{Break, Point};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -232,6 +233,8 @@ impl EventSink for RunSink {
             }
             Event::StepFinish { .. } => self.in_step = false,
             Event::Nested { .. } | Event::Replied(_) => {}
+            // The many pieces of a reply; of those, only a provider's own tools are anyone's business.
+            Event::Part(ref part) if !matches!(part, Part::ToolResult { .. }) => {}
             _ => self.enter_in_ledger(&event, None).await?,
         }
         if let Some(point) = after {
