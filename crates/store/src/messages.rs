@@ -1,6 +1,6 @@
 //! Table `messages`: the tree of a conversation.
 
-use crate::sql::{self, Db, Row};
+use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants};
 use wire::UiMessage;
 
@@ -23,18 +23,23 @@ const TREE: &str = "
     WHERE c.owner = $1 AND c.id = $2
     ORDER BY m.no";
 
-/// The walk from the head carries row numbers only; a parent is older than its children, so they are the order, too.
-/// UNION drops rows that it has seen, so the walk ends even if a damaged file held a cycle.
-const BRANCH: &str = "
-    WITH RECURSIVE branch (no, parent_id) AS (
-        SELECT m.no, m.parent_id
-        FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
-        WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
-        UNION
-        SELECT m.no, m.parent_id
-        FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
-    )
-    SELECT id, parent_id, role, created_at, body FROM messages WHERE no IN (SELECT no FROM branch) ORDER BY no";
+/// In PostgreSQL, the walk from the head carries row numbers only; a parent is older than its children, so they are the order, too.
+/// UNION drops rows that it has seen, so the walk ends even if damaged data held a cycle.
+const BRANCH: Sql = Sql::pair(
+    "SELECT m.id, m.parent_id, c.head, m.role, m.created_at, m.body
+     FROM conversations c CROSS JOIN messages m ON m.conversation_id = c.id
+     WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+     ORDER BY m.no DESC",
+    "WITH RECURSIVE branch (no, parent_id) AS (
+         SELECT m.no, m.parent_id
+         FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
+         WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL
+         UNION
+         SELECT m.no, m.parent_id
+         FROM branch b JOIN messages m ON m.conversation_id = $2 AND m.id = b.parent_id
+     )
+     SELECT id, parent_id, role, created_at, body FROM messages WHERE no IN (SELECT no FROM branch) ORDER BY no",
+);
 
 pub(crate) const INSERT: &str = "
     INSERT INTO messages (conversation_id, id, parent_id, role, created_at, body) VALUES ($1, $2, $3, $4, $5, $6)";
@@ -53,7 +58,9 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn messages(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
-        self.select(TREE, owner, conversation_id).await
+        let query = sql::query(TREE).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
+        decode(conversation_id, &rows)
     }
 
     /// The active branch, oldest first; empty when the conversation is unknown or someone else's.
@@ -61,19 +68,9 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn branch(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
-        self.select(BRANCH, owner, conversation_id).await
-    }
-
-    async fn select(
-        &self,
-        sql: &'static str,
-        owner: &str,
-        conversation_id: &str,
-    ) -> Result<Vec<StoredMessage>, StoreError> {
-        let query = sql::query(sql).bind(owner).bind(conversation_id);
-        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
-        // Not on the connection's thread, for which others wait.
-        rows.into_iter().map(|row| stored(conversation_id, &row)).collect()
+        let query = sql::query(BRANCH).bind(owner).bind(conversation_id);
+        let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
+        decode(conversation_id, &rows)
     }
 
     /// Replaces a message's body while no run is active, for example to record one decision of several; `entries` are
@@ -114,6 +111,11 @@ impl Store {
         })
         .await
     }
+}
+
+/// Not on the connection's thread, for which others wait.
+fn decode(conversation_id: &str, rows: &[Row]) -> Result<Vec<StoredMessage>, StoreError> {
+    rows.iter().map(|row| stored(conversation_id, row)).collect()
 }
 
 fn stored(conversation_id: &str, row: &Row) -> Result<StoredMessage, StoreError> {

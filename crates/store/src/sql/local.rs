@@ -46,6 +46,36 @@ impl Local {
 
     /// The first rows of a statement.
     pub(super) fn fetch(&self, sql: &str, values: &[Value], most: usize) -> Result<Vec<LocalRow>, sqlx::Error> {
+        self.fetch_if(sql, values, most, |_| Ok(true))
+    }
+
+    /// See [`super::Query::fetch_chain`].
+    pub(super) fn fetch_chain(&self, sql: &str, values: &[Value]) -> Result<Vec<LocalRow>, sqlx::Error> {
+        let mut next: Option<Box<[u8]>> = None;
+        let mut rows = self.fetch_if(sql, values, usize::MAX, |row| {
+            let name = row.get_ref(0)?.as_bytes()?;
+            let is_next = match &next {
+                Some(next) => **next == *name,
+                None => row.get_ref(2)?.as_bytes()? == name,
+            };
+            if is_next {
+                // Nothing is called by an empty name: behind the last row, no other is found.
+                next = Some(row.get_ref(1)?.as_bytes_or_null()?.unwrap_or_default().into());
+            }
+            Ok(is_next)
+        })?;
+        rows.reverse();
+        Ok(rows)
+    }
+
+    /// The first rows of a statement that are wanted; the others are not copied.
+    fn fetch_if(
+        &self,
+        sql: &str,
+        values: &[Value],
+        most: usize,
+        mut is_wanted: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<Vec<LocalRow>, sqlx::Error> {
         let mut statement = self.connection.prepare_cached(sql).map_err(failed)?;
         bind(&mut statement, values).map_err(failed)?;
         let names: Arc<[Box<str>]> = statement.column_names().into_iter().map(Into::into).collect();
@@ -53,6 +83,9 @@ impl Local {
         while found.len() < most
             && let Some(row) = rows.next().map_err(failed)?
         {
+            if !is_wanted(row).map_err(failed)? {
+                continue;
+            }
             let cells = (0..names.len()).map(|place| row.get_ref(place).map(Cell::of));
             let cells = cells.collect::<Result<_, _>>().map_err(failed)?;
             found.push(LocalRow { names: names.clone(), cells });
