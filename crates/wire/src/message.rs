@@ -1,7 +1,11 @@
 //! The UI message: what the log shows, what the store keeps. The JSON is that of the AI SDK v6 `UIMessage`.
 
+#[cfg(not(target_arch = "wasm32"))]
+mod direct;
+mod read;
+
 use crate::ProviderMetadata;
-use crate::read::{Read, Unreadable, deserialize_by_reading, read_names, read_struct};
+use crate::read::{read_names, read_struct};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
 
@@ -18,8 +22,6 @@ pub struct UiMessage {
     /// What was said and done, in order.
     pub parts: Vec<UiPart>,
 }
-
-read_struct!(UiMessage { id: "id", role: "role", metadata: "metadata", parts: "parts" or default });
 
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -454,158 +456,6 @@ impl Serialize for UiPart {
     }
 }
 
-impl Read for UiPart {
-    fn read(value: Value) -> Result<Self, Unreadable> {
-        Self::of_kind(value).map_err(Unreadable::from)
-    }
-}
-
-deserialize_by_reading!(UiPart);
-
-impl UiPart {
-    fn of_kind(mut value: Value) -> Result<Self, String> {
-        let kind = value.get("type").and_then(Value::as_str).ok_or("missing field `type`")?.to_owned();
-        let fields = &mut value;
-        Ok(match kind.as_str() {
-            "text" => Self::Text(TextPart::read(fields)?),
-            "reasoning" => Self::Reasoning(TextPart::read(fields)?),
-            "file" => Self::File(FilePart {
-                media_type: need(fields, "mediaType")?,
-                url: need(fields, "url")?,
-                filename: text(fields, "filename"),
-                provider_metadata: metadata(fields, "providerMetadata"),
-            }),
-            "source-url" => Self::SourceUrl(SourceUrl {
-                source_id: need(fields, "sourceId")?,
-                url: need(fields, "url")?,
-                title: text(fields, "title"),
-                provider_metadata: metadata(fields, "providerMetadata"),
-            }),
-            "source-document" => Self::SourceDocument(SourceDocument {
-                source_id: need(fields, "sourceId")?,
-                media_type: need(fields, "mediaType")?,
-                title: need(fields, "title")?,
-                filename: text(fields, "filename"),
-                provider_metadata: metadata(fields, "providerMetadata"),
-            }),
-            "step-start" => Self::StepStart,
-            "dynamic-tool" => {
-                let name = text(fields, "toolName").unwrap_or_default();
-                Self::Tool(Box::new(ToolPart { dynamic: true, ..ToolPart::read(name, fields)? }))
-            }
-            kind if kind.starts_with("data-") => {
-                let (id, data) = (text(fields, "id"), present(fields, "data").ok_or("missing field `data`")?);
-                Self::Data(DataPart { kind: kind.to_owned(), id, data })
-            }
-            kind => match kind.strip_prefix("tool-") {
-                Some(name) => Self::Tool(Box::new(ToolPart::read(name.to_owned(), fields)?)),
-                None => Self::Other(value),
-            },
-        })
-    }
-}
-
-impl TextPart {
-    fn read(fields: &mut Value) -> Result<Self, String> {
-        let state = match text(fields, "state").as_deref() {
-            None => None,
-            Some("streaming") => Some(TextState::Streaming),
-            Some("done") => Some(TextState::Done),
-            Some(unknown) => return Err(format!("unknown state `{unknown}`")),
-        };
-        let provider_metadata = metadata(fields, "providerMetadata");
-        let citations = match fields.get_mut("citations").map(Value::take) {
-            Some(Value::Array(citations)) => citations,
-            _ => Vec::new(),
-        };
-        Ok(Self { id: text(fields, "id"), text: need(fields, "text")?, state, provider_metadata, citations })
-    }
-}
-
-impl ToolPart {
-    fn read(tool_name: String, fields: &mut Value) -> Result<Self, String> {
-        Ok(Self {
-            tool_name,
-            dynamic: false,
-            tool_call_id: need(fields, "toolCallId")?,
-            state: ToolState::read(&need(fields, "state")?)?,
-            title: text(fields, "title"),
-            provider_executed: yes(fields, "providerExecuted"),
-            input: take(fields, "input"),
-            raw_input: take(fields, "rawInput"),
-            output: present(fields, "output"),
-            error_text: text(fields, "errorText"),
-            preliminary: yes(fields, "preliminary"),
-            approval: take(fields, "approval").map(Approval::read).transpose()?,
-            call_provider_metadata: metadata(fields, "callProviderMetadata"),
-            result_provider_metadata: metadata(fields, "resultProviderMetadata"),
-            tool_metadata: take(fields, "toolMetadata"),
-        })
-    }
-}
-
-impl ToolState {
-    fn read(name: &str) -> Result<Self, String> {
-        Ok(match name {
-            "input-streaming" => Self::InputStreaming,
-            "input-available" => Self::InputAvailable,
-            "approval-requested" => Self::ApprovalRequested,
-            "approval-responded" => Self::ApprovalResponded,
-            "output-available" => Self::OutputAvailable,
-            "output-error" => Self::OutputError,
-            "output-denied" => Self::OutputDenied,
-            unknown => return Err(format!("unknown state `{unknown}`")),
-        })
-    }
-}
-
-impl Approval {
-    fn read(mut fields: Value) -> Result<Self, String> {
-        let fields = &mut fields;
-        Ok(Self {
-            id: need(fields, "id")?,
-            approved: yes(fields, "approved"),
-            reason: text(fields, "reason"),
-            signature: text(fields, "signature"),
-            // What cannot be read is left out: no client's word counts here.
-            terms: take(fields, "terms").and_then(|terms| ApprovalTerms::read(terms).ok()).map(Box::new),
-            expired: yes(fields, "expired"),
-        })
-    }
-}
-
-/// A field that is there, be it `null`.
-fn present(fields: &mut Value, key: &str) -> Option<Value> {
-    fields.get_mut(key).map(Value::take)
-}
-
-/// A field that holds something; careless clients write `null` for nothing.
-fn take(fields: &mut Value, key: &str) -> Option<Value> {
-    present(fields, key).filter(|value| !value.is_null())
-}
-
-fn text(fields: &mut Value, key: &str) -> Option<String> {
-    match take(fields, key)? {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
-}
-
-fn need(fields: &mut Value, key: &str) -> Result<String, String> {
-    text(fields, key).ok_or_else(|| format!("missing field `{key}`"))
-}
-
-fn yes(fields: &Value, key: &str) -> Option<bool> {
-    fields.get(key)?.as_bool()
-}
-
-fn metadata(fields: &mut Value, key: &str) -> Option<ProviderMetadata> {
-    match take(fields, key)? {
-        Value::Object(metadata) => Some(metadata),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -635,7 +485,8 @@ mod tests {
         let check = |json: &str, expected: &str| {
             assert!(serde_json::from_str::<UiPart>(json).unwrap_err().to_string().starts_with(expected), "{json}");
         };
-        check("7", "missing field `type`");
+        check("7", "invalid type: integer `7`, expected an object");
+        check("{}", "missing field `type`");
         check(r#"{"type":"text"}"#, "missing field `text`");
         check(r#"{"type":"tool-a","toolCallId":"c"}"#, "missing field `state`");
         check(r#"{"type":"tool-a","toolCallId":"c","state":"running"}"#, "unknown state `running`");

@@ -1,0 +1,206 @@
+//! Messages out of JSON as it stands there, without a [`Value`] of the whole in between: a server reads a conversation of thousands of
+//! messages for each turn, and most of what they hold is text. What is read is the same as by [`crate::read::Read`], which the browser makes do with.
+
+use super::read::{self, TextFields};
+use super::{Role, UiMessage, UiPart};
+use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::fmt;
+
+impl<'de> Deserialize<'de> for UiMessage {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_map(Message)
+    }
+}
+
+impl<'de> Deserialize<'de> for UiPart {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_map(Part)
+    }
+}
+
+struct Message;
+
+impl<'de> Visitor<'de> for Message {
+    type Value = UiMessage;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UiMessage, A::Error> {
+        let (mut id, mut role, mut metadata, mut parts) = (None, None, None, None::<Vec<UiPart>>);
+        while let Some(Key(key)) = map.next_key()? {
+            let named = |error: A::Error| A::Error::custom(format!("{key}: {error}"));
+            match &*key {
+                "id" => id = Some(map.next_value::<String>().map_err(named)?),
+                "role" => role = Some(map.next_value::<Role>().map_err(named)?),
+                "metadata" => metadata = map.next_value::<Option<Value>>().map_err(named)?,
+                "parts" => parts = map.next_value().map_err(named)?,
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(UiMessage {
+            id: id.ok_or_else(|| A::Error::missing_field("id"))?,
+            role: role.ok_or_else(|| A::Error::missing_field("role"))?,
+            metadata,
+            parts: parts.unwrap_or_default(),
+        })
+    }
+}
+
+struct Part;
+
+impl<'de> Visitor<'de> for Part {
+    type Value = UiPart;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    /// Its kind stands first in what this crate writes; elsewhere the fields before it are gathered.
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UiPart, A::Error> {
+        let Some(Key(first)) = map.next_key()? else { return Err(A::Error::missing_field("type")) };
+        let value: Value = map.next_value()?;
+        let read = match (&*first, value.as_str()) {
+            ("type", Some("text")) => text(map)?.part().map(UiPart::Text),
+            ("type", Some("reasoning")) => text(map)?.part().map(UiPart::Reasoning),
+            _ => {
+                let mut fields = Map::new();
+                fields.insert(first.into_owned(), value);
+                while let Some((Key(key), value)) = map.next_entry()? {
+                    fields.insert(key.into_owned(), value);
+                }
+                read::part(Value::Object(fields))
+            }
+        };
+        read.map_err(A::Error::custom)
+    }
+}
+
+/// The fields of a text.
+fn text<'de, A: MapAccess<'de>>(mut map: A) -> Result<TextFields, A::Error> {
+    let mut fields = TextFields::default();
+    while let Some(Key(key)) = map.next_key()? {
+        match fields.named(&key) {
+            Some(field) => *field = Some(map.next_value()?),
+            // Read at once it counts the first time, read in two steps the last: better not at all.
+            None if key == "type" => return Err(A::Error::duplicate_field("type")),
+            None => drop(map.next_value::<IgnoredAny>()?),
+        }
+    }
+    Ok(fields)
+}
+
+/// A name, which is copied only where it is written with escapes.
+struct Key<'de>(Cow<'de, str>);
+
+impl<'de> Deserialize<'de> for Key<'de> {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        d.deserialize_str(Name)
+    }
+}
+
+struct Name;
+
+impl<'de> Visitor<'de> for Name {
+    type Value = Key<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Key<'de>, E> {
+        Ok(Key(Cow::Borrowed(name)))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Key<'de>, E> {
+        Ok(Key(Cow::Owned(name.to_owned())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::read::Read;
+    use proptest::prelude::*;
+    use proptest::sample::select;
+
+    fn any_value() -> impl Strategy<Value = &'static str> {
+        select(vec![
+            "null",
+            "true",
+            "7",
+            "\"x\"",
+            "\"text\"",
+            "\"reasoning\"",
+            "\"step-start\"",
+            "\"done\"",
+            "{\"a\":[1]}",
+            "[{}]",
+            "[]",
+        ])
+    }
+
+    /// An object of some of the fields, each once.
+    fn any_object(fields: &'static [(&str, &[&str])]) -> impl Strategy<Value = Vec<String>> {
+        let field = |(name, values): &(&'static str, &'static [&'static str])| {
+            let name = *name;
+            select(*values).prop_map(move |value| format!("\"{name}\":{value}"))
+        };
+        let fields = fields.iter().map(field).collect::<Vec<_>>();
+        let count = fields.len();
+        (fields, prop::sample::subsequence((0..count).collect::<Vec<_>>(), 0..=count))
+            .prop_map(|(fields, which)| which.into_iter().map(|place| fields[place].clone()).collect())
+    }
+
+    fn object(fields: &[String]) -> String {
+        format!("{{{}}}", fields.join(","))
+    }
+
+    const ODD: &[&str] = &["null", "true", "7", "\"x\"", "\"done\"", "\"a\\nb\"", "{\"a\":[1]}", "[{}]"];
+
+    fn any_part() -> impl Strategy<Value = String> {
+        const FIELDS: &[(&str, &[&str])] = &[
+            ("text", ODD),
+            ("state", ODD),
+            ("id", ODD),
+            ("citations", ODD),
+            ("providerMetadata", ODD),
+            ("data", ODD),
+            ("more", ODD),
+        ];
+        let kind = select(vec!["\"text\"", "\"reasoning\"", "\"step-start\"", "\"data-x\"", "\"later\"", "7"]);
+        (kind, any_object(FIELDS), 0..7_usize).prop_map(|(kind, mut fields, place)| {
+            fields.insert(place.min(fields.len()), format!("\"type\":{kind}"));
+            object(&fields)
+        })
+    }
+
+    fn any_message() -> impl Strategy<Value = String> {
+        const FIELDS: &[(&str, &[&str])] = &[
+            ("id", &["\"m\"", "\"m\"", "7"]),
+            ("role", &["\"user\"", "\"assistant\"", "\"robot\""]),
+            ("metadata", ODD),
+            ("more", ODD),
+        ];
+        let parts = prop_oneof![
+            4 => prop::collection::vec(any_part(), 0..3).prop_map(|parts| format!("[{}]", parts.join(","))),
+            1 => select(ODD).prop_map(str::to_owned),
+        ];
+        (any_object(FIELDS), parts, 0..5_usize).prop_map(|(mut fields, parts, place)| {
+            fields.insert(place.min(fields.len()), format!("\"parts\":{parts}"));
+            object(&fields)
+        })
+    }
+
+    proptest! {
+        /// Whatever stands there, read at once it is what it is read as in two steps, or neither reads it.
+        #[test]
+        fn it_is_read_as_in_the_browser(json in any_message()) {
+            let in_steps = UiMessage::read(serde_json::from_str(&json).unwrap()).ok();
+            prop_assert_eq!(serde_json::from_str::<UiMessage>(&json).ok(), in_steps, "{}", json);
+        }
+    }
+}
