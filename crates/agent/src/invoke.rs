@@ -1,6 +1,6 @@
 //! One question, one answer, no tools: what programs ask for, as text or as JSON of a given form (B-8, B-9).
 
-use crate::{Agent, Ending, Event, EventSink, Replied, SinkClosed, Turn, run};
+use crate::{Agent, Ending, Event, EventSink, Replied, SinkClosed, Spent, Turn, run};
 use contract::{AssistantPart, Message, ModelError, Part, ResponseFormat, ToolChoice, Usage, UserPart};
 use jsonschema::Validator;
 use serde_json::Value;
@@ -122,6 +122,7 @@ async fn answer(
     replies: &mut Vec<Replied>,
 ) -> Result<String, InvokeError> {
     let turn = Turn {
+        earlier: Spent::default(),
         messages,
         pending: Vec::new(),
         user_id: question.user_id.clone(),

@@ -26,7 +26,7 @@ pub use event::{Event, EventSink, Replied, SinkClosed};
 pub use exposure::Seen;
 pub use grants::{Grant, Grants, Wanted};
 pub use invoke::{Answer, InvokeError, Question, invoke};
-pub use limits::Limits;
+pub use limits::{Limits, Spent};
 pub use policy::{Asked, Policy, Ruling};
 pub use prepare_step::{StepRule, Steps};
 pub use prune::{Prune, PruneReasoning, PruneToolCalls, prune};

@@ -18,9 +18,9 @@ pub struct Limits {
     pub cost_usd: Option<f64>,
 }
 
-/// What a turn has taken so far.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Spent {
+/// What a turn has taken so far, for the next run of the same turn; whoever keeps it in between need not understand it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
     pub(crate) requests: u32,
     pub(crate) tool_calls: u32,
     pub(crate) usage: Usage,

@@ -22,7 +22,9 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Runs a turn to its end. Never panics because of a tool or a model; ends within a second after `cancel`.
 pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outcome {
-    run_below(agent, turn, None, Earlier::default(), sink).await.0
+    // The steps begin anew, as they do for the AI SDK when a client sends what was decided.
+    let earlier = Earlier { spent: turn.earlier, steps: 0 };
+    run_below(agent, turn, None, earlier, sink).await.0
 }
 
 /// What a run took that waited for the user, so that going on does not begin its limits anew.
@@ -69,6 +71,7 @@ pub(crate) async fn run_below<S: EventSink>(
         finish_reason: run.finish_reason,
         usage: spent.usage,
         cost_usd: spent.cost_usd,
+        in_all: in_all.spent,
         steps: run.steps,
         messages: run.messages,
         waiting: run.waiting,

@@ -1,6 +1,6 @@
 //! What a run begins with, and how it ends.
 
-use crate::{Grant, Grants, Seen};
+use crate::{Grant, Grants, Seen, Spent};
 use contract::{ApprovalTerms, FinishReason, Message, ModelError, ToolCall, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,6 +22,8 @@ pub struct Turn {
     pub grants: Option<Arc<dyn Grants>>,
     /// What the conversation has in it already that makes sending dangerous.
     pub seen: Seen,
+    /// What the turn took in the runs before this one, each of which ended [waiting](Ending::Waiting): its [`crate::Limits`] count on.
+    pub earlier: Spent,
     /// Ends the run, within a second.
     pub cancel: CancellationToken,
 }
@@ -62,6 +64,8 @@ pub struct Outcome {
     pub usage: Usage,
     /// What they cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
+    /// What the turn has taken for its limits, with the runs before this one.
+    pub in_all: Spent,
     /// Its requests, without those of agents below.
     pub steps: u32,
     /// The history with what the run added to it. When it [waits](Ending::Waiting), it is valid but for the calls in `waiting`.

@@ -2,7 +2,7 @@
 
 use agent::{
     Agent, Asked, Decision, Ending, Event, EventSink, Grant, Grants, Outcome, PendingCall, Policy, Ruling, Seen,
-    Settings, SinkClosed, SubAgent, Turn, Wanted, waiting_within,
+    Settings, SinkClosed, Spent, SubAgent, Turn, Wanted, waiting_within,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
 use contract::{ApprovalTerms, Message, Tool, ToolSpec, UserPart};
@@ -100,8 +100,21 @@ async fn run(
     let grants = given.map(|given| Arc::new(given) as Arc<dyn Grants>);
     let (user_id, conversation_id) = ("u".to_owned(), "c".to_owned());
     let cancel = CancellationToken::new();
-    agent::run(agent, Turn { messages, pending, user_id, conversation_id, grants, seen: Seen::default(), cancel }, told)
-        .await
+    agent::run(
+        agent,
+        Turn {
+            messages,
+            pending,
+            user_id,
+            conversation_id,
+            grants,
+            seen: Seen::default(),
+            earlier: Spent::default(),
+            cancel,
+        },
+        told,
+    )
+    .await
 }
 
 fn hello() -> Vec<Arc<Message>> {

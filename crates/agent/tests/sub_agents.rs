@@ -1,7 +1,7 @@
 //! Agents as tools: what the agent above reads, what the user sees, and how a question within is answered.
 
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Seen, Settings, SinkClosed,
+    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Seen, Settings, SinkClosed, Spent,
     SubAgent, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
@@ -90,6 +90,7 @@ fn doing(name: &str, needs_approval: bool) -> (Arc<dyn Tool>, impl Fn() -> Vec<V
 async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> Outcome {
     let cancel = told.cancel.as_ref().map_or_else(CancellationToken::new, |(_, cancel)| cancel.clone());
     let turn = Turn {
+        earlier: Spent::default(),
         messages,
         pending,
         user_id: "u".to_owned(),

@@ -2,7 +2,7 @@
 
 use agent::{
     Agent, Asked, Decision, Event, EventSink, Limits, PendingCall, Policy, Prune, PruneToolCalls, Ruling, Seen,
-    Settings, SinkClosed, StepRule, Steps, Timeouts, Turn,
+    Settings, SinkClosed, Spent, StepRule, Steps, Timeouts, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, finish, says};
 use contract::{
@@ -150,6 +150,7 @@ impl Case {
         let cancel = CancellationToken::new();
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
         let turn = Turn {
+            earlier: Spent::default(),
             messages: self.messages.into_iter().map(Arc::new).collect(),
             pending: self.pending,
             user_id: "u".to_owned(),

@@ -6,7 +6,7 @@ use crate::live::LiveRun;
 use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
 use crate::{Inner, errors, recover, steps, to_wire};
-use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Seen, Turn};
+use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Seen, Spent, Turn};
 use contract::{FinishReason, Message};
 use faults::Point;
 use futures::FutureExt;
@@ -37,6 +37,8 @@ pub(crate) struct Start {
     pub(crate) grants: Arc<dyn Grants>,
     /// What the conversation has in it already.
     pub(crate) seen: Seen,
+    /// What the turn took before it waited for the user.
+    pub(crate) earlier: Spent,
     /// Of the request that started it.
     pub(crate) trace: Option<Trace>,
 }
@@ -130,6 +132,7 @@ async fn drive(start: Start, sink: &mut RunSink) -> AgentOutcome {
         conversation_id: sink.run.identity.conversation_id.clone(),
         grants: Some(start.grants),
         seen: start.seen,
+        earlier: start.earlier,
         cancel: sink.run.cancel.clone(),
     };
     agent::run(&start.agent, turn, sink).await
@@ -158,7 +161,11 @@ impl Close {
         let usage = steps::usage(outcome.usage);
         let mut close = match &outcome.ending {
             Ending::Done => Self::finished(RunStatus::Done, Outcome::Done, outcome.finish_reason),
-            Ending::Waiting => Self::finished(RunStatus::Waiting, Outcome::Waiting, outcome.finish_reason),
+            Ending::Waiting => {
+                // Folded at once, not told: it is nobody's business but the next run's.
+                sink.run.fold(&to_wire::spent(&outcome.in_all));
+                Self::finished(RunStatus::Waiting, Outcome::Waiting, outcome.finish_reason)
+            }
             Ending::Limit(limit) => Self::limited(*limit, outcome.finish_reason),
             Ending::Stopped => Self::stopped(),
             Ending::Failed(error) => {

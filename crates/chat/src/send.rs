@@ -8,7 +8,7 @@ use crate::{
     AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle,
     standing, telemetry, to_prompt, watch,
 };
-use agent::PendingCall;
+use agent::{PendingCall, Spent};
 use faults::Point;
 use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
@@ -53,6 +53,8 @@ struct Plan {
     pending: Vec<PendingCall>,
     /// Standing approvals that are given with it.
     grants: Vec<NewGrant>,
+    /// What the turn took before it waited for the user.
+    earlier: Spent,
 }
 
 impl Plan {
@@ -60,6 +62,7 @@ impl Plan {
     fn taken_up(mut self) -> Self {
         self.pending = settle::decided(&self.message);
         settle::forget_suspended(&mut self.message, &self.pending);
+        self.earlier = settle::take_spent(&mut self.message);
         Self { update: vec![self.message.clone()], ..self }
     }
 }
@@ -215,6 +218,7 @@ impl Inner {
                         pending,
                         grants: Arc::new(grants),
                         seen,
+                        earlier: plan.earlier,
                         trace: telemetry::trace(),
                     },
                 );
@@ -336,6 +340,7 @@ impl Inner {
             audit: Vec::new(),
             pending: Vec::new(),
             grants: Vec::new(),
+            earlier: Spent::default(),
         })
     }
 
@@ -401,6 +406,7 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
         audit: Vec::new(),
         pending: Vec::new(),
         grants: Vec::new(),
+        earlier: Spent::default(),
         history: branch.into_iter().map(|stored| stored.message).collect(),
     })
 }
@@ -424,6 +430,7 @@ fn continuing(key: String, message: UiMessage, history: Vec<UiMessage>, go_on: b
         audit: Vec::new(),
         pending: Vec::new(),
         grants: Vec::new(),
+        earlier: Spent::default(),
     }
 }
 

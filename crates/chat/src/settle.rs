@@ -1,10 +1,10 @@
 //! What becomes of pending calls: decisions and outputs are entered, a new message supersedes what is still open.
 
 use crate::to_prompt;
-use agent::{Decision, PendingCall};
+use agent::{Decision, PendingCall, Spent};
 use serde_json::Value;
 use wire::api::Answer;
-use wire::{Approval, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::{Approval, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the model reads for a question that the user passed over.
 pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
@@ -133,6 +133,15 @@ pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall])
         UiPart::Data(data) if data.kind == SUSPENDED_CALL => !data.id.as_deref().is_some_and(is_decided),
         _ => true,
     });
+}
+
+/// Takes out of the message what its turn had taken when it began to wait; nothing where it did not, or a crash came in between.
+pub(crate) fn take_spent(message: &mut UiMessage) -> Spent {
+    let place = message.parts.iter().position(|part| matches!(part, UiPart::Data(data) if data.kind == SPENT));
+    match place.map(|place| message.parts.remove(place)) {
+        Some(UiPart::Data(data)) => serde_json::from_value(data.data).unwrap_or_default(),
+        _ => Spent::default(),
+    }
 }
 
 /// What a suspended call goes on from.

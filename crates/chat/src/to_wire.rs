@@ -1,11 +1,11 @@
 //! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
 
 use crate::{Clock, exposure};
-use agent::{Event, Grant};
+use agent::{Event, Grant, Spent};
 use contract::{Citation, Exposure, Part, Source, ToolCall};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{ApprovalTerms, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, STANDING_APPROVAL, SUSPENDED_CALL};
+use wire::{ApprovalTerms, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
 
 /// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
 /// part gets a short name of its own.
@@ -66,6 +66,12 @@ fn preliminary(tool_call_id: String, output: Value) -> Chunk {
 /// What a call goes on from; `null` when it is over.
 pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
     about_call(SUSPENDED_CALL, call_id, state)
+}
+
+/// What a turn has taken when it waits for the user.
+pub(crate) fn spent(spent: &Spent) -> Chunk {
+    let data = serde_json::to_value(spent).unwrap_or_default();
+    Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
 }
 
 /// What lets a call run without a question.

@@ -92,6 +92,7 @@ impl Inner {
             conversation_id: String::new(),
             grants: None,
             seen: agent::Seen::default(),
+            earlier: agent::Spent::default(),
             cancel: cancel.clone(),
         };
         let mut outcome = agent::run(&agent, turn(Vec::new(), Vec::new()), &mut seen).await;

@@ -39,7 +39,10 @@ pub const STANDING_APPROVAL: &str = "data-standing-approval";
 /// A data part with what the agent has read in the conversation by then that makes sending dangerous, as [`Exposure`].
 pub const EXPOSURE: &str = "data-exposure";
 
+/// A data part with what a turn has taken by the time at which it waits for the user; it never leaves the server.
+pub const SPENT: &str = "data-spent";
+
 /// Whether parts of this type are for the store alone.
 pub fn is_private(kind: &str) -> bool {
-    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL)
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT)
 }

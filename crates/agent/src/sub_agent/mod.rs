@@ -11,7 +11,7 @@ pub use suspended::{Within, waiting_within};
 
 use crate::run::{Earlier, run_below};
 use crate::tools::{Caller, Came, Record};
-use crate::{Agent, Decision, Ending, Grant, PendingCall, Turn};
+use crate::{Agent, Decision, Ending, Grant, PendingCall, Spent, Turn};
 use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -109,6 +109,8 @@ fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>)
         conversation_id: caller.conversation_id.clone(),
         grants: caller.grants.clone(),
         seen: caller.seen.clone(),
+        // Kept with what suspended it.
+        earlier: Spent::default(),
         cancel: caller.cancel.clone(),
     }
 }

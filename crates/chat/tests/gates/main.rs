@@ -65,6 +65,37 @@ async fn a_yes_for_this_conversation_or_for_all() {
     check("c3", "m5", "waiting: pay ApprovalRequested").await;
 }
 
+/// A turn that waited for the user goes on with what it has taken, under another process, too; the next one begins anew.
+#[tokio::test]
+async fn limits_count_on_after_a_question() {
+    let limited = |replies| {
+        let (mut agent, effects) = helper(replies, ApprovalTerms::default());
+        agent.settings.limits.requests = Some(2);
+        (agent, effects)
+    };
+    let again = ("b", "pay", r#"{"n":2}"#);
+    let (agent, effects) = limited(vec![calls(&[PAY]), calls(&[again]), says("too late")]);
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", yes("a", None, None)).await;
+    assert_eq!(house.last("c1").await, "waiting: pay OutputAvailable, pay ApprovalRequested");
+    house.ask("c1", yes("b", None, None)).await;
+    assert_eq!(house.last("c1").await, "limit: pay OutputAvailable, pay OutputAvailable");
+    assert_eq!(paid(&effects).len(), 2);
+
+    let (agent, _) = limited(vec![calls(&[("c", "pay", "{}")])]);
+    let house = house.reopen(agent).await;
+    house.ask("c1", message("m2")).await;
+    assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
+    let (agent, _) = limited(vec![calls(&[("d", "pay", "{}")])]);
+    let house = house.reopen(agent).await;
+    house.ask("c1", yes("c", None, None)).await;
+    let (agent, _) = limited(vec![says("too late")]);
+    let house = house.reopen(agent).await;
+    house.ask("c1", yes("d", None, None)).await;
+    assert_eq!(house.last("c1").await, "limit: pay OutputAvailable, pay OutputAvailable");
+}
+
 #[tokio::test]
 async fn a_yes_answers_what_else_waits_for_the_same_tool() {
     let both = calls(&[PAY, ("b", "pay", r#"{"n":2}"#), ("c", "send", "{}")]);
