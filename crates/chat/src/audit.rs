@@ -3,7 +3,7 @@
 
 mod of_message;
 
-pub(crate) use of_message::{answered, expired, interrupted, is_open, passed_over};
+pub(crate) use of_message::{answered, expired, interrupted, interrupted_below, is_open, passed_over};
 
 use crate::live::RunIdentity;
 use crate::{exposure, mask};
@@ -240,6 +240,11 @@ impl Auditor {
             }
             _ => None,
         }
+    }
+
+    /// What was decided so far about a call that has not ended.
+    pub(crate) fn gates(&self, call_id: &str) -> Vec<GateDecision> {
+        self.calls.get(call_id).map(|call| call.gates.clone()).unwrap_or_default()
     }
 
     /// The rows of calls of agents below that still run when the call above them has ended: nobody tells how they end.

@@ -47,7 +47,9 @@ async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
     let mut message = rebuild(store, run).await?;
     // A question to the user stays open.
     let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
-    let audit = audit::interrupted(&subject(run), ended);
+    let below = store.calls_running_below(&run.owner, &run.run_id).await?;
+    let mut audit = audit::interrupted_below(&subject(run), below);
+    audit.extend(audit::interrupted(&subject(run), ended));
     close(&mut message);
     let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
     tracing::info!(run = run.run_id, conversation = run.conversation_id, ?status, "closing a run that was left open");

@@ -14,7 +14,7 @@ use faults::{Break, Point};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::{AuditEntry, Step, Store, StoreError, ToolOutcome};
+use store::{AuditEntry, CallBelow, Step, Store, StoreError, ToolOutcome};
 use wire::Chunk;
 
 /// One turn may write this much, in bytes of text and arguments.
@@ -117,10 +117,16 @@ impl RunSink {
                     self.resumed.insert(call_id.clone());
                 }
                 let input = self.inputs.get(call_id).cloned().unwrap_or_default();
-                let call_id = &self.entry(call_id);
-                let started =
-                    self.store.tool_started(&identity.owner, &identity.run_id, call_id, name, &input, crate::now());
-                started.await
+                let (entry, gates) = (self.entry(call_id), self.auditor.gates(call_id));
+                let (store, owner, run_id) = (&self.store, &identity.owner, &identity.run_id);
+                match agent_id {
+                    None => store.tool_started(owner, run_id, &entry, name, &input, crate::now()).await,
+                    Some(agent_id) => {
+                        let (call_id, name, agent_id) = (entry, name.clone(), agent_id.to_owned());
+                        let call = CallBelow { call_id, name, input, agent_id, gates };
+                        store.tool_started_below(owner, run_id, &call, crate::now()).await
+                    }
+                }
             }
             Event::ToolFinished { call_id, .. } | Event::ToolSuspended { call_id, .. } => {
                 if self.started.remove(call_id) {

@@ -4,7 +4,7 @@
 use crate::audit_chain::AuditHead;
 use crate::sql::{self, Db, Row, without_nul};
 use crate::{Store, StoreError};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Rows of the audit log at once; one has at most some tens of kilobytes.
@@ -40,7 +40,7 @@ impl AuditOutcome {
 }
 
 /// Something that decides whether a call runs. More of them will come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Gate {
@@ -57,7 +57,7 @@ pub enum Gate {
 }
 
 /// What a gate did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum GateVerdict {
@@ -74,17 +74,17 @@ pub enum GateVerdict {
 }
 
 /// One decision about a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GateDecision {
     /// Which gate.
     pub gate: Gate,
     /// What it did.
     pub decision: GateVerdict,
     /// The user who decided.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// Why.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 

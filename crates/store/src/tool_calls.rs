@@ -1,8 +1,8 @@
 //! Table `tool_calls`: the ledger of effects. A call is entered before its tool runs and completed after it, so that
 //! after a crash it is known which calls may have had an effect; no call is entered twice.
 
-use crate::sql::{self, Db};
-use crate::{AuditEntry, Store, StoreError, audit};
+use crate::sql::{self, Db, Row};
+use crate::{AuditEntry, GateDecision, Store, StoreError, audit};
 use serde_json::Value;
 
 /// How a tool call ended.
@@ -23,6 +23,21 @@ impl ToolOutcome {
     }
 }
 
+/// A call of an agent below another one, which no message holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallBelow {
+    /// The call, as the ledger knows it.
+    pub call_id: String,
+    /// The tool.
+    pub name: String,
+    /// The arguments.
+    pub input: Value,
+    /// The agent that made it.
+    pub agent_id: String,
+    /// What was decided about it before it ran.
+    pub gates: Vec<GateDecision>,
+}
+
 /// What the ledger says of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolCallState {
@@ -34,8 +49,8 @@ pub enum ToolCallState {
 
 /// Only an active run begins a call.
 const START: &str = "
-    INSERT INTO tool_calls (conversation_id, call_id, run, name, input, started_at)
-    SELECT r.conversation_id, $3, r.no, $4, $5, $6
+    INSERT INTO tool_calls (conversation_id, call_id, run, name, input, started_at, agent_id, gates)
+    SELECT r.conversation_id, $3, r.no, $4, $5, $6, $8, $9
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND r.id = $2 AND r.status = 'running' AND c.deleted_at IS NULL
         AND r.replica IS NOT DISTINCT FROM $7
@@ -51,6 +66,12 @@ const FINISH: &str = "
     WHERE call_id = $3 AND (conversation_id, run) = (
         SELECT r.conversation_id, r.no FROM runs r JOIN conversations c ON c.id = r.conversation_id
         WHERE c.owner = $1 AND r.id = $2)";
+
+const RUNNING_BELOW: &str = "
+    SELECT t.call_id, t.name, t.input, t.agent_id, t.gates
+    FROM tool_calls t JOIN runs r ON r.no = t.run JOIN conversations c ON c.id = r.conversation_id
+    WHERE c.owner = $1 AND r.id = $2 AND t.outcome IS NULL AND t.agent_id IS NOT NULL
+    ORDER BY t.started_at, t.call_id";
 
 const STATE: &str = "
     SELECT t.outcome FROM tool_calls t JOIN conversations c ON c.id = t.conversation_id
@@ -71,13 +92,39 @@ impl Store {
         input: &Value,
         now: i64,
     ) -> Result<(), StoreError> {
+        let entry = Entry { call_id, name, input, below: None };
+        self.enter_call((owner, run_id), entry, now).await
+    }
+
+    /// The same for a call of an agent below another one.
+    ///
+    /// # Errors
+    /// As [`Store::tool_started`].
+    pub async fn tool_started_below(
+        &self,
+        owner: &str,
+        run_id: &str,
+        call: &CallBelow,
+        now: i64,
+    ) -> Result<(), StoreError> {
+        let CallBelow { call_id, name, input, agent_id, gates } = call;
+        let gates = serde_json::to_string(gates)
+            .map_err(|error| StoreError::Failed(format!("what was decided about a call cannot be written: {error}")))?;
+        let entry = Entry { call_id, name, input, below: Some((agent_id, gates)) };
+        self.enter_call((owner, run_id), entry, now).await
+    }
+
+    async fn enter_call(&self, (owner, run_id): (&str, &str), call: Entry<'_>, now: i64) -> Result<(), StoreError> {
         let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
+        let Entry { call_id, name, input, below } = call;
         let (call_id, name, input) = (call_id.to_owned(), name.to_owned(), input.to_string());
+        let (agent_id, gates) = below.map(|(agent_id, gates)| (agent_id.to_owned(), gates)).unzip();
         let own = self.own_id();
         self.write(move |db| {
             Box::pin(async move {
                 let start = sql::query(START).bind(&owner).bind(&run_id).bind(call_id).bind(name);
-                let done = start.bind(input).bind(now).bind(&own).execute(&mut *db).await?;
+                let start = start.bind(input).bind(now).bind(&own).bind(agent_id).bind(gates);
+                let done = start.execute(&mut *db).await?;
                 if done.rows_affected() > 0 { Ok(()) } else { Err(refusal(db, owner, run_id, own).await?) }
             })
         })
@@ -111,6 +158,21 @@ impl Store {
         if found.await? { Ok(()) } else { Err(StoreError::NotFound) }
     }
 
+    /// The calls of agents below that a run has begun and that are not known to have ended, the first one first.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn calls_running_below(&self, owner: &str, run_id: &str) -> Result<Vec<CallBelow>, StoreError> {
+        let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sql::query(RUNNING_BELOW).bind(owner).bind(run_id).fetch_all(db).await?;
+                rows.iter().map(call_below).collect()
+            })
+        })
+        .await
+    }
+
     /// What the ledger says of a call; none when it was not begun, or the conversation is someone else's.
     ///
     /// # Errors
@@ -135,6 +197,26 @@ impl Store {
         })
         .await
     }
+}
+
+/// A call that is to be entered.
+struct Entry<'a> {
+    call_id: &'a str,
+    name: &'a str,
+    input: &'a Value,
+    /// Of a call of an agent below: that agent, and the gates as JSON.
+    below: Option<(&'a str, String)>,
+}
+
+/// What of a damaged row cannot be read is left out: its run must be closed all the same.
+fn call_below(row: &Row) -> Result<CallBelow, StoreError> {
+    Ok(CallBelow {
+        call_id: row.try_get("call_id")?,
+        name: row.try_get("name")?,
+        input: serde_json::from_str(row.try_get("input")?).unwrap_or_default(),
+        agent_id: row.try_get("agent_id")?,
+        gates: serde_json::from_str(row.try_get("gates")?).unwrap_or_default(),
+    })
 }
 
 /// Why a call could not be entered.

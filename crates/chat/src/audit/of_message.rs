@@ -3,7 +3,7 @@
 use super::{Call, End, Subject, asked};
 use crate::{expiry, settle};
 use agent::waiting_within;
-use store::{AuditEntry, AuditOutcome, Gate, GateDecision, GateVerdict};
+use store::{AuditEntry, AuditOutcome, CallBelow, Gate, GateDecision, GateVerdict};
 use wire::api::Answer;
 use wire::question::ASK_USER;
 use wire::{Approval, ToolPart, ToolState, UiMessage};
@@ -83,6 +83,19 @@ pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a
         subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome)
     })
     .collect()
+}
+
+/// Calls of agents below that ran when nobody was left to tell how they end. No message holds them: they come out of the ledger, by the
+/// names that they have there.
+pub(crate) fn interrupted_below(subject: &Subject, running: Vec<CallBelow>) -> Vec<AuditEntry> {
+    let (above, run) = (format!("{}:", subject.message_id), format!(":{}", subject.run_id));
+    let entry = |call: CallBelow| {
+        let id = call.call_id.strip_prefix(&above).unwrap_or(&call.call_id);
+        let id = id.strip_suffix(&run).unwrap_or(id);
+        let known = Call { agent_id: Some(call.agent_id), gates: call.gates, ..Call::new(&call.name, &call.input) };
+        subject.entry(id, known, End::of(AuditOutcome::Interrupted))
+    };
+    running.into_iter().map(entry).collect()
 }
 
 /// Whether it is a call, and has not ended. While its arguments arrive it is none yet.

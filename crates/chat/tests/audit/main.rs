@@ -279,6 +279,50 @@ async fn interrupted_by_a_crash() {
     assert!(house.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
 }
 
+/// The server dies while an agent two levels below has one call that runs, one that has ended and one that the user let run.
+#[tokio::test]
+async fn a_task_that_is_interrupted_by_a_crash() {
+    let tried = calls(&[("x", "hang", r#"{"token":"t0p"}"#), ("y", "look", r#"{"n":1}"#), ("z", "pay", "{}")]);
+    let lowest = agent("lowest", vec![tried], tools());
+    let task = |id, name| calls(&[(id, name, r#"{"task":"Do."}"#)]);
+    let handing = |name: &str, below: Agent| {
+        let spec = ToolSpec::new(name, "", SubAgent::default_schema());
+        Arc::new(SubAgent { spec, agent: below })
+    };
+    let mut middle = agent("middle", vec![task("l", "lowest")], Vec::new());
+    middle.agents.push(handing("lowest", lowest));
+    let mut above = agent("helper", vec![task("a", "middle")], Vec::new());
+    above.agents.push(handing("middle", middle));
+    let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
+    let _sent = house.begin(message("m1")).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
+    assert_snapshot!(house.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
+    lowest: a/l/y look {"n":1} ok ran []
+    middle: a/l lowest interrupted []
+    lowest: a/l/x hang {"token":"[masked]"} interrupted []
+    a middle interrupted []
+    "#);
+    let rows = house.rows().await;
+    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
+    assert_eq!(house.rows().await, rows, "once");
+
+    // What had been decided about the call stays known.
+    let asking = agent("payer", vec![calls(&[("x", "hang", "{}")])], tools());
+    let asking = Agent { policy: Some(Arc::new(Strict)), ..asking };
+    let mut above = agent("helper", vec![task("a", "payer")], Vec::new());
+    above.agents.push(handing("payer", asking));
+    let house = House::serve(Arc::new(TempDir::new().unwrap()), above).await;
+    house.say("m1").await;
+    let _sent = house.begin(answers(vec![decide("a", true)])).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
+    assert_snapshot!(house.log().await.replace(r#"{"task":"Do."} "#, ""), @r#"
+    payer: a/x hang {} interrupted [approval asked, approval approved ada]
+    a payer interrupted [approval asked, approval approved ada]
+    "#);
+}
+
 #[tokio::test]
 async fn a_deleted_conversation_keeps_its_rows() {
     let house = House::open(vec![calls(&[("a", "look", r#"{"n":1}"#), ("b", "pay", "{}")])]).await;
