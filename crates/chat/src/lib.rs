@@ -60,6 +60,7 @@ pub use trial::{Trial, TrialRequest};
 use bytes::Bytes;
 use futures::stream::BoxStream;
 use serde_json::{Map, Value, json};
+use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{Store, StoreError};
@@ -88,6 +89,30 @@ pub struct Caller {
     pub roles: Vec<String>,
     /// What the site says on which the chat stands, if it signs tokens.
     pub vouched: Option<Arc<Vouched>>,
+    /// What he came with, where it may be passed on for him.
+    pub bearer: Option<Bearer>,
+}
+
+/// The token that a user came with. It is for who is asked on his behalf; nothing shows or stores it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Bearer(Arc<str>);
+
+impl Bearer {
+    /// A token without the word before it.
+    pub fn new(token: &str) -> Self {
+        Self(token.into())
+    }
+
+    /// The token itself, for a header of a request.
+    pub fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Bearer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Bearer(..)")
+    }
 }
 
 /// What a site vouches for beside who its user is: no browser can change it.

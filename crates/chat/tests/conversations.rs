@@ -87,7 +87,14 @@ impl House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: name.to_owned(),
+        name: None,
+        is_authenticated: true,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 fn ada() -> Caller {

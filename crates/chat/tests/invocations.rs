@@ -52,7 +52,14 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: name.to_owned(),
+        name: None,
+        is_authenticated: true,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 fn scores() -> Value {

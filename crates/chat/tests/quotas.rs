@@ -33,7 +33,14 @@ impl Agents for OneAgent {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: name.to_owned(),
+        name: None,
+        is_authenticated: true,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(), UserError> {

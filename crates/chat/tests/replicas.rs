@@ -46,7 +46,14 @@ async fn serve(url: &str, replies: Vec<Vec<Cue>>) -> (Chat, Arc<Mutex<Vec<Value>
 }
 
 fn ada() -> Caller {
-    Caller { user_id: "ada".to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: "ada".to_owned(),
+        name: None,
+        is_authenticated: true,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 async fn send(chat: &Chat, submission: Submission) -> Result<Sent, UserError> {

@@ -51,7 +51,14 @@ impl Telemetry for Told {
 }
 
 fn ada() -> Caller {
-    Caller { user_id: "ada".to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: "ada".to_owned(),
+        name: None,
+        is_authenticated: true,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 async fn say(chat: &Chat, agent: &str, conversation: &str) {

@@ -108,6 +108,8 @@ pub struct ProxyAuth {
     pub roles_header: String,
     /// What stands between two roles.
     pub roles_separator: String,
+    /// The header with the user's own token.
+    pub token_header: String,
 }
 
 /// How users make accounts and stay signed in.

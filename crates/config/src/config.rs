@@ -181,6 +181,8 @@ pub struct RemoteConnection {
     pub api_key: SecretString,
     /// Sent as a bearer's token.
     pub token: Option<SecretString>,
+    /// Instead of it, what the user came with is sent.
+    pub user_token: bool,
     /// Each is sent as a header, `x-` and its name.
     pub variables: Vec<(String, SecretString)>,
     /// Whether addresses of this machine and its networks may be reached.

@@ -8,7 +8,7 @@ use super::password::{self, Accounts, Scope};
 use super::visitors::{self, Visitors};
 use super::{Ground, cookies, ground, proxy};
 use axum::http::HeaderValue;
-use chat::Caller;
+use chat::{Bearer, Caller};
 use config::{Auth, AuthMode, Embed, ProxyAuth};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
@@ -26,6 +26,8 @@ pub(crate) struct Authentication {
     /// The sites that may show chats.
     pub(super) embedding: Option<Embedding>,
     pub(super) hosts: Hosts,
+    /// Whether what a user comes with stays with him for the time of his request, and of what it begins.
+    passes_on: bool,
 }
 
 enum Mode {
@@ -84,7 +86,17 @@ impl Authentication {
             (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
         };
         let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;
-        Ok(Self { mode, visitors, embedding, hosts: Hosts::new(&auth.public_urls) })
+        Ok(Self { mode, visitors, embedding, hosts: Hosts::new(&auth.public_urls), passes_on: false })
+    }
+
+    /// The same, where what users come with is passed on for them, or not.
+    pub(crate) fn passing_on(self, passes_on: bool) -> Self {
+        Self { passes_on, ..self }
+    }
+
+    /// The user with the token that he came with, where that is passed on.
+    fn with(&self, user: Caller, token: &str) -> Caller {
+        Caller { bearer: self.passes_on.then(|| Bearer::new(token)), ..user }
     }
 
     /// Whether everybody who reaches the server is its owner.
@@ -115,7 +127,10 @@ impl Authentication {
             Mode::Jwt(jwt) => self.bearer(jwt, sent).await,
             Mode::Password(accounts) => self.member(accounts, sent).await,
             Mode::Proxy(settings) => match proxy::user(settings, sent).map_err(of_proxy)? {
-                Some(user) => Ok(known(user)),
+                Some(user) => match proxy::token(settings, sent)? {
+                    Some(token) => Ok(known(self.with(user, token))),
+                    None => Ok(known(user)),
+                },
                 None => Ok(self.visitor(sent)?),
             },
         }
@@ -149,12 +164,12 @@ impl Authentication {
     /// may lie in a browser for long, so it is as none where somebody may be nobody.
     async fn bearer(&self, jwt: &Jwt, sent: &Credentials) -> Result<Known, UserError> {
         let by_header = match sent.bearer()? {
-            Some(token) => Some(jwt.user(token).await.map_err(of_token)?),
+            Some(token) => Some(self.with(jwt.user(token).await.map_err(of_token)?, token)),
             None => None,
         };
         let cookie = jwt.cookie().map(|name| sent.cookie(name)).transpose()?.flatten();
         let by_cookie = match cookie.filter(|token| !token.is_empty()) {
-            Some(token) => Some(jwt.user(&token).await),
+            Some(token) => Some(jwt.user(&token).await.map(|user| self.with(user, &token))),
             None => None,
         };
         match (by_header, by_cookie) {
@@ -217,11 +232,11 @@ fn known(caller: Caller) -> Known {
 
 fn local_owner() -> Caller {
     let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
-    Caller { user_id: LOCAL_OWNER.to_owned(), name: None, is_authenticated: true, roles, vouched: None }
+    Caller { user_id: LOCAL_OWNER.to_owned(), name: None, is_authenticated: true, roles, vouched: None, bearer: None }
 }
 
 fn visitor(user_id: String) -> Caller {
-    Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None }
+    Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None, bearer: None }
 }
 
 impl From<Ambiguous> for UserError {

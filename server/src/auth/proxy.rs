@@ -18,6 +18,16 @@ pub(super) enum Refused {
     NoId,
 }
 
+/// The token that the proxy has for its user. Only where [`user`] has found one: it says nothing by itself.
+///
+/// # Errors
+/// It is there twice, or is no text.
+pub(super) fn token<'a>(settings: &ProxyAuth, sent: &'a Credentials) -> Result<Option<&'a str>, Ambiguous> {
+    let token = sent.header(&settings.token_header)?;
+    let bare = token.map(|token| token.strip_prefix("Bearer ").unwrap_or(token).trim());
+    Ok(bare.filter(|token| !token.is_empty()))
+}
+
 /// The user whom the proxy names; none if it names nobody.
 pub(super) fn user(settings: &ProxyAuth, sent: &Credentials) -> Result<Option<Caller>, Refused> {
     let header = |name: &str| sent.header(name).map_err(Refused::Ambiguous);

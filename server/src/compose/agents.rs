@@ -12,7 +12,7 @@ use super::models;
 use super::page_tools::PageTools;
 use super::pages::Pages;
 use super::policy::AgentPolicy;
-use super::remote_agents;
+use super::remote_agents::{self, Remote};
 use crate::auth::rights::Rights;
 use agent::{Agent, SubAgent};
 use anyhow::{Context, anyhow};
@@ -44,6 +44,8 @@ struct Configured {
     page_context: bool,
     /// Endpoints that it may call for its user, and what it calls them.
     endpoints: Vec<(EndpointTool, Marks)>,
+    /// Remote agents that are asked with what the user came with, and their places among the agent's sources.
+    personal: Vec<(usize, Remote)>,
     /// What is evaluated for each turn.
     operators: Option<AgentOperators>,
     /// None without any endpoint in it.
@@ -58,7 +60,11 @@ struct Configured {
 impl Configured {
     /// Whether nothing about it depends on who asks, or where.
     fn is_the_same_for_everybody(&self) -> bool {
-        self.operators.is_none() && self.below.is_empty() && self.policy.is_none() && self.endpoints.is_empty()
+        self.operators.is_none()
+            && self.below.is_empty()
+            && self.policy.is_none()
+            && self.endpoints.is_empty()
+            && self.personal.is_empty()
     }
 }
 
@@ -74,7 +80,7 @@ impl ConfiguredAgents {
         let naming = mentions::naming(config);
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            let built = build(config, agent, mcp)?;
+            let (built, personal) = build(config, agent, mcp)?;
             let endpoint_tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let page_context = agent.page_context;
@@ -85,6 +91,7 @@ impl ConfiguredAgents {
                 agent: built,
                 page_context,
                 endpoints: endpoint_tools,
+                personal,
                 operators: AgentOperators::of(config, agent),
                 hooks,
                 policy,
@@ -128,6 +135,9 @@ impl ConfiguredAgents {
             let tools =
                 configured.endpoints.iter().map(|(tool, marks)| marked(Arc::new(tool.of(gate.clone())), *marks));
             agent.tools.splice(0..0, tools);
+        }
+        for (place, remote) in &configured.personal {
+            agent.sources[*place] = remote.of(caller);
         }
         if let Some(operators) = &configured.operators {
             operators.apply(&mut agent, caller.facts(), context.clone())?;
@@ -210,26 +220,40 @@ pub(super) fn models_of(config: &Config, agent: &config::Agent) -> Result<Option
     Ok(model(&agent.connection_id, &agent.model)?.map(|model| (model, fallbacks)))
 }
 
-fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Result<Option<Arc<Agent>>> {
+/// The agent as far as it is the same for everybody, and what of its sources is not. None without a model.
+fn build(
+    config: &Config,
+    agent: &config::Agent,
+    mcp: &McpServers,
+) -> anyhow::Result<(Option<Arc<Agent>>, Vec<(usize, Remote)>)> {
     let Some((model, fallbacks)) = models_of(config, agent).map_err(|error| anyhow!("{}: {error}", agent.at))? else {
         tracing::warn!(
             agent = agent.id,
             connection = agent.connection_id,
             "this version has no codec for the agent's model"
         );
-        return Ok(None);
+        return Ok((None, Vec::new()));
     };
-    Ok(Some(Arc::new(Agent {
+    let mut sources = mcp.sources(config, agent)?;
+    let mut personal = Vec::new();
+    for remote in remote_agents::of_agent(config, agent)? {
+        sources.push(remote.for_nobody());
+        if remote.is_personal {
+            personal.push((sources.len() - 1, remote));
+        }
+    }
+    let agent = Agent {
         id: agent.id.clone(),
         model,
         fallbacks,
         agents: Vec::new(),
         policy: None,
-        sources: [mcp.sources(config, agent)?, remote_agents::sources(config, agent)?].concat(),
+        sources,
         instructions: agent.instructions.as_ref().and_then(Value::as_str).map(str::to_owned),
         tools: tools(config, agent)?,
         settings: settings(config, agent),
-    })))
+    };
+    Ok((Some(Arc::new(agent)), personal))
 }
 
 /// The agent's endpoints (L-47), before there is a caller for whom they are called.

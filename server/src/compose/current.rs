@@ -8,6 +8,7 @@ use super::history::{ConfigState, History, Read, Status};
 use super::mcp::McpServers;
 use super::page_tools::PageTools;
 use super::pages::Pages;
+use super::remote_agents;
 use super::served::Served;
 use crate::Site;
 use crate::auth::rates::Rates;
@@ -58,7 +59,7 @@ impl Things {
     /// What is open `before` and has the same settings now stays open.
     async fn build(written: Arc<Config>, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
         let config = Arc::new(with_custom_agents(Config::clone(&written), &ground.store.custom_agents().await?));
-        let authentication = Arc::new(Authentication::new(&config.auth, config.embed.as_ref(), ground).await?);
+        let authentication = Arc::new(authentication(&config, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
@@ -206,6 +207,12 @@ impl Current {
     pub(crate) fn may_ask(&self, caller: &Caller, page_id: &str, agent_id: &str) -> Result<(), UserError> {
         self.things.load().agents.may_ask(caller, page_id, agent_id)
     }
+}
+
+/// Tokens are kept with their users where somebody is asked with them, and nowhere else.
+async fn authentication(config: &Config, ground: &Ground) -> anyhow::Result<Authentication> {
+    let authentication = Authentication::new(&config.auth, config.embed.as_ref(), ground).await?;
+    Ok(authentication.passing_on(remote_agents::pass_tokens_on(config)))
 }
 
 /// Who is not signed in has no roles.

@@ -44,6 +44,11 @@ impl Tool for MarkedTool {
 /// A source whose tools have marks.
 struct MarkedSource {
     source: Arc<dyn ToolSource>,
+    marker: Arc<Marker>,
+}
+
+/// Which tools of a source have which marks.
+pub(super) struct Marker {
     /// What stands before the names that the server itself says.
     prefix: String,
     private: Names,
@@ -84,13 +89,34 @@ pub(super) fn marked_source(
     prefix: &str,
     marks: &SourceMarks,
 ) -> anyhow::Result<Arc<dyn ToolSource>> {
-    Ok(Arc::new(MarkedSource {
-        source,
-        prefix: prefix.to_owned(),
-        private: Names::of(&marks.reads_private)?,
-        untrusted: Names::of(&marks.returns_untrusted)?,
-        egress: marks.egress.as_ref().map_or(Ok(Names::All(false)), Names::of)?,
-    }))
+    Ok(Marker::new(prefix, marks)?.around(source))
+}
+
+impl Marker {
+    /// # Errors
+    /// Which pattern cannot be read.
+    pub(super) fn new(prefix: &str, marks: &SourceMarks) -> anyhow::Result<Arc<Self>> {
+        Ok(Arc::new(Self {
+            prefix: prefix.to_owned(),
+            private: Names::of(&marks.reads_private)?,
+            untrusted: Names::of(&marks.returns_untrusted)?,
+            egress: marks.egress.as_ref().map_or(Ok(Names::All(false)), Names::of)?,
+        }))
+    }
+
+    /// The source with marks on its tools.
+    pub(super) fn around(self: &Arc<Self>, source: Arc<dyn ToolSource>) -> Arc<dyn ToolSource> {
+        Arc::new(MarkedSource { source, marker: self.clone() })
+    }
+
+    fn marks(&self, name: &str) -> Marks {
+        let name = name.strip_prefix(&self.prefix).unwrap_or(name);
+        Marks {
+            reads_private: self.private.holds(name),
+            returns_untrusted: self.untrusted.holds(name),
+            egress: self.egress.holds(name),
+        }
+    }
 }
 
 impl ToolSource for MarkedSource {
@@ -102,19 +128,13 @@ impl ToolSource for MarkedSource {
         async move {
             let Sourced { tools, context, .. } = self.source.tools(user_id).await?;
             let mark = |tool: Arc<dyn Tool>| {
-                let name = &tool.spec().name;
-                let name = name.strip_prefix(&self.prefix).unwrap_or(name);
-                let marks = Marks {
-                    reads_private: self.private.holds(name),
-                    returns_untrusted: self.untrusted.holds(name),
-                    egress: self.egress.holds(name),
-                };
+                let marks = self.marker.marks(&tool.spec().name);
                 marked(tool, marks)
             };
             // It goes to the model whatever tool is called.
             let context_marks = Marks {
-                reads_private: self.private.may_hold(),
-                returns_untrusted: self.untrusted.may_hold(),
+                reads_private: self.marker.private.may_hold(),
+                returns_untrusted: self.marker.untrusted.may_hold(),
                 egress: false,
             };
             Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context, context_marks })

@@ -1,24 +1,49 @@
 //! The tools that agents take of remote agents.
 
 use super::agent_settings::approval;
-use super::marks::marked_source;
+use super::marks::Marker;
 use anyhow::{Context, anyhow};
+use chat::Caller;
 use config::{Config, ConnectionKind};
 use contract::ToolSource;
 use std::sync::Arc;
 use tools::remote_agent::{RemoteSelection, RemoteSource, UserToken};
 use tools::{RemoteAgent, RemoteAgentSettings};
 
-/// One source for each remote agent of an agent.
-pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn ToolSource>>> {
-    let sources = agent.remote_agents.iter().map(|used| {
+/// A remote agent of an agent.
+pub(super) struct Remote {
+    source: RemoteSource,
+    marker: Arc<Marker>,
+    /// Its calls carry what their user came with.
+    pub(super) is_personal: bool,
+}
+
+impl Remote {
+    /// Its tools without a user.
+    pub(super) fn for_nobody(&self) -> Arc<dyn ToolSource> {
+        self.marker.around(Arc::new(self.source.clone()))
+    }
+
+    /// Its tools for one turn of this user.
+    pub(super) fn of(&self, caller: &Caller) -> Arc<dyn ToolSource> {
+        let token = caller.bearer.as_ref().map(|bearer| bearer.expose().into());
+        self.marker.around(Arc::new(self.source.on_behalf(token)))
+    }
+}
+
+/// The remote agents of an agent.
+pub(super) fn of_agent(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Remote>> {
+    let remotes = agent.remote_agents.iter().map(|used| {
         let ConnectionKind::RemoteAgent(connection) = &config.connections[&used.connection_id].kind else {
             return Err(anyhow!("{}: `{}` is no remote agent", agent.at, used.connection_id));
         };
         let settings = RemoteAgentSettings {
             base_url: connection.base_url.clone(),
             api_key: connection.api_key.clone(),
-            user_token: connection.token.clone().map(UserToken::Fixed),
+            user_token: match connection.user_token {
+                true => Some(UserToken::Own),
+                false => connection.token.clone().map(UserToken::Fixed),
+            },
             variables: connection.variables.clone(),
             prefix: used.prefix.clone(),
             allow_private: connection.allow_private,
@@ -36,7 +61,18 @@ pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<
         });
         let source = source.with_context(|| format!("{}: the connection `{}`", agent.at, used.connection_id))?;
         let prefix = used.prefix.as_ref().map(|prefix| format!("{prefix}__")).unwrap_or_default();
-        marked_source(Arc::new(source), &prefix, &used.marks)
+        Ok(Remote { source, marker: Marker::new(&prefix, &used.marks)?, is_personal: connection.user_token })
     });
-    sources.collect()
+    remotes.collect()
+}
+
+/// One source for each remote agent of an agent, without a user.
+pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn ToolSource>>> {
+    Ok(of_agent(config, agent)?.iter().map(Remote::for_nobody).collect())
+}
+
+/// Whether any remote agent is asked with what its user came with.
+pub(super) fn pass_tokens_on(config: &Config) -> bool {
+    let mut kinds = config.connections.values().map(|connection| &connection.kind);
+    kinds.any(|kind| matches!(kind, ConnectionKind::RemoteAgent(remote) if remote.user_token))
 }

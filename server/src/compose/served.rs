@@ -67,6 +67,7 @@ impl Served {
             is_authenticated: true,
             roles: Vec::new(),
             vouched: None,
+            bearer: None,
         };
         self.rights.call_from_outside(&caller, endpoint_id)?;
         endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, endpoint_id, payload).await

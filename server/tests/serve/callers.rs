@@ -96,17 +96,17 @@ async fn it_answers_to_its_own_names() {
 }
 
 /// The application around: it signs tokens.
-struct Host {
+pub(crate) struct Host {
     key: Ed25519KeyPair,
 }
 
 impl Host {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let key = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         Self { key: Ed25519KeyPair::from_pkcs8(key.as_ref()).unwrap() }
     }
 
-    fn auth(&self) -> String {
+    pub(crate) fn auth(&self) -> String {
         let x = BASE64.encode(self.key.public_key().as_ref());
         format!(
             "{{ mode: jwt, publicUrls: ['https://chat.test'], issuer: host, audience: chat, cookie: host_token, \
@@ -115,7 +115,7 @@ impl Host {
     }
 
     /// For so many seconds.
-    fn token(&self, user: &str, audience: &str, seconds: i64) -> String {
+    pub(crate) fn token(&self, user: &str, audience: &str, seconds: i64) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
         let header = json!({ "alg": "EdDSA" }).to_string();
         let claims = json!({

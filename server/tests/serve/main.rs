@@ -17,6 +17,7 @@ mod http;
 mod limits;
 mod mcp;
 mod operations;
+mod passed_on;
 mod process;
 mod provider;
 mod question;

@@ -115,11 +115,11 @@ async fn our_own_client_joins_it() {
     check("remove", json!({ "title": "boom" }), failed).await;
     check("remove", json!({ "title": "Returns" }), r#""Done.""#).await;
     check("articles__search", json!({ "query": "Re" }), one).await;
-    assert_eq!(agent.resource("ada").await.as_deref(), Some(r#"{"counts":[{"articles":1}]}"#));
+    assert_eq!(agent.resource(None).await.as_deref(), Some(r#"{"counts":[{"articles":1}]}"#));
 
     let refused = client(&server, "another key").discover().await.err().unwrap();
     assert_eq!(refused, "the list of tools: The x-api-key is missing or wrong; code 401");
-    assert_eq!(client(&server, "another key").resource("ada").await, None);
+    assert_eq!(client(&server, "another key").resource(None).await, None);
 }
 
 #[tokio::test]

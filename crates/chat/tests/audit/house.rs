@@ -124,7 +124,14 @@ impl House {
 }
 
 pub(crate) fn ada() -> Caller {
-    Caller { user_id: "ada".to_owned(), name: None, is_authenticated: true, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: "ada".to_owned(),
+        name: None,
+        is_authenticated: true,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 pub(crate) fn request(submission: Submission) -> SendRequest {

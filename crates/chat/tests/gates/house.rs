@@ -194,7 +194,14 @@ impl House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller { user_id: name.to_owned(), is_authenticated: true, name: None, roles: Vec::new(), vouched: None }
+    Caller {
+        user_id: name.to_owned(),
+        is_authenticated: true,
+        name: None,
+        roles: Vec::new(),
+        vouched: None,
+        bearer: None,
+    }
 }
 
 pub(crate) fn ada() -> Caller {

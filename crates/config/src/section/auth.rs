@@ -86,6 +86,9 @@ enum AuthModeEntry {
         /// What stands between two roles.
         #[serde(default = "roles_separator")]
         roles_separator: Text,
+        /// The header with the user's own token, for remote agents that are asked with it (`userToken`).
+        #[serde(default = "token_header")]
+        token_header: Text,
     },
     /// By names and passwords that the server keeps. The first account is made with a token that the server shows on its console.
     Password {
@@ -168,6 +171,10 @@ fn roles_separator() -> Text {
     Text(",".to_owned())
 }
 
+fn token_header() -> Text {
+    Text("x-forwarded-access-token".to_owned())
+}
+
 /// Reads the section; without one, [`AuthMode::Local`].
 pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Auth {
     let at = context.report.location(node.at);
@@ -216,8 +223,15 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
                 auth_jwt::Checks { issuer: Some(issuer), audience, cookie, leeway_seconds, claims: claims.into() };
             AuthMode::Jwt(auth_jwt::read(keys?, checks, node, context)?)
         }
-        AuthModeEntry::Proxy { trusted_proxies, user_header, name_header, roles_header, roles_separator } => {
-            let headers = [user_header, name_header, roles_header];
+        AuthModeEntry::Proxy {
+            trusted_proxies,
+            user_header,
+            name_header,
+            roles_header,
+            roles_separator,
+            token_header,
+        } => {
+            let headers = [user_header, name_header, roles_header, token_header];
             AuthMode::Proxy(auth_proxy::read(trusted_proxies, headers, roles_separator, node, context)?)
         }
         AuthModeEntry::Password { open_sign_up, sign_up_roles, session_idle_hours, session_max_days } => {

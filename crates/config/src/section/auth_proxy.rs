@@ -13,14 +13,14 @@ const TAKEN: [&str; 6] = ["authorization", "cookie", "host", "origin", "x-api-ke
 /// The mode's keys.
 pub(super) fn read(
     proxies: Vec<Text>,
-    headers: [Text; 3],
+    headers: [Text; 4],
     separator: Text,
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<ProxyAuth> {
     let trusted = networks(&proxies, node, context);
     let mut names: Vec<String> = Vec::new();
-    for (Text(name), key) in headers.into_iter().zip(["userHeader", "nameHeader", "rolesHeader"]) {
+    for (Text(name), key) in headers.into_iter().zip(["userHeader", "nameHeader", "rolesHeader", "tokenHeader"]) {
         let name = name.to_ascii_lowercase();
         let problem = if !name.bytes().all(is_token) {
             Some(format!("`{name}` cannot be the name of a header"))
@@ -37,8 +37,8 @@ pub(super) fn read(
         }
         names.push(name);
     }
-    let [user_header, name_header, roles_header] = <[String; 3]>::try_from(names).ok()?;
-    Some(ProxyAuth { trusted, user_header, name_header, roles_header, roles_separator: separator.0 })
+    let [user_header, name_header, roles_header, token_header] = <[String; 4]>::try_from(names).ok()?;
+    Some(ProxyAuth { trusted, user_header, name_header, roles_header, roles_separator: separator.0, token_header })
 }
 
 /// The addresses and networks of `trustedProxies` of a section.

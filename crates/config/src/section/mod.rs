@@ -182,6 +182,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     };
     reach::check(&config, &mut context);
     marks::check(&config, &mut context);
+    remote_agents::check_user_tokens(&config, &mut context);
     config
 }
 

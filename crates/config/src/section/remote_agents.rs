@@ -5,7 +5,8 @@ use super::marks::SourceMarksEntry;
 use super::value::{Id, Setting, Text, patterns};
 use super::{Context, connections, type_of};
 use crate::agent::RemoteRef;
-use crate::config::RemoteConnection;
+use crate::auth::AuthMode;
+use crate::config::{Config, ConnectionKind, RemoteConnection};
 use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
 use indexmap::IndexMap;
@@ -23,8 +24,12 @@ pub(crate) struct RemoteProperties {
     base_url: Text,
     /// Sent as `x-api-key`, best as `{ _secret: NAME_OF_A_VARIABLE }`.
     api_key: Setting,
-    /// Sent as `Authorization: Bearer …`.
+    /// Sent as `Authorization: Bearer …`, the same for all users.
     token: Option<Setting>,
+    /// Send the token that the user came with as `Authorization: Bearer …`, in the modes `jwt` and `proxy`. Without one nothing is asked
+    /// for him.
+    #[serde(default)]
+    user_token: bool,
     /// Each is sent as a header, `x-` and its name.
     #[serde(default)]
     variables: IndexMap<String, Setting>,
@@ -71,7 +76,7 @@ pub(super) fn connection(
     node: &Node,
     context: &mut Context<'_, '_>,
 ) -> Option<RemoteConnection> {
-    let RemoteProperties { base_url: Text(base_url), api_key, token, variables, allow_private, timeout_ms } =
+    let RemoteProperties { base_url: Text(base_url), api_key, token, user_token, variables, allow_private, timeout_ms } =
         properties;
     let place = |key| node.at(&[Step::Key("properties"), Step::Key(key)]);
     let address = connections::address(&base_url, place("baseURL"), context)?;
@@ -88,6 +93,10 @@ pub(super) fn connection(
         let help = "write `apiKey: { _secret: NAME }` and set the environment variable NAME".to_owned();
         context.report.warning(place("apiKey"), "a key stands in the config, where others may read it", Some(help));
     }
+    if user_token && token.is_some() {
+        let help = "leave out `token`, or `userToken`".to_owned();
+        context.report.error(place("userToken"), "there is a token for all users already", Some(help));
+    }
     let of = |key: &str| format!("`{key}` of the connection `{id}`");
     let token = match token {
         Some(setting) => Some(setting.resolve(place("token"), &of("token"), context)?),
@@ -103,9 +112,25 @@ pub(super) fn connection(
         base_url: Url::parse(&address).ok()?,
         api_key: api_key.resolve(place("apiKey"), &of("apiKey"), context)?,
         token,
+        user_token,
         allow_private,
         timeout: Duration::from_millis(timeout_ms.unwrap_or(60_000)),
     })
+}
+
+/// Reports connections that pass on what no user comes with.
+pub(super) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) {
+    if matches!(config.auth.mode, AuthMode::Jwt(_) | AuthMode::Proxy(_)) {
+        return;
+    }
+    for connection in config.connections.values() {
+        let passes_on = matches!(&connection.kind, ConnectionKind::RemoteAgent(remote) if remote.user_token);
+        let Some(node) = context.connections.get(connection.id.as_str()).filter(|_| passes_on) else { continue };
+        let at = node.at(&[Step::Key("properties"), Step::Key("userToken")]);
+        let message = format!("in the mode `{}` no user comes with a token", config.auth.mode.name());
+        let help = "leave it out, or choose the mode `jwt` or `proxy`".to_owned();
+        context.report.error(at, message, Some(help));
+    }
 }
 
 /// Reads an agent's list.

@@ -182,6 +182,22 @@ agents:
        |                                      ^^^^^^^^^^^^^^^^^^^^^^^^^^
        = help: write `https://`, or `allowPrivate: true` for a server of your own network
     ");
+    let own =
+        "{ baseURL: 'https://tools.example.com', apiKey: { _secret: KEY }, token: { _secret: KEY }, userToken: true }";
+    assert_snapshot!(remote(own, "[far]"), @"
+    refused
+    chatwright.yaml:3:137: error: there is a token for all users already
+       |
+     3 | …KEY }, token: { _secret: KEY }, userToken: true } }
+       |                                             ^^^^
+       = help: leave out `token`, or `userToken`
+
+    chatwright.yaml:3:137: error: in the mode `local` no user comes with a token
+       |
+     3 | …KEY }, token: { _secret: KEY }, userToken: true } }
+       |                                             ^^^^
+       = help: leave it out, or choose the mode `jwt` or `proxy`
+    ");
     assert_snapshot!(remote("{ baseURL: 'https://tools.example.com', apiKey: plain }", "[fra]"), @"
     refused
     chatwright.yaml:3:95: warning: a key stands in the config, where others may read it

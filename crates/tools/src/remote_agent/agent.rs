@@ -1,9 +1,10 @@
 //! The agent: what it offers.
 
-use super::client::{Client, Question};
+use super::client::{Behalf, Client, Question};
 use super::settings::RemoteAgentSettings;
 use super::tool::RemoteTool;
 use super::{listing, resource};
+use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
@@ -46,7 +47,7 @@ impl RemoteAgent {
     /// One line for the operator, without a secret: there is no answer, or it is no list of tools.
     pub async fn discover(&self) -> Result<Discovery, String> {
         let question =
-            Question { path: ["tools", ""], body: None, user_id: None, time: LIST_TIME, max_bytes: MAX_LIST };
+            Question { path: ["tools", ""], body: None, behalf: Behalf::Nobody, time: LIST_TIME, max_bytes: MAX_LIST };
         let reply = self.client.ask(question).await.map_err(|error| format!("the list of tools: {error}"))?;
         let listing = listing::read(&reply, self.client.prefix.as_deref())?;
         let tools = listing.tools.into_iter().map(|listed| RemoteTool::new(self.client.clone(), listed)).collect();
@@ -54,10 +55,11 @@ impl RemoteAgent {
     }
 
     /// What the agent says about the user and the surroundings, for the model: JSON on one line, 16 KiB at most, in which `<`
-    /// is escaped, so that it can stand in a block of context and not close it. None when it says nothing, or not within 5 s.
-    pub async fn resource(&self, user_id: &str) -> Option<String> {
-        let (path, body, user_id) = (["resource", ""], Some(json!({})), Some(user_id));
-        let question = Question { path, body, user_id, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
+    /// is escaped, so that it can stand in a block of context and not close it. None when it says nothing, or not within 5 s, or
+    /// when it wants a user's token and there is none.
+    pub async fn resource(&self, token: Option<&SecretString>) -> Option<String> {
+        let (path, body, behalf) = (["resource", ""], Some(json!({})), Behalf::User(token));
+        let question = Question { path, body, behalf, time: RESOURCE_TIME, max_bytes: MAX_RESOURCE };
         resource::read(&self.client.ask(question).await.ok()?)
     }
 }

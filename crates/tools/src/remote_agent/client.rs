@@ -34,12 +34,20 @@ pub(super) struct Question<'a> {
     pub(super) path: [&'a str; 2],
     /// Sent as JSON by POST; without one it is a GET.
     pub(super) body: Option<Value>,
-    /// On whose behalf.
-    pub(super) user_id: Option<&'a str>,
+    pub(super) behalf: Behalf<'a>,
     /// For everything.
     pub(super) time: Duration,
     /// Bytes of the answer.
     pub(super) max_bytes: usize,
+}
+
+/// On whose behalf something is asked.
+#[derive(Clone, Copy)]
+pub(super) enum Behalf<'a> {
+    /// No user's.
+    Nobody,
+    /// A user's, who came with this token.
+    User(Option<&'a SecretString>),
 }
 
 /// What was answered, whatever the status is.
@@ -57,6 +65,9 @@ pub(super) enum Unanswered {
     Egress(#[from] EgressError),
     #[error("the user's token holds a character that HTTP forbids")]
     Token,
+    // The api key alone would let the agent act as nobody in particular, who may do more than this user.
+    #[error("it works with the user's own token, and this user came without one")]
+    NoToken,
 }
 
 impl Client {
@@ -97,13 +108,12 @@ impl Client {
     }
 
     async fn send(&self, question: Question<'_>) -> Result<Reply, Unanswered> {
-        let Question { path, body, user_id, time, max_bytes } = question;
+        let Question { path, body, behalf, time, max_bytes } = question;
         let (mut headers, mut secrets) = (self.headers.clone(), self.secrets.clone());
-        if let (Some(UserToken::Of(tokens)), Some(user_id)) = (&self.user_token, user_id)
-            && let Some(token) = tokens.token(user_id).await
-        {
-            headers.insert(AUTHORIZATION, bearer(&token).map_err(|_| Unanswered::Token)?);
-            secrets = secrets.and(Some(&token));
+        if let (Some(UserToken::Own), Behalf::User(token)) = (&self.user_token, behalf) {
+            let token = token.ok_or(Unanswered::NoToken)?;
+            headers.insert(AUTHORIZATION, bearer(token).map_err(|_| Unanswered::Token)?);
+            secrets = secrets.and(Some(token));
         }
         let method = if body.is_some() { Method::POST } else { Method::GET };
         let (url, body) = (self.address(path), body.map(|body| body.to_string().into_bytes()));

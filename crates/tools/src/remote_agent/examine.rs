@@ -1,6 +1,6 @@
 //! A look at an agent's server from outside: what it offers, and whether it keeps to the contract. No tool is called.
 
-use super::client::{Client, Question, Reply};
+use super::client::{Behalf, Client, Question, Reply};
 use super::listing::{self, Listed};
 use super::settings::RemoteAgentSettings;
 use super::strict;
@@ -137,7 +137,7 @@ async fn ask(client: &Client, request: Request<'_>) -> Result<Reply, String> {
         Request::Tool(name) => (["tools", name], Some(json!({}))),
         Request::Resource => (["resource", ""], Some(json!({}))),
     };
-    let question = Question { path, body, user_id: None, time: TIME, max_bytes: MAX_ANSWER };
+    let question = Question { path, body, behalf: Behalf::Nobody, time: TIME, max_bytes: MAX_ANSWER };
     client.ask(question).await.map_err(|error| error.to_string())
 }
 

@@ -20,6 +20,6 @@ mod tool;
 pub use agent::{Discovery, RemoteAgent};
 pub use examine::{Examination, ExaminedTool, Finding, Verdict, examine};
 pub use schema::RESERVED_PARAMETERS;
-pub use settings::{RemoteAgentSettings, UserToken, UserTokens};
+pub use settings::{RemoteAgentSettings, UserToken};
 pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;

@@ -1,9 +1,7 @@
 //! How a remote agent is reached.
 
-use futures::future::BoxFuture;
 use secrecy::SecretString;
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 use url::Url;
 
@@ -32,21 +30,16 @@ pub struct RemoteAgentSettings {
 pub enum UserToken {
     /// The same for everyone.
     Fixed(SecretString),
-    /// The user's own. The list of tools is asked for without one: no user is there.
-    Of(Arc<dyn UserTokens>),
+    /// The user's own, which comes with him (see [`RemoteSource::on_behalf`](super::RemoteSource::on_behalf)). Nothing is asked for him
+    /// without it; the list of tools is asked for without one: no user is there.
+    Own,
 }
 
 impl fmt::Debug for UserToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Fixed(_) => "Fixed(..)",
-            Self::Of(_) => "Of(..)",
+            Self::Own => "Own",
         })
     }
-}
-
-/// Where the tokens of users come from.
-pub trait UserTokens: Send + Sync + 'static {
-    /// The user's token, asked for before each request and within its time; none when the user has not connected the service.
-    fn token(&self, user_id: &str) -> BoxFuture<'_, Option<SecretString>>;
 }

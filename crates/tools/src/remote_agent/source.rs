@@ -1,11 +1,13 @@
 //! What one agent of ours takes of a remote one.
 
 use super::agent::RemoteAgent;
+use super::tool::{PersonalTool, RemoteTool};
 use crate::patterns::patterns;
 use contract::{ApprovalTerms, Sourced, Tool, ToolError, ToolSource};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use globset::GlobSet;
+use secrecy::SecretString;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
@@ -28,8 +30,16 @@ pub struct RemoteSelection {
     pub approval: ApprovalTerms,
 }
 
-/// The tools of a remote agent for one of ours.
+/// The tools of a remote agent for one of ours; a cheap handle.
+#[derive(Clone)]
 pub struct RemoteSource {
+    shared: Arc<Shared>,
+    /// What the user came with on whose behalf it is asked.
+    token: Option<SecretString>,
+}
+
+/// What is the same for all users.
+struct Shared {
     name: String,
     agent: RemoteAgent,
     allow: Option<GlobSet>,
@@ -41,7 +51,7 @@ pub struct RemoteSource {
 
 /// The last list, or why there was none.
 struct Known {
-    tools: Result<Vec<Arc<dyn Tool>>, ToolError>,
+    tools: Result<Vec<Arc<RemoteTool>>, ToolError>,
     until: Instant,
 }
 
@@ -51,7 +61,7 @@ impl RemoteSource {
     /// # Errors
     /// In one line, which pattern of the selection cannot be read.
     pub fn new(name: impl Into<String>, agent: RemoteAgent, selection: &RemoteSelection) -> Result<Self, String> {
-        Ok(Self {
+        let shared = Shared {
             name: name.into(),
             agent,
             allow: selection.allow.as_deref().map(patterns).transpose()?,
@@ -59,10 +69,25 @@ impl RemoteSource {
             confirm: selection.confirm,
             approval: selection.approval.clone(),
             known: Mutex::default(),
-        })
+        };
+        Ok(Self { shared: Arc::new(shared), token: None })
     }
 
-    async fn list(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
+    /// The same for one user, whose token goes with what is asked for him, if the settings say so; it lives as long as this.
+    pub fn on_behalf(&self, token: Option<SecretString>) -> Self {
+        Self { shared: self.shared.clone(), token }
+    }
+
+    fn for_user(&self, tool: Arc<RemoteTool>) -> Arc<dyn Tool> {
+        match &self.token {
+            Some(token) => Arc::new(PersonalTool { tool, token: token.clone() }),
+            None => tool,
+        }
+    }
+}
+
+impl Shared {
+    async fn list(&self) -> Result<Vec<Arc<RemoteTool>>, ToolError> {
         let mut known = self.known.lock().await;
         if let Some(known) = known.as_ref().filter(|known| Instant::now() < known.until) {
             return known.tools.clone();
@@ -73,7 +98,7 @@ impl RemoteSource {
         tools
     }
 
-    async fn ask(&self) -> Result<Vec<Arc<dyn Tool>>, ToolError> {
+    async fn ask(&self) -> Result<Vec<Arc<RemoteTool>>, ToolError> {
         let discovery = self.agent.discover().await.map_err(|cause| {
             tracing::warn!(remote = self.name, cause, "a remote agent is not available");
             ToolError::new(format!("The tools of `{}` are not available now: it gave no list of them.", self.name))
@@ -85,21 +110,22 @@ impl RemoteSource {
             let name = tool.remote_name();
             self.allow.as_ref().is_none_or(|allow| allow.is_match(name)) && !self.deny.is_match(name)
         });
-        let asking = taken.map(|tool| tool.asking(self.confirm, &self.approval));
-        Ok(asking.map(|tool| Arc::new(tool) as Arc<dyn Tool>).collect())
+        Ok(taken.map(|tool| Arc::new(tool.asking(self.confirm, &self.approval))).collect())
     }
 }
 
 impl ToolSource for RemoteSource {
     fn name(&self) -> &str {
-        &self.name
+        &self.shared.name
     }
 
-    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
+    fn tools<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
         async move {
-            let (tools, resource) = tokio::join!(self.list(), self.agent.resource(user_id));
-            let context = resource.map(|said| crate::context::remote(&self.name, &said));
-            Ok(Sourced { tools: tools?, context, ..Sourced::default() })
+            let (name, agent) = (&self.shared.name, &self.shared.agent);
+            let (tools, resource) = tokio::join!(self.shared.list(), agent.resource(self.token.as_ref()));
+            let context = resource.map(|said| crate::context::remote(name, &said));
+            let tools = tools?.into_iter().map(|tool| self.for_user(tool)).collect();
+            Ok(Sourced { tools, context, ..Sourced::default() })
         }
         .boxed()
     }

@@ -1,11 +1,12 @@
 //! A tool that the agent's server runs.
 
 use super::answer::{self, MAX_RESULT};
-use super::client::{Client, Question, Unanswered};
+use super::client::{Behalf, Client, Question, Unanswered};
 use super::listing::Listed;
 use contract::{ApprovalTerms, Tool, ToolContext, ToolError, ToolSpec};
 use egress::EgressError;
 use futures::future::BoxFuture;
+use secrecy::SecretString;
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -44,10 +45,43 @@ impl RemoteTool {
         self
     }
 
-    async fn run(&self, input: Value, user_id: &str) -> Result<Value, ToolError> {
+    /// One call, for a user who came with this token.
+    async fn call_with(
+        &self,
+        token: Option<&SecretString>,
+        input: Value,
+        context: &ToolContext,
+    ) -> Result<Value, ToolError> {
+        tokio::select! {
+            biased;
+            () = context.cancel.cancelled() => {
+                Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
+            }
+            result = self.run(token, input) => result,
+        }
+    }
+
+    async fn run(&self, token: Option<&SecretString>, input: Value) -> Result<Value, ToolError> {
         let (path, time) = (["tools", self.remote_name.as_str()], self.client.call_time);
-        let question = Question { path, body: Some(input), user_id: Some(user_id), time, max_bytes: MAX_RESULT };
+        let behalf = Behalf::User(token);
+        let question = Question { path, body: Some(input), behalf, time, max_bytes: MAX_RESULT };
         answer::result(&self.client.ask(question).await.map_err(|error| unanswered(&error))?)
+    }
+}
+
+/// The tool for one user: its calls carry what he came with.
+pub(super) struct PersonalTool {
+    pub(super) tool: Arc<RemoteTool>,
+    pub(super) token: SecretString,
+}
+
+impl Tool for PersonalTool {
+    fn spec(&self) -> &ToolSpec {
+        self.tool.spec()
+    }
+
+    fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
+        Box::pin(async move { self.tool.call_with(Some(&self.token), input, &context).await })
     }
 }
 
@@ -63,15 +97,7 @@ impl Tool for RemoteTool {
     ///   address that begins with `http://` or `https://`; `omitted` counts the items without one and those beyond 100;
     /// - `{"type": "mixed", "text": …, "html": …, "media": […], "data": …}`: of these what there is, anything else in `data`.
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        Box::pin(async move {
-            tokio::select! {
-                biased;
-                () = context.cancel.cancelled() => {
-                    Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."))
-                }
-                result = self.run(input, &context.user_id) => result,
-            }
-        })
+        Box::pin(async move { self.call_with(None, input, &context).await })
     }
 }
 

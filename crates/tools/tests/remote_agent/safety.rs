@@ -3,9 +3,7 @@
 use crate::server::{KEY, Server, TOKEN, VARIABLE, answer, caller};
 use axum::Json;
 use axum::response::{IntoResponse, Redirect};
-use contract::Tool;
-use futures::FutureExt;
-use futures::future::BoxFuture;
+use contract::{Tool, ToolSource};
 use secrecy::SecretString;
 use serde_json::json;
 use std::io::Write;
@@ -13,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
-use tools::remote_agent::{RemoteAgent, RemoteAgentSettings, UserToken, UserTokens};
+use tools::remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, UserToken};
 
 const CANARIES: [&str; 3] = [KEY, TOKEN, VARIABLE];
 
@@ -83,7 +81,7 @@ async fn secrets_that_the_server_echoes_are_taken_out() {
     let error = tool.call(json!({ "q": "fail" }), caller()).await.unwrap_err().message;
     assert!(error.contains("[secret] [secret] [secret] [secret]"), "{error}");
     assert_clean(&error);
-    assert_eq!(server.agent().resource("ada").await.unwrap(), r#""[secret] [secret] [secret] [secret]""#);
+    assert_eq!(server.agent().resource(None).await.unwrap(), r#""[secret] [secret] [secret] [secret]""#);
     assert_clean(&format!("{:?}", server.settings()));
     let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
     assert!(!logged.is_empty());
@@ -113,7 +111,7 @@ async fn keys_do_not_follow_redirects_elsewhere() {
         let server = Server::finding(move || redirect(&format!("http://{address}/")).into_response()).await;
         let expected = "error: The tool gave no result: the server redirects elsewhere, which is not followed.";
         assert_eq!(server.call(json!({})).await, expected);
-        assert_eq!(server.agent().resource("ada").await, None);
+        assert_eq!(server.agent().resource(None).await, None);
     }
     assert!(other.seen().is_empty(), "nobody may have come");
 }
@@ -150,46 +148,49 @@ async fn settings_that_cannot_be() {
     check(&|it| it.prefix = Some("a b".to_owned()), "the prefix may have letters, digits, `_` and `-`");
 }
 
-/// Ada has a token, Eve a wrong one, the others none.
-struct Tokens;
-
-impl UserTokens for Tokens {
-    fn token(&self, user_id: &str) -> BoxFuture<'_, Option<SecretString>> {
-        let token = match user_id {
-            "ada" => Some("ada-canary".into()),
-            "eve" => Some("a\r\nx-api-key: b".into()),
-            _ => None,
-        };
-        async move { token }.boxed()
-    }
-}
-
 #[tokio::test]
-async fn each_user_has_a_token() {
-    let server = Server::with(|seen| match seen.line.starts_with("GET") {
-        true => answer(200, r#"{"tools":[{"name":"find"}]}"#),
-        false => {
+async fn each_users_token_goes_with_what_is_asked_for_him() {
+    let server = Server::with(|seen| match seen.line.as_str() {
+        "GET /v1/tools" => answer(200, r#"{"tools":[{"name":"find"}]}"#),
+        "POST /v1/resource" => answer(200, r#"{"success":true,"data":{"text":"known"}}"#),
+        _ => {
             let told = seen.headers.get("authorization").map(|value| value.to_str().unwrap());
             Json(json!({ "success": true, "data": { "text": told } })).into_response()
         }
     })
     .await;
-    let settings = RemoteAgentSettings { user_token: Some(UserToken::Of(Arc::new(Tokens))), ..server.settings() };
-    let agent = RemoteAgent::new(settings).unwrap();
-    let tool = agent.discover().await.unwrap().tools.pop().unwrap();
-    assert!(!server.seen()[0].headers.contains_key("authorization"), "no user is there");
-    let check = |user_id: &'static str, expected: &'static str| {
-        let (tool, context) = (&tool, contract::ToolContext { user_id: user_id.to_owned(), ..caller() });
-        async move {
-            let result = tool.call(json!({}), context).await;
-            assert_eq!(result.map_or_else(|error| error.to_string(), |text| text.to_string()), expected, "{user_id}");
-        }
+    let settings = RemoteAgentSettings { user_token: Some(UserToken::Own), ..server.settings() };
+    let source = RemoteSource::new("crm", RemoteAgent::new(settings).unwrap(), &RemoteSelection::default()).unwrap();
+    let check = async |token: Option<&str>, context: bool, expected: &str| {
+        let own = source.on_behalf(token.map(SecretString::from));
+        let sourced = own.tools("ada").await.unwrap();
+        assert_eq!(sourced.context.is_some(), context, "{token:?}");
+        let result = sourced.tools[0].call(json!({}), caller()).await;
+        assert_eq!(result.map_or_else(|error| error.to_string(), |text| text.to_string()), expected, "{token:?}");
     };
-    check("ada", r#""Bearer [secret]""#).await;
-    check("bob", r#""null""#).await;
-    check("eve", "The tool gave no result: the user's token holds a character that HTTP forbids.").await;
-    assert_eq!(server.seen()[1].headers["authorization"], "Bearer ada-canary");
-    assert_eq!(server.seen().len(), 3, "Eve's request is not sent");
+    check(Some("ada-canary"), true, r#""Bearer [secret]""#).await;
+    check(Some("bob-canary"), true, r#""Bearer [secret]""#).await;
+    let none = "The tool gave no result: it works with the user's own token, and this user came without one.";
+    check(None, false, none).await;
+    let wrong = "The tool gave no result: the user's token holds a character that HTTP forbids.";
+    check(Some("a\r\nx-api-key: b"), false, wrong).await;
+    let carried = server.seen().into_iter().map(|seen| {
+        let token = seen.headers.get("authorization").map_or("-", |value| value.to_str().unwrap());
+        format!("{} {token}", seen.line)
+    });
+    // The list and the context are asked for side by side. Who has no token asks nothing, and the list is everybody's.
+    let (mut carried, rest): (Vec<_>, Vec<_>) = carried.partition(|line| line.starts_with("GET"));
+    assert_eq!(carried.pop().as_deref(), Some("GET /v1/tools -"));
+    assert_eq!(carried.len(), 0);
+    assert_eq!(
+        rest,
+        [
+            "POST /v1/resource Bearer ada-canary",
+            "POST /v1/tools/find Bearer ada-canary",
+            "POST /v1/resource Bearer bob-canary",
+            "POST /v1/tools/find Bearer bob-canary",
+        ]
+    );
 }
 
 /// A server that lists `find`, and for a call writes these bytes, then keeps the connection open or not. Tells when a caller has gone.

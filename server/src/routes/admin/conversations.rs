@@ -152,6 +152,7 @@ fn owner(conversation: &AdminConversation) -> Caller {
         is_authenticated: false,
         roles: Vec::new(),
         vouched: None,
+        bearer: None,
     }
 }
 
