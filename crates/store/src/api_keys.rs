@@ -7,7 +7,7 @@ use crate::{Store, StoreError};
 /// Keys of one user at once.
 pub const MAX_API_KEYS: u32 = 50;
 /// How exact `used_at` is, in milliseconds: it is not written at each request.
-const USED_EVERY: i64 = 60_000;
+pub(crate) const USED_EVERY: i64 = 60_000;
 
 /// A key that is made.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ impl Store {
     }
 }
 
-fn api_key(row: &Row) -> Result<ApiKeyRow, StoreError> {
+pub(crate) fn api_key(row: &Row) -> Result<ApiKeyRow, StoreError> {
     Ok(ApiKeyRow {
         id: row.try_get("id")?,
         name: row.try_get("name")?,

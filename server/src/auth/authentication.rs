@@ -4,6 +4,8 @@ use super::credentials::{Ambiguous, Credentials};
 use super::embedding::Embedding;
 use super::hosts::Hosts;
 use super::jwt::{self, Jwt};
+use super::outside::OutsideKeys;
+use super::password::keys::is_key;
 use super::password::{self, Accounts, Scope};
 use super::visitors::{self, Visitors};
 use super::{Ground, cookies, ground, proxy};
@@ -26,6 +28,8 @@ pub(crate) struct Authentication {
     /// The sites that may show chats.
     pub(super) embedding: Option<Embedding>,
     pub(super) hosts: Hosts,
+    /// The keys of users who are kept elsewhere.
+    pub(super) outside: Option<Arc<OutsideKeys>>,
     /// Whether what a user comes with stays with him for the time of his request, and of what it begins.
     passes_on: bool,
 }
@@ -79,6 +83,13 @@ impl Authentication {
                 Mode::Password(Arc::new(accounts))
             }
         };
+        let outside = match &auth.mode {
+            AuthMode::Local | AuthMode::Jwt(_) | AuthMode::Proxy(_) => {
+                Some(Arc::new(OutsideKeys::new(auth.mode.name(), ground.store.clone())))
+            }
+            // Nobody is somebody, or there are accounts.
+            AuthMode::Anonymous | AuthMode::Password(_) => None,
+        };
         let visitors = match (&mode, auth.cookie_keys.as_slice()) {
             // Nobody is a visitor.
             (Mode::Local, _) => Visitors::new([&visitors::random::<32>()[..]]),
@@ -86,7 +97,7 @@ impl Authentication {
             (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
         };
         let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;
-        Ok(Self { mode, visitors, embedding, hosts: Hosts::new(&auth.public_urls), passes_on: false })
+        Ok(Self { mode, visitors, embedding, hosts: Hosts::new(&auth.public_urls), outside, passes_on: false })
     }
 
     /// The same, where what users come with is passed on for them, or not.
@@ -100,7 +111,7 @@ impl Authentication {
     }
 
     /// Whether everybody who reaches the server is its owner.
-    pub(super) fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         matches!(self.mode, Mode::Local)
     }
 
@@ -112,12 +123,8 @@ impl Authentication {
         }
     }
 
-    /// Who sent this. Who sends nothing that names him is a visitor.
-    ///
-    /// # Errors
-    /// 400 for what is ambiguous, 401 for what names somebody and is not good, 403 for what he may not say, 503 when it cannot be
-    /// known just now.
-    pub(crate) async fn identify(&self, sent: &Credentials) -> Result<Known, UserError> {
+    /// As what a request brings along but for keys of users who are kept elsewhere.
+    pub(super) async fn by_himself(&self, sent: &Credentials) -> Result<Known, UserError> {
         if let Some(user) = self.user_of_site(sent).await? {
             return Ok(Known { via: Via::Site, ..known(user) });
         }
@@ -139,7 +146,8 @@ impl Authentication {
     /// By the token of a site that shows a chat. It goes before all that the browser sends by itself: only our own script can have sent it,
     /// and the browser may be signed in here as somebody else.
     async fn user_of_site(&self, sent: &Credentials) -> Result<Option<Caller>, UserError> {
-        let (Some(embedding), Some(token)) = (&self.embedding, sent.bearer()?) else { return Ok(None) };
+        let token = sent.bearer()?.filter(|token| !is_key(token));
+        let (Some(embedding), Some(token)) = (&self.embedding, token) else { return Ok(None) };
         // In these modes a bearer may be somebody else's; in the others nobody else's counts.
         let has_others = matches!(self.mode, Mode::Jwt(_) | Mode::Proxy(_) | Mode::Password(_));
         embedding.user(token, has_others).await.map_err(of_token)
@@ -163,7 +171,7 @@ impl Authentication {
     /// By the header, or by the cookie. A header that is not good is refused at once: a program sent it. A cookie that is not good
     /// may lie in a browser for long, so it is as none where somebody may be nobody.
     async fn bearer(&self, jwt: &Jwt, sent: &Credentials) -> Result<Known, UserError> {
-        let by_header = match sent.bearer()? {
+        let by_header = match sent.bearer()?.filter(|token| !is_key(token)) {
             Some(token) => Some(self.with(jwt.user(token).await.map_err(of_token)?, token)),
             None => None,
         };
@@ -189,9 +197,7 @@ impl Authentication {
             (Some(one), Some(other)) if one != other => return Err(two_users()),
             (Some(key), _) | (None, Some(key)) => {
                 let found = accounts.key(key).await.map_err(of_store)?;
-                let wrong =
-                    || UserError::new(ErrorCode::Unauthenticated, "This key is wrong, has expired or was deleted.");
-                Some(found.ok_or_else(wrong)?)
+                Some(found.ok_or_else(wrong_key)?)
             }
             (None, None) => None,
         };
@@ -226,11 +232,11 @@ impl Authentication {
     }
 }
 
-fn known(caller: Caller) -> Known {
+pub(super) fn known(caller: Caller) -> Known {
     Known { caller, via: Via::Whole, cookie: None, ended: None }
 }
 
-fn local_owner() -> Caller {
+pub(super) fn local_owner() -> Caller {
     let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
     Caller { user_id: LOCAL_OWNER.to_owned(), name: None, is_authenticated: true, roles, vouched: None, bearer: None }
 }
@@ -246,11 +252,15 @@ impl From<Ambiguous> for UserError {
 }
 
 /// A10: whoever could choose which of two counts could choose who he is.
-fn two_users() -> UserError {
+pub(super) fn two_users() -> UserError {
     UserError::new(ErrorCode::Malformed, "This request is signed in as two different users. Send one credential only.")
 }
 
-fn of_store(error: StoreError) -> UserError {
+pub(super) fn wrong_key() -> UserError {
+    UserError::new(ErrorCode::Unauthenticated, "This key is wrong, has expired or was deleted.")
+}
+
+pub(super) fn of_store(error: StoreError) -> UserError {
     tracing::error!(%error, "it cannot be told who calls");
     UserError::new(ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.")
 }

@@ -10,6 +10,7 @@ pub(crate) mod ground;
 mod hosts;
 mod jwt;
 mod origin;
+mod outside;
 pub(crate) mod password;
 mod proxy;
 pub(crate) mod rates;
@@ -24,6 +25,7 @@ pub(crate) use embedding::Entry;
 pub(crate) use ground::Ground;
 pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
+pub(crate) use outside::Keys;
 pub(crate) use visitors::COOKIE_KEY;
 
 use crate::error::HttpError;
@@ -73,8 +75,9 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
     }
     let is_https = authentication.is_https(&sent);
     let address = current.rates().address(sent.peer(), &sent.forwarded());
-    // Whoever reaches a server of one owner is that, for as long as it runs; a site's user is so until his token ends.
-    let is_bounded = !authentication.is_local() || known.via == Via::Site;
+    // Whoever reaches a server of one owner is that, for as long as it runs; a site's user and a program are so until what they came with
+    // ends.
+    let is_bounded = !authentication.is_local() || known.via != Via::Whole;
     request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https, address });
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());

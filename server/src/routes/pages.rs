@@ -47,9 +47,16 @@ pub(crate) async fn page(
     response
 }
 
-/// The way to the caller's account, where there are accounts.
+/// The way to the caller's account, where there are accounts; where users are kept elsewhere, to the keys for their programs.
 fn account(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink> {
-    state.composition.current.authentication().accounts()?;
+    let authentication = state.composition.current.authentication();
+    if authentication.accounts().is_none() {
+        // The owner of a machine needs no way to himself, and a site's user is at home there.
+        let is_kept = authentication.keys().is_some() && !authentication.is_local();
+        let is_himself = is_kept && caller.is_authenticated && caller.vouched.is_none();
+        let name = caller.name.clone().unwrap_or_else(|| caller.user_id.clone());
+        return is_himself.then(|| AccountLink::Account { href: ACCOUNT.to_owned(), name });
+    }
     Some(match &caller.name {
         Some(name) if caller.is_authenticated => AccountLink::Account { href: ACCOUNT.to_owned(), name: name.clone() },
         _ => {

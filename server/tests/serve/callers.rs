@@ -12,7 +12,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use tempfile::TempDir;
 
 /// A server with a page for everybody and one for those who are signed in.
-fn serve(auth: &str) -> (Server, TempDir) {
+pub(crate) fn serve(auth: &str) -> (Server, TempDir) {
+    let folder = folder(auth);
+    (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
+}
+
+/// Its config.
+pub(crate) fn folder(auth: &str) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let config = format!(
         "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 50 }} }}]\n\
@@ -23,7 +29,7 @@ fn serve(auth: &str) -> (Server, TempDir) {
          auth: {auth}\n"
     );
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
-    (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
+    folder
 }
 
 fn say(server: &Server, agent: &str, conversation: &str, text: &str) -> RequestBuilder {
@@ -35,11 +41,11 @@ fn say(server: &Server, agent: &str, conversation: &str, text: &str) -> RequestB
         .body(json!({ "id": "c", "trigger": "submit-message", "messages": [message] }).to_string())
 }
 
-async fn status(request: RequestBuilder) -> u16 {
+pub(crate) async fn status(request: RequestBuilder) -> u16 {
     request.send().await.unwrap().status().as_u16()
 }
 
-async fn told(request: RequestBuilder) -> (u16, Value) {
+pub(crate) async fn told(request: RequestBuilder) -> (u16, Value) {
     let response = request.send().await.unwrap();
     let status = response.status().as_u16();
     let mut body: Value = response.json().await.unwrap_or_default();
@@ -116,10 +122,15 @@ impl Host {
 
     /// For so many seconds.
     pub(crate) fn token(&self, user: &str, audience: &str, seconds: i64) -> String {
+        self.token_of((user, &["editor"]), audience, seconds)
+    }
+
+    /// The same of a user with these roles.
+    pub(crate) fn token_of(&self, (user, roles): (&str, &[&str]), audience: &str, seconds: i64) -> String {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs().cast_signed();
         let header = json!({ "alg": "EdDSA" }).to_string();
         let claims = json!({
-            "sub": user, "name": "Ada", "roles": ["editor"], "iss": "host", "aud": audience, "exp": now + seconds,
+            "sub": user, "name": "Ada", "roles": roles, "iss": "host", "aud": audience, "exp": now + seconds,
         });
         let told = format!("{}.{}", BASE64.encode(header), BASE64.encode(claims.to_string()));
         let signature = BASE64.encode(self.key.sign(told.as_bytes()).as_ref());

@@ -14,6 +14,7 @@ mod embed;
 mod files;
 mod hooks;
 mod http;
+mod keys;
 mod limits;
 mod mcp;
 mod operations;

@@ -95,6 +95,12 @@ impl Server {
         self.child.wait().unwrap();
     }
 
+    /// Ends it; what it kept is there as long as what this gives.
+    pub(crate) fn stop(mut self) -> Self {
+        self.kill();
+        self
+    }
+
     /// How it ended.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()

@@ -29,6 +29,7 @@ pub(super) const TABLES: &[Table] = &[
     table("users", "id"),
     table("sessions", "id"),
     table("api_keys", "id"),
+    table("outside_keys", "id"),
     table("feedback", "conversation_id, message_id, owner"),
     table("deleted_messages", "conversation_id, message_id"),
     table("titles", "no"),

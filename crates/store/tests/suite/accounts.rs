@@ -1,7 +1,7 @@
 //! Users, how they are signed in, and their programs' keys.
 
 use crate::support::each;
-use store::{Added, MAX_API_KEYS, NewApiKey, NewSession, NewUser, SessionLife, Store};
+use store::{Added, MAX_API_KEYS, NewApiKey, NewSession, NewUser, OutsideUser, SessionLife, Store};
 
 const LIFE: SessionLife = SessionLife { idle: 100_000, most: 1_000_000 };
 
@@ -180,6 +180,42 @@ async fn keys_of_programs() {
         }
         assert!(!store.add_api_key(key(&ada, 200)).await.unwrap());
         assert!(store.add_api_key(key(&bob, 201)).await.unwrap());
+    })
+    .await;
+}
+
+/// Of users who are kept elsewhere: bound to the mode, until they expire, with what their user is.
+#[tokio::test]
+async fn keys_of_users_who_are_kept_elsewhere() {
+    each(async |store| {
+        let user = |id: &str, roles: &[&str]| OutsideUser {
+            mode: "jwt",
+            id: id.to_owned(),
+            name: None,
+            roles: roles.iter().map(|role| (*role).to_owned()).collect(),
+        };
+        let key = |number: u8, expires_at| NewApiKey { expires_at, ..key("ada", number) };
+        assert!(store.add_outside_key(user("ada", &["editor"]), key(1, 1_000)).await.unwrap());
+        let known = async |mode, now| store.outside_key([1; 32], mode, now).await.unwrap().map(|(user, _)| user);
+        assert_eq!(known("jwt", 999).await, Some(user("ada", &["editor"])));
+        assert_eq!(known("jwt", 1_000).await, None);
+        assert_eq!(known("proxy", 999).await, None);
+        store.follow_outside_user(user("bob", &["admin"])).await.unwrap();
+        store.follow_outside_user(OutsideUser { mode: "proxy", ..user("ada", &["admin"]) }).await.unwrap();
+        assert_eq!(known("jwt", 999).await, Some(user("ada", &["editor"])));
+        let renamed = OutsideUser { name: Some("Ada".to_owned()), ..user("ada", &[]) };
+        store.follow_outside_user(renamed.clone()).await.unwrap();
+        assert_eq!(known("jwt", 999).await, Some(renamed));
+        assert_eq!(store.outside_keys("ada", "jwt").await.unwrap().len(), 1);
+        assert_eq!(store.outside_keys("ada", "proxy").await.unwrap(), []);
+        assert!(!store.delete_outside_key("bob", "jwt", "k1").await.unwrap());
+        assert!(!store.delete_outside_key("ada", "proxy", "k1").await.unwrap());
+        for n in 1..MAX_API_KEYS {
+            assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 1)).await.unwrap());
+        }
+        assert!(!store.add_outside_key(user("ada", &[]), key(99, 1)).await.unwrap());
+        assert!(store.delete_outside_key("ada", "jwt", "k1").await.unwrap());
+        assert_eq!(known("jwt", 999).await, None);
     })
     .await;
 }

@@ -69,14 +69,11 @@ pub(crate) struct NewKey {
 impl Accounts {
     /// Whose key this is, and what it is for; none when it does not count.
     pub(in crate::auth) async fn key(&self, key: &str) -> Result<Option<(Caller, Vec<Scope>)>, StoreError> {
-        if !key.starts_with(PREFIX) {
+        if !is_key(key) {
             return Ok(None);
         }
         let found = self.store.api_key(hash(key), now()).await?;
-        Ok(found.map(|(user, names)| {
-            let scopes = Scope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name()));
-            (caller(&user), scopes.collect())
-        }))
+        Ok(found.map(|(user, names)| (caller(&user), scopes(&names))))
     }
 
     /// Makes a key; none when the user has too many.
@@ -87,20 +84,36 @@ impl Accounts {
         scopes: &[Scope],
         days: u32,
     ) -> Result<Option<NewKey>, StoreError> {
-        let (id, key) = (Uuid::now_v7().to_string(), format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::<32>())));
-        let (now, name) = (now(), name.to_owned());
-        let expires_at = now + i64::from(days) * DAY;
-        let new = NewApiKey {
-            id: id.clone(),
-            user_id: user_id.to_owned(),
-            name,
-            key_hash: hash(&key),
-            scopes: scopes.iter().map(|scope| scope.name().to_owned()).collect(),
-            now,
-            expires_at,
-        };
-        Ok(self.store.add_api_key(new).await?.then_some(NewKey { id, key, expires_at }))
+        let (kept, key) = new(user_id, name, scopes, days);
+        Ok(self.store.add_api_key(kept).await?.then_some(key))
     }
+}
+
+/// What is kept of a new key, and what its user gets.
+pub(in crate::auth) fn new(user_id: &str, name: &str, scopes: &[Scope], days: u32) -> (NewApiKey, NewKey) {
+    let (id, key) = (Uuid::now_v7().to_string(), format!("{PREFIX}{}", URL_SAFE_NO_PAD.encode(random::<32>())));
+    let now = now();
+    let expires_at = now + i64::from(days) * DAY;
+    let kept = NewApiKey {
+        id: id.clone(),
+        user_id: user_id.to_owned(),
+        name: name.to_owned(),
+        key_hash: hash(&key),
+        scopes: scopes.iter().map(|scope| scope.name().to_owned()).collect(),
+        now,
+        expires_at,
+    };
+    (kept, NewKey { id, key, expires_at })
+}
+
+/// Whether this looks like a key of ours, and is nobody else's token.
+pub(in crate::auth) fn is_key(text: &str) -> bool {
+    text.starts_with(PREFIX)
+}
+
+/// What a key is for, as it is kept.
+pub(in crate::auth) fn scopes(names: &[String]) -> Vec<Scope> {
+    Scope::ALL.into_iter().filter(|scope| names.iter().any(|name| name == scope.name())).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Users who sign in here, with a name and a password.
 
 mod hasher;
-mod keys;
+pub(in crate::auth) mod keys;
 mod setup;
 mod throttle;
 pub(crate) mod words;
@@ -113,7 +113,7 @@ fn caller(found: &User) -> Caller {
 }
 
 /// What is kept of a token.
-fn hash(token: &str) -> [u8; 32] {
+pub(super) fn hash(token: &str) -> [u8; 32] {
     Sha256::digest(token).into()
 }
 

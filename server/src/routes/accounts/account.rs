@@ -1,23 +1,24 @@
 //! What a user does with his account: another password, sessions that end, keys for his programs.
 
-use super::account_page::{Notice, Shown, show as show_page};
-use super::{Door, Member, SIGN_IN, Trouble, layout, see_other};
-use crate::auth::Asker;
+use super::account_page::{Notice, Shown, SignedIn, show as show_page};
+use super::{Door, Holder, Member, SIGN_IN, Trouble, layout, see_other};
 use crate::auth::password::{Accounts, MAX_DAYS, NewKey, Scope, now, words};
+use crate::auth::{Asker, Keys};
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, Query};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::{Extension, Form};
+use chat::Caller;
 use serde::Deserialize;
 
 /// Characters of a key's name.
 const MAX_NAME: usize = 100;
 
 /// `GET /auth/account`
-pub(crate) async fn show(Door(accounts): Door, member: Member, Query(what): Query<What>) -> Result<Response, Trouble> {
+pub(crate) async fn show(holder: Holder, Query(what): Query<What>) -> Result<Response, Trouble> {
     let notice = if what.done.as_deref() == Some("password") { Notice::PasswordChanged } else { Notice::None };
-    page(&accounts, member, StatusCode::OK, notice).await
+    page(holder, StatusCode::OK, notice).await
 }
 
 /// What was done just now.
@@ -44,6 +45,7 @@ pub(crate) async fn change_password(
 ) -> Result<Response, Trouble> {
     let Ok(Form(sent)) = sent else { return Ok(unreadable()) };
     let wrong = |text: String| Notice::Password(text);
+    let page = async |status, notice| page(Holder::of(&accounts, &member), status, notice).await;
     let Some((user, kept)) = accounts.store.user_by_id(&member.caller.user_id).await? else {
         return Ok(see_other(SIGN_IN, None));
     };
@@ -51,23 +53,23 @@ pub(crate) async fn change_password(
         Ok(one) => one,
         Err(seconds) => {
             let notice = wrong(super::forms::wait(seconds));
-            return page(&accounts, member, StatusCode::TOO_MANY_REQUESTS, notice).await;
+            return page(StatusCode::TOO_MANY_REQUESTS, notice).await;
         }
     };
     let is_right = words::may_be_password(&sent.current)
         && accounts.desk.hasher.is_right(sent.current, Some(kept.clone())).await?;
     if !is_right {
         let notice = wrong("The current password is wrong.".to_owned());
-        return page(&accounts, member, StatusCode::UNPROCESSABLE_ENTITY, notice).await;
+        return page(StatusCode::UNPROCESSABLE_ENTITY, notice).await;
     }
     accounts.desk.throttle.succeeded(&one);
     if let Some(problem) = words::problem_of_password(&sent.password, &user.name) {
-        return page(&accounts, member, StatusCode::UNPROCESSABLE_ENTITY, wrong(problem.to_owned())).await;
+        return page(StatusCode::UNPROCESSABLE_ENTITY, wrong(problem.to_owned())).await;
     }
     let hash = accounts.desk.hasher.hash(sent.password).await??;
     if !accounts.store.set_password(&user.id, &kept, &hash, now()).await? {
         let notice = wrong("The password was changed meanwhile. Sign in again.".to_owned());
-        return page(&accounts, member, StatusCode::CONFLICT, notice).await;
+        return page(StatusCode::CONFLICT, notice).await;
     }
     let cookie = accounts.begin_session(&user.id, &asker.sent, asker.is_https).await?;
     Ok(see_other("/auth/account?done=password", cookie))
@@ -103,31 +105,20 @@ pub(crate) struct KeyForm {
 }
 
 /// `POST /auth/keys`. The answer is the only page that shows the key.
-pub(crate) async fn make_key(
-    Door(accounts): Door,
-    member: Member,
-    sent: Result<Form<KeyForm>, FormRejection>,
-) -> Result<Response, Trouble> {
+pub(crate) async fn make_key(holder: Holder, sent: Result<Form<KeyForm>, FormRejection>) -> Result<Response, Trouble> {
     let Ok(Form(sent)) = sent else { return Ok(unreadable()) };
     let chosen = [&sent.agents, &sent.conversations, &sent.endpoints, &sent.admin];
     let scopes: Vec<_> = Scope::ALL.into_iter().zip(chosen).filter(|(_, chosen)| chosen.is_some()).collect();
     let scopes: Vec<_> = scopes.into_iter().map(|(scope, _)| scope).collect();
-    match new_key(&accounts, &member.caller.user_id, &sent.name, &scopes, sent.days).await? {
-        Ok(key) => page(&accounts, member, StatusCode::OK, Notice::NewKey(key.key)).await,
-        Err(problem) => {
-            let notice = Notice::Key(problem.to_owned());
-            page(&accounts, member, StatusCode::UNPROCESSABLE_ENTITY, notice).await
-        }
+    match new_key(&holder.keys, &holder.caller, &sent.name, &scopes, sent.days).await? {
+        Ok(key) => page(holder, StatusCode::OK, Notice::NewKey(key.key)).await,
+        Err(problem) => page(holder, StatusCode::UNPROCESSABLE_ENTITY, Notice::Key(problem.to_owned())).await,
     }
 }
 
 /// `POST /auth/keys/{id}/delete`
-pub(crate) async fn delete_key(
-    Door(accounts): Door,
-    member: Member,
-    Path(id): Path<String>,
-) -> Result<Response, Trouble> {
-    Ok(match accounts.store.delete_api_key(&member.caller.user_id, &id).await? {
+pub(crate) async fn delete_key(holder: Holder, Path(id): Path<String>) -> Result<Response, Trouble> {
+    Ok(match holder.keys.delete(&holder.caller.user_id, &id).await? {
         true => see_other(super::ACCOUNT, None),
         false => layout::nothing(),
     })
@@ -135,8 +126,8 @@ pub(crate) async fn delete_key(
 
 /// Makes a key, or says in words for its user what is wrong.
 pub(super) async fn new_key(
-    accounts: &Accounts,
-    user_id: &str,
+    keys: &Keys,
+    caller: &Caller,
     name: &str,
     scopes: &[Scope],
     days: u32,
@@ -149,7 +140,7 @@ pub(super) async fn new_key(
     } else if !(1..=MAX_DAYS).contains(&days) {
         Err("A key is good for 1 to 366 days.")
     } else {
-        let made = accounts.make_key(user_id, name, scopes, days).await?;
+        let made = keys.make(caller, name, scopes, days).await?;
         made.ok_or("You have 50 keys, which is the most. Delete one first.")
     })
 }
@@ -158,9 +149,15 @@ fn unreadable() -> Response {
     layout::message(StatusCode::BAD_REQUEST, "The form could not be read", "Go back and try again.")
 }
 
-async fn page(accounts: &Accounts, member: Member, status: StatusCode, notice: Notice) -> Result<Response, Trouble> {
-    let Member { caller, session_id } = member;
-    let sessions = accounts.store.sessions(&caller.user_id, now(), accounts.life()).await?;
-    let keys = accounts.store.api_keys(&caller.user_id).await?;
-    Ok(show_page(status, Shown { caller, session_id, sessions, keys, notice }))
+async fn page(holder: Holder, status: StatusCode, notice: Notice) -> Result<Response, Trouble> {
+    let Holder { caller, keys, member } = holder;
+    let signed_in = match member {
+        Some((accounts, session_id)) => {
+            let sessions = accounts.store.sessions(&caller.user_id, now(), accounts.life()).await?;
+            Some(SignedIn { session_id, sessions })
+        }
+        None => None,
+    };
+    let keys = keys.of(&caller.user_id).await?;
+    Ok(show_page(status, Shown { caller, signed_in, keys, notice }))
 }

@@ -16,11 +16,17 @@ const LIVES: [(u32, &str); 4] = [(7, "7 days"), (30, "30 days"), (90, "90 days")
 /// What is on the page.
 pub(super) struct Shown {
     pub(super) caller: Caller,
-    /// The one of this browser.
-    pub(super) session_id: String,
-    pub(super) sessions: Vec<SessionRow>,
+    /// None where users are kept elsewhere.
+    pub(super) signed_in: Option<SignedIn>,
     pub(super) keys: Vec<ApiKeyRow>,
     pub(super) notice: Notice,
+}
+
+/// Where a user is signed in.
+pub(super) struct SignedIn {
+    /// The session of this browser.
+    pub(super) session_id: String,
+    pub(super) sessions: Vec<SessionRow>,
 }
 
 /// What came of a form, shown where the form is.
@@ -38,7 +44,7 @@ pub(super) enum Notice {
 }
 
 pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
-    let Shown { caller, session_id, sessions, keys, notice } = shown;
+    let Shown { caller, signed_in, keys, notice } = shown;
     let roles = match caller.roles.as_slice() {
         [] => "No roles".to_owned(),
         roles => format!("Roles: {}", roles.join(", ")),
@@ -52,6 +58,7 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
         Notice::NewKey(key) => (None, None, Some(key)),
     };
     let is_admin = crate::routes::admin::is_admin(&caller);
+    let has_account = signed_in.is_some();
     let content = view! {
         <div class="cw-account">
             <header class="cw-account-head">
@@ -61,14 +68,16 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
                 </div>
                 {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Administration"</a> })}
                 <a class="cw-button" href="/">"Back"</a>
-                <form method="post" action="/auth/sign-out">
-                    <button class="cw-button">"Sign out"</button>
-                </form>
+                {has_account.then(|| view! {
+                    <form method="post" action="/auth/sign-out">
+                        <button class="cw-button">"Sign out"</button>
+                    </form>
+                })}
             </header>
             {done(changed)}
-            {sessions_view(sessions, &session_id)}
+            {signed_in.map(|SignedIn { session_id, sessions }| sessions_view(sessions, &session_id))}
             {keys_view(keys, new_key, wrong_key, is_admin)}
-            {password_view(&caller, wrong_password)}
+            {has_account.then(|| password_view(&caller, wrong_password))}
         </div>
     };
     layout::page(status, "Account", content)

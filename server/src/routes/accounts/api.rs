@@ -1,10 +1,9 @@
-//! Keys of programs over HTTP. Who is signed in in a browser makes them; a key makes no key.
+//! Keys of programs over HTTP. Who is signed in himself makes them; a key makes no key.
 
 use super::Trouble;
 use super::account::new_key;
-use crate::auth::Asker;
-use crate::auth::Via;
-use crate::auth::password::{Accounts, NewKey, Scope};
+use crate::auth::password::{NewKey, Scope};
+use crate::auth::{Asker, Keys, Via};
 use crate::error::HttpError;
 use crate::router::AppState;
 use crate::routes::agent::unreadable;
@@ -14,7 +13,6 @@ use axum::http::StatusCode;
 use axum::{Extension, Json};
 use chat::Caller;
 use serde::{Deserialize, Serialize};
-use std::sync::Arc;
 use wire::{ErrorCode, UserError};
 
 /// What a key should be.
@@ -44,8 +42,8 @@ pub(crate) async fn list_keys(
     Extension(caller): Extension<Caller>,
     Extension(asker): Extension<Asker>,
 ) -> Result<Json<Vec<Listed>>, HttpError> {
-    let accounts = accounts(&state, &caller, &asker)?;
-    let keys = accounts.store.api_keys(&caller.user_id).await.map_err(|error| of_trouble(error.into()))?;
+    let keys = keys(&state, &caller, &asker)?;
+    let keys = keys.of(&caller.user_id).await.map_err(|error| of_trouble(error.into()))?;
     let listed = keys.into_iter().map(|key| Listed {
         id: key.id,
         name: key.name,
@@ -64,9 +62,9 @@ pub(crate) async fn make_key(
     Extension(asker): Extension<Asker>,
     request: Result<Json<KeyRequest>, JsonRejection>,
 ) -> Result<(StatusCode, Json<NewKey>), HttpError> {
-    let accounts = accounts(&state, &caller, &asker)?;
+    let keys = keys(&state, &caller, &asker)?;
     let Json(request) = request.map_err(|rejection| unreadable(&rejection))?;
-    let made = new_key(&accounts, &caller.user_id, &request.name, &request.scopes, request.expires_in_days).await;
+    let made = new_key(&keys, &caller, &request.name, &request.scopes, request.expires_in_days).await;
     let made = made.map_err(of_trouble)?.map_err(|problem| UserError::invalid("/", problem))?;
     Ok((StatusCode::CREATED, Json(made)))
 }
@@ -78,15 +76,15 @@ pub(crate) async fn delete_key(
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
-    let accounts = accounts(&state, &caller, &asker)?;
-    let done = accounts.store.delete_api_key(&caller.user_id, &id).await.map_err(|error| of_trouble(error.into()))?;
+    let keys = keys(&state, &caller, &asker)?;
+    let done = keys.delete(&caller.user_id, &id).await.map_err(|error| of_trouble(error.into()))?;
     if done { Ok(StatusCode::NO_CONTENT) } else { Err(UserError::not_found().into()) }
 }
 
-fn accounts(state: &AppState, caller: &Caller, asker: &Asker) -> Result<Arc<Accounts>, HttpError> {
-    let accounts = state.composition.current.authentication().accounts().ok_or_else(UserError::not_found)?;
+fn keys(state: &AppState, caller: &Caller, asker: &Asker) -> Result<Keys, HttpError> {
+    let keys = state.composition.current.authentication().keys().ok_or_else(UserError::not_found)?;
     match (&asker.via, caller.is_authenticated) {
-        (Via::Session(_), true) => Ok(accounts),
+        (Via::Session(_) | Via::Whole, true) => Ok(keys),
         _ => Err(UserError::unauthenticated().into()),
     }
 }

@@ -1,5 +1,5 @@
 //! Signing in and out, and what a user sees of his account: plain pages with plain forms, which need no script. They are there in the
-//! mode `password` only.
+//! mode `password`; of his account's page, the keys for his programs also where users are kept elsewhere.
 
 mod account;
 mod account_page;
@@ -15,7 +15,7 @@ pub(crate) use new_account::{first_admin, first_admin_form, sign_up, sign_up_for
 pub(crate) use sign_in::{sign_in, sign_in_form, sign_out};
 
 use crate::auth::password::{Accounts, Crowded};
-use crate::auth::{Asker, Via};
+use crate::auth::{Asker, Keys, Via};
 use crate::router::AppState;
 use axum::extract::{FromRequestParts, OptionalFromRequestParts};
 use axum::http::request::Parts;
@@ -66,6 +66,42 @@ impl OptionalFromRequestParts<AppState> for Member {
             (Some(Via::Session(session_id)), Some(caller)) => Some(Self { caller, session_id }),
             _ => None,
         })
+    }
+}
+
+/// Who may have keys for his programs, and where they are kept.
+pub(crate) struct Holder {
+    caller: Caller,
+    keys: Keys,
+    /// With an account here, and in which session.
+    member: Option<(Arc<Accounts>, String)>,
+}
+
+impl Holder {
+    /// Who is signed in in this browser.
+    fn of(accounts: &Arc<Accounts>, member: &Member) -> Self {
+        let Member { caller, session_id } = member;
+        let member = Some((accounts.clone(), session_id.clone()));
+        Self { caller: caller.clone(), keys: Keys::Accounts(accounts.clone()), member }
+    }
+}
+
+impl FromRequestParts<AppState> for Holder {
+    type Rejection = Response;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Response> {
+        let keys = state.composition.current.authentication().keys().ok_or_else(layout::nothing)?;
+        if let Keys::Accounts(accounts) = &keys {
+            let member = <Member as FromRequestParts<AppState>>::from_request_parts(parts, state).await?;
+            return Ok(Self::of(accounts, &member));
+        }
+        let is_himself = parts.extensions.get::<Asker>().is_some_and(|asker| asker.via == Via::Whole);
+        let caller = parts.extensions.get::<Caller>().filter(|caller| is_himself && caller.is_authenticated).cloned();
+        let nobody = || {
+            let text = "Sign in where you are usually signed in, and come back.";
+            layout::message(StatusCode::UNAUTHORIZED, "You are not signed in", text)
+        };
+        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, member: None })
     }
 }
 

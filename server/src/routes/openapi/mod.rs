@@ -29,8 +29,8 @@ fn document() -> Value {
         "info": {
             "title": "Chatwright",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Conversations with agents, endpoints, and the administration, for programs. In the auth mode `password` a \
-                            program sends its key, which opens what its scopes name; in the mode `jwt` a token of the application around.",
+            "description": "Conversations with agents, endpoints, and the administration, for programs. A program sends its key, which \
+                            opens what its scopes name; in the auth mode `jwt` also a token of the application around.",
         },
         "tags": Tag::ALL.map(|tag| json!({ "name": tag.name(), "description": tag.description() })),
         "paths": paths,

@@ -1,0 +1,123 @@
+//! Table `outside_keys`: what the programs of users are known by who are kept elsewhere. The server has no row of such a user, so each key
+//! has what was known of him when he came last.
+
+use crate::api_keys::{MAX_API_KEYS, USED_EVERY, api_key};
+use crate::sql;
+use crate::users::{list, texts};
+use crate::{ApiKeyRow, NewApiKey, Store, StoreError};
+
+/// A user who is kept elsewhere, as he came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OutsideUser {
+    /// How callers are told apart; in another mode the same id may be somebody else.
+    pub mode: &'static str,
+    /// His id.
+    pub id: String,
+    /// What he is called.
+    pub name: Option<String>,
+    /// What he is.
+    pub roles: Vec<String>,
+}
+
+/// As long as there are not too many.
+const INSERT: &str = "
+    INSERT INTO outside_keys (id, mode, user_id, user_name, roles, name, key_hash, scopes, created_at, expires_at)
+    SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
+    WHERE (SELECT count(*) FROM outside_keys WHERE user_id = $3 AND mode = $2) < $11";
+
+const BY_KEY: &str = "
+    SELECT id, user_id, user_name, roles, scopes, used_at FROM outside_keys
+    WHERE key_hash = $1 AND mode = $2 AND expires_at > $3";
+
+const USED: &str = "UPDATE outside_keys SET used_at = $2 WHERE id = $1";
+
+const LIST: &str = "
+    SELECT id, name, scopes, created_at, expires_at, used_at FROM outside_keys
+    WHERE user_id = $1 AND mode = $2 ORDER BY created_at DESC, id DESC";
+
+const DELETE: &str = "DELETE FROM outside_keys WHERE user_id = $1 AND mode = $2 AND id = $3";
+
+const IS_OLD: &str = "
+    SELECT EXISTS (SELECT 1 FROM outside_keys WHERE user_id = $1 AND mode = $2
+        AND (roles <> $3 OR user_name IS DISTINCT FROM $4)) AS is_old";
+
+const FOLLOW: &str = "UPDATE outside_keys SET roles = $3, user_name = $4 WHERE user_id = $1 AND mode = $2";
+
+impl Store {
+    /// Makes a key. False when its user has [`MAX_API_KEYS`] already.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn add_outside_key(&self, user: OutsideUser, key: NewApiKey) -> Result<bool, StoreError> {
+        let insert = sql::query(INSERT).bind(key.id).bind(user.mode).bind(user.id).bind(user.name);
+        let insert = insert.bind(list(&user.roles)).bind(key.name).bind(key.key_hash.to_vec()).bind(list(&key.scopes));
+        let insert = insert.bind(key.now).bind(key.expires_at).bind(MAX_API_KEYS);
+        self.write(move |db| Box::pin(async move { Ok(insert.execute(db).await?.rows_affected() > 0) })).await
+    }
+
+    /// The user of a key that counts in this mode, and what it is for; none otherwise.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn outside_key(
+        &self,
+        key_hash: [u8; 32],
+        mode: &'static str,
+        now: i64,
+    ) -> Result<Option<(OutsideUser, Vec<String>)>, StoreError> {
+        let found = self.read(move |db| {
+            Box::pin(async move {
+                let find = sql::query(BY_KEY).bind(key_hash.to_vec()).bind(mode).bind(now);
+                let Some(row) = find.fetch_optional(db).await? else { return Ok(None) };
+                let (id, name) = (row.try_get("user_id")?, row.try_get("user_name")?);
+                let user = OutsideUser { mode, id, name, roles: texts(row.try_get("roles")?)? };
+                let (key, used_at): (String, Option<i64>) = (row.try_get("id")?, row.try_get("used_at")?);
+                Ok(Some((user, texts(row.try_get("scopes")?)?, key, used_at)))
+            })
+        });
+        let Some((user, scopes, key, used_at)) = found.await? else { return Ok(None) };
+        if used_at.is_none_or(|used_at| now - used_at >= USED_EVERY) {
+            let used = sql::query(USED).bind(key).bind(now);
+            self.write(move |db| Box::pin(async move { Ok(used.execute(db).await?.rows_affected()) })).await?;
+        }
+        Ok(Some((user, scopes)))
+    }
+
+    /// A user's keys, the newest first; those that have expired, too.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn outside_keys(&self, user_id: &str, mode: &'static str) -> Result<Vec<ApiKeyRow>, StoreError> {
+        let find = sql::query(LIST).bind(user_id.to_owned()).bind(mode);
+        self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(api_key).collect() })).await
+    }
+
+    /// Takes a key of a user away. False when it is unknown or someone else's.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn delete_outside_key(&self, user_id: &str, mode: &'static str, id: &str) -> Result<bool, StoreError> {
+        let delete = sql::query(DELETE).bind(user_id.to_owned()).bind(mode).bind(id.to_owned());
+        self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
+    }
+
+    /// Gives a user's keys what he is now. Writes nothing where that is known.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn follow_outside_user(&self, user: OutsideUser) -> Result<(), StoreError> {
+        let roles = list(&user.roles);
+        let bound = move |query: &'static str| {
+            let query = sql::query(query).bind(user.id.clone()).bind(user.mode).bind(roles.clone());
+            query.bind(user.name.clone())
+        };
+        let find = bound(IS_OLD);
+        let is_old =
+            self.read(move |db| Box::pin(async move { Ok(find.fetch_one(db).await?.try_get::<bool>("is_old")?) }));
+        if is_old.await? {
+            let follow = bound(FOLLOW);
+            self.write(move |db| Box::pin(async move { Ok(follow.execute(db).await?.rows_affected()) })).await?;
+        }
+        Ok(())
+    }
+}
