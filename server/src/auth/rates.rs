@@ -83,6 +83,14 @@ impl Rates {
         Some(address)
     }
 
+    /// Counts a request of a user who is named by what only its route looks at.
+    ///
+    /// # Errors
+    /// In how many seconds to come again.
+    pub(crate) fn count_user(&self, method: &Method, path: &str, user_id: &str) -> Result<(), u32> {
+        self.count(asked(method, path), &Counted::User(user_id.to_owned())).inspect_err(|_| told(path))
+    }
+
     /// Counts a request.
     ///
     /// # Errors
@@ -150,7 +158,7 @@ fn asked(method: &Method, path: &str) -> &'static [RateOf] {
     }
     match path.split('/').skip(1).collect::<Vec<_>>()[..] {
         ["api", "agent", _, _] | ["api", "runs", "invoke"] | ["ui", "send"] => &[RateOf::All, RateOf::Chat],
-        ["api", "endpoints", ..] => &[RateOf::All, RateOf::Endpoints],
+        ["api", "endpoints", ..] | ["remote-agent", "tools", _] => &[RateOf::All, RateOf::Endpoints],
         ["auth", "sign-in" | "sign-up" | "first-admin"] => &[RateOf::All, RateOf::SignIn],
         _ => &[RateOf::All],
     }
@@ -184,8 +192,7 @@ pub(crate) async fn bound_user(State(state): State<AppState>, request: Request, 
 }
 
 fn too_often(seconds: u32, path: &str) -> Response {
-    counter!("chatwright_rate_limited_total").increment(1);
-    tracing::debug!(path, "asked too often");
+    told(path);
     let mut response = match super::is_of_program(path) {
         true => refusal(seconds, path),
         false => too_many(),
@@ -194,9 +201,20 @@ fn too_often(seconds: u32, path: &str) -> Response {
     response
 }
 
-fn refusal(seconds: u32, path: &str) -> Response {
+/// For the operator.
+fn told(path: &str) {
+    counter!("chatwright_rate_limited_total").increment(1);
+    tracing::debug!(path, "asked too often");
+}
+
+/// For who asks too often.
+pub(crate) fn too_often_text(seconds: u32) -> String {
     let unit = if seconds == 1 { "second" } else { "seconds" };
-    let message = format!("These are too many requests. Try again in {seconds} {unit}.");
+    format!("These are too many requests. Try again in {seconds} {unit}.")
+}
+
+fn refusal(seconds: u32, path: &str) -> Response {
+    let message = too_often_text(seconds);
     let error = UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::RateLimited, message) };
     match path.starts_with("/ui/") {
         true => super::refusal(error, path),
@@ -277,6 +295,8 @@ mod tests {
         check(Method::POST, "/ui/send", &[RateOf::All, RateOf::Chat]);
         check(Method::POST, "/api/runs/invoke", &[RateOf::All, RateOf::Chat]);
         check(Method::POST, "/api/endpoints/page/save", &[RateOf::All, RateOf::Endpoints]);
+        check(Method::POST, "/remote-agent/tools/search", &[RateOf::All, RateOf::Endpoints]);
+        check(Method::GET, "/remote-agent/tools", &[RateOf::All]);
         check(Method::POST, "/auth/sign-in", &[RateOf::All, RateOf::SignIn]);
         check(Method::GET, "/auth/sign-in", &[RateOf::All]);
         check(Method::GET, "/pkg/chatwright.css", &[]);

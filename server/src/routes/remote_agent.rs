@@ -1,13 +1,14 @@
 //! Endpoints for other agent platforms, by the contract of remote agents. Every answer has its shape.
 
-use crate::compose::Served;
+use crate::auth::rates;
+use crate::compose::{SERVICE_USER, Served};
 use crate::router::AppState;
 use axum::Json;
 use axum::body::Bytes;
 use axum::extract::rejection::BytesRejection;
 use axum::extract::{FromRequestParts, Path};
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -28,8 +29,17 @@ impl FromRequestParts<AppState> for Door {
         let served = state.composition.current.served().ok_or_else(nothing)?;
         let mut keys = parts.headers.get_all("x-api-key").iter();
         match (keys.next(), keys.next()) {
-            (Some(key), None) if served.accepts(key.as_bytes()) => Ok(Self(served)),
-            _ => Err(Refusal::new(StatusCode::UNAUTHORIZED, "The x-api-key is missing or wrong.")),
+            (Some(key), None) if served.accepts(key.as_bytes()) => {}
+            _ => return Err(Refusal::new(StatusCode::UNAUTHORIZED, "The x-api-key is missing or wrong.")),
+        }
+        // Only who has the key is this user, so nobody else can use up what the platform may ask.
+        let counted = state.composition.current.rates().count_user(&parts.method, parts.uri.path(), SERVICE_USER);
+        match counted {
+            Ok(()) => Ok(Self(served)),
+            Err(seconds) => Err(Refusal {
+                retry_after: Some(seconds),
+                ..Refusal::new(StatusCode::TOO_MANY_REQUESTS, rates::too_often_text(seconds))
+            }),
         }
     }
 }
@@ -99,11 +109,13 @@ pub(crate) struct Refusal {
     status: StatusCode,
     message: String,
     details: String,
+    /// Seconds.
+    retry_after: Option<u32>,
 }
 
 impl Refusal {
     fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), details: String::new() }
+        Self { status, message: message.into(), details: String::new(), retry_after: None }
     }
 }
 
@@ -112,14 +124,18 @@ impl From<UserError> for Refusal {
         let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let place = error.path.filter(|path| path != "/");
         let details = place.map(|path| format!("It is about {path}")).unwrap_or_default();
-        Self { status, message: error.message, details }
+        Self { status, message: error.message, details, retry_after: error.retry_after }
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let error = json!({ "message": self.message, "code": self.status.as_u16(), "details": self.details });
-        (self.status, Json(json!({ "success": false, "error": error }))).into_response()
+        let mut response = (self.status, Json(json!({ "success": false, "error": error }))).into_response();
+        if let Some(seconds) = self.retry_after {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
     }
 }
 

@@ -71,6 +71,37 @@ async fn who_asks_too_often_is_told_when_to_come_again() {
     assert_ne!(form.send().await.unwrap().status(), 429);
 }
 
+/// Another platform is one user, whoever works for it; who has not its key cannot use up what it may ask.
+#[tokio::test]
+async fn another_platform_is_a_user() {
+    const SERVED: &str = "
+api: [{ id: hello, description: Says hello., payloadSchema: { type: object }, routine: [{ ':return': hello }] }]
+pages: [{ id: p }]
+serveAsRemoteAgent: { endpoints: [hello], apiKey: { _secret: AGENT_KEY } }
+limits: { rates: [{ of: endpoints, per: user, requests: 2, seconds: 3600 }] }
+";
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), SERVED).unwrap();
+    let server = Server::start_in(&[("AGENT_KEY", "key-1")], &["--config", folder.path().to_str().unwrap()]);
+    let call = async |key: &str| {
+        let request = server.ask(Method::POST, "/remote-agent/tools/hello").header("x-api-key", key);
+        request.send().await.unwrap()
+    };
+    for _ in 0..5 {
+        assert_eq!(call("key-2").await.status(), 401);
+    }
+    assert_eq!([call("key-1").await.status(), call("key-1").await.status()], [200, 200]);
+    let refused = call("key-1").await;
+    assert_eq!(refused.status(), 429);
+    assert!(retry_after(&refused).is_some_and(|seconds| (1700..=1801).contains(&seconds)), "{refused:?}");
+    // In the words of the contract.
+    let said: Value = refused.json().await.unwrap();
+    assert_eq!((&said["success"], &said["error"]["code"]), (&json!(false), &json!(429)));
+    // What it may call can still be listed.
+    let list = server.ask(Method::GET, "/remote-agent/tools").header("x-api-key", "key-1");
+    assert_eq!(list.send().await.unwrap().status(), 200);
+}
+
 #[tokio::test]
 async fn the_document_of_the_api_is_for_everybody() {
     let server = Server::start();
