@@ -38,14 +38,16 @@ pub(crate) struct ConfiguredAgents {
     hooks: Arc<HookRoom>,
 }
 
+/// Remote agents that are asked with what the user came with, and their places among an agent's sources.
+type Personal = Vec<(usize, Remote)>;
+
 /// An agent, and what a page adds to it.
 struct Configured {
     agent: Option<Arc<Agent>>,
     page_context: bool,
     /// Endpoints that it may call for its user, and what it calls them.
     endpoints: Vec<(EndpointTool, Marks)>,
-    /// Remote agents that are asked with what the user came with, and their places among the agent's sources.
-    personal: Vec<(usize, Remote)>,
+    personal: Personal,
     /// What is evaluated for each turn.
     operators: Option<AgentOperators>,
     /// None without any endpoint in it.
@@ -221,11 +223,7 @@ pub(super) fn models_of(config: &Config, agent: &config::Agent) -> Result<Option
 }
 
 /// The agent as far as it is the same for everybody, and what of its sources is not. None without a model.
-fn build(
-    config: &Config,
-    agent: &config::Agent,
-    mcp: &McpServers,
-) -> anyhow::Result<(Option<Arc<Agent>>, Vec<(usize, Remote)>)> {
+fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Result<(Option<Arc<Agent>>, Personal)> {
     let Some((model, fallbacks)) = models_of(config, agent).map_err(|error| anyhow!("{}: {error}", agent.at))? else {
         tracing::warn!(
             agent = agent.id,

@@ -149,7 +149,7 @@ async fn settings_that_cannot_be() {
 }
 
 #[tokio::test]
-async fn each_users_token_goes_with_what_is_asked_for_him() {
+async fn each_user_has_a_token() {
     let server = Server::with(|seen| match seen.line.as_str() {
         "GET /v1/tools" => answer(200, r#"{"tools":[{"name":"find"}]}"#),
         "POST /v1/resource" => answer(200, r#"{"success":true,"data":{"text":"known"}}"#),
