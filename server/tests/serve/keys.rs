@@ -2,7 +2,7 @@
 
 use crate::callers::{Host, folder, serve, status, told};
 use crate::process::Server;
-use reqwest::header::AUTHORIZATION;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 
@@ -119,8 +119,9 @@ async fn a_page_for_them() {
     let shown = page().await;
     assert!(shown.contains("Keys for programs") && !shown.contains("Password") && !shown.contains("Sign out"));
     assert_eq!(status(server.ask(Method::GET, "/auth/account")).await, 401);
-    let form = [("name", "nightly"), ("days", "30"), ("endpoints", "on")];
-    let made = by(server.ask(Method::POST, "/auth/keys"), &ada).form(&form).send().await.unwrap().text().await.unwrap();
+    let form = server.ask(Method::POST, "/auth/keys").body("name=nightly&days=30&endpoints=on");
+    let form = by(form, &ada).header(CONTENT_TYPE, "application/x-www-form-urlencoded");
+    let made = form.send().await.unwrap().text().await.unwrap();
     let key = made.split_once("value=\"cw_").unwrap().1.split_once('"').unwrap().0;
     assert_eq!(status(by(me(&server), &format!("cw_{key}"))).await, 200);
     assert!(page().await.contains("nightly"));
