@@ -1,4 +1,5 @@
-//! Reads the config again when its files change (D-22, F31). They are looked at instead of listened to: that also sees a file on a
+//! Reads the config again when its files change (D-22, F31), and the agents that administrators made when another server has changed them.
+//! Files are looked at instead of listened to: that also sees a file on a
 //! network, one that is mounted into a container, and a link that leads elsewhere now, and it costs a few calls a second.
 
 use crate::compose::{self, Current, Read};
@@ -6,11 +7,15 @@ use config::{Diagnostic, Reading, Severity};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use store::{Listener, News, Store};
 use tokio_util::sync::CancellationToken;
 
 /// How often the files are looked at. A change counts once it has not changed again for as long: an editor may empty a file and
 /// then fill it.
 const EVERY: Duration = Duration::from_millis(250);
+
+/// How often is looked for agents that were made at other servers, without news of them.
+const LOOK: Duration = Duration::from_secs(5);
 
 /// The files of a config, and what they looked like when it had just been read.
 pub(crate) struct Seen {
@@ -46,6 +51,37 @@ pub(crate) async fn follow(path: PathBuf, seen: Seen, current: Arc<Current>, sto
             }
         }
     }
+}
+
+/// Keeps `current` at the agents that administrators make at other servers of the database, until told to stop. Where there can be no
+/// others, there is nothing to do.
+pub(crate) async fn follow_agents(store: Store, current: Arc<Current>, stop: CancellationToken) {
+    let Some(mut news) = store.listen() else { return };
+    let mut known = None;
+    loop {
+        let found = store.custom_agents_state().await;
+        let found =
+            found.inspect_err(|error| tracing::warn!(%error, "it is not known which agents were made elsewhere"));
+        // Asked before they are read: what changes meanwhile shows as a change next time.
+        if let Ok(found) = found
+            && known != Some(found)
+        {
+            match current.refresh().await {
+                Ok(()) => known = Some(found),
+                Err(error) => tracing::error!(%error, "agents that were made elsewhere cannot be used"),
+            }
+        }
+        // News may be missed.
+        let heard = tokio::time::timeout(LOOK, agents_changed(&mut news));
+        if stop.run_until_cancelled(heard).await.is_none() {
+            return;
+        }
+    }
+}
+
+/// Until some may have changed.
+async fn agents_changed(news: &mut Listener) {
+    while !matches!(news.next().await, News::Agents | News::Missed) {}
 }
 
 /// What a file looks like without reading it; `None`: it is not there.

@@ -113,7 +113,7 @@ async fn wait(news: Option<&mut Listener>, run_id: &str) {
         loop {
             match news.next().await {
                 News::Runs(ids) if !ids.iter().any(|id| id == run_id) => {}
-                News::Stop(_) => {}
+                News::Stop(_) | News::Agents => {}
                 News::Runs(_) | News::Missed => return,
             }
         }

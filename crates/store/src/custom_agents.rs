@@ -1,6 +1,7 @@
 //! Tables `custom_agents` and `custom_agent_versions`: agents that administrators made. They are the administrators', so nothing here asks
 //! for an owner.
 
+use crate::postgres::Shared;
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
@@ -92,6 +93,10 @@ const UPDATE: &str = "UPDATE custom_agents SET version = $2, definition = $3, up
 const INSERT_VERSION: &str = "
     INSERT INTO custom_agent_versions (agent_id, version, definition, author, created_at) VALUES ($1, $2, $3, $4, $5)";
 
+/// Versions only grow, and what is deleted stays so: each change makes one of the two another number.
+const STATE: &str = "
+    SELECT CAST(coalesce(sum(version), 0) AS BIGINT) AS versions, count(deleted_at) AS deleted FROM custom_agents";
+
 const DELETE: &str = "UPDATE custom_agents SET deleted_at = $2 WHERE id = $1 AND deleted_at IS NULL";
 
 impl Store {
@@ -102,6 +107,20 @@ impl Store {
     pub async fn custom_agents(&self) -> Result<Vec<CustomAgentRow>, StoreError> {
         let list = sql::query(LIST).bind(MAX_CUSTOM_AGENTS);
         self.read(move |db| Box::pin(async move { list.fetch_all(db).await?.iter().map(agent).collect() })).await
+    }
+
+    /// Another value when any of them was made, changed or deleted, by whichever server.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn custom_agents_state(&self) -> Result<(i64, i64), StoreError> {
+        self.read(move |db| {
+            Box::pin(async move {
+                let row = sql::query(STATE).fetch_one(db).await?;
+                Ok((row.try_get("versions")?, row.try_get("deleted")?))
+            })
+        })
+        .await
     }
 
     /// What one was before, the newest version first, at most [`MAX_VERSIONS`]; also of one that is deleted.
@@ -122,11 +141,13 @@ impl Store {
         save: SaveCustomAgent,
         entry: AuditEntry,
     ) -> Result<CustomAgentSaved, StoreError> {
+        let shared = self.database.shared.clone();
         self.write(move |db| {
             Box::pin(async move {
                 let saved = apply(db, save).await?;
                 if matches!(saved, CustomAgentSaved::Done(_)) {
                     audit::append(db, vec![entry]).await?;
+                    tell(db, shared.as_deref()).await?;
                 }
                 Ok(saved)
             })
@@ -140,16 +161,26 @@ impl Store {
     /// The database failed.
     pub async fn delete_custom_agent(&self, id: &str, now: i64, entry: AuditEntry) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE).bind(id.to_owned()).bind(now);
+        let shared = self.database.shared.clone();
         self.write(move |db| {
             Box::pin(async move {
                 let was_there = delete.execute(db).await?.rows_affected() > 0;
                 if was_there {
                     audit::append(db, vec![entry]).await?;
+                    tell(db, shared.as_deref()).await?;
                 }
                 Ok(was_there)
             })
         })
         .await
+    }
+}
+
+/// With the commit; whoever misses it looks now and then.
+async fn tell(db: &mut Db, shared: Option<&Shared>) -> Result<(), StoreError> {
+    match shared {
+        Some(shared) => shared.tell_agents(db).await,
+        None => Ok(()),
     }
 }
 

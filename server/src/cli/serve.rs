@@ -56,6 +56,8 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     if let Some(path) = arguments.config.path {
         tokio::spawn(reload::follow(path, seen, state.composition.current.clone(), stop.clone()));
     }
+    let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
+    tokio::spawn(reload::follow_agents(store, current, stop.clone()));
     println!("listening on http://{address}");
     state.composition.current.announce();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());

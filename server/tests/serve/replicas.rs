@@ -153,3 +153,38 @@ async fn what_is_moved_to_a_server_is_copied_and_put_back() {
     let asked = server.ask(Method::POST, "/api/runs/invoke").json(&body).send().await.unwrap();
     assert_eq!(asked.status(), StatusCode::OK);
 }
+
+/// What an administrator makes of an agent at one server is there at the other one, and goes there, too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_agent_that_is_made_at_one_server_is_there_at_the_other() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let config = slow(folder.path());
+    let text = std::fs::read_to_string(folder.path().join("chatwright.yaml")).unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), format!("{text}customAgents: {{ from: [demo] }}\n")).unwrap();
+    let start = || Server::start_with(&["--config", &config, "--database", &url]);
+    let (a, b) = (start(), start());
+    let list = async |server: &Server| {
+        let list = server.ask(Method::GET, "/api/admin/agents").send().await.unwrap();
+        list.json::<Value>().await.unwrap()["items"].to_string()
+    };
+    let becomes = async |sign: &str, is_there: bool| {
+        let begun = Instant::now();
+        while list(&b).await.contains(sign) != is_there {
+            assert!(begun.elapsed() < Duration::from_secs(12), "{sign} {is_there}: {}", list(&b).await);
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    let agent = |name: &str, version: Value| json!({ "name": name, "from": "demo", "instructions": "Be brief.", "version": version });
+    let made =
+        a.ask(Method::POST, "/api/admin/custom-agents").json(&agent("Tester", Value::Null)).send().await.unwrap();
+    let id = made.json::<Value>().await.unwrap()["id"].as_str().unwrap().to_owned();
+    becomes("Tester (custom)", true).await;
+    let told = chunks(b.message_to(&format!("{id}/{id}"), "c1", "Hello").send().await.unwrap()).await;
+    assert_eq!(told.last().unwrap()["type"], "finish");
+    let path = format!("/api/admin/custom-agents/{id}");
+    assert!(a.ask(Method::PUT, &path).json(&agent("Checker", json!(1))).send().await.unwrap().status().is_success());
+    becomes("Checker (custom)", true).await;
+    assert!(a.ask(Method::DELETE, &path).send().await.unwrap().status().is_success());
+    becomes("Checker (custom)", false).await;
+}

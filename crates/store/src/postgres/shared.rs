@@ -28,6 +28,8 @@ pub enum News {
     Runs(Arc<[String]>),
     /// These runs are to end.
     Stop(Arc<[String]>),
+    /// An administrator has made, changed or deleted agents.
+    Agents,
     /// Some news was missed.
     Missed,
 }
@@ -101,6 +103,11 @@ impl Shared {
         self.tell(db, 's', ids).await
     }
 
+    /// The same: an administrator has changed agents.
+    pub(crate) async fn tell_agents(&self, db: &mut Db) -> Result<(), StoreError> {
+        if self.has_others() { self.tell(db, 'a', &["changed"]).await } else { Ok(()) }
+    }
+
     async fn tell(&self, db: &mut Db, kind: char, ids: &[&str]) -> Result<(), StoreError> {
         let mut payloads: Vec<String> = Vec::new();
         for id in ids {
@@ -150,6 +157,7 @@ fn understood(heard: &PgNotification) -> Option<News> {
     match kind {
         "r" => Some(News::Runs(ids)),
         "s" => Some(News::Stop(ids)),
+        "a" => Some(News::Agents),
         _ => None,
     }
 }
