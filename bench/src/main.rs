@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod admin;
 mod config;
 mod floor;
 mod growth;
@@ -25,6 +26,9 @@ async fn main() -> Result<()> {
     let _ = rustls::crypto::ring::default_provider().install_default();
     match std::env::args().nth(1).as_deref() {
         Some("floor") => floor::serve(&std::env::args().nth(2).context("usage: bench floor UPSTREAM")?).await,
+        Some("admin") => {
+            admin::measure(&PathBuf::from(std::env::args().nth(2).context("usage: bench admin BINARY")?)).await
+        }
         Some(binary) => compare(PathBuf::from(binary)).await,
         None => anyhow::bail!("usage: bench BINARY"),
     }

@@ -65,6 +65,11 @@ async fn start(mut command: Command) -> Result<Measurable> {
 }
 
 impl Measurable {
+    /// Ends it.
+    pub(crate) async fn stop(mut self) -> Result<()> {
+        Ok(self.child.kill().await?)
+    }
+
     fn proc(&self, file: &str) -> Result<String> {
         let id = self.child.id().context("the server has ended")?;
         Ok(std::fs::read_to_string(format!("/proc/{id}/{file}"))?)

@@ -14,6 +14,13 @@ pub(crate) fn run(shell: &Shell) -> Result<()> {
     step("measure", || Ok(cmd!(shell, "target/release/bench target/release/chatwright").run()?))
 }
 
+/// Measures the lists of the console over a large database.
+pub(crate) fn admin(shell: &Shell) -> Result<()> {
+    build::run(shell, Profile::Release)?;
+    step("build the load client", || Ok(cargo(shell).args(["build", "--package", "bench", "--release"]).run()?))?;
+    step("measure", || Ok(cmd!(shell, "target/release/bench admin target/release/chatwright").run()?))
+}
+
 /// Measures the page of the release build in the browser.
 pub(crate) fn page(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Release)?;

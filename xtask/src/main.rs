@@ -56,6 +56,9 @@ enum Command {
         /// What the page costs in the browser, instead.
         #[arg(long)]
         ui: bool,
+        /// The console's lists over 100,000 conversations and 2,000,000 messages, instead.
+        #[arg(long, conflicts_with = "ui")]
+        admin: bool,
     },
     /// Kill, starve and attack the server, look for what must never be, and write docs/scorecard.md; what follows goes to `torture`.
     Torture {
@@ -99,8 +102,9 @@ fn run(command: Command) -> Result<()> {
         Command::Serve { arguments } => serve::run(&shell, &arguments),
         Command::RustPage { arguments } => serve::rust_page(&shell, &arguments),
         Command::Test => test::run(&shell),
-        Command::Bench { ui: false } => bench::run(&shell),
-        Command::Bench { ui: true } => bench::page(&shell),
+        Command::Bench { ui: true, .. } => bench::page(&shell),
+        Command::Bench { admin: true, .. } => bench::admin(&shell),
+        Command::Bench { .. } => bench::run(&shell),
         Command::Torture { release, arguments } => torture::run(&shell, release, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(&shell, seconds, target.as_deref()),
         Command::Screenshots => browser::screenshots(&shell),

@@ -17,3 +17,9 @@ CREATE TABLE outside_keys (
 );
 
 CREATE INDEX outside_keys_of_user ON outside_keys (user_id, mode, created_at);
+
+-- The standing approvals of all users by their tools.
+CREATE INDEX grants_by_tool ON grants (tool, id);
+
+CREATE INDEX conversations_of_agent_by_cost ON conversations (agent_id, cost_usd, id) WHERE deleted_at IS NULL;
+CREATE INDEX audit_of_agent ON audit (agent_id, no);

@@ -25,3 +25,15 @@ CREATE TABLE outside_keys (
 
 -- A user's own.
 CREATE INDEX outside_keys_of_user ON outside_keys (user_id, mode, created_at);
+
+-- The standing approvals of all users by their tools.
+CREATE INDEX grants_by_tool ON grants (tool, id);
+
+-- An agent's conversations by what they cost, and its rows of the log.
+CREATE INDEX conversations_of_agent_by_cost ON conversations (agent_id, cost_usd, id) WHERE deleted_at IS NULL;
+CREATE INDEX audit_of_agent ON audit (agent_id, no);
+
+-- Sums over many days are read from the index alone: the rows lie by their owners.
+DROP INDEX usage_days_by_day;
+CREATE INDEX usage_days_by_day ON usage_days
+    (day, agent_id, owner, messages, failures, steps, input_tokens, output_tokens, cost_usd, first_part_ms, whole_ms);

@@ -1,0 +1,156 @@
+//! What an administrator waits for: every list of the console over 100,000 conversations and 2,000,000 messages, in SQLite.
+
+use crate::process::{self, Measurable};
+use anyhow::{Result, ensure};
+use reqwest::Client;
+use rusqlite::Connection;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Each list must be there within this time.
+const BOUND: Duration = Duration::from_millis(100);
+/// Requests of each, after one that is not counted.
+const TIMES: usize = 11;
+
+const CONFIG: &str = "
+auth: { mode: password }
+customAgents: { from: [a1] }
+store: { retention: { conversationsDays: 90 } }
+connections: [{ id: demo, type: Demo }]
+agents:
+  - { id: a0, type: Agent, connectionId: demo, properties: { model: demo } }
+  - { id: a1, type: Agent, connectionId: demo, properties: { model: demo } }
+  - { id: a2, type: Agent, connectionId: demo, properties: { model: demo } }
+pages: [{ id: p }]
+";
+
+/// What fills the database.
+const FILL: &str = include_str!("admin/fill.sql");
+/// The administrator's session, and the SHA-256 that is kept of it.
+const TOKEN: &str = "bench";
+const TOKEN_HASH: &str = "1b32c28cb38c05480eccc1bd60ff97029b57a05c96718b96dad7e9d84894f549";
+
+/// Lists with their filters and orders.
+const LISTS: [(&str, &str); 36] = [
+    ("overview, 7 days", "/admin"),
+    ("overview, 30 days", "/admin?days=30"),
+    ("users", "/admin/users"),
+    ("users, newest first", "/admin/users?sort=newest"),
+    ("users with a role", "/admin/users?role=admin"),
+    ("users by name", "/admin/users?text=user+99"),
+    ("conversations", "/admin/conversations"),
+    ("conversations, oldest first", "/admin/conversations?sort=oldest"),
+    ("conversations, dearest first", "/admin/conversations?sort=cost"),
+    ("conversations of a user", "/admin/conversations?owner=u7"),
+    ("a user's, dearest first", "/admin/conversations?owner=u7&sort=cost"),
+    ("conversations with an agent", "/admin/conversations?agent=a1"),
+    ("an agent's, dearest first", "/admin/conversations?agent=a1&sort=cost"),
+    ("an agent's that failed", "/admin/conversations?agent=a1&errors=1"),
+    ("conversations that failed", "/admin/conversations?errors=1&sort=cost"),
+    ("conversations that were liked", "/admin/conversations?judged=up"),
+    ("conversations that cost much", "/admin/conversations?cost=1000"),
+    ("conversations of a day", "/admin/conversations?from=FROM&to=TO"),
+    ("a frequent word", "/admin/conversations?text=refund"),
+    ("a rare word", "/admin/conversations?text=order+1999999"),
+    ("a frequent word, dearest first", "/admin/conversations?text=topic&sort=cost"),
+    ("a conversation", "/admin/conversations/c50000"),
+    ("feedback", "/admin/feedback"),
+    ("feedback, oldest first", "/admin/feedback?judged=down&sort=oldest"),
+    ("agents, dearest first", "/admin/agents?sort=cost"),
+    ("an agent", "/admin/agents/a1"),
+    ("tools", "/admin/tools"),
+    ("standing approvals", "/admin/approvals"),
+    ("standing approvals by tool", "/admin/approvals?sort=tool"),
+    ("standing approvals of an agent", "/admin/approvals?agent=a1&sort=oldest"),
+    ("audit log", "/admin/audit"),
+    ("audit log of a tool", "/admin/audit?tool=tool_3&outcome=error"),
+    ("audit log of a user", "/admin/audit?user=u7"),
+    ("audit log of an agent that is gone", "/admin/audit?agent=nobody"),
+    ("audit log of a day", "/admin/audit?from=FROM&to=TO"),
+    ("retention", "/admin/retention"),
+];
+
+/// Prints how long each list takes.
+///
+/// # Errors
+/// One takes longer than 100 ms, as its median.
+pub(crate) async fn measure(binary: &Path) -> Result<()> {
+    let folder = tempfile::tempdir()?;
+    let config = folder.path().join("chatwright.yaml");
+    std::fs::write(&config, CONFIG)?;
+    // The tables are the server's to make.
+    process::serve(binary, &config, folder.path()).await?.stop().await?;
+    let begun = Instant::now();
+    let database = folder.path().join("bench.db");
+    fill(&database)?;
+    println!(
+        "100,000 conversations, 2,000,000 messages: {:.0} MB, made in {:.0} s",
+        database.metadata()?.len() as f64 / 1e6,
+        begun.elapsed().as_secs_f64()
+    );
+    let server = process::serve(binary, &config, folder.path()).await?;
+    let client = Client::builder().build()?;
+    println!("{:<36} {:>9} {:>9}", "", "median", "longest");
+    let mut late = Vec::new();
+    for (name, path) in LISTS {
+        let path = dated(path);
+        late.extend(list(&client, &server, name, &path).await?);
+        if let Some(next) = next_page(&ask(&client, &server, &path).await?) {
+            late.extend(list(&client, &server, &format!("{name}, next page"), &next).await?);
+        }
+    }
+    ensure!(late.is_empty(), "longer than {} ms: {}", BOUND.as_millis(), late.join("; "));
+    println!("each is there within {} ms", BOUND.as_millis());
+    Ok(())
+}
+
+/// In one transaction, and as fast as it goes: nobody needs it after a power failure.
+fn fill(database: &Path) -> Result<()> {
+    let connection = Connection::open(database)?;
+    connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA temp_store = MEMORY;")?;
+    let rows = FILL.replace(":token_hash", &format!("x'{TOKEN_HASH}'"));
+    connection.execute_batch(&format!("BEGIN; {rows} COMMIT; PRAGMA wal_checkpoint(TRUNCATE);"))?;
+    Ok(())
+}
+
+/// Measures one; gives its name if it takes too long.
+async fn list(client: &Client, server: &Measurable, name: &str, path: &str) -> Result<Option<String>> {
+    ask(client, server, path).await?;
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let begun = Instant::now();
+        ask(client, server, path).await?;
+        times.push(begun.elapsed());
+    }
+    times.sort_unstable();
+    let (median, longest) = (times[TIMES / 2], times[TIMES - 1]);
+    let ms = |time: Duration| time.as_secs_f64() * 1e3;
+    println!("{name:<36} {:>6.1} ms {:>6.1} ms", ms(median), ms(longest));
+    Ok((median > BOUND).then(|| format!("{name} ({:.0} ms)", ms(median))))
+}
+
+async fn ask(client: &Client, server: &Measurable, path: &str) -> Result<String> {
+    let request = client.get(format!("{}{path}", server.origin)).header("cookie", format!("cw_session={TOKEN}"));
+    let answer = request.send().await?;
+    ensure!(answer.status().is_success(), "{path}: {}", answer.status());
+    Ok(answer.text().await?)
+}
+
+/// Where a list goes on.
+fn next_page(page: &str) -> Option<String> {
+    let (_, link) = page.split_once("rel=\"next\"")?;
+    let (_, address) = link.split_once("href=\"")?;
+    let (address, _) = address.split_once('"')?;
+    Some(address.replace("&amp;", "&"))
+}
+
+/// With a day some weeks ago.
+fn dated(path: &str) -> String {
+    path.replace("FROM", &day(40)).replace("TO", &day(39))
+}
+
+/// So many days ago, as a form sends it.
+fn day(ago: i64) -> String {
+    let then = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * ago);
+    then.strftime("%Y-%m-%d").to_string()
+}
