@@ -314,28 +314,41 @@ fn http(
         Some((header, value))
     });
     let own = own.collect::<Option<Vec<_>>>()?;
+    let said = properties.allow_private.or_else(|| known.map(|known| known.allow_private));
+    let allow_private = said.unwrap_or(false) || is_plainly_private(&url);
     let oauth = match properties.oauth {
-        Some(entry) => Some(oauth(name, entry, node, context)?),
+        Some(entry) => Some(oauth((name, allow_private), entry, node, context)?),
         None => known.and_then(|known| known.oauth.clone()),
     };
-    let said = properties.allow_private.or_else(|| known.map(|known| known.allow_private));
     Some(McpHttp {
-        allow_private: said.unwrap_or(false) || is_plainly_private(&url),
+        allow_private,
         url,
         headers: over(known.map(|of| of.headers.as_slice()).unwrap_or_default(), own),
         oauth,
     })
 }
 
-fn oauth(name: &str, entry: OauthEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<McpOauth> {
+fn oauth(
+    (name, allow_private): (&str, bool),
+    entry: OauthEntry,
+    node: &Node,
+    context: &mut Context<'_, '_>,
+) -> Option<McpOauth> {
     let place = |key| node.at(&[Step::Key("oauth"), Step::Key(key)]);
     let of = |key: &str| format!("`oauth.{key}` of the MCP server `{name}`");
     let refresh_token = match entry.refresh_token {
         Some(setting) => Some(setting.resolve(place("refreshToken"), &of("refreshToken"), context)?),
         None => None,
     };
+    let token_url = address(&entry.token_url.0, place("tokenUrl"), context)?;
+    if token_url.scheme() == "http" && !allow_private && !is_plainly_private(&token_url) {
+        let help = "write `https://`, or `allowPrivate: true` for a server of your own network".to_owned();
+        let message = "the secret would be sent over `http://`, where others can read it";
+        context.report.error(place("tokenUrl"), message, Some(help));
+        return None;
+    }
     Some(McpOauth {
-        token_url: address(&entry.token_url.0, place("tokenUrl"), context)?,
+        token_url,
         client_id: entry.client_id.0,
         client_secret: entry.client_secret.resolve(place("clientSecret"), &of("clientSecret"), context)?,
         refresh_token,

@@ -78,6 +78,15 @@ fn servers() {
 }
 
 #[test]
+fn a_secret_is_not_sent_in_the_open() {
+    let token = |url: &str| format!("oauth: {{ tokenUrl: '{url}', clientId: a, clientSecret: b }}");
+    assert_snapshot!(connection(&format!("{{ url: 'https://x.org', {} }}", token("http://id.org/token"))), @r#"
+    "#);
+    assert_snapshot!(connection(&format!("{{ url: 'http://localhost:9', {} }}", token("http://localhost:8/token"))), @"accepted");
+    assert_snapshot!(connection(&format!("{{ url: 'https://x.org', {} }}", token("https://id.org/token"))), @"accepted");
+}
+
+#[test]
 fn programs_say_what_they_run() {
     assert_snapshot!(connection("{ command: bash, args: [-c, 'rm -rf /'] }"), @r#"
     refused

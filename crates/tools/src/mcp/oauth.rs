@@ -26,6 +26,8 @@ pub(super) struct Token {
 #[derive(Deserialize)]
 struct Answer {
     access_token: String,
+    /// Of any other type it would have to be sent in another way (RFC 6749, 7.1).
+    token_type: Option<String>,
     expires_in: Option<u64>,
 }
 
@@ -37,6 +39,9 @@ pub(super) async fn token(egress: &Egress, credentials: &ClientCredentials) -> R
         return Err(format!("the token's address answered {}", answer.status));
     }
     let answer: Answer = serde_json::from_slice(&answer.body).map_err(|_| "the token's address gave no token")?;
+    if answer.token_type.is_some_and(|kind| !kind.eq_ignore_ascii_case("bearer")) {
+        return Err("the token's address gave a token of a type that is not known here".to_owned());
+    }
     let ends = answer.expires_in.and_then(|seconds| {
         let life = Duration::from_secs(seconds);
         asked.checked_add(life.saturating_sub(MARGIN.min(life / 2)))
