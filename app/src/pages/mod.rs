@@ -14,4 +14,4 @@ pub mod rust_page;
 pub use missing::MissingPage;
 pub use page::{CurrentPage, PageFrame, PageRoute, provide_page};
 pub use regions::{Part, Parts, RegionNames};
-pub use rust_page::{RustPage, RustPages, RustTool};
+pub use rust_page::{RustPage, RustPages, RustTool, ToolMarks};

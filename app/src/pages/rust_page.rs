@@ -30,6 +30,24 @@ pub struct RustTool {
     pub input_schema: fn() -> Value,
     /// Whether the user is asked before each call.
     pub confirm: bool,
+    /// What a call does with data.
+    pub marks: ToolMarks,
+}
+
+/// What a call of a tool does with data, as the marks of `clientTools` say it in a config.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ToolMarks {
+    /// Results may hold what not everybody should read.
+    pub reads_private: bool,
+    /// Results may be anybody's words.
+    pub returns_untrusted: bool,
+    /// It can send something to others.
+    pub egress: bool,
+}
+
+impl ToolMarks {
+    /// It reads what everybody may know, from the page itself, and sends nothing.
+    pub const NONE: Self = Self { reads_private: false, returns_untrusted: false, egress: false };
 }
 
 /// The pages whose content is written in Rust, by context.

@@ -3,7 +3,7 @@
 pub mod form;
 
 use app::agent_chat::AgentChat;
-use app::pages::{Part, Parts, RustPage, RustTool};
+use app::pages::{Part, Parts, RustPage, RustTool, ToolMarks};
 use form::{Customers, Form, tools};
 use leptos::prelude::*;
 use serde_json::json;
@@ -25,6 +25,7 @@ const PLANS: RustTool = RustTool {
         })
     },
     confirm: false,
+    marks: ToolMarks::NONE,
 };
 
 /// Called by the page's script once the WASM is there.

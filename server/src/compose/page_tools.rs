@@ -3,9 +3,9 @@
 
 use super::agent_settings::approval;
 use super::marks::{marked, of_one};
-use app::pages::RustPage;
+use app::pages::{RustPage, ToolMarks};
 use config::Page;
-use contract::{ApprovalTerms, Tool};
+use contract::{ApprovalTerms, Marks, Tool};
 use std::collections::HashMap;
 use std::sync::Arc;
 use tools::{PageTool, RESERVED_NAMES};
@@ -36,7 +36,9 @@ impl PageTools {
                 anyhow::ensure!(is_free, "{}: {} cannot be the name of a tool", page.id, tool.name);
                 let approval = ApprovalTerms::default();
                 let built = PageTool::new(tool.name, tool.description, schema, tool.confirm, approval);
-                tools.add(page.id, tool.agent_id, Arc::new(built));
+                let ToolMarks { reads_private, returns_untrusted, egress } = tool.marks;
+                let built = marked(Arc::new(built), Marks { reads_private, returns_untrusted, egress });
+                tools.add(page.id, tool.agent_id, built);
             }
         }
         Ok(tools)
@@ -56,4 +58,49 @@ impl PageTools {
 fn is_name(name: &str) -> bool {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
     (1..=64).contains(&name.len()) && name.bytes().all(fits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use app::pages::{Parts, RustTool};
+    use serde_json::json;
+
+    const TOOL: RustTool = RustTool {
+        agent_id: "clerk",
+        name: "publish",
+        description: "Publishes the form.",
+        input_schema: || json!({ "type": "object" }),
+        confirm: true,
+        marks: ToolMarks { egress: true, ..ToolMarks::NONE },
+    };
+
+    /// What a page with this tool does for the agent, or why it cannot.
+    fn made(tool: &'static [RustTool]) -> Result<Vec<Arc<dyn Tool>>, String> {
+        let pages = [RustPage { id: "form", content: Parts::default, client_tools: tool }];
+        let tools = PageTools::new(&[], &pages).map_err(|error| error.to_string())?;
+        assert!(tools.of("form", "another").is_empty() && tools.of("another", "clerk").is_empty());
+        Ok(tools.of("form", "clerk").to_vec())
+    }
+
+    #[test]
+    fn tools_of_pages_in_rust() {
+        let tools = made(&[TOOL]).unwrap();
+        let spec = tools[0].spec();
+        assert!(spec.needs_approval && spec.execution == contract::Execution::Page);
+        assert_eq!(spec.marks, Marks { egress: true, ..Marks::default() });
+        let wrong = |tool: &'static [RustTool]| made(tool).err();
+        assert_eq!(
+            wrong(const { &[RustTool { name: "pub lish", ..TOOL }] }).as_deref(),
+            Some("form: pub lish cannot be the name of a tool")
+        );
+        assert_eq!(
+            wrong(const { &[RustTool { name: "update-page-state", ..TOOL }] }).as_deref(),
+            Some("form: update-page-state cannot be the name of a tool")
+        );
+        assert_eq!(
+            wrong(const { &[RustTool { input_schema: || json!({ "type": "string" }), ..TOOL }] }).as_deref(),
+            Some("form: publish: its schema is not that of an object")
+        );
+    }
 }
