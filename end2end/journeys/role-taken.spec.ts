@@ -1,0 +1,53 @@
+import { Chat } from "../fixtures/chat.ts";
+import { first } from "../fixtures/accounts.ts";
+import { configured } from "../fixtures/configured.ts";
+import { Provider } from "../fixtures/provider.ts";
+import { alive, expect, test as base } from "../fixtures/test.ts";
+
+/** A desk for editors, whose agent takes its time. */
+const config = (url: string) => `
+auth: { mode: password }
+connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
+agents: [{ id: helper, type: Agent, connectionId: model, properties: { model: m }, auth: { roles: [editor, admin] } }]
+pages:
+  - { id: desk, auth: { roles: [editor, admin] }, blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }] }
+`;
+
+const test = base.extend({
+  server: async ({}, use) => {
+    const pieces = Array.from({ length: 400 }, (_, n) => `word ${n} `);
+    const provider = await Provider.start(() => ({ pieces, pauseMs: 100 }));
+    await configured(provider, config(provider.url), use);
+  },
+});
+
+test("a role that is taken away closes the open chat, and the page with it", async ({ page, server, browser, console }) => {
+  test.setTimeout(120_000);
+  console.expect(/status of 40[134]/, /ERR_INCOMPLETE_CHUNKED_ENCODING/);
+  await first(page, server);
+  const origin = new URL(server.url).origin;
+  const added = await page.request.post("/api/admin/users", { data: { name: "bob", roles: ["editor"] }, headers: { origin } });
+  const { id, password } = (await added.json()) as { id: string; password: string };
+  const other = await browser.newContext({ baseURL: server.url });
+  const bob = await other.newPage();
+  await bob.goto("/auth/sign-in");
+  await bob.getByLabel("Name").fill("bob");
+  await bob.getByLabel("Password").fill(password);
+  await bob.getByRole("button", { name: "Sign in" }).click();
+  await alive(bob);
+  const chat = new Chat(bob);
+  await chat.send("Tell me everything");
+  await expect(chat.answers.last()).toContainText("word 5");
+  await page.goto(`/admin/users/${id}`);
+  await page.getByLabel("Roles").fill("");
+  await page.getByRole("button", { name: /roles/i }).click();
+  await expect(page.getByRole("status")).toHaveText("Done.");
+  // The stream ends within five seconds; what came after it is not shown to him.
+  await expect(async () => {
+    const shown = await chat.log.innerText();
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    expect(await chat.log.innerText()).toBe(shown);
+  }).toPass({ timeout: 15_000 });
+  expect((await bob.goto("/desk"))?.status()).toBe(404);
+  await other.close();
+});
