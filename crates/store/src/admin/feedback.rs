@@ -1,4 +1,4 @@
-//! What users think of answers, all of it, newest first.
+//! What users think of answers, all of it.
 
 use super::{Judged, MAX_LISTED, Place};
 use crate::sql::{Builder, Row};
@@ -31,6 +31,16 @@ pub struct FeedbackRow {
     pub updated_at: i64,
 }
 
+/// The order of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FeedbackSort {
+    /// Judged last, first.
+    #[default]
+    Newest,
+    /// Judged first, first.
+    Oldest,
+}
+
 const COLUMNS: &str = "
     SELECT f.conversation_id, c.title, c.agent_id, f.message_id, f.owner, f.rating, f.reason, f.updated_at,
         (SELECT name FROM users WHERE id = f.owner) AS owner_name
@@ -44,6 +54,7 @@ impl Store {
     pub async fn all_feedback(
         &self,
         judged: Option<Judged>,
+        sort: FeedbackSort,
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(FeedbackRow, Place)>, StoreError> {
@@ -55,11 +66,15 @@ impl Store {
         if let Some(place) = after {
             // No id has a space.
             let (conversation_id, message_id) = place.id.split_once(' ').unwrap_or_default();
-            query.push(" AND (f.updated_at, f.conversation_id, f.message_id) < (").push_bind(place.number::<i64>()?);
+            query.push(" AND (f.updated_at, f.conversation_id, f.message_id)");
+            query.push(if sort == FeedbackSort::Newest { " < (" } else { " > (" }).push_bind(place.number::<i64>()?);
             query.push(", ").push_bind(conversation_id.to_owned());
             query.push(", ").push_bind(message_id.to_owned()).push(")");
         }
-        query.push(" ORDER BY f.updated_at DESC, f.conversation_id DESC, f.message_id DESC LIMIT ");
+        query.push(match sort {
+            FeedbackSort::Newest => " ORDER BY f.updated_at DESC, f.conversation_id DESC, f.message_id DESC LIMIT ",
+            FeedbackSort::Oldest => " ORDER BY f.updated_at, f.conversation_id, f.message_id LIMIT ",
+        });
         query.push_bind(limit.min(MAX_LISTED));
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(row).collect() })).await
     }

@@ -1,4 +1,4 @@
-//! The standing approvals of all users, newest first.
+//! The standing approvals of all users.
 
 use super::{MAX_LISTED, Place};
 use crate::sql::{self, Builder, Row};
@@ -43,6 +43,18 @@ pub struct GrantFilter {
     pub id: Option<String>,
 }
 
+/// The order of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GrantSort {
+    /// Given last, first.
+    #[default]
+    Newest,
+    /// Given first, first.
+    Oldest,
+    /// By the name of the tool.
+    Tool,
+}
+
 const COLUMNS: &str = "
     SELECT g.id, g.owner, g.agent_id, g.tool, g.conversation_id, g.created_at, c.title,
         (SELECT name FROM users WHERE id = g.owner) AS owner_name
@@ -56,6 +68,7 @@ impl Store {
     pub async fn all_grants(
         &self,
         filter: GrantFilter,
+        sort: GrantSort,
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(AdminGrant, Place)>, StoreError> {
@@ -72,11 +85,23 @@ impl Store {
             }
         }
         if let Some(place) = after {
-            query.push(" AND (g.created_at, g.id) < (").push_bind(place.number::<i64>()?);
+            match sort {
+                GrantSort::Newest => query.push(" AND (g.created_at, g.id) < (").push_bind(place.number::<i64>()?),
+                GrantSort::Oldest => query.push(" AND (g.created_at, g.id) > (").push_bind(place.number::<i64>()?),
+                GrantSort::Tool => query.push(" AND (g.tool, g.id) > (").push_bind(place.key),
+            };
             query.push(", ").push_bind(place.id).push(")");
         }
-        query.push(" ORDER BY g.created_at DESC, g.id DESC LIMIT ").push_bind(limit.min(MAX_LISTED));
-        self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(row).collect() })).await
+        query.push(match sort {
+            GrantSort::Newest => " ORDER BY g.created_at DESC, g.id DESC LIMIT ",
+            GrantSort::Oldest => " ORDER BY g.created_at, g.id LIMIT ",
+            GrantSort::Tool => " ORDER BY g.tool, g.id LIMIT ",
+        });
+        query.push_bind(limit.min(MAX_LISTED));
+        self.read(move |db| {
+            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
+        })
+        .await
     }
 
     /// Takes anybody's back and enters who did so, both or neither; whether it was there.
@@ -99,7 +124,7 @@ impl Store {
     }
 }
 
-fn row(row: &Row) -> Result<(AdminGrant, Place), StoreError> {
+fn row(row: &Row, sort: GrantSort) -> Result<(AdminGrant, Place), StoreError> {
     let grant = AdminGrant {
         id: row.try_get("id")?,
         owner: row.try_get("owner")?,
@@ -110,6 +135,7 @@ fn row(row: &Row) -> Result<(AdminGrant, Place), StoreError> {
         title: row.try_get("title")?,
         created_at: row.try_get("created_at")?,
     };
-    let place = Place { key: grant.created_at.to_string(), id: grant.id.clone() };
+    let key = if sort == GrantSort::Tool { grant.tool.clone() } else { grant.created_at.to_string() };
+    let place = Place { key, id: grant.id.clone() };
     Ok((grant, place))
 }

@@ -12,8 +12,8 @@ mod users;
 
 pub use audit::AuditFilter;
 pub use conversations::{AdminConversation, AdminSort, ConversationFilter, Judged};
-pub use feedback::FeedbackRow;
-pub use grants::{AdminGrant, GrantFilter};
+pub use feedback::{FeedbackRow, FeedbackSort};
+pub use grants::{AdminGrant, GrantFilter, GrantSort};
 pub use health::{MAX_RECENT_CALLS, MAX_RECENT_RUNS, RecentRun, ToolHealth};
 pub use usage::{AgentUsage, DayUsage, Used};
 pub use users::{UserChange, UserChanged, UserFilter, UserRow, UserSort};

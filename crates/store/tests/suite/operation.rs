@@ -4,7 +4,7 @@ use crate::support::{begin, each, end, submission, turn};
 use serde_json::json;
 use store::{
     AuditEntry, AuditFilter, AuditOutcome, BeginRun, CustomAgentSaved, Due, FinishInvocation, FinishRun, GrantFilter,
-    NewGrant, RunStatus, SaveCustomAgent, Store,
+    GrantSort, NewGrant, RunStatus, SaveCustomAgent, Store,
 };
 use wire::invoke::InvocationStatus;
 use wire::order::ConversationChange;
@@ -41,13 +41,22 @@ async fn standing_approvals_of_all_are_listed_and_revoked() {
         turn(store, "c", "m", None, 1).await;
         store.begin_run("ada", BeginRun { grants, ..submission("c", "n", Some("a-m"), 3) }).await.unwrap();
         let ids = async |filter: GrantFilter, limit, after| {
-            let found = store.all_grants(filter, limit, after).await.unwrap();
+            let found = store.all_grants(filter, GrantSort::Newest, limit, after).await.unwrap();
             let ids: Vec<_> = found.iter().map(|(grant, _)| grant.id.clone()).collect();
             (ids.join(" "), found.into_iter().next_back().map(|(_, place)| place))
         };
         let (first, place) = ids(GrantFilter::default(), 2, None).await;
         assert_eq!(first, "g3 g2");
         assert_eq!(ids(GrantFilter::default(), 2, place).await.0, "g1");
+        for (sort, expected) in [(GrantSort::Oldest, "g1 g2 g3"), (GrantSort::Tool, "g1 g2 g3")] {
+            let (mut seen, mut place) = (Vec::new(), None);
+            loop {
+                let mut page = store.all_grants(GrantFilter::default(), sort, 1, place).await.unwrap();
+                let Some((grant, after)) = page.pop() else { break };
+                (place, seen) = (Some(after), [seen, vec![grant.id]].concat());
+            }
+            assert_eq!(seen.join(" "), expected, "{sort:?}");
+        }
         let of = |owner: &str, tool: &str| GrantFilter {
             owner: Some(owner.to_owned()),
             tool: Some(tool.to_owned()),

@@ -15,7 +15,7 @@ fn form(path: String) -> Knock {
     Knock { method: Method::POST, path, body: None }
 }
 
-const DOORS: [(&str, Door, u16); 65] = [
+const DOORS: [(&str, Door, u16); 71] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with a filter that is none", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -29,6 +29,12 @@ const DOORS: [(&str, Door, u16); 65] = [
     ("no conversation", |_| get("/admin/conversations/nothing".to_owned()), 404),
     ("feedback", |_| get("/admin/feedback".to_owned()), 200),
     ("audit log", |_| get("/admin/audit?verify=1".to_owned()), 200),
+    ("feedback, the oldest first, as a table", |_| get("/admin/feedback.csv?sort=oldest".to_owned()), 200),
+    ("agents, by what they cost", |_| get("/admin/agents?sort=cost".to_owned()), 200),
+    ("agents, in an order that is none", |_| get("/admin/agents?sort=id;drop".to_owned()), 400),
+    ("agents as a table", |_| get("/admin/agents.csv?sort=errors".to_owned()), 200),
+    ("agents, from a place that is none", |_| get("/api/admin/agents?after=x~y".to_owned()), 400),
+    ("standing approvals by tool", |_| get("/admin/approvals?sort=tool&after=a~b".to_owned()), 200),
     ("users as a table", |_| get("/admin/users.csv".to_owned()), 404),
     ("conversations as a table", |_| get("/admin/conversations.csv?sort=cost".to_owned()), 200),
     ("standing approvals as a table", |_| get("/admin/approvals.csv".to_owned()), 200),

@@ -1,6 +1,6 @@
 //! The agents of the config: what each is made of, without secrets, and how it does. And one of them asked by an administrator.
 
-use super::lists::{DAY, filled};
+use super::lists::{DAY, PAGE, filled, place as place_in};
 use super::{Admin, of_store};
 use crate::auth::password::now;
 use crate::compose::CUSTOM_PREFIX;
@@ -14,10 +14,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 use std::time::Duration;
-use store::{RecentRun, Used};
+use store::{Place, RecentRun, Used};
 use wire::api::{SendRequest, Submission};
 use wire::order::ConversationChange;
-use wire::{UiMessage, UserError};
+use wire::{ErrorCode, UiMessage, UserError};
 
 /// Days whose use is shown.
 const DAYS: i64 = 7;
@@ -34,6 +34,48 @@ const TEST: &str = "Test: ";
 #[derive(Default, Deserialize)]
 pub(crate) struct AgentQuery {
     pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) sort: SortQuery,
+    pub(super) after: Option<String>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum SortQuery {
+    /// As in the config.
+    #[default]
+    Config,
+    Name,
+    Requests,
+    Errors,
+    Slowest,
+    Cost,
+}
+
+impl SortQuery {
+    /// Each with its name, in an address and on a page.
+    pub(super) const ALL: [(Self, &'static str, &'static str); 6] = [
+        (Self::Config, "config", "As in the config"),
+        (Self::Name, "name", "By name"),
+        (Self::Requests, "requests", "Most requests first"),
+        (Self::Errors, "errors", "Most errors first"),
+        (Self::Slowest, "slowest", "Slowest first"),
+        (Self::Cost, "cost", "Dearest first"),
+    ];
+
+    /// What is the same stays as in the config.
+    fn sort(self, lines: &mut [AgentLine]) {
+        let most = |of: fn(&Used) -> f64| move |a: &AgentLine, b: &AgentLine| of(&b.used).total_cmp(&of(&a.used));
+        match self {
+            Self::Config => {}
+            Self::Name => lines.sort_by_cached_key(|line| line.name.as_ref().unwrap_or(&line.id).to_lowercase()),
+            Self::Requests => lines.sort_by(most(|used| used.steps as f64)),
+            Self::Errors => lines.sort_by(most(|used| used.failures as f64)),
+            Self::Slowest => lines.sort_by(most(|used| used.whole_ms / used.steps.max(1) as f64)),
+            Self::Cost => lines.sort_by(most(|used| used.cost_usd)),
+        }
+    }
 }
 
 /// A line of the list.
@@ -53,11 +95,25 @@ pub(super) struct AgentLine {
     pub(super) used: Used,
 }
 
-pub(super) async fn found(state: &AppState, query: &AgentQuery) -> Result<Vec<AgentLine>, UserError> {
+/// A page of the list, each line with the place after it: its number.
+pub(super) async fn found(state: &AppState, query: &AgentQuery) -> Result<Vec<(AgentLine, Place)>, UserError> {
+    let after = place_in(query.after.as_deref())?;
+    let begin = match after.map(|place| place.key.parse::<usize>()) {
+        Some(Ok(number)) => number,
+        Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours.")),
+        None => 0,
+    };
     let (config, text) = (state.composition.current.config(), filled(query.text.as_deref()));
     let used = used(state).await?;
     let fits = |agent: &&Agent| text.as_ref().is_none_or(|text| agent.id.contains(text) || agent.model.contains(text));
-    Ok(config.agents.values().filter(fits).map(|agent| line(&config, agent, &used)).collect())
+    let mut lines: Vec<_> = config.agents.values().filter(fits).map(|agent| line(&config, agent, &used)).collect();
+    query.sort.sort(&mut lines);
+    let numbered = lines.into_iter().enumerate().skip(begin).take(PAGE as usize + 1);
+    let placed = numbered.map(|(i, line)| {
+        let place = Place { key: (i + 1).to_string(), id: line.id.clone() };
+        (line, place)
+    });
+    Ok(placed.collect())
 }
 
 fn line(config: &Config, agent: &Agent, used: &[(String, Used)]) -> AgentLine {
@@ -253,4 +309,37 @@ pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &st
     // An answer that takes longer goes on, and is there when the page is loaded again.
     let _ = tokio::time::timeout(PATIENCE, sent.frames.for_each(|_| std::future::ready(()))).await;
     Ok(conversation_id)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders() {
+        let line = |id: &str, steps: i64, failures: i64, whole_ms: f64, cost_usd: f64| AgentLine {
+            id: id.to_owned(),
+            name: (id == "c").then(|| "Assistant".to_owned()),
+            model: String::new(),
+            provider: "",
+            auth: String::new(),
+            used: Used { steps, failures, whole_ms, cost_usd, ..Used::default() },
+        };
+        let check = |sort: SortQuery, expected: &str| {
+            let mut lines = vec![
+                line("b", 2, 0, 200.0, 0.5),
+                line("c", 9, 0, 300.0, 0.1),
+                line("a", 0, 0, 0.0, 0.0),
+                line("D", 1, 4, 90.0, 0.1),
+            ];
+            sort.sort(&mut lines);
+            assert_eq!(lines.iter().map(|line| line.id.as_str()).collect::<String>(), expected);
+        };
+        check(SortQuery::Config, "bcaD");
+        check(SortQuery::Name, "acbD");
+        check(SortQuery::Requests, "cbDa");
+        check(SortQuery::Errors, "Dbca");
+        check(SortQuery::Slowest, "bDca");
+        check(SortQuery::Cost, "bcDa");
+    }
 }

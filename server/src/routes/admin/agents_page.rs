@@ -1,8 +1,9 @@
 //! The pages of agents.
 
-use super::agents::{self, AgentDetail, AgentLine, AgentQuery, LiveTool};
+use super::agents::{self, AgentDetail, AgentLine, AgentQuery, LiveTool, SortQuery};
+use super::csv::{self, Csv};
 use super::layout::{Tab, dollars, number, page, seconds};
-use super::lists::field;
+use super::lists::{as_table, choice, field, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
@@ -11,7 +12,7 @@ use crate::routes::accounts::forms::problem;
 use crate::routes::accounts::{encoded, see_other};
 use crate::routes::times::minute;
 use axum::Form;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
@@ -25,18 +26,57 @@ pub(crate) async fn list(
     admin: Admin,
     State(state): State<AppState>,
     Query(query): Query<AgentQuery>,
+    RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
-    let lines = agents::found(&state, &query).await?;
+    let (lines, next) = paged(agents::found(&state, &query).await?);
+    let orders = SortQuery::ALL.map(|(_, name, text)| (name, text));
+    let chosen = SortQuery::ALL.iter().find(|(sort, ..)| *sort == query.sort).map_or("", |(_, name, _)| *name);
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Agents">
             {field("text", "Name or model", "search", query.text.as_deref())}
+            {choice("sort", "Order", &orders, chosen)}
             <button class="cw-button">"Show"</button>
         </form>
-        <p class="cw-admin-links"><a href="/admin/custom-agents">"Custom agents"</a></p>
+        <p class="cw-admin-links">
+            <a href="/admin/custom-agents">"Custom agents"</a>
+            {as_table("/admin/agents.csv", raw.as_deref())}
+        </p>
         {lines_of(lines)}
+        {pager("/admin/agents", raw.as_deref(), next)}
         <p class="cw-account-note">"What was used in the last 7 days."</p>
     };
     Ok(page(&admin, Tab::Agents, StatusCode::OK, "Agents", content))
+}
+
+/// `GET /admin/agents.csv`
+pub(crate) async fn export(
+    _: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<AgentQuery>,
+) -> Result<Response, PageError> {
+    let mut file = Csv::new("id,name,model,provider,whoMayAsk,requests,errors,replyMs,costUsd");
+    loop {
+        query.after = file.add_page(agents::found(&state, &query).await?, cells);
+        if query.after.is_none() {
+            return Ok(file.file("agents.csv"));
+        }
+    }
+}
+
+fn cells(line: &AgentLine) -> [String; 9] {
+    let used = &line.used;
+    let reply = if used.steps == 0 { String::new() } else { format!("{:.0}", used.whole_ms / used.steps as f64) };
+    [
+        csv::cell(&line.id),
+        csv::cell(line.name.as_deref().unwrap_or_default()),
+        csv::cell(&line.model),
+        csv::cell(line.provider),
+        csv::cell(&line.auth),
+        used.steps.to_string(),
+        used.failures.to_string(),
+        reply,
+        used.cost_usd.to_string(),
+    ]
 }
 
 fn lines_of(lines: Vec<AgentLine>) -> AnyView {

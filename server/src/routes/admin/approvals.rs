@@ -2,7 +2,7 @@
 
 use super::csv::{self, Csv};
 use super::layout::{Tab, page};
-use super::lists::{PAGE, as_table, field, filled, paged, pager, place};
+use super::lists::{PAGE, as_table, choice, field, filled, paged, pager, place};
 use super::table::Column::Text;
 use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
@@ -15,7 +15,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use store::{AdminGrant, GrantFilter, Place};
+use store::{AdminGrant, GrantFilter, GrantSort, Place};
 use wire::UserError;
 
 /// Which standing approvals, in an address.
@@ -24,7 +24,28 @@ pub(crate) struct ApprovalQuery {
     user: Option<String>,
     agent: Option<String>,
     tool: Option<String>,
+    #[serde(default)]
+    sort: SortQuery,
     after: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SortQuery {
+    #[default]
+    Newest,
+    Oldest,
+    Tool,
+}
+
+impl SortQuery {
+    fn sort(self) -> (GrantSort, &'static str) {
+        match self {
+            Self::Newest => (GrantSort::Newest, "newest"),
+            Self::Oldest => (GrantSort::Oldest, "oldest"),
+            Self::Tool => (GrantSort::Tool, "tool"),
+        }
+    }
 }
 
 pub(super) async fn found(state: &AppState, query: &ApprovalQuery) -> Result<Vec<(AdminGrant, Place)>, UserError> {
@@ -35,14 +56,14 @@ pub(super) async fn found(state: &AppState, query: &ApprovalQuery) -> Result<Vec
         id: None,
     };
     let after = place(query.after.as_deref())?;
-    state.composition.store.all_grants(filter, PAGE + 1, after).await.map_err(of_store)
+    state.composition.store.all_grants(filter, query.sort.sort().0, PAGE + 1, after).await.map_err(of_store)
 }
 
 /// Takes one back: from the next call on, its user is asked again.
 pub(super) async fn take_back(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let store = &state.composition.store;
     let filter = GrantFilter { id: Some(id.to_owned()), ..GrantFilter::default() };
-    let found = store.all_grants(filter, 1, None).await.map_err(of_store)?;
+    let found = store.all_grants(filter, GrantSort::default(), 1, None).await.map_err(of_store)?;
     let (grant, _) = found.into_iter().next().ok_or_else(UserError::not_found)?;
     let about = json!({ "userId": grant.owner, "agentId": grant.agent_id, "tool": grant.tool });
     let entry = admin.entry("revoke_approval", grant.conversation_id.as_deref().unwrap_or_default(), about);
@@ -60,6 +81,7 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let (lines, next) = paged(found(&state, &query).await?);
+    let orders = [("newest", "Newest first"), ("oldest", "Oldest first"), ("tool", "By tool")];
     let content = view! {
         <p class="cw-account-note">
             "What users have said yes to for further calls. Who takes one back has its user asked again from the next call on."
@@ -68,6 +90,7 @@ pub(crate) async fn list(
             {field("user", "User (id)", "text", query.user.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("tool", "Tool", "text", query.tool.as_deref())}
+            {choice("sort", "Order", &orders, query.sort.sort().1)}
             <button class="cw-button">"Show"</button>
         </form>
         <p class="cw-admin-links">{as_table("/admin/approvals.csv", raw.as_deref())}</p>

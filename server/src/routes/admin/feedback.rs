@@ -1,8 +1,9 @@
 //! What users think of answers.
 
 use super::conversations::JudgedQuery;
+use super::csv::{self, Csv};
 use super::layout::{Tab, page};
-use super::lists::{PAGE, choice, paged, pager, place};
+use super::lists::{PAGE, as_table, choice, paged, pager, place};
 use super::table::Column::Text;
 use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
@@ -13,7 +14,8 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
-use store::{FeedbackRow, Place};
+use serde_json::Value;
+use store::{FeedbackRow, FeedbackSort, Place};
 use wire::UserError;
 
 /// Which judgements, in an address.
@@ -21,12 +23,32 @@ use wire::UserError;
 pub(crate) struct FeedbackQuery {
     #[serde(default)]
     judged: JudgedQuery,
+    #[serde(default)]
+    sort: SortQuery,
     after: Option<String>,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SortQuery {
+    #[default]
+    Newest,
+    Oldest,
+}
+
+impl SortQuery {
+    fn sort(self) -> (FeedbackSort, &'static str) {
+        match self {
+            Self::Newest => (FeedbackSort::Newest, "newest"),
+            Self::Oldest => (FeedbackSort::Oldest, "oldest"),
+        }
+    }
 }
 
 pub(super) async fn found(state: &AppState, query: &FeedbackQuery) -> Result<Vec<(FeedbackRow, Place)>, UserError> {
     let after = place(query.after.as_deref())?;
-    state.composition.store.all_feedback(query.judged.judged(), PAGE + 1, after).await.map_err(of_store)
+    let (judged, sort) = (query.judged.judged(), query.sort.sort().0);
+    state.composition.store.all_feedback(judged, sort, PAGE + 1, after).await.map_err(of_store)
 }
 
 /// `GET /admin/feedback`
@@ -41,12 +63,44 @@ pub(crate) async fn list(
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Feedback">
             {choice("judged", "Feedback", &judged, query.judged.name())}
+            {choice("sort", "Order", &[("newest", "Newest first"), ("oldest", "Oldest first")], query.sort.sort().1)}
             <button class="cw-button">"Show"</button>
         </form>
+        <p class="cw-admin-links">{as_table("/admin/feedback.csv", raw.as_deref())}</p>
         {lines_of(lines)}
         {pager("/admin/feedback", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Feedback, StatusCode::OK, "Feedback", content))
+}
+
+/// `GET /admin/feedback.csv`
+pub(crate) async fn export(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<FeedbackQuery>,
+) -> Result<Response, PageError> {
+    state.composition.store.enter_audit(admin.entry("export_feedback", "", Value::Null)).await?;
+    let mut file = Csv::new("conversation,title,agent,message,user,userName,feedback,why,time");
+    loop {
+        query.after = file.add_page(found(&state, &query).await?, cells);
+        if query.after.is_none() {
+            return Ok(file.file("feedback.csv"));
+        }
+    }
+}
+
+fn cells(row: &FeedbackRow) -> [String; 9] {
+    [
+        csv::cell(&row.conversation_id),
+        csv::cell(&row.title),
+        csv::cell(&row.agent_id),
+        csv::cell(&row.message_id),
+        csv::cell(&row.owner),
+        csv::cell(row.owner_name.as_deref().unwrap_or_default()),
+        csv::cell(&row.rating),
+        csv::cell(row.reason.as_deref().unwrap_or_default()),
+        csv::time(row.updated_at),
+    ]
 }
 
 fn lines_of(lines: Vec<FeedbackRow>) -> AnyView {

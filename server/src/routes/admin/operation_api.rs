@@ -26,7 +26,7 @@ pub(crate) async fn agents(
     State(state): State<AppState>,
     query: Result<Query<AgentQuery>, QueryRejection>,
 ) -> Result<Json<Listed<AgentLine>>, HttpError> {
-    Ok(listed((agents::found(&state, &asked(query)?).await?, None)))
+    Ok(listed(paged(agents::found(&state, &asked(query)?).await?)))
 }
 
 /// `GET /api/admin/agents/{id}`

@@ -179,10 +179,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
     ]),
     get(Administration, "/api/admin/conversations/{id}", "One with its whole run", Json(200, "Object")),
     delete(Administration, "/api/admin/conversations/{id}", "Delete it"),
-    get(Administration, "/api/admin/feedback", "What users think of answers", Json(200, "Page"))
-        .with(&[("judged", "`any`, `up` or `down`."), AFTER]),
-    get(Administration, "/api/admin/agents", "The agents, and how they do", Json(200, "Page"))
-        .with(&[("text", "Part of the name or the model.")]),
+    get(Administration, "/api/admin/feedback", "What users think of answers", Json(200, "Page")).with(&[
+        ("judged", "`any`, `up` or `down`."),
+        ("sort", "`newest` or `oldest`."),
+        AFTER,
+    ]),
+    get(Administration, "/api/admin/agents", "The agents, and how they do", Json(200, "Page")).with(&[
+        ("text", "Part of the name or the model."),
+        ("sort", "`config`, `name`, `requests`, `errors`, `slowest` or `cost`."),
+        AFTER,
+    ]),
     get(Administration, "/api/admin/agents/{id}", "One with its config and its last answers", Json(200, "Object")),
     post(
         Administration,
@@ -203,6 +209,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
         ("user", "Of this user."),
         ("agent", "For this agent."),
         ("tool", "For this tool."),
+        ("sort", "`newest`, `oldest` or `tool`."),
         AFTER,
     ]),
     delete(Administration, "/api/admin/approvals/{id}", "Take one back"),
