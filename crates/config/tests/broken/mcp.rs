@@ -80,8 +80,14 @@ fn servers() {
 #[test]
 fn a_secret_is_not_sent_in_the_open() {
     let token = |url: &str| format!("oauth: {{ tokenUrl: '{url}', clientId: a, clientSecret: b }}");
-    assert_snapshot!(connection(&format!("{{ url: 'https://x.org', {} }}", token("http://id.org/token"))), @r#"
-    "#);
+    assert_snapshot!(connection(&format!("{{ url: 'https://x.org', {} }}", token("http://id.org/token"))), @"
+    refused
+    chatwright.yaml:1:90: error: the secret would be sent over `http://`, where others can read it
+       |
+     1 | …'https://x.org', oauth: { tokenUrl: 'http://id.org/token', clientId: a, clientSecret: b } } }]
+       |                                      ^^^^^^^^^^^^^^^^^^^^^
+       = help: write `https://`, or `allowPrivate: true` for a server of your own network
+    ");
     assert_snapshot!(connection(&format!("{{ url: 'http://localhost:9', {} }}", token("http://localhost:8/token"))), @"accepted");
     assert_snapshot!(connection(&format!("{{ url: 'https://x.org', {} }}", token("https://id.org/token"))), @"accepted");
 }
@@ -195,16 +201,16 @@ agents:
         "{ baseURL: 'https://tools.example.com', apiKey: { _secret: KEY }, token: { _secret: KEY }, userToken: true }";
     assert_snapshot!(remote(own, "[far]"), @"
     refused
-    chatwright.yaml:3:137: error: there is a token for all users already
+    chatwright.yaml:3:149: error: there is a token for all users already
        |
-     3 | …KEY }, token: { _secret: KEY }, userToken: true } }
-       |                                             ^^^^
+     3 | …token: { _secret: KEY }, userToken: true } }
+       |                                      ^^^^
        = help: leave out `token`, or `userToken`
 
-    chatwright.yaml:3:137: error: in the mode `local` no user comes with a token
+    chatwright.yaml:3:149: error: in the mode `local` no user comes with a token
        |
-     3 | …KEY }, token: { _secret: KEY }, userToken: true } }
-       |                                             ^^^^
+     3 | …token: { _secret: KEY }, userToken: true } }
+       |                                      ^^^^
        = help: leave it out, or choose the mode `jwt` or `proxy`
     ");
     assert_snapshot!(remote("{ baseURL: 'https://tools.example.com', apiKey: plain }", "[fra]"), @"
