@@ -2,6 +2,7 @@
 
 mod act;
 mod calls;
+mod circuit;
 mod event;
 mod exposure;
 mod grants;
@@ -22,6 +23,7 @@ mod sub_agent;
 mod tools;
 mod turn;
 
+pub use circuit::{CircuitFacts, Circuits};
 pub use event::{Event, EventSink, Replied, SinkClosed};
 pub use exposure::Seen;
 pub use grants::{Grant, Grants, Wanted};

@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 /// The first wait; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
+/// How long one request waits in all for models that are not asked for now.
+const LONGEST_REST: Duration = Duration::from_secs(60);
 
 /// A reply that has begun.
 pub(crate) struct Begun {
@@ -28,14 +30,14 @@ pub(crate) async fn ask<S: EventSink>(
     cancel: &CancellationToken,
     sink: &mut S,
 ) -> Result<Begun, Failure> {
-    let mut attempt = 0;
+    let mut waits = Waits::default();
     loop {
         let error = match ask_all(agent, current, request, cancel, sink).await? {
             Ok(begun) => return Ok(begun),
             Err(error) => error,
         };
-        attempt += 1;
-        let Some(wait) = wait(&error, attempt, agent.settings.max_retries) else { return Err(error.into()) };
+        let Some(wait) = waits.after(&error, agent.settings.max_retries) else { return Err(error.into()) };
+        let attempt = waits.asked + waits.refused;
         tracing::info!(agent = agent.id, %error, attempt, ?wait, "the model failed before its reply; asking again");
         sink.emit(Event::Retry { attempt, wait, error: error.to_string() }).await?;
         tokio::select! {
@@ -45,7 +47,8 @@ pub(crate) async fn ask<S: EventSink>(
     }
 }
 
-/// Asks each model once, beginning with the current one, until one answers.
+/// Asks each model once, beginning with the current one, until one answers. When none does, what one of them said counts more than that
+/// another was not asked.
 async fn ask_all<S: EventSink>(
     agent: &Agent,
     current: &mut usize,
@@ -54,7 +57,7 @@ async fn ask_all<S: EventSink>(
     sink: &mut S,
 ) -> Result<Result<Begun, ModelError>, SinkClosed> {
     let models: Vec<_> = agent.models().collect();
-    let first = *current;
+    let (first, mut failed) = (*current, None);
     loop {
         let error = match ask_once(agent, &**models[*current], request.clone(), cancel).await {
             Ok(begun) => return Ok(Ok(begun)),
@@ -64,12 +67,14 @@ async fn ask_all<S: EventSink>(
         // A stop is no failure of the model's.
         if next == first || error.kind == ModelErrorKind::Cancelled {
             *current = first;
-            return Ok(Err(error));
+            let failed = failed.filter(|_| error.kind == ModelErrorKind::CircuitOpen);
+            return Ok(Err(failed.unwrap_or(error)));
         }
         *current = next;
         let to = models[next].id().clone();
         tracing::warn!(agent = agent.id, %error, %to, "a model failed before its reply; asking another");
         sink.emit(Event::Fallback { to, error: error.to_string() }).await?;
+        failed = Some(error).filter(|error| error.kind != ModelErrorKind::CircuitOpen).or(failed);
     }
 }
 
@@ -96,11 +101,42 @@ async fn ask_once(
     }
 }
 
-/// How long to wait before the next attempt; none when there is to be none.
+/// What a request has waited so far.
+#[derive(Default)]
+struct Waits {
+    /// Times that a model was asked.
+    asked: u32,
+    /// Times that none was, because their circuits are open.
+    refused: u32,
+    /// How long the latter took.
+    rested: Duration,
+}
+
+impl Waits {
+    /// How long to wait before the next attempt; none when there is to be none.
+    fn after(&mut self, error: &ModelError, max_retries: u32) -> Option<Duration> {
+        if error.kind != ModelErrorKind::CircuitOpen {
+            self.asked += 1;
+            return wait(error, self.asked, max_retries);
+        }
+        // Nothing was asked, so it is no retry. Without a time, somebody is trying the model.
+        self.refused += 1;
+        let wait = pause(error, self.refused).filter(|_| max_retries > 0)?;
+        self.rested += wait;
+        (self.rested <= LONGEST_REST).then_some(wait)
+    }
+}
+
+/// How long to wait after a failure; none when it is not to be asked again.
 fn wait(error: &ModelError, attempt: u32, max_retries: u32) -> Option<Duration> {
     if attempt > max_retries || !error.retryable() {
         return None;
     }
+    pause(error, attempt)
+}
+
+/// As long as the provider asks for, or longer each time; none when that is too long.
+fn pause(error: &ModelError, attempt: u32) -> Option<Duration> {
     match error.retry_after {
         Some(asked) if asked > LONGEST_WAIT => None,
         Some(asked) => Some(asked),
@@ -137,5 +173,25 @@ mod tests {
         check(ModelErrorKind::Unavailable, None, 3, None);
         check(ModelErrorKind::Unauthorized, None, 1, None);
         check(ModelErrorKind::Refused, None, 1, None);
+    }
+
+    /// A model that is not asked is waited for without using up the retries, but not for ever.
+    #[test]
+    fn waits_for_a_model_that_rests() {
+        let rests = |seconds: Option<u64>| {
+            let retry_after = seconds.map(Duration::from_secs);
+            ModelError { retry_after, ..ModelError::new(ModelErrorKind::CircuitOpen, "") }
+        };
+        let mut waits = Waits::default();
+        assert_eq!(waits.after(&rests(Some(31)), 2), None);
+        for _ in 0..3 {
+            assert_eq!(waits.after(&rests(Some(5)), 2), Some(Duration::from_secs(5)));
+        }
+        let failed = ModelError::new(ModelErrorKind::Unavailable, "");
+        assert!(waits.after(&failed, 2).is_some() && waits.after(&failed, 2).is_some());
+        assert!(waits.after(&failed, 2).is_none(), "retries are counted");
+        let more = std::iter::from_fn(|| waits.after(&rests(Some(20)), 2)).count();
+        assert_eq!(more, 2);
+        assert_eq!(Waits::default().after(&rests(Some(5)), 0), None, "without retries nothing is waited for");
     }
 }

@@ -27,6 +27,9 @@ pub(crate) fn of_model(error: &ModelError) -> UserError {
         }
         ModelErrorKind::Timeout => (ErrorCode::Unavailable, "The model provider stopped answering. Try again."),
         ModelErrorKind::BrokenStream => (ErrorCode::Unavailable, "The answer broke off before its end. Try again."),
+        ModelErrorKind::CircuitOpen => {
+            (ErrorCode::Unavailable, "The model provider is in trouble and is given a rest. Try again in a moment.")
+        }
         ModelErrorKind::Cancelled => (ErrorCode::Unavailable, "The answer was stopped."),
     };
     let retry_after = error.retry_after.map(|wait| wait.as_secs().min(3600) as u32);

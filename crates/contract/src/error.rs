@@ -39,6 +39,9 @@ pub enum ModelErrorKind {
     /// The stream ended before its end, or held something that cannot be read.
     #[error("the provider's stream broke off")]
     BrokenStream,
+    /// It was not asked: it failed before, and its circuit is open.
+    #[error("the provider is not asked for now")]
+    CircuitOpen,
     /// The run was stopped.
     #[error("stopped")]
     Cancelled,
@@ -52,8 +55,8 @@ impl ModelError {
 
     /// Whether asking again may help, as long as nothing of the reply has arrived.
     pub fn retryable(&self) -> bool {
-        use ModelErrorKind::{BrokenStream, RateLimited, Timeout, Unavailable, Unreachable};
-        matches!(self.kind, RateLimited | Unavailable | Unreachable | Timeout | BrokenStream)
+        use ModelErrorKind::{BrokenStream, CircuitOpen, RateLimited, Timeout, Unavailable, Unreachable};
+        matches!(self.kind, RateLimited | Unavailable | Unreachable | Timeout | BrokenStream | CircuitOpen)
     }
 }
 

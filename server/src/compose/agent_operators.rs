@@ -2,7 +2,7 @@
 
 use super::agent_settings::settings;
 use super::agents::models_of;
-use agent::Agent;
+use agent::{Agent, Circuits};
 use config::Config;
 use operators::{OperatorError, Scope, evaluate, evaluate_text};
 use secrecy::{ExposeSecret, SecretString};
@@ -17,17 +17,19 @@ pub(super) struct AgentOperators {
     agent: config::Agent,
     instructions: Option<Value>,
     secrets: Arc<HashMap<String, SecretString>>,
+    circuits: Arc<Circuits>,
 }
 
 impl AgentOperators {
     /// None for an agent without any operator.
-    pub(super) fn of(config: &Arc<Config>, agent: &config::Agent) -> Option<Self> {
+    pub(super) fn of(config: &Arc<Config>, agent: &config::Agent, circuits: &Arc<Circuits>) -> Option<Self> {
         let instructions = agent.instructions.clone().filter(|instructions| !instructions.is_string());
         if instructions.is_none() && agent.later.is_none() {
             return None;
         }
         let secrets = Arc::new(agent.secrets.iter().cloned().collect());
-        Some(Self { config: config.clone(), agent: agent.clone(), instructions, secrets })
+        let (config, circuits) = (config.clone(), circuits.clone());
+        Some(Self { config, agent: agent.clone(), instructions, secrets, circuits })
     }
 
     /// Gives the agent what they come to in this turn. `user` is what `_user` reads, `context` what `_payload` does.
@@ -63,7 +65,8 @@ impl AgentOperators {
         });
         let values = values.collect::<Result<_, _>>().map_err(told)?;
         let settled = self.agent.settled(values)?;
-        let (model, fallbacks) = models_of(&self.config, &settled)?.ok_or("its connection has no models")?;
+        let (model, fallbacks) =
+            models_of(&self.config, &settled, &self.circuits)?.ok_or("its connection has no models")?;
         (agent.model, agent.fallbacks, agent.settings) = (model, fallbacks, settings(&self.config, &settled));
         Ok(())
     }

@@ -14,7 +14,7 @@ use super::pages::Pages;
 use super::policy::AgentPolicy;
 use super::remote_agents::{self, Remote};
 use crate::auth::rights::Rights;
-use agent::{Agent, SubAgent};
+use agent::{Agent, Circuits, SubAgent};
 use anyhow::{Context, anyhow};
 use chat::{AgentRequest, Agents, Caller, Hooks};
 use config::Config;
@@ -78,11 +78,12 @@ impl ConfiguredAgents {
         pages: Arc<Pages>,
         tools: PageTools,
         rights: Arc<Rights>,
+        circuits: &Arc<Circuits>,
     ) -> anyhow::Result<Self> {
         let naming = mentions::naming(config);
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            let (built, personal) = build(config, agent, mcp)?;
+            let (built, personal) = build(config, agent, mcp, circuits)?;
             let endpoint_tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let page_context = agent.page_context;
@@ -94,7 +95,7 @@ impl ConfiguredAgents {
                 page_context,
                 endpoints: endpoint_tools,
                 personal,
-                operators: AgentOperators::of(config, agent),
+                operators: AgentOperators::of(config, agent, circuits),
                 hooks,
                 policy,
                 below,
@@ -212,9 +213,9 @@ impl Agents for ConfiguredAgents {
 ///
 /// # Errors
 /// A connection is not there, which only an operator can name.
-pub(super) fn models_of(config: &Config, agent: &config::Agent) -> Result<Option<Models>, String> {
+pub(super) fn models_of(config: &Config, agent: &config::Agent, circuits: &Circuits) -> Result<Option<Models>, String> {
     let model = |connection: &str, name: &str| match config.connections.get(connection) {
-        Some(connection) => Ok(models::build(&connection.kind, name, agent.openai_api)),
+        Some(connection) => Ok(models::build(connection, name, agent.openai_api, circuits)),
         None => Err(format!("there is no connection `{connection}`")),
     };
     let fallbacks = agent.fallback_models.iter().map(|fallback| model(&fallback.connection_id, &fallback.model));
@@ -223,8 +224,14 @@ pub(super) fn models_of(config: &Config, agent: &config::Agent) -> Result<Option
 }
 
 /// The agent as far as it is the same for everybody, and what of its sources is not. None without a model.
-fn build(config: &Config, agent: &config::Agent, mcp: &McpServers) -> anyhow::Result<(Option<Arc<Agent>>, Personal)> {
-    let Some((model, fallbacks)) = models_of(config, agent).map_err(|error| anyhow!("{}: {error}", agent.at))? else {
+fn build(
+    config: &Config,
+    agent: &config::Agent,
+    mcp: &McpServers,
+    circuits: &Circuits,
+) -> anyhow::Result<(Option<Arc<Agent>>, Personal)> {
+    let models = models_of(config, agent, circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
+    let Some((model, fallbacks)) = models else {
         tracing::warn!(
             agent = agent.id,
             connection = agent.connection_id,

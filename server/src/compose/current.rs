@@ -15,6 +15,7 @@ use crate::auth::rates::Rates;
 use crate::auth::rights::Rights;
 use crate::auth::{Authentication, Ground};
 use ::endpoints::Endpoints;
+use agent::{CircuitFacts, Circuits};
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
@@ -33,6 +34,8 @@ pub(crate) struct Current {
     ground: Ground,
     site: Site,
     history: Mutex<History>,
+    /// What is known of models that fail.
+    circuits: Arc<Circuits>,
     /// One at a time takes the place of what was built before.
     building: tokio::sync::Mutex<()>,
 }
@@ -57,18 +60,25 @@ struct Things {
 
 impl Things {
     /// What is open `before` and has the same settings now stays open.
-    async fn build(written: Arc<Config>, ground: &Ground, site: Site, before: Option<&Self>) -> anyhow::Result<Self> {
+    async fn build(
+        written: Arc<Config>,
+        ground: &Ground,
+        site: Site,
+        circuits: &Arc<Circuits>,
+        before: Option<&Self>,
+    ) -> anyhow::Result<Self> {
         let config = Arc::new(with_custom_agents(Config::clone(&written), &ground.store.custom_agents().await?));
         let authentication = Arc::new(authentication(&config, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
         let mcp = McpServers::open(&config, before.map_or(&no_mcp, |before| &before.mcp));
-        let endpoints = Arc::new(endpoints::build(&config, &databases)?);
+        let endpoints = Arc::new(endpoints::build(&config, &databases, circuits)?);
         let rights = Rights::new(&config);
         let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
-        let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone())?;
+        let agents =
+            ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone(), circuits)?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
         let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
@@ -92,9 +102,10 @@ impl Things {
 
 impl Current {
     pub(super) async fn new(config: Config, read: Read, ground: Ground, site: Site) -> anyhow::Result<Self> {
-        let things = Things::build(Arc::new(config), &ground, site, None).await?;
+        let circuits = Arc::<Circuits>::default();
+        let things = Things::build(Arc::new(config), &ground, site, &circuits, None).await?;
         let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(History::begin(read)));
-        Ok(Self { things, ground, site, history, building: tokio::sync::Mutex::default() })
+        Ok(Self { things, ground, site, history, circuits, building: tokio::sync::Mutex::default() })
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
@@ -103,8 +114,11 @@ impl Current {
     /// It cannot be built, a database of it cannot be opened for example; everything stays as it is.
     pub(crate) async fn replace(&self, config: Config, read: Read) -> anyhow::Result<()> {
         let _alone = self.building.lock().await;
-        let things = Things::build(Arc::new(config), &self.ground, self.site, Some(&self.things.load())).await?;
+        let before = self.things.load_full();
+        let things = Things::build(Arc::new(config), &self.ground, self.site, &self.circuits, Some(&before)).await?;
         self.things.store(Arc::new(things));
+        // A model that failed may be reached in another way now.
+        self.circuits.close();
         self.history.lock().replaced(read);
         Ok(())
     }
@@ -116,7 +130,8 @@ impl Current {
     pub(crate) async fn refresh(&self) -> anyhow::Result<()> {
         let _alone = self.building.lock().await;
         let before = self.things.load_full();
-        let things = Things::build(before.written.clone(), &self.ground, self.site, Some(&before)).await?;
+        let things =
+            Things::build(before.written.clone(), &self.ground, self.site, &self.circuits, Some(&before)).await?;
         self.things.store(Arc::new(things));
         Ok(())
     }
@@ -150,6 +165,11 @@ impl Current {
     /// The words of the UI, where they are not the English ones.
     pub(crate) fn texts(&self) -> Option<Texts> {
         self.things.load().texts.clone()
+    }
+
+    /// Which models are not asked because they fail.
+    pub(crate) fn circuits(&self) -> Vec<CircuitFacts> {
+        self.circuits.facts()
     }
 
     /// How the MCP servers do.

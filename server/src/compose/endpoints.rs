@@ -2,6 +2,7 @@
 
 use super::text_models::Models;
 use crate::auth::rights::Gate;
+use agent::Circuits;
 use anyhow::anyhow;
 use chat::Caller;
 use config::{Config, ConnectionKind};
@@ -35,9 +36,9 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
 }
 
 /// Reads the routines.
-pub(super) fn build(config: &Config, databases: &Databases) -> anyhow::Result<Endpoints> {
+pub(super) fn build(config: &Config, databases: &Databases, circuits: &Arc<Circuits>) -> anyhow::Result<Endpoints> {
     let connections = config.connections.values().filter_map(|connection| {
-        let built = build_connection(connection, databases, config.limits.turn).transpose()?;
+        let built = build_connection(connection, databases, config.limits.turn, circuits).transpose()?;
         Some(built.map(|built| (connection.id.clone(), built)))
     });
     let connections = connections.collect::<anyhow::Result<_>>()?;
@@ -57,6 +58,7 @@ fn build_connection(
     connection: &config::Connection,
     databases: &Databases,
     time: Duration,
+    circuits: &Arc<Circuits>,
 ) -> anyhow::Result<Option<Connection>> {
     Ok(match &connection.kind {
         ConnectionKind::Sql(_) => databases.get(&connection.id).map(|(_, opened)| Connection::Sql(opened.clone())),
@@ -71,7 +73,10 @@ fn build_connection(
                 .map_err(|error| anyhow!("{}: the connection `{}`: {error}", connection.at, connection.id))?;
             Some(Connection::Http(opened))
         }
-        kind if kind.is_model() => Some(Connection::Models(Arc::new(Models { connection: kind.clone(), time }))),
+        kind if kind.is_model() => {
+            let (connection, circuits) = (connection.clone(), circuits.clone());
+            Some(Connection::Models(Arc::new(Models { connection, time, circuits })))
+        }
         _ => None,
     })
 }

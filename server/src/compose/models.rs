@@ -1,7 +1,8 @@
 //! A connection and a model's name → a model.
 
 use crate::telemetry::measured;
-use config::{ConnectionKind, ModelConnection, OpenAiApi};
+use agent::Circuits;
+use config::{Connection, ConnectionKind, ModelConnection, OpenAiApi};
 use contract::Model;
 use providers::Settings;
 use providers::ai_gateway::AiGateway;
@@ -13,9 +14,19 @@ use providers::openai_responses::OpenAiResponses;
 use std::sync::Arc;
 
 /// The model of this name; none where the connection has no models. `api` is which one of OpenAI's is spoken.
-pub(super) fn build(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
+pub(super) fn build(
+    connection: &Connection,
+    name: &str,
+    api: OpenAiApi,
+    circuits: &Circuits,
+) -> Option<Arc<dyn Model>> {
+    let model = unguarded(&connection.kind, name, api)?;
+    Some(circuits.guard(&connection.id, measured(model)))
+}
+
+fn unguarded(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> Option<Arc<dyn Model>> {
     let settings = |model| settings(model, name);
-    Some(measured(match connection {
+    Some(match connection {
         ConnectionKind::Anthropic(model) => Arc::new(Anthropic::new(settings(model))),
         ConnectionKind::OpenAiCompatible(model) => Arc::new(OpenAiChat::new(settings(model))),
         ConnectionKind::OpenAi(model) if api == OpenAiApi::Chat => Arc::new(OpenAiChat::new(settings(model))),
@@ -26,7 +37,7 @@ pub(super) fn build(connection: &ConnectionKind, name: &str, api: OpenAiApi) -> 
         ConnectionKind::Sql(_) | ConnectionKind::Http(_) | ConnectionKind::Mcp(_) | ConnectionKind::RemoteAgent(_) => {
             return None;
         }
-    }))
+    })
 }
 
 fn settings(connection: &ModelConnection, name: &str) -> Settings {

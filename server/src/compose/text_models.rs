@@ -1,28 +1,31 @@
 //! Models for the routines of endpoints.
 
 use super::models;
-use agent::{Agent, InvokeError, Question, Settings, invoke};
-use config::{ConnectionKind, OpenAiApi};
+use agent::{Agent, Circuits, InvokeError, Question, Settings, invoke};
+use config::{Connection, OpenAiApi};
 use contract::{ResponseFormat, Sampling};
 use endpoints::{TextModels, TextQuestion};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde_json::Value;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A provider's models for routines: asked as `POST /api/runs/invoke` asks, without tools.
 pub(super) struct Models {
     /// How they are reached.
-    pub(super) connection: ConnectionKind,
+    pub(super) connection: Connection,
     /// For one answer.
     pub(super) time: Duration,
+    /// What is known of those that fail.
+    pub(super) circuits: Arc<Circuits>,
 }
 
 impl TextModels for Models {
     fn generate(&self, question: TextQuestion) -> BoxFuture<'_, Result<Value, String>> {
         async move {
-            let model = models::build(&self.connection, &question.model, OpenAiApi::default());
+            let model = models::build(&self.connection, &question.model, OpenAiApi::default(), &self.circuits);
             let model = model.ok_or("the connection has no models")?;
             let sampling = Sampling {
                 max_output_tokens: question.max_output_tokens,

@@ -35,6 +35,6 @@ pub(crate) async fn ready(State(state): State<AppState>) -> Response {
 
 /// Prometheus text.
 pub(crate) async fn metrics(State(state): State<AppState>) -> impl IntoResponse {
-    telemetry::metrics::look(&state.composition.chat);
+    telemetry::metrics::look(&state.composition.chat, state.composition.current.circuits());
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], state.metrics.render())
 }

@@ -1,11 +1,12 @@
 //! Figures for Prometheus. Every label's values are bounded: what comes from the config or from elsewhere is taken as it is up to a
 //! number, and counts as `other` beyond it.
 
+use agent::CircuitFacts;
 use chat::{Chat, RunFacts, Telemetry, ToolEnd};
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 use parking_lot::Mutex;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use store::Step;
 
@@ -43,13 +44,29 @@ pub(crate) fn begin() -> anyhow::Result<PrometheusHandle> {
 }
 
 /// What is not counted when it happens, but looked at when somebody asks.
-pub(crate) fn look(chat: &Chat) {
+pub(crate) fn look(chat: &Chat, circuits: Vec<CircuitFacts>) {
+    look_at(circuits);
     let backlog = chat.backlog();
     gauge!("chatwright_runs_active").set(chat.active_runs() as f64);
     gauge!("chatwright_draining").set(if chat.is_draining() { 1.0 } else { 0.0 });
     gauge!("chatwright_journal_lag_seconds").set(backlog.lag.as_secs_f64());
     gauge!("chatwright_journal_events_waiting").set(backlog.events as f64);
     gauge!("chatwright_store_writes_waiting").set(backlog.writes as f64);
+}
+
+/// Circuits whose labels are too many are one.
+fn look_at(circuits: Vec<CircuitFacts>) {
+    let mut known = BTreeMap::<_, (bool, u64)>::new();
+    for circuit in circuits {
+        let labels = (CONNECTIONS.of(&circuit.connection), model(&circuit.model.provider, &circuit.model.model));
+        let (is_open, refused) = known.entry(labels).or_default();
+        (*is_open, *refused) = (*is_open || circuit.is_open, *refused + circuit.refused);
+    }
+    for ((connection, model), (is_open, refused)) in known {
+        let labels = [("connection", connection), ("model", model)];
+        gauge!("chatwright_model_circuit_open", &labels).set(if is_open { 1.0 } else { 0.0 });
+        counter!("chatwright_model_circuit_refused_total", &labels).absolute(refused);
+    }
 }
 
 fn describe() {
@@ -70,6 +87,11 @@ fn describe() {
     describe_counter!("chatwright_model_requests_total", "Requests to models, by provider, model and outcome");
     describe_histogram!("chatwright_model_first_part_seconds", "From a request to the first part of its reply");
     describe_histogram!("chatwright_model_seconds", "From a request to the end of its reply");
+    describe_gauge!(
+        "chatwright_model_circuit_open",
+        "1 while a model that failed is not asked, by connection and model"
+    );
+    describe_counter!("chatwright_model_circuit_refused_total", "Requests that were not sent because of that");
     describe_counter!("chatwright_http_requests_total", "Requests, by method, route and status");
     describe_histogram!("chatwright_http_seconds", "From a request to the head of its answer, by method and route");
     describe_gauge!("chatwright_http_requests_active", "Requests that wait for the head of their answer");
@@ -102,6 +124,7 @@ impl Label {
 }
 
 static AGENTS: Label = Label::new();
+static CONNECTIONS: Label = Label::new();
 static TOOLS: Label = Label::new();
 pub(super) static MODELS: Label = Label::new();
 

@@ -86,6 +86,7 @@ fn name(kind: ModelErrorKind) -> &'static str {
         ModelErrorKind::Unreachable => "unreachable",
         ModelErrorKind::Timeout => "timeout",
         ModelErrorKind::BrokenStream => "broken_stream",
+        ModelErrorKind::CircuitOpen => "circuit_open",
         ModelErrorKind::Cancelled => "cancelled",
     }
 }

@@ -5,6 +5,7 @@ mod agents;
 mod audit;
 mod backup;
 mod callers;
+mod circuit;
 mod client;
 mod database_down;
 mod deploy;
