@@ -18,6 +18,7 @@ mod http;
 mod keys;
 mod limits;
 mod mcp;
+mod obedient;
 mod operations;
 mod passed_on;
 mod process;
