@@ -192,3 +192,20 @@ async fn messages_go_to_the_same_server_only() {
     let peer = Peer::new(McpSettings { transport, ..hostile("") });
     assert_eq!(specs(&peer).await.unwrap_err(), "The tools of `peer` are not available now: it cannot be reached.");
 }
+
+/// What a server may ask of a client: an answer of its model, a form or a page for its user, its folders. None of it is offered, and all of
+/// it is refused; the call itself goes on.
+#[tokio::test]
+async fn what_a_server_asks_of_us_is_refused() {
+    let (answer, took) = call("asks").await;
+    let answer: Value = serde_json::from_str(answer.unwrap().as_str().unwrap()).unwrap();
+    assert_eq!(answer["offered"], json!({}), "{answer}");
+    for (wishes, refusal) in [
+        (["sampling", "invented"], json!({ "error": -32601 })),
+        (["form", "address"], json!({ "action": "decline" })),
+    ] {
+        assert!(wishes.iter().all(|wish| answer[*wish] == refusal), "{wishes:?}: {answer}");
+    }
+    assert_eq!(answer["roots"], json!({ "roots": [] }), "no folder is told: {answer}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
