@@ -16,7 +16,7 @@ use wire::chunk::DataChunk;
 /// Calls that nobody waits for, at once; more are left out.
 const MAX_CALLS: usize = 64;
 /// The end of a run waits this long for its hooks.
-const FINISH_TIME: Duration = Duration::from_secs(20);
+const FINISH_TIME: Duration = Duration::from_secs(10);
 /// Data parts that the hooks of one run may add.
 const MAX_PARTS: usize = 16;
 /// Bytes of one of them.

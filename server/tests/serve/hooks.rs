@@ -4,8 +4,10 @@ use crate::http::chunks;
 use crate::process::Server;
 use reqwest::Method;
 use serde_json::{Value, json};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpListener;
 
 /// Each hook keeps what it is told in a table; of the two at the end one fails and one adds a title.
 const CONFIG: &str = r#"
@@ -108,4 +110,80 @@ async fn every_hook_is_told_and_the_last_one_adds_to_the_message() {
     assert_eq!((end["steps"].as_array().unwrap().len(), end["messages"].as_array().unwrap().len()), (2, 2));
     assert_eq!((&end["finishReason"], &end["isAborted"]), (&json!("stop"), &json!(false)));
     assert_eq!(end["messages"][1]["role"], "assistant");
+}
+
+/// A service that says nothing, or more than anybody wants to read.
+async fn service() -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            tokio::spawn(async move {
+                let mut asked = [0; 64];
+                let _ = stream.readable().await;
+                let read = stream.try_read(&mut asked).unwrap_or_default();
+                if String::from_utf8_lossy(&asked[..read]).contains("/huge") {
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 10000000\r\n\r\n";
+                    let _ = stream.write_all(format!("{head}{}", "x".repeat(10_000_000)).as_bytes()).await;
+                }
+                tokio::time::sleep(Duration::from_secs(90)).await;
+            });
+        }
+    });
+    address
+}
+
+fn failing(address: &str) -> String {
+    let ask = |id: &str, path: &str| {
+        let step = format!("{{ id: a, type: Http, connectionId: web, properties: {{ path: {path} }} }}");
+        let part = "{ type: data-late, data: { _step: a.body } }";
+        format!("  - {{ id: {id}, routine: [{step}, {{ ':return': {{ dataParts: [{part}] }} }}] }}\n")
+    };
+    format!(
+        "connections:
+  - {{ id: demo, type: Demo, properties: {{ delayMs: 0 }} }}
+  - {{ id: web, type: Http, properties: {{ baseURL: '{address}', allowPrivate: true }} }}
+api:
+{}{}  - {{ id: odd, routine: [{{ ':return': [7, {{ dataParts: yes }}] }}] }}
+  - {{ id: late, routine: [{{ ':return': {{ dataParts: [{{ type: data-late, data: here }}] }} }}] }}
+agents:
+  - {{ id: slow, type: Agent, connectionId: demo, properties: {{ model: demo }}, hooks: {{ onStart: [hang], onStepStart: [hang], onStepFinish: [hang], onFinish: [late, hang, late] }} }}
+  - {{ id: broken, type: Agent, connectionId: demo, properties: {{ model: demo }}, hooks: {{ onFinish: [huge, odd, late] }} }}
+pages: [{{ id: p }}]
+",
+        ask("hang", "silence"),
+        ask("huge", "huge")
+    )
+}
+
+/// Hooks that nobody waits for delay nothing; those at the end have ten seconds, and the answer is kept before they are asked.
+#[tokio::test]
+async fn a_hook_that_hangs_keeps_nobody_waiting() {
+    let folder = TempDir::new().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), failing(&service().await)).unwrap();
+    let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    let said = |message: &Value| message["parts"].to_string().contains("Hello!");
+    let late = |told: &[Value]| told.iter().filter(|chunk| chunk["type"] == "data-late").count();
+
+    let begun = Instant::now();
+    let asked = server.message_to("p/slow", "c1", "hello").send();
+    let (told, kept) = tokio::join!(async { (chunks(asked.await.unwrap()).await, begun.elapsed()) }, async {
+        tokio::time::sleep(Duration::from_secs(4)).await;
+        server.conversation("c1").await["messages"][1].clone()
+    });
+    assert!(said(&kept), "what was written is there while the hook hangs: {kept}");
+    let (told, took) = told;
+    assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
+    assert!((Duration::from_secs(9)..Duration::from_secs(15)).contains(&took), "{took:?}");
+    // The next message is answered.
+    let next = server.message_to("p/broken", "c1", "hello").send();
+    assert_eq!(next.await.unwrap().status(), 200);
+
+    // What is too large, or none at all, is left out, and the rest is there.
+    let begun = Instant::now();
+    let told = chunks(server.message_to("p/broken", "c2", "hello").send().await.unwrap()).await;
+    assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
+    assert!(begun.elapsed() < Duration::from_secs(10));
+    let record = server.conversation("c2").await;
+    assert!(said(&record["messages"][1]) && record["running"] != true, "{record}");
 }
