@@ -112,6 +112,7 @@ impl RunSink {
         }
         let entered = match event {
             Event::ToolStarted { call_id, name, resumed } => {
+                self.recorder.started(agent_id, call_id, name);
                 self.started.insert(call_id.clone());
                 if *resumed {
                     self.resumed.insert(call_id.clone());

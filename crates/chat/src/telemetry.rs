@@ -2,6 +2,7 @@
 
 use crate::audit::Subject;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use store::{AuditEntry, AuditOutcome, Gate, RunStatus, Step};
 
@@ -64,6 +65,8 @@ pub trait Telemetry: Send + Sync + 'static {
     fn run_began(&self, run: &RunFacts);
     /// A model's reply is complete.
     fn model_replied(&self, run: &RunFacts, step: &Step);
+    /// A call has begun to run; one that was suspended does so again. `agent_id` is the agent's that made it.
+    fn tool_started(&self, _run: &RunFacts, _agent_id: &str, _call_id: &str, _tool: &str) {}
     /// A call has ended.
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>);
     /// A run has ended, in these words: `done`, `waiting`, `stopped`, `limit`, `failed`; a question of a program also `timeout`.
@@ -84,12 +87,29 @@ pub struct Backlog {
     pub writes: usize,
 }
 
-/// Tells of one run.
+/// Tells of one run. When nobody has told how it ended, a panic of ours for example, it has failed.
 #[derive(Clone)]
-pub(crate) struct Recorder {
-    facts: Arc<RunFacts>,
+pub(crate) struct Recorder(Arc<Told>);
+
+struct Told {
+    facts: RunFacts,
     to: Option<Arc<dyn Telemetry>>,
     begun: Instant,
+    has_ended: AtomicBool,
+}
+
+impl Told {
+    fn ended_as(&self, outcome: &'static str) {
+        if let Some(to) = self.to.as_ref().filter(|_| !self.has_ended.swap(true, Ordering::Relaxed)) {
+            to.run_ended(&self.facts, outcome, self.begun.elapsed());
+        }
+    }
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.ended_as(RunStatus::Failed.name());
+    }
 }
 
 impl Recorder {
@@ -98,7 +118,7 @@ impl Recorder {
         if let Some(to) = &to {
             to.run_began(&facts);
         }
-        Self { facts: Arc::new(facts), to, begun: Instant::now() }
+        Self(Arc::new(Told { facts, to, begun: Instant::now(), has_ended: AtomicBool::new(false) }))
     }
 
     /// A run of a conversation, as part of a request's trace.
@@ -109,20 +129,27 @@ impl Recorder {
 
     /// By what the user can name it to an operator.
     pub(crate) fn trace_id(&self) -> Option<String> {
-        self.facts.trace.as_ref().map(|trace| trace.trace_id.clone())
+        self.0.facts.trace.as_ref().map(|trace| trace.trace_id.clone())
     }
 
     pub(crate) fn replied(&self, step: &Step) {
-        if let Some(to) = &self.to {
-            to.model_replied(&self.facts, step);
+        if let Some(to) = &self.0.to {
+            to.model_replied(&self.0.facts, step);
+        }
+    }
+
+    /// `agent_id` is that of an agent below, if it made the call.
+    pub(crate) fn started(&self, agent_id: Option<&str>, call_id: &str, tool: &str) {
+        if let Some(to) = &self.0.to {
+            to.tool_started(&self.0.facts, agent_id.unwrap_or(&self.0.facts.agent_id), call_id, tool);
         }
     }
 
     pub(crate) fn called(&self, call: &AuditEntry) {
-        let Some(to) = &self.to else { return };
+        let Some(to) = &self.0.to else { return };
         let is_unknown = call.gates.iter().any(|gate| gate.gate == Gate::Schema);
         to.tool_ended(
-            &self.facts,
+            &self.0.facts,
             ToolEnd {
                 agent_id: &call.agent_id,
                 call_id: &call.call_id,
@@ -139,8 +166,40 @@ impl Recorder {
     }
 
     pub(crate) fn ended_as(&self, outcome: &'static str) {
-        if let Some(to) = &self.to {
-            to.run_ended(&self.facts, outcome, self.begun.elapsed());
+        self.0.ended_as(outcome);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parking_lot::Mutex;
+
+    #[derive(Default)]
+    struct Ends(Mutex<Vec<&'static str>>);
+
+    impl Telemetry for Ends {
+        fn run_began(&self, _: &RunFacts) {}
+        fn model_replied(&self, _: &RunFacts, _: &Step) {}
+        fn tool_ended(&self, _: &RunFacts, _: ToolEnd<'_>) {}
+        fn run_ended(&self, _: &RunFacts, outcome: &'static str, _: Duration) {
+            self.0.lock().push(outcome);
         }
+    }
+
+    /// However it ends, it is told, and once.
+    #[test]
+    fn every_run_ends() {
+        let check = |run: fn(Recorder), expected: &'static str| {
+            let ends = Arc::new(Ends::default());
+            let (run_id, agent_id) = ("r".to_owned(), "a".to_owned());
+            let facts = RunFacts { run_id, conversation_id: None, agent_id, trace: None };
+            let recorder = Recorder::begin(Some(ends.clone()), facts);
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(recorder)));
+            assert_eq!(*ends.0.lock(), [expected]);
+        };
+        check(|recorder| recorder.clone().ended(RunStatus::Done), "done");
+        check(|recorder| drop(recorder.clone()), "failed");
+        check(|_recorder| panic!("a bug"), "failed");
     }
 }

@@ -36,6 +36,10 @@ impl Telemetry for Told {
         self.all().for_each(|one| one.model_replied(run, step));
     }
 
+    fn tool_started(&self, run: &RunFacts, agent_id: &str, call_id: &str, tool: &str) {
+        self.all().for_each(|one| one.tool_started(run, agent_id, call_id, tool));
+    }
+
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>) {
         self.all().for_each(|one| one.tool_ended(run, call));
     }

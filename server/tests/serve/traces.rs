@@ -15,6 +15,7 @@ use prost::Message;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 
@@ -126,4 +127,65 @@ async fn what_runs_did_is_traced() {
     assert_eq!((failure.status.as_ref().unwrap().code, attributes(failure)["error.type"].as_str()), (2, "failed"));
     assert_eq!(failure.parent_span_id, find(&told, "POST /api/agent/{page}/{agent}")[0].span_id);
     assert!(!spans.iter().any(|span| span.name.contains("healthz")));
+}
+
+/// A boss who has the helper, who has a tool.
+fn boss(base_url: &str) -> String {
+    let agents = "agents:\n  - { id: boss, type: Agent, connectionId: fake, properties: { model: told }, agents: [{ agentId: helper, description: Helps. }] }\n";
+    config(base_url).replace("agents:\n", agents)
+}
+
+#[tokio::test]
+async fn an_agent_below_has_a_span_of_its_own() {
+    let (endpoint, got) = collector().await;
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("chatwright.yaml"), boss(&provider().await)).unwrap();
+    let variables = [("OPERATIONS_KEY", SECRET), ("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint)];
+    let mut server = Server::start_in(&variables, &["--config", folder.path().to_str().unwrap()]);
+    let task = serde_json::json!({ "task": format!(r#"echo {{"text":"{SAID}"}}"#) });
+    chunks(server.message_to("desk/boss", "c1", &format!("helper {task}")).send().await.unwrap()).await;
+    server.terminate();
+    assert!(tokio::task::spawn_blocking(move || server.wait()).await.unwrap().success());
+
+    let got = got.lock().unwrap();
+    let requests = got.iter().map(|(_, body)| ExportTraceServiceRequest::decode(body.clone()).unwrap());
+    let resources = requests.flat_map(|request| request.resource_spans);
+    let spans: Vec<_> = resources.flat_map(|of| of.scope_spans).flat_map(|of| of.spans).collect();
+    let under = |parent: &Span| {
+        let mut below: Vec<_> = spans.iter().filter(|span| span.parent_span_id == parent.span_id).collect();
+        below.sort_by_key(|span| span.start_time_unix_nano);
+        below
+    };
+    let names = |below: &[&Span]| below.iter().map(|span| span.name.clone()).collect::<Vec<_>>();
+    let run = spans.iter().find(|span| span.name == "invoke_agent boss").unwrap();
+    let of_boss = under(run);
+    assert_eq!(names(&of_boss), ["chat told", "execute_tool helper", "chat told"]);
+    let task = of_boss[1];
+    let agent = under(task);
+    assert_eq!(names(&agent), ["invoke_agent helper"]);
+    assert_eq!(attributes(agent[0])["gen_ai.agent.id"], "helper");
+    let of_helper = under(agent[0]);
+    assert_eq!(names(&of_helper), ["chat told", "execute_tool echo", "chat told"]);
+    for (inner, outer) in [(of_helper[1], agent[0]), (agent[0], task), (task, run)] {
+        assert!(outer.start_time_unix_nano <= inner.start_time_unix_nano);
+        assert!(inner.end_time_unix_nano <= outer.end_time_unix_nano, "{} ends after {}", inner.name, outer.name);
+    }
+}
+
+/// What is asked whether it takes traces is asked as it is sent them later.
+#[tokio::test]
+async fn doctor_brings_the_collectors_key() {
+    let (endpoint, got) = collector().await;
+    let folder = tempfile::tempdir().unwrap();
+    let mut doctor = Command::new(env!("CARGO_BIN_EXE_chatwright"));
+    doctor.args(["doctor", "--database", &format!("sqlite://{}/chat.db", folder.path().display())]);
+    doctor.envs([
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", &*endpoint),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "x-key=coll%65ct,x-more=1"),
+    ]);
+    let said = tokio::task::spawn_blocking(move || doctor.output().unwrap().stdout).await.unwrap();
+    let said = String::from_utf8_lossy(&said);
+    assert!(said.contains(&format!("{endpoint} takes them")), "{said}");
+    let got = got.lock().unwrap();
+    assert_eq!(got.iter().map(|(key, _)| key.as_deref()).collect::<Vec<_>>(), [Some("collect")]);
 }

@@ -2,8 +2,11 @@
 
 use async_trait::async_trait;
 use egress::{Egress, EgressError};
-use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::HeaderMap;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
+use opentelemetry_sdk::trace::SpanExporter;
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use url::Url;
@@ -34,6 +37,9 @@ pub(crate) enum Problem {
     /// It was not reached.
     #[error("{0}")]
     Egress(#[from] EgressError),
+    /// What stands in the environment cannot be used.
+    #[error("{0}")]
+    Settings(String),
     /// It was, and said no.
     #[error("it answers with the status {0}")]
     Status(u16),
@@ -74,11 +80,13 @@ impl Collector {
         &self.url
     }
 
-    /// Sends it nothing, to see whether it takes anything.
+    /// Sends it nothing, to see whether it takes anything: as batches are sent, with the headers of the environment.
     pub(crate) async fn try_it(&self) -> Result<(), Problem> {
-        let mut headers = HeaderMap::new();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/x-protobuf"));
-        self.post(headers, Vec::new()).await.map(drop)
+        let trial = Trial { collector: self.clone(), outcome: Arc::default() };
+        let exporter = super::exporter(trial.clone(), &self.url).map_err(Problem::Settings)?;
+        let sent = exporter.export(Vec::new()).await;
+        let outcome = trial.outcome.lock().take();
+        outcome.unwrap_or_else(|| sent.map_err(|error| Problem::Settings(error.to_string())))
     }
 
     async fn post(&self, headers: HeaderMap, body: Vec<u8>) -> Result<egress::Answer, Problem> {
@@ -86,6 +94,23 @@ impl Collector {
         let request = egress::Request { method, url, headers, body: Some(body), time: TIME, max_bytes: MAX_ANSWER };
         let answer = self.egress.send(request).await?;
         if (200..300).contains(&answer.status) { Ok(answer) } else { Err(Problem::Status(answer.status)) }
+    }
+}
+
+/// A batch that tells of nothing but whether it was taken.
+#[derive(Clone, Debug)]
+struct Trial {
+    collector: Collector,
+    outcome: Arc<Mutex<Option<Result<(), Problem>>>>,
+}
+
+#[async_trait]
+impl HttpClient for Trial {
+    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        let (parts, body) = request.into_parts();
+        let outcome = self.collector.post(parts.headers, body.to_vec()).await.map(drop);
+        *self.outcome.lock() = Some(outcome);
+        Ok(Response::new(Bytes::new()))
     }
 }
 

@@ -15,8 +15,65 @@ use store::{AuditOutcome, Step};
 pub(crate) struct Traces {
     provider: SdkTracerProvider,
     tracer: SdkTracer,
-    /// Of runs that have not ended, by their ids.
-    runs: Mutex<HashMap<String, Span>>,
+    /// What has not ended, by the ids of runs.
+    runs: Mutex<HashMap<String, OpenRun>>,
+}
+
+struct OpenRun {
+    span: Span,
+    /// Calls that are running, by their ids.
+    calls: HashMap<String, OpenCall>,
+}
+
+struct OpenCall {
+    span: Span,
+    since: SystemTime,
+    /// Of the agent that is asked by the call, once something of it is known.
+    agent: Option<Span>,
+}
+
+impl OpenRun {
+    /// What stands above that which an agent does: the run or, for an agent below, its own part of it, within the call by which it was
+    /// asked.
+    fn above(&mut self, tracer: &SdkTracer, call: Option<&str>, agent_id: &str) -> Context {
+        let call = call.and_then(|id| self.calls.get_mut(id));
+        let span = match call {
+            None => &self.span,
+            Some(OpenCall { span, since, agent }) => agent.get_or_insert_with(|| {
+                invoke_agent(agent_id).with_start_time(*since).start_with_context(tracer, &below(span))
+            }),
+        };
+        below(span)
+    }
+}
+
+/// The call by which the agent was asked that made this one.
+fn caller(call_id: &str) -> Option<&str> {
+    call_id.rsplit_once('/').map(|(above, _)| above)
+}
+
+fn below(span: &Span) -> Context {
+    Context::new().with_remote_span_context(span.span_context().clone())
+}
+
+fn invoke_agent(agent_id: &str) -> SpanBuilder {
+    let attributes = [
+        text("gen_ai.operation.name", "invoke_agent"),
+        text("gen_ai.agent.id", agent_id),
+        text("gen_ai.agent.name", agent_id),
+    ];
+    SpanBuilder::from_name(format!("invoke_agent {agent_id}")).with_kind(SpanKind::Internal).with_attributes(attributes)
+}
+
+fn execute_tool(tool: &str, call_id: &str, agent_id: &str) -> SpanBuilder {
+    let attributes = [
+        text("gen_ai.operation.name", "execute_tool"),
+        text("gen_ai.tool.name", tool),
+        text("gen_ai.tool.call.id", call_id),
+        text("gen_ai.tool.type", "function"),
+        text("gen_ai.agent.id", agent_id),
+    ];
+    SpanBuilder::from_name(format!("execute_tool {tool}")).with_kind(SpanKind::Internal).with_attributes(attributes)
 }
 
 /// A request that is being answered.
@@ -41,20 +98,12 @@ impl Traces {
         RequestSpan(builder.with_attributes(attributes).start_with_context(&self.tracer, &within(client)))
     }
 
-    /// Something that a run did, and that has ended just now.
-    fn ended(&self, run: &RunFacts, builder: SpanBuilder, took: Duration, status: Status) {
-        let context = {
-            let runs = self.runs.lock();
-            match runs.get(&run.run_id) {
-                Some(span) => Context::new().with_remote_span_context(span.span_context().clone()),
-                None => within(run.trace.as_ref()),
-            }
-        };
-        let now = SystemTime::now();
-        let begun = now.checked_sub(took).unwrap_or(now);
-        let mut span = builder.with_start_time(begun).start_with_context(&self.tracer, &context);
-        span.set_status(status);
-        span.end_with_timestamp(now);
+    /// What stands above that which an agent does in a run; `call` is the call by which it was asked, for an agent below.
+    fn above(&self, run: &RunFacts, call: Option<&str>, agent_id: &str) -> Context {
+        match self.runs.lock().get_mut(&run.run_id) {
+            Some(open) => open.above(&self.tracer, call, agent_id),
+            None => within(run.trace.as_ref()),
+        }
     }
 }
 
@@ -105,17 +154,11 @@ fn provider(name: &str) -> &str {
 
 impl Telemetry for Traces {
     fn run_began(&self, run: &RunFacts) {
-        let mut attributes = vec![
-            text("gen_ai.operation.name", "invoke_agent"),
-            text("gen_ai.agent.id", &run.agent_id),
-            text("gen_ai.agent.name", &run.agent_id),
-            text("chatwright.run.id", &run.run_id),
-        ];
-        attributes.extend(run.conversation_id.as_deref().map(|id| text("gen_ai.conversation.id", id)));
-        let builder = SpanBuilder::from_name(format!("invoke_agent {}", run.agent_id)).with_kind(SpanKind::Internal);
         let context = within(run.trace.as_ref());
-        let span = builder.with_attributes(attributes).start_with_context(&self.tracer, &context);
-        self.runs.lock().insert(run.run_id.clone(), span);
+        let mut span = invoke_agent(&run.agent_id).start_with_context(&self.tracer, &context);
+        span.set_attribute(text("chatwright.run.id", &run.run_id));
+        span.set_attributes(run.conversation_id.as_deref().map(|id| text("gen_ai.conversation.id", id)));
+        self.runs.lock().insert(run.run_id.clone(), OpenRun { span, calls: HashMap::new() });
     }
 
     fn model_replied(&self, run: &RunFacts, step: &Step) {
@@ -135,30 +178,49 @@ impl Telemetry for Traces {
         ];
         let builder = SpanBuilder::from_name(format!("chat {}", step.model)).with_kind(SpanKind::Client);
         let took = Duration::from_millis(u64::try_from(step.whole_ms).unwrap_or_default());
-        self.ended(run, builder.with_attributes(attributes), took, Status::Unset);
+        let context = self.above(run, step.call_id.as_deref(), &step.agent_id);
+        let now = SystemTime::now();
+        let builder = builder.with_attributes(attributes).with_start_time(now.checked_sub(took).unwrap_or(now));
+        builder.start_with_context(&self.tracer, &context).end_with_timestamp(now);
+    }
+
+    fn tool_started(&self, run: &RunFacts, agent_id: &str, call_id: &str, tool: &str) {
+        let mut runs = self.runs.lock();
+        let Some(open) = runs.get_mut(&run.run_id) else { return };
+        let (context, since) = (open.above(&self.tracer, caller(call_id), agent_id), SystemTime::now());
+        let span = execute_tool(tool, call_id, agent_id).with_start_time(since);
+        let span = span.start_with_context(&self.tracer, &context);
+        open.calls.insert(call_id.to_owned(), OpenCall { span, since, agent: None });
     }
 
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>) {
-        // What a model invents is the name of nothing.
-        let tool = call.tool.unwrap_or("unknown");
+        let open = self.runs.lock().get_mut(&run.run_id).and_then(|open| open.calls.remove(call.call_id));
+        let mut span = match open {
+            Some(OpenCall { span, agent, .. }) => {
+                // Before the call that it belongs to.
+                drop(agent);
+                span
+            }
+            // It did not run. What a model invents is the name of nothing.
+            None => execute_tool(call.tool.unwrap_or("unknown"), call.call_id, call.agent_id)
+                .start_with_context(&self.tracer, &self.above(run, caller(call.call_id), call.agent_id)),
+        };
         let outcome = call.outcome.name();
-        let mut attributes = vec![
-            text("gen_ai.operation.name", "execute_tool"),
-            text("gen_ai.tool.name", tool),
-            text("gen_ai.tool.call.id", call.call_id),
-            text("gen_ai.tool.type", "function"),
-            text("gen_ai.agent.id", call.agent_id),
-            text("chatwright.outcome", outcome),
-        ];
-        let is_failed = call.outcome != AuditOutcome::Ok;
-        attributes.extend(is_failed.then(|| text("error.type", outcome)));
-        let status = if is_failed { Status::error(outcome) } else { Status::Unset };
-        let builder = SpanBuilder::from_name(format!("execute_tool {tool}")).with_kind(SpanKind::Internal);
-        self.ended(run, builder.with_attributes(attributes), call.took.unwrap_or_default(), status);
+        span.set_attribute(text("chatwright.outcome", outcome));
+        if call.outcome != AuditOutcome::Ok {
+            span.set_attribute(text("error.type", outcome));
+            span.set_status(Status::error(outcome));
+        }
+        span.end();
     }
 
     fn run_ended(&self, run: &RunFacts, outcome: &'static str, _: Duration) {
-        let Some(mut span) = self.runs.lock().remove(&run.run_id) else { return };
+        // Calls that wait for the user end with it: they go on in a run of their own.
+        let Some(OpenRun { mut span, calls }) = self.runs.lock().remove(&run.run_id) else { return };
+        for OpenCall { mut span, .. } in calls.into_values() {
+            span.set_attribute(text("chatwright.outcome", outcome));
+            span.end();
+        }
         span.set_attribute(text("chatwright.outcome", outcome));
         if matches!(outcome, "failed" | "timeout") {
             span.set_attribute(text("error.type", outcome));
