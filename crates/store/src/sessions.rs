@@ -119,6 +119,10 @@ impl Store {
             })
         });
         let Some((user, id, seen_at)) = found.await? else { return Ok(None) };
+        // It was used when the clock was ahead, and would outlive all others now that it is right.
+        if seen_at.saturating_sub(now) > life.idle {
+            return Ok(None);
+        }
         if now - seen_at >= SEEN_EVERY {
             let seen = sql::query(SEEN).bind(id.clone()).bind(now);
             self.write(move |db| Box::pin(async move { Ok(seen.execute(db).await?.rows_affected()) })).await?;

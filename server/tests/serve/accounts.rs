@@ -9,19 +9,23 @@ use std::time::{Duration, Instant};
 use store::Store;
 use tempfile::TempDir;
 
-const PASSWORD: &str = "several words together";
+pub(crate) const PASSWORD: &str = "several words together";
 
-fn serve(more: &str) -> (Server, TempDir) {
-    let folder = tempfile::tempdir().unwrap();
-    let config = format!(
+/// Users with passwords; `more` stands behind the other settings of `auth`.
+pub(crate) fn config(more: &str) -> String {
+    format!(
         "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 50 }} }}]\n\
          agents: [{{ id: a, type: Agent, connectionId: demo, properties: {{ model: demo }} }}]\n\
          api:\n  - {{ id: me, routine: [{{ ':return': {{ _user: true }} }}] }}\n\
          \x20 - {{ id: admins, auth: {{ roles: [admin] }}, routine: [{{ ':return': 1 }}] }}\n\
          pages: [{{ id: p }}, {{ id: open, auth: public }}]\n\
          auth: {{ mode: password, publicUrls: ['https://chat.test'] {more} }}\n"
-    );
-    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    )
+}
+
+fn serve(more: &str) -> (Server, TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), config(more)).unwrap();
     (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
 }
 
@@ -38,18 +42,18 @@ async fn status(request: RequestBuilder) -> u16 {
 }
 
 /// The session that an answer begins.
-fn session(answer: &Response) -> Option<String> {
+pub(crate) fn session(answer: &Response) -> Option<String> {
     let mut set = answer.headers().get_all(SET_COOKIE).iter().map(|set| set.to_str().unwrap());
     let set = set.rfind(|set| set.contains("cw_session=") && !set.contains("cw_session=;"))?;
     Some(set.split(';').next().unwrap().to_owned())
 }
 
-async fn sign_in(server: &Server, name: &str, password: &str) -> Response {
+pub(crate) async fn sign_in(server: &Server, name: &str, password: &str) -> Response {
     form(server, "/auth/sign-in", &[("name", name), ("password", password)]).send().await.unwrap()
 }
 
 /// The first account; gives its session.
-async fn first(server: &Server) -> String {
+pub(crate) async fn first(server: &Server) -> String {
     let fields = [("token", server.token().await), ("name", "ada".to_owned()), ("password", PASSWORD.to_owned())];
     let fields = fields.each_ref().map(|(name, value)| (*name, value.as_str()));
     session(&form(server, "/auth/first-admin", &fields).send().await.unwrap()).unwrap()

@@ -7,6 +7,7 @@ mod backup;
 mod callers;
 mod circuit;
 mod client;
+mod clock;
 mod database_down;
 mod deploy;
 mod doctor;
