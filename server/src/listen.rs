@@ -1,8 +1,9 @@
 //! The accept loop. `axum::serve` gives hyper no timer, so its time limits are inert, and it takes any number of
-//! connections (D2); this one does both.
+//! connections (D2); this one does both, and ends connections that say nothing or take everything back (A35).
+
+mod resets;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::ConnectInfo;
 use axum::http::Request;
 use config::Limits;
@@ -10,6 +11,7 @@ use hyper::body::Incoming;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::GracefulShutdown;
+use resets::Resets;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +25,14 @@ use tower::ServiceExt;
 const H2_PROBE: Duration = Duration::from_secs(20);
 /// Requests of one HTTP/2 connection at once.
 const H2_STREAMS: u32 = 100;
+/// Bytes of the names and values of a request's headers over HTTP/2. What goes on without an end is cut off with its connection.
+const H2_HEADERS: u32 = 16 * 1024;
+/// Requests that a client takes back before they are looked at, until its connection ends.
+const H2_TAKEN_BACK: usize = 20;
+/// With what a client says that it speaks HTTP/2.
+const H2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+/// Between two looks at a preface of which only a part has come.
+const LOOK: Duration = Duration::from_millis(50);
 /// A pause after `accept` failed, for example because no file descriptor is left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 /// How long open connections may take to end when the server stops.
@@ -33,27 +43,47 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
     let graceful = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(limits.connections));
     let by_address = Arc::new(ByAddress { most: limits.connections_per_address, open: Mutex::default() });
-    let builder = builder(limits);
+    let (builder, patience) = (builder(limits), limits.header_read);
     loop {
         let Some((stream, peer, slot)) = accept(&listener, &slots, &stop).await else { break };
         let Some(counted) = ByAddress::enter(&by_address, peer.ip()) else { continue };
-        let app = app.clone();
+        let (app, resets) = (app.clone(), Arc::new(Resets::default()));
+        let counted_resets = resets.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
-            let mut request = request.map(Body::new);
+            let mut request = request.map(|body| counted_resets.body(body));
             request.extensions_mut().insert(ConnectInfo(peer));
-            app.clone().oneshot(request)
+            counted_resets.follow(app.clone().oneshot(request))
         });
-        let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
-        let connection = graceful.watch(connection);
+        let (builder, watcher, stop) = (builder.clone(), graceful.watcher(), stop.clone());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
-                tracing::debug!(%error, "a connection ended early");
+            tokio::select! {
+                said = tokio::time::timeout(patience, speaks(&stream)) => if said.is_err() { return },
+                () = stop.cancelled() => {}
+            }
+            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+            tokio::select! {
+                ended = watcher.watch(connection) => if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
+                },
+                () = resets.are_too_many() => tracing::warn!(%peer, "a client takes back its requests; its connection is closed"),
             }
             drop((slot, counted));
         });
     }
     if tokio::time::timeout(CLOSE, graceful.shutdown()).await.is_err() {
         tracing::debug!("some connections were cut");
+    }
+}
+
+/// Waits until a client has said which protocol it speaks. Hyper finds that out as well, but waits for it without an end.
+async fn speaks(stream: &TcpStream) {
+    let mut first = [0; H2_PREFACE.len()];
+    // A part of the preface tells nothing yet; anything else does, the end of the connection as well.
+    while let Ok(read @ 1..) = stream.peek(&mut first).await
+        && read < first.len()
+        && H2_PREFACE.starts_with(&first[..read])
+    {
+        tokio::time::sleep(LOOK).await;
     }
 }
 
@@ -64,6 +94,8 @@ fn builder(limits: &Limits) -> auto::Builder<TokioExecutor> {
         .http2()
         .timer(TokioTimer::new())
         .max_concurrent_streams(H2_STREAMS)
+        .max_header_list_size(H2_HEADERS)
+        .max_pending_accept_reset_streams(H2_TAKEN_BACK)
         .keep_alive_interval(H2_PROBE)
         .keep_alive_timeout(H2_PROBE);
     builder

@@ -15,6 +15,7 @@ mod drain;
 mod embed;
 mod files;
 mod hooks;
+mod http2;
 mod http;
 mod keys;
 mod limits;

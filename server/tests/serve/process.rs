@@ -101,6 +101,13 @@ impl Server {
         self
     }
 
+    /// What it holds, in bytes.
+    pub(crate) fn memory(&self) -> usize {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() * 1024
+    }
+
     /// How it ended.
     pub(crate) fn wait(&mut self) -> ExitStatus {
         self.child.wait().unwrap()
