@@ -5,6 +5,7 @@ mod agents;
 mod audit;
 mod backup;
 mod callers;
+mod certificates;
 mod circuit;
 mod client;
 mod clock;
