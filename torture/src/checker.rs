@@ -1,11 +1,14 @@
 //! The offline checker: the history of what clients sent and were told, beside what is stored and what happened outside. Each
 //! function looks for one thing that must never be, and names the invariant.
 
+mod outside;
+
 use crate::history::Op;
 use crate::provider::Script;
 use crate::stored::{Message, Stored};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::net::SocketAddr;
 
 /// What is checked.
 pub(crate) struct Facts<'a> {
@@ -17,7 +20,14 @@ pub(crate) struct Facts<'a> {
     pub(crate) log: &'a str,
     /// What must be nowhere.
     pub(crate) secret: &'a str,
+    /// Where the server may have connections to.
+    pub(crate) allowed: &'a [SocketAddr],
+    /// Requests where none may come.
+    pub(crate) sunk: u64,
 }
+
+/// A run's beginning is stamped before it waits for its turn to be stored; ms.
+const QUEUED: i64 = 1_000;
 
 /// Everything that is wrong, a line each.
 pub(crate) fn check(facts: &Facts<'_>) -> Vec<String> {
@@ -30,8 +40,9 @@ pub(crate) fn check(facts: &Facts<'_>) -> Vec<String> {
     effects(facts, &mut wrong);
     approvals(facts, &mut wrong);
     runs(facts, &mut wrong);
-    owners(facts, &mut wrong);
-    quiet(facts, &mut wrong);
+    outside::owners(facts, &mut wrong);
+    outside::quiet(facts, &mut wrong);
+    outside::reached(facts, &mut wrong);
     wrong.extend(told.wrong);
     wrong
 }
@@ -95,8 +106,12 @@ fn sent<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (&'a str, &'a str, &'a
 fn submitted(facts: &Facts<'_>, wrong: &mut Vec<String>) {
     let sent: BTreeSet<_> = sent(facts).collect();
     let answers: BTreeSet<_> = facts.stored.runs.iter().map(|run| (&*run.conversation, &*run.message)).collect();
+    let imported = imported(facts);
     for message in &facts.stored.messages {
         let (conversation, id, text) = (&*message.conversation, &*message.id, message.text());
+        if imported.contains(conversation) && text.starts_with(Op::OF_IMPORT) {
+            continue;
+        }
         let known = match message.role.as_str() {
             "user" => sent.contains(&(&*message.owner, conversation, id, &*text)),
             _ => answers.contains(&(conversation, id)),
@@ -105,6 +120,14 @@ fn submitted(facts: &Facts<'_>, wrong: &mut Vec<String>) {
             wrong.push(format!("I2 {conversation}: nobody submitted {id}: {text}"));
         }
     }
+}
+
+fn imported<'a>(facts: &'a Facts<'_>) -> BTreeSet<&'a str> {
+    let conversations = facts.ops.iter().filter_map(|op| match op {
+        Op::Imported { conversation } => Some(&**conversation),
+        _ => None,
+    });
+    conversations.collect()
 }
 
 /// I1: each event that acknowledges something is part of the stored message.
@@ -137,6 +160,7 @@ fn acknowledged(facts: &Facts<'_>, told: &Told<'_>, wrong: &mut Vec<String>) {
 /// I4: what was told and what is stored are both the beginning of what the model said; of an answer that is done, all of it; and what
 /// stood before an acknowledgement is stored.
 fn texts(facts: &Facts<'_>, told: &Told<'_>, wrong: &mut Vec<String>) {
+    let imported = imported(facts);
     for (at, message) in facts.stored.messages.iter().enumerate().filter(|(_, message)| message.role == "assistant") {
         let before = facts.stored.messages[..at].iter().rev();
         let asked = before.clone().find(|known| known.conversation == message.conversation && known.role == "user");
@@ -145,6 +169,9 @@ fn texts(facts: &Facts<'_>, told: &Told<'_>, wrong: &mut Vec<String>) {
             continue;
         }
         let (expected, stored) = (script.text(), message.text());
+        if imported.contains(&*message.conversation) && stored.starts_with(Op::OF_IMPORT) {
+            continue;
+        }
         let runs = facts.stored.runs.iter();
         let runs: Vec<_> =
             runs.filter(|run| run.conversation == message.conversation && run.message == message.id).collect();
@@ -242,7 +269,7 @@ fn approvals(facts: &Facts<'_>, wrong: &mut Vec<String>) {
 
 /// I5 and I6: every run has ended, and a conversation's runs follow each other.
 fn runs(facts: &Facts<'_>, wrong: &mut Vec<String>) {
-    let mut epochs = BTreeSet::new();
+    let (mut epochs, mut last) = (BTreeSet::new(), HashMap::new());
     for run in &facts.stored.runs {
         if run.status == "running" {
             wrong.push(format!("I5 {}: the run {} never ends", run.conversation, run.epoch));
@@ -250,43 +277,15 @@ fn runs(facts: &Facts<'_>, wrong: &mut Vec<String>) {
         if !epochs.insert((&run.conversation, run.epoch)) {
             wrong.push(format!("I6 {}: there are two runs {}", run.conversation, run.epoch));
         }
+        let before = last.insert(&run.conversation, run.ended_at);
+        if before.is_some_and(|before| before.is_none_or(|ended| ended > run.started_at + QUEUED)) {
+            wrong.push(format!(
+                "I6 {}: the run {} began before the one before it had ended",
+                run.conversation, run.epoch
+            ));
+        }
     }
     if facts.stored.integrity != "ok" {
         wrong.push(format!("the database is damaged: {}", facts.stored.integrity));
-    }
-}
-
-/// I7: nobody reads what another one wrote. Each user's messages begin with his name.
-fn owners(facts: &Facts<'_>, wrong: &mut Vec<String>) {
-    for op in facts.ops {
-        let Op::Read { user, conversation, view } = op else { continue };
-        if view["title"].as_str().is_some_and(|title| !title.starts_with(&format!("{user}-"))) {
-            wrong.push(format!("I7 {user} read the conversation {conversation} of somebody else: {}", view["title"]));
-        }
-        for message in view["messages"].as_array().into_iter().flatten().filter(|message| message["role"] == "user") {
-            let tag = Script::of(message["parts"][0]["text"].as_str().unwrap_or_default()).tag;
-            if !tag.starts_with(&format!("{user}-")) {
-                wrong.push(format!("I7 {user} read {tag} in {conversation}"));
-            }
-        }
-    }
-}
-
-/// I8 and I13: no secret anywhere, no panic but those that were asked for.
-fn quiet(facts: &Facts<'_>, wrong: &mut Vec<String>) {
-    let panics = facts.log.matches("panicked at").count();
-    let injected = facts.log.matches("injected at").count();
-    if panics > injected {
-        let line = facts.log.lines().find(|line| line.contains("panicked at")).unwrap_or_default();
-        wrong.push(format!("I13 {panics} panics, {injected} of them asked for: {line}"));
-    }
-    let told = facts.ops.iter().any(|op| match op {
-        Op::Told { chunk, .. } => chunk.to_string().contains(facts.secret),
-        Op::Read { view, .. } => view.to_string().contains(facts.secret),
-        _ => false,
-    });
-    let stored = facts.stored.messages.iter().any(|message| message.body.to_string().contains(facts.secret));
-    if told || stored || facts.log.contains(facts.secret) {
-        wrong.push("I8 a secret was told, stored or logged".to_owned());
     }
 }

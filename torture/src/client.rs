@@ -4,6 +4,7 @@ use crate::history::{History, Op};
 use crate::provider::Script;
 use anyhow::Result;
 use futures::StreamExt;
+use reqwest::header::RETRY_AFTER;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -18,7 +19,26 @@ pub(crate) struct Client {
     http: reqwest::Client,
     origin: String,
     user: String,
+    /// The header that says who it is.
+    known_by: (&'static str, String),
     history: History,
+}
+
+/// What became of a message that was sent.
+pub(crate) enum Offered {
+    /// It is answered.
+    Accepted(Response),
+    /// It was not taken.
+    Refused(Refusal),
+}
+
+/// A message that was not taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Refusal {
+    /// Why.
+    pub(crate) status: u16,
+    /// In how many seconds to come again, if that was said.
+    pub(crate) retry_after: Option<u64>,
 }
 
 /// How a stream ended for its reader.
@@ -40,13 +60,36 @@ impl End {
 impl Client {
     /// A user of this name.
     pub(crate) fn new(origin: &str, user: &str, history: &History) -> Result<Self> {
-        let http = reqwest::Client::builder().connect_timeout(Duration::from_secs(5)).read_timeout(PATIENCE).build()?;
-        Ok(Self { http, origin: origin.to_owned(), user: user.to_owned(), history: history.clone() })
+        Self::known_by(origin, user, ("x-forwarded-user", user.to_owned()), history)
+    }
+
+    /// A user with this id whose browser has this cookie.
+    pub(crate) fn signed_in(origin: &str, id: &str, cookie: &str, history: &History) -> Result<Self> {
+        Self::known_by(origin, id, ("cookie", cookie.to_owned()), history)
+    }
+
+    fn known_by(origin: &str, user: &str, known_by: (&'static str, String), history: &History) -> Result<Self> {
+        // Nothing here speaks TLS, and reading the system's certificates takes a tenth of a second for each of a thousand clients.
+        let http = reqwest::Client::builder().tls_certs_only([]).redirect(reqwest::redirect::Policy::none());
+        let http =
+            http.connect_timeout(Duration::from_secs(5)).read_timeout(PATIENCE).pool_max_idle_per_host(1).build()?;
+        Ok(Self { http, origin: origin.to_owned(), user: user.to_owned(), known_by, history: history.clone() })
     }
 
     /// A request in his name.
     pub(crate) fn ask(&self, method: Method, path: &str) -> RequestBuilder {
-        self.http.request(method, format!("{}{path}", self.origin)).header("x-forwarded-user", &self.user)
+        let (name, value) = &self.known_by;
+        self.http.request(method, format!("{}{path}", self.origin)).header(*name, value)
+    }
+
+    /// As whom the server knows him.
+    pub(crate) fn user(&self) -> &str {
+        &self.user
+    }
+
+    /// What its requests go into.
+    pub(crate) fn history(&self) -> &History {
+        &self.history
     }
 
     /// The status of a path; none without an answer.
@@ -57,6 +100,14 @@ impl Client {
 
     /// Sends a message; the stream when it was accepted, else the status.
     pub(crate) async fn send(&self, conversation: &str, script: &Script) -> Result<Result<Response, u16>> {
+        Ok(match self.offer(conversation, script).await? {
+            Offered::Accepted(response) => Ok(response),
+            Offered::Refused(refusal) => Err(refusal.status),
+        })
+    }
+
+    /// The same with all that a refusal says.
+    pub(crate) async fn offer(&self, conversation: &str, script: &Script) -> Result<Offered> {
         let text = script.message();
         let message = script.tag.clone();
         self.history.add(Op::Sent {
@@ -70,10 +121,12 @@ impl Client {
         let (conversation, status) = (conversation.to_owned(), response.status());
         if status == StatusCode::OK {
             self.history.add(Op::Accepted { conversation, message });
-            return Ok(Ok(response));
+            return Ok(Offered::Accepted(response));
         }
-        self.history.add(Op::Refused { conversation, message, status: status.as_u16() });
-        Ok(Err(status.as_u16()))
+        let status = status.as_u16();
+        self.history.add(Op::Refused { conversation, message, status });
+        let retry_after = response.headers().get(RETRY_AFTER).and_then(|wait| wait.to_str().ok()?.parse().ok());
+        Ok(Offered::Refused(Refusal { status, retry_after }))
     }
 
     async fn post(&self, conversation: &str, message: Value) -> Result<Response> {

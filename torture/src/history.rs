@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -28,14 +29,23 @@ pub(crate) enum Op {
     Done { conversation: String, stream: u64 },
     /// A conversation as its owner reads it.
     Read { user: String, conversation: String, view: Value },
+    /// A conversation came from a file.
+    Imported { conversation: String },
+    /// Where the server had connections to when it was looked at.
+    Reached { addresses: Vec<SocketAddr> },
     /// The server was killed, or died as it was told to.
     Killed,
     /// The server answers.
     Started,
 }
 
+impl Op {
+    /// Begins the text of each message that came from a file.
+    pub(crate) const OF_IMPORT: &str = "imported";
+}
+
 /// The history of one scenario; a cheap handle.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub(crate) struct History {
     path: PathBuf,
     file: Arc<Mutex<File>>,

@@ -4,7 +4,9 @@ mod checker;
 mod client;
 mod history;
 mod ledger;
+mod measure;
 mod provider;
+mod proxy;
 mod random;
 mod record;
 mod scenario;
@@ -15,7 +17,7 @@ mod stored;
 
 use anyhow::{Result, bail, ensure};
 use clap::Parser;
-use record::{Found, Line, Record};
+use record::{Found, Fuzzed, Line, Record};
 use scenario::{Given, Outcome, Scenario, Tier};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -36,6 +38,12 @@ struct Arguments {
     /// One scenario, or several; the record and the scorecard keep what they have of the others.
     #[arg(long)]
     only: Vec<String>,
+    /// How long scenarios hold on that do so for a while; the longest of them, `soak`, an hour at tier 2 without it.
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// What came of a target that was fuzzed: `TARGET SECONDS RUNS`, and behind it how it fell over, if it did.
+    #[arg(long)]
+    fuzzed: Vec<String>,
     /// Only make the page anew, out of the rows and what the last runs found.
     #[arg(long)]
     page: bool,
@@ -63,16 +71,20 @@ async fn run(arguments: Arguments) -> Result<()> {
     let seed = arguments.seed.unwrap_or_else(|| record::now().cast_unsigned());
     let folder = arguments.root.join("target/torture");
     std::fs::create_dir_all(&folder)?;
-    let given = Given { binary: arguments.binary, seed, tier, folder, broken: None };
+    let given = Given { binary: arguments.binary, seed, tier, folder, broken: None, seconds: arguments.seconds };
+    let mut record = Record::load(&arguments.root)?;
+    for fuzzed in &arguments.fuzzed {
+        let (target, fuzzed) = Fuzzed::read(fuzzed)?;
+        record.fuzz.insert(target, fuzzed);
+    }
+    record.save(&arguments.root)?;
     if arguments.page {
-        let record = Record::load(&arguments.root)?;
         return write_page(&arguments.root, &record);
     }
     let is_wanted = |name: &str| arguments.only.is_empty() || arguments.only.iter().any(|only| only == name);
     let wanted: Vec<_> = scenarios::ALL.iter().filter(|scenario| is_wanted(scenario.name)).collect();
     ensure!(!wanted.is_empty(), "there is no such scenario; there are: {}", names());
     println!("seed {seed}, tier {}", arguments.tier);
-    let mut record = Record::load(&arguments.root)?;
     for scenario in wanted {
         record.enter(torture(scenario, &given).await, arguments.tier);
         record.save(&arguments.root)?;

@@ -1,12 +1,12 @@
 //! A model that does what its user's message says, by the same script each time. It speaks Anthropic Messages.
 
 use anyhow::Result;
+use axum::Router;
 use axum::body::Body;
-use axum::extract::State;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::post;
-use axum::{Json, Router};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,9 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 use tokio::net::TcpListener;
-
-/// What stands before the script in a user's message.
-const MARK: &str = "script: ";
 
 /// What a turn is to be.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
@@ -44,16 +41,21 @@ pub(crate) struct Script {
     pub(crate) timed: bool,
     /// Whether the answer is a redirect to the sinkhole.
     pub(crate) redirect: bool,
+    /// After how many pieces the provider's connection breaks off, if it does.
+    pub(crate) cut_after: Option<usize>,
 }
 
 impl Script {
+    /// What stands before the script in a user's message.
+    pub(crate) const MARK: &str = "script: ";
+
     /// As a user's message. The tag stands first, so that it is in the conversation's title.
     pub(crate) fn message(&self) -> String {
-        format!("{} {MARK}{}", self.tag, serde_json::to_string(self).unwrap_or_default())
+        format!("{} {}{}", self.tag, Self::MARK, serde_json::to_string(self).unwrap_or_default())
     }
 
     fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text.split_once(MARK)?.1).ok()
+        serde_json::from_str(text.split_once(Self::MARK)?.1).ok()
     }
 
     /// Of a user's message.
@@ -122,13 +124,23 @@ impl Provider {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
         let base = format!("http://{}/v1", listener.local_addr()?);
         let router = Router::new().route("/v1/messages", post(messages)).with_state(shared);
+        // A long conversation comes whole.
+        let router = router.layer(DefaultBodyLimit::disable());
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(Self { base, sunk, began })
     }
 }
 
-async fn messages(State(shared): State<Arc<Shared>>, Json(request): Json<Value>) -> Response {
-    let (script, done) = position(&request);
+/// What is longer is read beside the runtime, so that other answers do not wait for it.
+const LONG: usize = 256 * 1024;
+
+async fn messages(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+    let length = body.len();
+    let read = move || position(&serde_json::from_slice(&body).unwrap_or_default());
+    let (script, done) = match length {
+        0..LONG => read(),
+        _ => tokio::task::spawn_blocking(read).await.unwrap_or_default(),
+    };
     if script.redirect {
         let response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT);
         return response.header("location", &shared.sinkhole).body(Body::empty()).unwrap_or_default();
@@ -198,11 +210,15 @@ fn calling(script: &Script, done: usize, name: &str, input: &Value, shared: &Sha
 
 fn talking(script: Script, began: Instant) -> Body {
     Body::from_stream(async_stream::stream! {
-        yield Ok::<_, Infallible>(opening());
+        yield Ok::<_, std::io::Error>(opening());
         let block = json!({ "type": "text", "text": "" });
         yield Ok(event(json!({ "type": "content_block_start", "index": 0, "content_block": block })));
         yield Ok(text(&script.opening()));
         for at in 0..script.deltas {
+            if script.cut_after == Some(at) {
+                yield Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset));
+                return;
+            }
             if script.pause > 0 {
                 tokio::time::sleep(Duration::from_millis(script.pause)).await;
             }

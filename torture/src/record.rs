@@ -20,6 +20,33 @@ pub(crate) struct Record {
     pub(crate) scenarios: BTreeMap<String, Line>,
     /// By the defect's name.
     pub(crate) broken: BTreeMap<String, Found>,
+    /// By the target's name.
+    #[serde(default)]
+    pub(crate) fuzz: BTreeMap<String, Fuzzed>,
+}
+
+/// What became of a target that was fuzzed.
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
+pub(crate) struct Fuzzed {
+    /// For how long.
+    pub(crate) seconds: u32,
+    /// Inputs that it was given.
+    pub(crate) runs: u64,
+    /// How it fell over, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) fell: Option<String>,
+}
+
+impl Fuzzed {
+    /// Reads `TARGET SECONDS RUNS HOW IT FELL`; the last may be missing.
+    pub(crate) fn read(text: &str) -> Result<(String, Self)> {
+        let words: Vec<_> = text.splitn(4, ' ').collect();
+        let [target, seconds, runs, ref fell @ ..] = words[..] else {
+            anyhow::bail!("not what came of a target: {text}")
+        };
+        let fell = fell.first().map(|how| short((*how).to_owned()));
+        Ok((target.to_owned(), Self { seconds: seconds.parse()?, runs: runs.parse()?, fell }))
+    }
 }
 
 /// One scenario.
@@ -105,7 +132,8 @@ impl Record {
     /// All that is wrong, a defect that was not found included.
     pub(crate) fn violations(&self) -> usize {
         let lines: usize = self.scenarios.values().map(|line| line.outcome.violations.len()).sum();
-        lines + self.broken.values().filter(|found| found.by.is_none()).count()
+        let fell = self.fuzz.values().filter(|fuzzed| fuzzed.fell.is_some()).count();
+        lines + fell + self.broken.values().filter(|found| found.by.is_none()).count()
     }
 }
 

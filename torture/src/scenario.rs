@@ -5,12 +5,15 @@ use crate::client::Client;
 use crate::history::History;
 use crate::ledger::Ledger;
 use crate::provider::Provider;
-use crate::server::{Server, Setup};
+use crate::server::{BY_PROXY, Server, Setup};
 use crate::stored::Stored;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// Runs in which broken builds are tried as well have ten times the kills.
@@ -35,9 +38,28 @@ pub(crate) struct Given {
     pub(crate) folder: PathBuf,
     /// The defect that is built in, if one is.
     pub(crate) broken: Option<faults::Break>,
+    /// How long those take that hold on for a while, unless they take as long as their tier says.
+    pub(crate) seconds: Option<u64>,
 }
 
 impl Given {
+    /// How long to hold on: what was asked for, else so many seconds for a merge and so many for a night.
+    pub(crate) fn hold(&self, merge: u64, night: u64) -> Duration {
+        let by_tier = if self.tier == Tier::One { merge } else { night };
+        Duration::from_secs(self.seconds.unwrap_or(by_tier))
+    }
+
+    /// By how much times may be longer than for a release build. A debug build is ten times as slow, and is measured to see that nothing
+    /// breaks, not how fast it is.
+    pub(crate) fn slack(&self) -> f64 {
+        if self.is_debug() { 20.0 } else { 1.0 }
+    }
+
+    /// By how much what comes and goes is slower than for a release build, which takes ten times as much of it.
+    pub(crate) fn slowness(&self) -> u32 {
+        if self.is_debug() { 10 } else { 1 }
+    }
+
     /// Whether the binary is not optimised, so that figures of time mean little.
     pub(crate) fn is_debug(&self) -> bool {
         !self.binary.components().any(|part| part.as_os_str() == "release")
@@ -108,6 +130,7 @@ impl World {
             launcher: Vec::new(),
             gated: "Enters a line after a yes.",
             limits: "",
+            auth: BY_PROXY,
         };
         let setup = given.broken.map_or(setup.clone(), |broken| setup.with("CHATWRIGHT_BROKEN", broken.name()));
         Ok(Self { provider, ledger, history, setup, _folder: folder })
@@ -135,7 +158,15 @@ impl World {
 
     fn compare(&self, stored: &Stored) -> Result<Vec<String>> {
         let (ops, effects) = (self.history.read()?, self.ledger.counts());
-        let log = self.setup.log();
-        Ok(checker::check(&Facts { ops: &ops, effects: &effects, stored, log: &log, secret: SECRET }))
+        let (log, sunk) = (self.setup.log(), self.provider.sunk.load(Relaxed));
+        let allowed = [address(&self.provider.base)?, address(&self.ledger.origin)?];
+        let facts = Facts { ops: &ops, effects: &effects, stored, log: &log, secret: SECRET, allowed: &allowed, sunk };
+        Ok(checker::check(&facts))
     }
+}
+
+/// Where a URL leads.
+fn address(url: &str) -> Result<SocketAddr> {
+    let host = url.strip_prefix("http://").and_then(|rest| rest.split('/').next());
+    Ok(host.with_context(|| format!("{url} has no host"))?.parse()?)
 }

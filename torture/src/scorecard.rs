@@ -150,6 +150,16 @@ pub(crate) fn page(rows: &[Row], record: &Record) -> String {
         let by = found.by.as_ref().map_or_else(|| "**no**".to_owned(), |by| escaped(by));
         let _ = writeln!(page, "| `{name}` | `{}` | {by} |", found.scenario);
     }
+    if !record.fuzz.is_empty() {
+        page.push_str(
+            "\n## Any bytes\nWhat reads bytes of strangers was given any bytes (`cargo xtask torture --fuzz SECONDS`):\n\n\
+             | target | seconds | inputs | fell over |\n|---|---|---|---|\n",
+        );
+    }
+    for (target, fuzzed) in &record.fuzz {
+        let fell = fuzzed.fell.as_ref().map_or_else(|| "no".to_owned(), |how| format!("**{}**", escaped(how)));
+        let _ = writeln!(page, "| `{target}` | {} | {} | {fell} |", fuzzed.seconds, fuzzed.runs);
+    }
     for (letter, title) in SECTIONS {
         let of: Vec<_> = rows.iter().filter(|row| row.id.starts_with(*letter)).collect();
         let _ = write!(page, "\n## {title}\n| row | rank | what | held | by |\n|---|---|---|---|---|\n");

@@ -1,11 +1,14 @@
 //! The product as a process: started, killed, frozen, looked at, never trusted.
 
+mod sockets;
+
 use crate::history::{History, Op};
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
@@ -34,7 +37,12 @@ pub(crate) struct Setup {
     pub(crate) gated: &'static str,
     /// More limits than the one on connections.
     pub(crate) limits: &'static str,
+    /// How users are told apart.
+    pub(crate) auth: &'static str,
 }
+
+/// A proxy names them.
+pub(crate) const BY_PROXY: &str = "mode: proxy, publicUrls: ['https://torture.test'], trustedProxies: ['127.0.0.0/8']";
 
 impl Setup {
     /// The same with one more variable.
@@ -49,13 +57,16 @@ impl Setup {
         self.folder.join("chat.db")
     }
 
-    /// All that it has logged.
+    /// All that it has logged, and others whose folders are in its own.
     pub(crate) fn log(&self) -> String {
-        String::from_utf8_lossy(&fs::read(self.folder.join("log")).unwrap_or_default()).into_owned()
+        let folders = fs::read_dir(&self.folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let logs = folders.map(|folder| folder.join("log")).filter(|log| log.is_file());
+        let logs = std::iter::once(self.folder.join("log")).chain(logs);
+        logs.map(|log| String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned()).collect()
     }
 
     fn config(&self) -> String {
-        let Self { model, ledger, gated, limits, .. } = self;
+        let Self { model, ledger, gated, limits, auth, .. } = self;
         let entered = |key: &str| {
             format!(
                 "[{{ id: entered, type: Http, connectionId: ledger, properties: {{ method: POST, path: effects, body: {{ key: {key} }} }} }}, \
@@ -75,8 +86,9 @@ impl Setup {
              api:\n\
              \x20 - {{ id: effect, description: Enters a line., payloadSchema: {schema}, routine: {key} }}\n\
              \x20 - {{ id: gated_effect, description: \"{gated}\", payloadSchema: {schema}, routine: {key} }}\n\
+             \x20 - {{ id: me, routine: [{{ \":return\": {{ _user: true }} }}] }}\n\
              pages:\n  - {{ id: page, blocks: [] }}\n\
-             auth: {{ mode: proxy, publicUrls: ['https://torture.test'], trustedProxies: ['127.0.0.0/8'] }}\n\
+             auth: {{ {auth} }}\n\
              limits: {{ connectionsPerAddress: 7000{limits} }}\n"
         )
     }
@@ -91,7 +103,7 @@ impl Setup {
             self.last_words()
         );
         history.add(Op::Started);
-        Ok(server)
+        Ok(Server { history: Some(history.clone()), ..server })
     }
 
     /// Starts it, whatever becomes of it.
@@ -107,7 +119,8 @@ impl Setup {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let log = OpenOptions::new().create(true).append(true).open(self.folder.join("log"))?;
         let child = command.stdout(Stdio::piped()).stderr(log).kill_on_drop(true).spawn();
-        Ok(Server { child: child.with_context(|| format!("{} cannot be started", words[0]))?, origin: String::new() })
+        let child = child.with_context(|| format!("{} cannot be started", words[0]))?;
+        Ok(Server { child, origin: String::new(), said: Arc::default(), history: None })
     }
 
     /// The end of its log.
@@ -122,6 +135,10 @@ pub(crate) struct Server {
     child: Child,
     /// Its origin.
     pub(crate) origin: String,
+    /// What it said after that.
+    said: Arc<Mutex<Vec<String>>>,
+    /// Where its connections go into.
+    history: Option<History>,
 }
 
 impl Server {
@@ -133,11 +150,39 @@ impl Server {
             if let Some(origin) = line.strip_prefix("listening on ") {
                 self.origin = origin.to_owned();
                 // What it says later must find somebody who reads it.
-                tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+                let said = self.said.clone();
+                tokio::spawn(async move {
+                    while let Ok(Some(line)) = lines.next_line().await {
+                        said.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+                    }
+                });
                 return Ok(true);
             }
         }
         Ok(false)
+    }
+
+    /// The token with which the first account is made.
+    pub(crate) async fn token(&self) -> Result<String> {
+        for _ in 0..100 {
+            let said = self.said.lock().unwrap_or_else(PoisonError::into_inner).join(" ");
+            if let Some((_, token)) = said.split_once("with the token ") {
+                return Ok(token.trim().to_owned());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        anyhow::bail!("no token was shown")
+    }
+
+    /// Notes where it has connections to.
+    fn note_reached(&self) {
+        if let (Some(history), Ok(id), Ok(own)) = (&self.history, self.id(), self.port()) {
+            history.add(Op::Reached { addresses: sockets::reached(id, own) });
+        }
+    }
+
+    fn port(&self) -> Result<u16> {
+        Ok(self.origin.rsplit(':').next().unwrap_or_default().parse()?)
     }
 
     /// Its process.
@@ -157,6 +202,7 @@ impl Server {
 
     /// Kills it, as the loss of power does.
     pub(crate) async fn kill(mut self, history: &History) -> Result<()> {
+        self.note_reached();
         // It may have died already, as it was told to.
         let _ = self.child.start_kill();
         self.child.wait().await?;
@@ -166,6 +212,7 @@ impl Server {
 
     /// Ends it in order.
     pub(crate) async fn stop(mut self) -> Result<()> {
+        self.note_reached();
         if let Some(id) = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed())) {
             kill_process(id, Signal::TERM)?;
         }
@@ -190,14 +237,12 @@ impl Server {
 
     /// Connections of clients.
     pub(crate) fn connections(&self) -> Result<usize> {
-        let port: u16 = self.origin.rsplit(':').next().unwrap_or_default().parse()?;
-        let own = format!(":{port:04X}");
-        let table = fs::read_to_string("/proc/net/tcp")?;
-        // `sl local_address rem_address st`; 01 is established.
-        let rows = table.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
-        Ok(rows
-            .filter(|row| row.get(1).is_some_and(|local| local.ends_with(&own)) && row.get(3) == Some(&"01"))
-            .count())
+        sockets::of_port(self.port()?)
+    }
+
+    /// Files and sockets that it has open.
+    pub(crate) fn files(&self) -> Result<usize> {
+        Ok(fs::read_dir(format!("/proc/{}/fd", self.id()?))?.count())
     }
 }
 

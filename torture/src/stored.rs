@@ -32,6 +32,10 @@ pub(crate) struct Run {
     pub(crate) epoch: u64,
     pub(crate) status: String,
     pub(crate) message: String,
+    /// Unix time, milliseconds.
+    pub(crate) started_at: i64,
+    /// None while it runs.
+    pub(crate) ended_at: Option<i64>,
 }
 
 impl Message {
@@ -49,7 +53,7 @@ impl Message {
 
 const MESSAGES: &str = "SELECT m.conversation_id, c.owner, m.id, m.role, m.body
     FROM messages m JOIN conversations c ON c.id = m.conversation_id ORDER BY m.no";
-const RUNS: &str = "SELECT conversation_id, epoch, status, message_id FROM runs ORDER BY no";
+const RUNS: &str = "SELECT conversation_id, epoch, status, message_id, started_at, ended_at FROM runs ORDER BY no";
 const CALLS: &str = "SELECT input FROM tool_calls";
 
 /// The rows of either database.
@@ -73,6 +77,8 @@ macro_rules! read {
                 epoch: epoch.cast_unsigned(),
                 status: row.try_get(2)?,
                 message: row.try_get(3)?,
+                started_at: row.try_get(4)?,
+                ended_at: row.try_get(5)?,
             });
         }
         for row in sqlx::query(CALLS).fetch_all(&mut $db).await? {

@@ -1,10 +1,16 @@
 //! All scenarios.
 
 mod attacks;
+mod idle_streams;
 mod kill;
 mod load;
+mod long;
+mod overload;
 mod postgres;
+mod replicas;
+mod sign_ins;
 mod slow;
+mod soak;
 mod sockets;
 mod storage;
 mod sweep;
@@ -39,6 +45,12 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "load-500", run: |given| Box::pin(load::five_hundred(given)) },
     Scenario { name: "load-1000", run: |given| Box::pin(load::thousand(given)) },
     Scenario { name: "reconnect-storm", run: |given| Box::pin(load::storm(given)) },
+    Scenario { name: "idle-streams", run: |given| Box::pin(idle_streams::idle_streams(given)) },
+    Scenario { name: "overload", run: |given| Box::pin(overload::overload(given)) },
+    Scenario { name: "long-conversation", run: |given| Box::pin(long::long_conversation(given)) },
+    Scenario { name: "sign-ins", run: |given| Box::pin(sign_ins::sign_ins(given)) },
+    Scenario { name: "replicas", run: |given| Box::pin(replicas::replicas(given)) },
+    Scenario { name: "soak", run: |given| Box::pin(soak::soak(given)) },
 ];
 
 /// Each defect, and the scenario that must find it.

@@ -1,0 +1,204 @@
+//! L8: L1 for a long time, and something goes wrong every ten seconds: kills in the first half; in the second, in which memory is looked
+//! at, providers that break off, clients that go away and clients that do not read.
+
+use crate::client::Client;
+use crate::measure;
+use crate::provider::Script;
+use crate::proxy::Proxy;
+use crate::random::Random;
+use crate::scenario::{Given, Outcome, World};
+use crate::scenarios::kill::goes_on;
+use crate::server::{Server, Setup};
+use anyhow::{Context, Result};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+/// L1's streams, whose pieces are counted; and a few whose every event is kept and compared.
+const STREAMS: usize = 100;
+const TALKERS: usize = 5;
+
+/// Between two faults.
+const FAULTS: Duration = Duration::from_secs(10);
+
+/// How long an hour is.
+const HOUR: u64 = 3_600;
+
+/// By how much memory may grow in the second half: in an hour by so many MB in ten minutes; in less time by a fifth.
+const SLOPE: f64 = 1.0;
+const GROWTH: f64 = 1.2;
+
+/// How long it may take until what is no longer needed is closed: connections to providers are kept for a while.
+const CLOSED: Duration = Duration::from_secs(60);
+
+/// All of it.
+pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
+    let world = World::new(given, "soak").await?;
+    let (mut random, hold, mut outcome) = (Random::of(given.seed), given.hold(120, HOUR), Outcome::default());
+    let (proxy, mut server) = (Proxy::start().await?, world.setup.start(&world.history).await?);
+    proxy.lead_to([&server].into_iter())?;
+    let over = Arc::new(AtomicBool::new(false));
+    let (counted, mut users) = (Arc::new(AtomicUsize::new(0)), Vec::new());
+    for number in 0..STREAMS {
+        let client = Client::new(&proxy.origin, &format!("u{number}"), &world.history)?;
+        let stream = Stream { client, clock: world.provider.began, slow: given.slowness() };
+        users.push(tokio::spawn(go_on(stream, over.clone(), counted.clone())));
+    }
+    for number in 0..TALKERS {
+        let client = Client::new(&proxy.origin, &format!("talker{number}"), &world.history)?;
+        users.push(tokio::spawn(talk(client, random.below(u64::MAX), over.clone())));
+    }
+    let (begun, mut samples, mut kills) = (Instant::now(), Vec::new(), 0);
+    let mut sleepers: Vec<TcpStream> = Vec::new();
+    while begun.elapsed() < hold {
+        let until = Instant::now() + FAULTS;
+        while Instant::now() < until {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            if begun.elapsed() > hold / 2 {
+                samples.push((begun.elapsed().as_secs_f64(), server.memory_mb()?));
+            }
+        }
+        outcome.injected += 1;
+        sleepers.clear();
+        outcome.expect(!server.has_ended(), || "the server ended by itself".to_owned());
+        if begun.elapsed() < hold / 2 && random.below(2) == 0 {
+            server.kill(&world.history).await?;
+            server = world.setup.start(&world.history).await?;
+            proxy.lead_to([&server].into_iter())?;
+            kills += 1;
+        } else {
+            sleepers.push(do_not_read(&server, random.below(STREAMS as u64)).await?);
+        }
+    }
+    over.store(true, Relaxed);
+    for user in users {
+        user.await??;
+    }
+    drop(sleepers);
+    for number in 0..TALKERS {
+        let (user, client) = (format!("talker{number}"), world.client(&server, &format!("talker{number}"))?);
+        goes_on(&client, &user, &format!("c-{user}"), u64::MAX, &mut outcome).await?;
+    }
+    let files = idle_files(&world, &server, &mut outcome).await?;
+    let slope = slope(&samples);
+    grown(&samples, slope, hold, &mut outcome);
+    server.stop().await?;
+    outcome.violations.extend(world.check().await?);
+    outcome.worst = format!(
+        "{} s of {HOUR}: {} turns, {kills} kills, {slope:.1} MB in ten minutes, {files} files open at the end",
+        hold.as_secs(),
+        counted.load(Relaxed)
+    );
+    Ok(outcome)
+}
+
+/// One of L1's.
+struct Stream {
+    client: Client,
+    clock: Instant,
+    slow: u32,
+}
+
+/// One turn of L1 after the other. Who is cut off by a kill begins another one.
+async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>) -> Result<()> {
+    let Stream { client, clock, slow } = stream;
+    let (deltas, pause) = (500 / slow as usize, 20 * u64::from(slow));
+    let conversation = format!("c-{}", client.user());
+    for round in 0.. {
+        if over.load(Relaxed) {
+            break;
+        }
+        let tag = format!("{}-{round}", client.user());
+        let script = Script { tag, tools: 1, deltas, pause, timed: true, ..Script::default() };
+        // A conversation of its own for each ten, so that none grows for an hour.
+        let conversation = format!("{conversation}-{}", round / 10);
+        match measure::pieces(&client, &conversation, &script, clock).await {
+            Ok(_) => drop(counted.fetch_add(1, Relaxed)),
+            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+        }
+    }
+    Ok(())
+}
+
+/// Short turns in which a provider breaks off now and then, and from which the user goes away now and then.
+async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
+    let (conversation, mut random) = (format!("c-{}", client.user()), Random::of(seed));
+    for round in 0.. {
+        if over.load(Relaxed) {
+            break;
+        }
+        let script = Script {
+            tag: format!("{}-{round}", client.user()),
+            tools: random.below(3) as usize,
+            deltas: 40,
+            pause: 50,
+            cut_after: (random.below(4) == 0).then(|| random.below(40) as usize),
+            ..Script::default()
+        };
+        let leave_after = (random.below(3) == 0).then(|| 1 + random.below(30) as usize);
+        // What the dead do not answer is in the history as what was not answered.
+        let _ = client.turn(&conversation, &script, leave_after).await;
+        tokio::time::sleep(Duration::from_millis(500 + random.below(2_000))).await;
+    }
+    Ok(())
+}
+
+/// Watches somebody's answer, or nothing, without reading.
+async fn do_not_read(server: &Server, number: u64) -> Result<TcpStream> {
+    let address = server.origin.strip_prefix("http://").context("no address")?;
+    let mut stream = TcpStream::connect(address).await?;
+    let path = format!("/api/agent/page/worker/c-u{number}-0/stream");
+    let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nx-forwarded-user: u{number}\r\n\r\n");
+    stream.write_all(request.as_bytes()).await?;
+    Ok(stream)
+}
+
+/// What is open when nobody asks any more, beside what a server that has just started has open.
+async fn idle_files(world: &World, server: &Server, outcome: &mut Outcome) -> Result<usize> {
+    let folder = tempfile::tempdir()?;
+    let fresh = Setup { folder: folder.path().to_owned(), ..world.setup.clone() }.start(&world.history).await?;
+    let least = fresh.files()?;
+    drop(fresh);
+    let begun = Instant::now();
+    while server.files()? > least + 4 && begun.elapsed() < CLOSED {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    let files = server.files()?;
+    outcome.expect(files <= least + 4, || format!("I9 {files} files are open, {least} at the beginning"));
+    Ok(files)
+}
+
+fn grown(samples: &[(f64, f64)], slope: f64, hold: Duration, outcome: &mut Outcome) {
+    if hold.as_secs() >= HOUR {
+        outcome.expect(slope <= SLOPE, || format!("I9 memory grows by {slope:.1} MB in ten minutes"));
+    }
+    let (earlier, later) = samples.split_at(samples.len() / 2);
+    let mean = |samples: &[(f64, f64)]| samples.iter().map(|(_, mb)| mb).sum::<f64>() / samples.len().max(1) as f64;
+    let (earlier, later) = (mean(earlier), mean(later));
+    outcome.expect(later <= earlier * GROWTH, || format!("I9 memory grows from {earlier:.0} to {later:.0} MB"));
+}
+
+/// By how many MB memory grows in ten minutes: the line that fits best.
+fn slope(samples: &[(f64, f64)]) -> f64 {
+    let count = samples.len().max(1) as f64;
+    let (at, mb) = samples.iter().fold((0.0, 0.0), |(at, mb), sample| (at + sample.0, mb + sample.1));
+    let (at, mb) = (at / count, mb / count);
+    let (above, below) = samples.iter().fold((0.0, 0.0), |(above, below), sample| {
+        ((sample.0 - at).mul_add(sample.1 - mb, above), (sample.0 - at).mul_add(sample.0 - at, below))
+    });
+    if below == 0.0 { 0.0 } else { above / below * 600.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_fits() {
+        let line: Vec<_> = (0..60).map(|second| (f64::from(second), 100.0 + f64::from(second) / 60.0)).collect();
+        assert!((slope(&line) - 10.0).abs() < 1e-9);
+        assert!(slope(&[]).abs() < 1e-9);
+    }
+}
