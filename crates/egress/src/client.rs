@@ -13,6 +13,10 @@ use url::{Host, Url};
 
 /// A connection must be there by then.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Connections that are kept to one host without being used, and for how long: as many as come at once often, and no longer than most
+/// servers keep them.
+const IDLE: usize = 16;
+const IDLE_TIME: Duration = Duration::from_secs(30);
 /// How many redirects are followed.
 const MAX_REDIRECTS: usize = 3;
 
@@ -62,6 +66,8 @@ impl Egress {
         let builder = Client::builder()
             .redirect(Policy::custom(follow))
             .connect_timeout(CONNECT)
+            .pool_max_idle_per_host(IDLE)
+            .pool_idle_timeout(IDLE_TIME)
             // A proxy would resolve the names itself.
             .no_proxy()
             .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));

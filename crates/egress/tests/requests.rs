@@ -7,13 +7,16 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Redirect};
 use axum::routing::get;
 use egress::{Egress, EgressError, Request};
+use futures::future::join_all;
 use futures::stream;
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
+use tokio::sync::Barrier;
 use url::Url;
 
 /// A server on this machine that counts who comes.
@@ -115,4 +118,44 @@ async fn nobody_there() {
     let address = listener.local_addr().unwrap();
     drop(listener);
     assert_eq!(ask(true, &format!("http://{address}/")).await, EgressError::Unreachable.to_string());
+}
+
+/// So many at once, each on a connection of its own.
+const CROWD: usize = 40;
+
+/// Answers when all are there, and counts the connections that are open.
+async fn crowded() -> (SocketAddr, Arc<AtomicU32>) {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, open, all) =
+        (listener.local_addr().unwrap(), Arc::new(AtomicU32::new(0)), Arc::new(Barrier::new(CROWD)));
+    let counted = open.clone();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (open, all) = (open.clone(), all.clone());
+            tokio::spawn(async move {
+                open.fetch_add(1, Ordering::Relaxed);
+                let mut buffer = [0; 4096];
+                while stream.read(&mut buffer).await.is_ok_and(|read| read > 0) {
+                    all.wait().await;
+                    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").await.unwrap();
+                }
+                open.fetch_sub(1, Ordering::Relaxed);
+            });
+        }
+    });
+    (address, counted)
+}
+
+#[tokio::test]
+async fn of_a_crowd_some_connections_are_kept() {
+    let (address, open) = crowded().await;
+    let egress = Egress::new(true).unwrap();
+    let url = format!("http://{address}/");
+    let answers = join_all((0..CROWD).map(|_| egress.send(Request { time: Duration::from_secs(20), ..request(&url) })));
+    assert!(answers.await.into_iter().all(|answer| answer.is_ok_and(|answer| answer.body == b"ok")));
+    let begun = Instant::now();
+    while open.load(Ordering::Relaxed) != 16 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "{} are open", open.load(Ordering::Relaxed));
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }

@@ -15,6 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 /// A connection must be there by then.
 const CONNECT: Duration = Duration::from_secs(10);
+/// Connections that are kept to one provider without being used, and for how long: a turn asks again within seconds, and of a burst of
+/// hundreds not all are kept.
+const IDLE: usize = 64;
+const IDLE_TIME: Duration = Duration::from_secs(30);
 /// An error's body must be there by then; without it, the status has to do.
 const ERROR_BODY: Duration = Duration::from_secs(5);
 /// What is read of an error's body, in bytes.
@@ -37,6 +41,8 @@ pub(crate) fn client() -> Result<&'static Client, ModelError> {
         Client::builder()
             .redirect(if follows { Policy::default() } else { Policy::none() })
             .connect_timeout(CONNECT)
+            .pool_max_idle_per_host(IDLE)
+            .pool_idle_timeout(IDLE_TIME)
             .no_gzip()
             .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")))
             .build()
