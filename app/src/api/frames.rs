@@ -8,22 +8,13 @@ use leptos::prelude::use_context;
 use server_fn::codec::ByteStream;
 use std::time::Duration;
 
-/// After this long without an event a comment is sent, so that no proxy takes the connection for dead, nor the browser.
+/// After about this long without an event a comment is sent, so that no proxy takes the connection for dead, nor the browser.
 const KEEP_ALIVE_AFTER: Duration = Duration::from_secs(15);
-const KEEP_ALIVE: &[u8] = b": keep-alive\n\n";
 
 /// The frames as they are; the browser decodes them with [`sse::Decoder`]. Nothing on the way may collect or compress them.
-pub(super) fn stream(mut frames: chat::Frames) -> ByteStream<ApiError> {
+pub(super) fn stream(frames: chat::Frames) -> ByteStream<ApiError> {
     mark_as_events();
-    ByteStream::new(async_stream::stream! {
-        loop {
-            match tokio::time::timeout(KEEP_ALIVE_AFTER, frames.next()).await {
-                Ok(Some(frame)) => yield Ok(frame),
-                Ok(None) => break,
-                Err(_) => yield Ok(Bytes::from_static(KEEP_ALIVE)),
-            }
-        }
-    })
+    ByteStream::new(chat::kept_alive(frames, KEEP_ALIVE_AFTER).map(Ok))
 }
 
 /// The stream of a conversation in which nothing is being written: its end.
@@ -58,10 +49,10 @@ mod tests {
     async fn a_silent_stream_is_kept_alive() {
         let frames = async_stream::stream! {
             yield Bytes::from_static(b"data: 1\n\n");
-            tokio::time::sleep(Duration::from_secs(31)).await;
+            tokio::time::sleep(Duration::from_secs(19)).await;
             yield Bytes::from_static(b"data: [DONE]\n\n");
         };
-        let expected: [&[u8]; 4] = [b"data: 1\n\n", KEEP_ALIVE, KEEP_ALIVE, b"data: [DONE]\n\n"];
+        let expected: [&[u8]; 3] = [b"data: 1\n\n", b": keep-alive\n\n", b"data: [DONE]\n\n"];
         assert_eq!(bodies(stream(frames.boxed())).await, expected);
     }
 

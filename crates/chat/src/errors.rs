@@ -62,6 +62,12 @@ pub(crate) fn foreign_cursor() -> UserError {
     UserError::new(ErrorCode::Malformed, "The cursor is not one of ours.")
 }
 
+/// There is no room; in how many seconds there may be.
+pub(crate) fn full(seconds: u32) -> UserError {
+    let message = "The server is busy with other answers. Try again in a moment.";
+    UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::Unavailable, message) }
+}
+
 /// The server is about to end.
 pub(crate) fn draining() -> UserError {
     let message = "The server is restarting. Try again in a moment.";

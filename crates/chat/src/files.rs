@@ -1,6 +1,7 @@
 //! Files that users attach: kept as they come, read by their owner, and taken away when nothing needs them. `attached.rs` has what
 //! becomes of them in messages and prompts.
 
+use crate::file_name::name;
 use crate::{Caller, Chat, Inner, errors, sniff};
 use bytes::{Bytes, BytesMut};
 use futures::stream::BoxStream;
@@ -15,8 +16,6 @@ use wire::{ErrorCode, UserError};
 const UNUSED: Duration = Duration::from_secs(24 * 60 * 60);
 /// Files that are taken away at once.
 const BATCH: u32 = 20;
-/// Characters of a file's name.
-const MAX_NAME: usize = 200;
 
 /// How much users may keep.
 #[derive(Clone, Copy, Debug)]
@@ -197,19 +196,6 @@ fn kept(row: FileRow) -> KeptFile {
     }
 }
 
-/// The last part of what may be a path, without characters that are no part of a name.
-fn name(given: &str) -> String {
-    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|char| !char.is_control() && !is_direction(*char)).take(MAX_NAME).collect();
-    let clean = clean.trim().trim_start_matches('.').trim();
-    if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
-}
-
-/// Whether it turns the direction of what follows, so that a name looks like another one.
-fn is_direction(char: char) -> bool {
-    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-}
-
 fn too_large(bound: u64) -> UserError {
     UserError::new(ErrorCode::TooLarge, format!("The file is too large: {} at most.", size(bound)))
 }
@@ -220,25 +206,5 @@ fn size(bytes: u64) -> String {
         0..1_024 => format!("{bytes} bytes"),
         1_024..1_048_576 => format!("{} KB", bytes / 1_024),
         _ => format!("{} MB", bytes / 1_048_576),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names() {
-        let check = |given: &str, expected: &str| assert_eq!(name(given), expected, "{given:?}");
-        check("report.pdf", "report.pdf");
-        check("../../etc/passwd", "passwd");
-        check("C:\\Users\\ada\\a.txt", "a.txt");
-        check(".htaccess", "htaccess");
-        check("a\r\nSet-Cookie: x", "aSet-Cookie: x");
-        check("invoice\u{202e}fdp.exe", "invoicefdp.exe");
-        for nothing in ["", ".", "..", "/", "  "] {
-            check(nothing, "file");
-        }
-        assert_eq!(name(&"é".repeat(300)).chars().count(), MAX_NAME);
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod admin;
+mod alive;
 mod attached;
 mod audit;
 mod change;
@@ -10,6 +11,7 @@ mod errors;
 mod expiry;
 mod export;
 mod exposure;
+mod file_name;
 mod files;
 #[cfg(test)]
 mod golden;
@@ -46,6 +48,7 @@ mod trial;
 mod turns;
 mod watch;
 
+pub use alive::kept_alive;
 pub use clock::Clock;
 pub use export::{Exported, ExportedMessage, FORMAT};
 pub use files::{FileBounds, NewUpload};
@@ -64,6 +67,7 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use store::{Store, StoreError};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument;
@@ -75,6 +79,10 @@ use wire::order::ListFilter;
 
 /// How long a run is believed to be driven without a sign of life.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
+
+/// Submissions that are looked at at once. Each costs some milliseconds, so beyond it nobody would be answered in time; who comes then is
+/// told so at once.
+const MAX_LOOKED_AT: usize = 512;
 
 /// Who asks.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -265,7 +273,10 @@ pub(crate) struct Inner {
     sweeper: retention::Sweeper,
     tasks: TaskTracker,
     stopping: CancellationToken,
-    max_runs: usize,
+    /// A place for each submission that is looked at.
+    desk: Arc<Semaphore>,
+    /// A place for each run.
+    places: Arc<Semaphore>,
     clock: Clock,
     telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
@@ -321,7 +332,8 @@ impl Chat {
                 sweeper,
                 tasks,
                 stopping,
-                max_runs,
+                desk: Arc::new(Semaphore::new(MAX_LOOKED_AT)),
+                places: Arc::new(Semaphore::new(max_runs)),
                 clock,
                 telemetry,
             }),
@@ -335,9 +347,15 @@ impl Chat {
     /// 404 for an agent or a conversation that is not the caller's, 409 while a run is active, 413 and 422 for what is
     /// wrong with the submission, 503 when full or draining.
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
+        let place = self.inner.desk.clone().try_acquire_owned().map_err(|_| errors::full(2))?;
         // In a task of its own: a caller who hangs up must not leave a half-begun run (D3).
         let (inner, caller) = (self.inner.clone(), caller.clone());
-        let task = self.inner.tasks.spawn(in_trace(async move { inner.send_to_end(&caller, request).await }));
+        let task = async move {
+            let sent = inner.send_to_end(&caller, request).await;
+            drop(place);
+            sent
+        };
+        let task = self.inner.tasks.spawn(in_trace(task));
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 

@@ -137,9 +137,14 @@ impl LiveRun {
 
     /// The message as far as it has come.
     pub(crate) fn message(&self) -> UiMessage {
+        self.look(UiMessage::clone)
+    }
+
+    /// The same for who only looks: a message may be long.
+    pub(crate) fn look<T>(&self, look: impl FnOnce(&UiMessage) -> T) -> T {
         let mut reducer = self.message.lock();
         reducer.settle();
-        reducer.message().clone()
+        look(reducer.message())
     }
 
     /// Appends an event that may be told at once; it is stored with the next group. Watchers who sleep hear of it with the next

@@ -15,6 +15,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{AuditEntry, FinishRun, JournalBatch, RunStatus, Step, StoreError};
+use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
@@ -43,8 +44,9 @@ pub(crate) struct Start {
     pub(crate) trace: Option<Trace>,
 }
 
-/// Tells the beginning and starts the task. The task belongs to the chat's tracker, not to the request that asked.
-pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
+/// Tells the beginning and starts the task, which has its `place` to the end. The task belongs to the chat's tracker, not to the request that
+/// asked.
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, place: OwnedSemaphorePermit) {
     tell_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
@@ -96,6 +98,7 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start) {
         if AssertUnwindSafe(task).catch_unwind().await.is_err() {
             abandon(&house, &left).await;
         }
+        drop(place);
     };
     tasks.spawn(kept.instrument(span));
 }
@@ -173,7 +176,8 @@ impl Close {
             }
             Ending::SinkClosed => Self::failed(errors::of_closed_sink(sink.closed), sink),
         };
-        let known = sink.run.message().metadata.and_then(|known| MessageMetadata::deserialize(known).ok());
+        let known = sink.run.look(|message| message.metadata.clone());
+        let known = known.and_then(|known| MessageMetadata::deserialize(known).ok());
         let known = known.unwrap_or_default();
         close.metadata.usage = Some(known.usage.map_or(usage, |before| sum(before, usage)));
         close.metadata.cost_usd = match (known.cost_usd, outcome.cost_usd) {
@@ -255,10 +259,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     let (mut chunks, mut audit) = match close.status {
         // Its calls wait for their answers.
         RunStatus::Waiting => (Vec::new(), Vec::new()),
-        _ => {
-            let message = run.message();
-            (unfinished_calls(&message), audit::interrupted(subject, message.tools()))
-        }
+        _ => run.look(|message| (unfinished_calls(message), audit::interrupted(subject, message.tools()))),
     };
     audit.extend(leftover.cut_off);
     let title = hooks::title(&close.parts);
@@ -285,7 +286,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     };
     let last = if chat.store.is_shared() { run.last_batch(&chunks) } else { None };
     faults::point(Point::RunEnding);
-    let stored = store_end(chat, subject, finish, last).await;
+    let stored = store_end(chat, subject, &finish, last).await;
     faults::point(Point::RunEnded);
     if let Err(error) = stored {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
@@ -312,14 +313,14 @@ async fn enter_fenced(
 async fn store_end(
     chat: &Inner,
     subject: &Subject,
-    finish: FinishRun,
+    finish: &FinishRun,
     last: Option<JournalBatch>,
 ) -> Result<(), StoreError> {
     let mut attempt = 1;
     loop {
-        match chat.store.finish_run_with(finish.clone(), last.clone()).await {
+        match chat.store.finish_run_with(finish, last.clone()).await {
             Err(StoreError::Fenced) => {
-                enter_fenced(chat, subject, finish.audit, finish.steps).await?;
+                enter_fenced(chat, subject, finish.audit.clone(), finish.steps.clone()).await?;
                 return Err(StoreError::Fenced);
             }
             Err(error) if attempt < CLOSE_ATTEMPTS => {

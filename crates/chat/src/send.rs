@@ -14,6 +14,7 @@ use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
+use tokio::sync::OwnedSemaphorePermit;
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
 
@@ -96,6 +97,10 @@ impl Inner {
     ) -> Result<Sent, UserError> {
         faults::point(Point::SendReceived);
         check(&request)?;
+        // Before anything is read for it: who comes while there is no room costs next to nothing. Decisions may only be kept, which takes none.
+        if !matches!(request.submission, Submission::Answers { .. }) {
+            drop(self.admit()?);
+        }
         if let Submission::Message { message, .. } = &mut request.submission {
             attached::check(&self.store, &caller.user_id, message).await.map_err(errors::of_store)?;
         }
@@ -152,19 +157,20 @@ impl Inner {
             }
             Submission::Continue => plan_continue(branch)?,
         };
-        self.begin(caller, request, run_id, agent, hooks, plan).await
+        // Of one submission that comes many times at once, one takes room.
+        let place = self.admit()?;
+        self.begin(caller, request, (run_id, place), agent, hooks, plan).await
     }
 
     async fn begin(
         self: &Arc<Self>,
         caller: &Caller,
         request: SendRequest,
-        run_id: String,
+        (run_id, place): (String, OwnedSemaphorePermit),
         agent: Arc<agent::Agent>,
         hooks: Option<Arc<dyn Hooks>>,
         plan: Plan,
     ) -> Result<Sent, UserError> {
-        self.admit()?;
         // Read before the run begins: a store that fails here leaves nothing behind.
         let read = attached::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::of_store)?;
         let prompt = prompt(&read, &plan.message, plan.continues, plan.go_on);
@@ -221,6 +227,7 @@ impl Inner {
                         earlier: plan.earlier,
                         trace: telemetry::trace(),
                     },
+                    place,
                 );
                 // The one who sent has the message so far; only news follows.
                 Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })
@@ -228,16 +235,12 @@ impl Inner {
         }
     }
 
-    /// Room for one more run, unless the server is draining or full.
-    fn admit(&self) -> Result<(), UserError> {
+    /// Room for one more run until it is dropped, unless the server is draining or full.
+    fn admit(&self) -> Result<OwnedSemaphorePermit, UserError> {
         if self.stopping.is_cancelled() || self.tasks.is_closed() {
             return Err(errors::draining());
         }
-        if self.registry.len() >= self.max_runs {
-            let message = "The server is busy with other answers. Try again in a moment.";
-            return Err(UserError { retry_after: Some(10), ..UserError::new(ErrorCode::Unavailable, message) });
-        }
-        Ok(())
+        self.places.clone().try_acquire_owned().map_err(|_| errors::full(10))
     }
 
     /// The stream of a run that this submission started earlier.

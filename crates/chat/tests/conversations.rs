@@ -224,12 +224,58 @@ async fn fifty_at_once_are_one_run() {
     assert_eq!((house.model.requests().len(), house.view().await.messages.len()), (1, 2));
 }
 
-#[tokio::test]
-async fn one_run_at_a_time_and_a_stop_that_keeps_what_was_written() {
+/// An answer that begins and is never heard of again.
+fn endless() -> Vec<Cue> {
     let mut endless = says("begun ");
     endless.truncate(2);
     endless.push(Cue::Silence);
-    let house = House::open(vec![endless, says("next")]).await;
+    endless
+}
+
+/// More than there is room for, all at the same moment: none slips in between the look and the beginning.
+#[tokio::test]
+async fn as_many_run_as_there_is_room_for() {
+    let (house, ada) = (House::open((0..30).map(|_| endless()).collect()).await, ada());
+    let ids: Vec<_> = (0..20).map(|number| format!("c{number}")).collect();
+    let sends = ids.iter().map(|id| house.chat.send(&ada, request(id, message("m1", "hi"))));
+    let sent = futures::future::join_all(sends).await;
+    let refused: Vec<_> = sent.iter().filter_map(|sent| sent.as_ref().err()).collect();
+    assert_eq!((refused.len(), house.chat.active_runs()), (12, 8));
+    assert!(refused.iter().all(|error| error.code == ErrorCode::Unavailable && error.retry_after == Some(10)));
+    // What was refused is not there, and as soon as one has ended another one may begin.
+    let there = ids.iter().zip(&sent).find(|(_, sent)| sent.is_ok()).unwrap().0;
+    let gone = ids.iter().zip(&sent).find(|(_, sent)| sent.is_err()).unwrap().0;
+    assert_eq!(house.chat.conversation(&ada, gone).await.err().unwrap().code, ErrorCode::NotFound);
+    house.chat.stop(&ada, there).await.unwrap();
+    let begun = std::time::Instant::now();
+    while house.chat.send(&ada, request(gone, message("m1", "hi"))).await.is_err() {
+        assert!(begun.elapsed() < Duration::from_secs(5));
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(house.chat.send(&ada, request("more", message("m1", "hi"))).await.is_err());
+}
+
+/// Of a rush, the first 512 are looked at, and the others are told at once.
+#[tokio::test]
+async fn a_rush_is_told_to_come_again() {
+    let (house, ada) = (House::open((0..8).map(|_| endless()).collect()).await, ada());
+    let check = async |from: usize, rush: usize, expected: usize| {
+        let ids: Vec<_> = (from..from + rush).map(|number| format!("c{number}")).collect();
+        let sends = ids.iter().map(|id| house.chat.send(&ada, request(id, message("m1", "hi"))));
+        let sent = futures::future::join_all(sends).await;
+        let at_once = sent.iter().filter(|sent| sent.as_ref().is_err_and(|error| error.retry_after == Some(2)));
+        assert_eq!(at_once.count(), expected, "{rush}");
+    };
+    check(0, 511, 0).await;
+    check(1_000, 512, 0).await;
+    check(2_000, 513, 1).await;
+    check(3_000, 600, 88).await;
+    assert_eq!(house.chat.active_runs(), 8);
+}
+
+#[tokio::test]
+async fn one_run_at_a_time_and_a_stop_that_keeps_what_was_written() {
+    let house = House::open(vec![endless(), says("next")]).await;
     let sent = house.send(message("m1", "hi")).await.unwrap();
     let busy = house.send(message("m2", "and?")).await.err().unwrap();
     assert_eq!(busy.code, ErrorCode::Busy);

@@ -7,7 +7,15 @@ use wire::{Role, UiMessage, UiPart};
 
 /// A message's JSON for the database.
 pub(crate) fn encode(message: &UiMessage) -> Result<String, StoreError> {
-    serde_json::to_string(message).map_err(|error| StoreError::Failed(format!("a message cannot be encoded: {error}")))
+    // Room for all of it at once: a text that grows by doubling takes up to three times what it holds while it does.
+    let texts = message.parts.iter().map(|part| match part {
+        UiPart::Text(text) | UiPart::Reasoning(text) => text.text.len(),
+        _ => 0,
+    });
+    let mut body = Vec::with_capacity(texts.map(|length| length + length / 16 + 128).sum());
+    let failed = |error: &dyn std::fmt::Display| StoreError::Failed(format!("a message cannot be encoded: {error}"));
+    serde_json::to_writer(&mut body, message).map_err(|error| failed(&error))?;
+    String::from_utf8(body).map_err(|error| failed(&error))
 }
 
 /// A role's name in the database.

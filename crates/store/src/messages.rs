@@ -23,6 +23,9 @@ const TREE: &str = "
     WHERE c.owner = $1 AND c.id = $2
     ORDER BY m.no";
 
+/// Bodies that are read beside the runtime: it takes some milliseconds, in which nobody else would be answered.
+const LONG: usize = 1 << 20;
+
 /// In PostgreSQL, the walk from the head carries row numbers only; a parent is older than its children, so they are the order, too.
 /// UNION drops rows that it has seen, so the walk ends even if damaged data held a cycle.
 const BRANCH: Sql = Sql::pair(
@@ -60,7 +63,7 @@ impl Store {
     pub async fn messages(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
         let query = sql::query(TREE).bind(owner).bind(conversation_id);
         let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_all(db).await?) })).await?;
-        decode(conversation_id, &rows)
+        decode(conversation_id, rows).await
     }
 
     /// The active branch, oldest first; empty when the conversation is unknown or someone else's.
@@ -70,7 +73,7 @@ impl Store {
     pub async fn branch(&self, owner: &str, conversation_id: &str) -> Result<Vec<StoredMessage>, StoreError> {
         let query = sql::query(BRANCH).bind(owner).bind(conversation_id);
         let rows = self.read(move |db| Box::pin(async move { Ok(query.fetch_chain(db).await?) })).await?;
-        decode(conversation_id, &rows)
+        decode(conversation_id, rows).await
     }
 
     /// Replaces a message's body while no run is active, for example to record one decision of several; `entries` are
@@ -113,9 +116,15 @@ impl Store {
     }
 }
 
-/// Not on the connection's thread, for which others wait.
-fn decode(conversation_id: &str, rows: &[Row]) -> Result<Vec<StoredMessage>, StoreError> {
-    rows.iter().map(|row| stored(conversation_id, row)).collect()
+/// Not on the connection's thread, for which others wait; nor, if it takes long, on the runtime's.
+async fn decode(conversation_id: &str, rows: Vec<Row>) -> Result<Vec<StoredMessage>, StoreError> {
+    let bytes: usize = rows.iter().map(|row| row.bytes("body").map_or(0, <[u8]>::len)).sum();
+    let conversation_id = conversation_id.to_owned();
+    let read = move || rows.into_iter().map(|row| stored(&conversation_id, &row)).collect();
+    if bytes < LONG {
+        return read();
+    }
+    tokio::task::spawn_blocking(read).await.unwrap_or(Err(StoreError::Closed))
 }
 
 fn stored(conversation_id: &str, row: &Row) -> Result<StoredMessage, StoreError> {

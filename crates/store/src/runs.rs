@@ -62,6 +62,24 @@ pub struct FinishRun {
     pub steps: Vec<Step>,
 }
 
+impl FinishRun {
+    /// The same with an empty message: what is in it may be long, and is encoded already.
+    fn without_content(&self) -> Self {
+        Self {
+            run_id: self.run_id.clone(),
+            epoch: self.epoch,
+            status: self.status,
+            message: UiMessage::new(self.message.id.clone(), self.message.role),
+            usage: self.usage,
+            error: self.error.clone(),
+            now: self.now,
+            title: self.title.clone(),
+            audit: self.audit.clone(),
+            steps: self.steps.clone(),
+        }
+    }
+}
+
 /// A run that counts as active.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenRun {
@@ -125,15 +143,16 @@ impl Store {
     /// # Errors
     /// [`StoreError::Fenced`] when the run ended otherwise, was taken over or was deleted; nothing is stored then.
     pub async fn finish_run(&self, finish: FinishRun) -> Result<(), StoreError> {
-        self.finish_run_with(finish, None).await
+        self.finish_run_with(&finish, None).await
     }
 
     /// The same with the run's last events, so that the journal has all of them and other servers can tell them.
     ///
     /// # Errors
     /// As [`Store::finish_run`].
-    pub async fn finish_run_with(&self, finish: FinishRun, last: Option<JournalBatch>) -> Result<(), StoreError> {
+    pub async fn finish_run_with(&self, finish: &FinishRun, last: Option<JournalBatch>) -> Result<(), StoreError> {
         let body = body::encode(&finish.message)?;
+        let finish = finish.without_content();
         let (own, shared) = (self.own_id(), self.database.shared.clone());
         self.write(move |db| {
             Box::pin(async move {

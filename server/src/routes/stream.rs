@@ -3,17 +3,16 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, header};
 use axum::response::Response;
-use bytes::Bytes;
-use chat::Frames;
+use chat::{Frames, kept_alive};
 use futures::StreamExt;
 use std::convert::Infallible;
 use std::time::Duration;
 
 /// The response that the AI SDK's clients expect (spec: UI message stream v1).
 ///
-/// After `heartbeat` of silence a comment shows that the connection lives.
+/// After about `heartbeat` of silence a comment shows that the connection lives.
 pub(crate) fn response(frames: Frames, heartbeat: Duration) -> Response {
-    let mut response = Response::new(Body::from_stream(with_keep_alive(frames, heartbeat)));
+    let mut response = Response::new(Body::from_stream(kept_alive(frames, heartbeat).map(Ok::<_, Infallible>)));
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
@@ -21,16 +20,4 @@ pub(crate) fn response(frames: Frames, heartbeat: Duration) -> Response {
     // Proxies must not collect events.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
-}
-
-fn with_keep_alive(mut frames: Frames, heartbeat: Duration) -> impl futures::Stream<Item = Result<Bytes, Infallible>> {
-    async_stream::stream! {
-        loop {
-            match tokio::time::timeout(heartbeat, frames.next()).await {
-                Ok(Some(frame)) => yield Ok(frame),
-                Ok(None) => break,
-                Err(_) => yield Ok(Bytes::from_static(b": keep-alive\n\n")),
-            }
-        }
-    }
 }

@@ -46,7 +46,7 @@ async fn runs_are_taken_over_from_a_server_that_is_gone() {
 
     assert_eq!(journal(&b, "m", 0, 9).await, "1-2");
     assert_eq!(b.progress("ada", "r-m").await.unwrap(), Some(RunProgress { is_over: false, last_seq: None }));
-    b.finish_run_with(end("m", 1, 2), Some(batch("m", 1, 3, 5))).await.unwrap();
+    b.finish_run_with(&end("m", 1, 2), Some(batch("m", 1, 3, 5))).await.unwrap();
     assert_eq!(a.progress("ada", "r-m").await.unwrap(), Some(RunProgress { is_over: true, last_seq: Some(5) }));
     assert_eq!(a.progress("bob", "r-m").await.unwrap(), None);
     assert_eq!(journal(&a, "m", 2, 9).await, "3-5");

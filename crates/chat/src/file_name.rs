@@ -1,0 +1,39 @@
+//! What a file is called. Its owner says so, and so might anybody who knows what names can do.
+
+/// Characters of a file's name.
+pub(crate) const MAX_NAME: usize = 200;
+
+/// The last part of what may be a path, without characters that are no part of a name.
+pub(crate) fn name(given: &str) -> String {
+    let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String = last.chars().filter(|char| !char.is_control() && !is_direction(*char)).take(MAX_NAME).collect();
+    // Dots and spaces by turns, too: what is left must not begin with a dot.
+    let clean = clean.trim_start_matches(|char: char| char == '.' || char.is_whitespace()).trim_end();
+    if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
+}
+
+/// Whether it turns the direction of what follows, so that a name looks like another one.
+fn is_direction(char: char) -> bool {
+    matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names() {
+        let check = |given: &str, expected: &str| assert_eq!(name(given), expected, "{given:?}");
+        check("report.pdf", "report.pdf");
+        check("../../etc/passwd", "passwd");
+        check("C:\\Users\\ada\\a.txt", "a.txt");
+        check(".htaccess", "htaccess");
+        check(". .htaccess", "htaccess");
+        check("a\r\nSet-Cookie: x", "aSet-Cookie: x");
+        check("invoice\u{202e}fdp.exe", "invoicefdp.exe");
+        for nothing in ["", ".", "..", "/", "  "] {
+            check(nothing, "file");
+        }
+        assert_eq!(name(&"é".repeat(300)).chars().count(), MAX_NAME);
+    }
+}
