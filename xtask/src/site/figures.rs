@@ -8,8 +8,8 @@ use std::path::Path;
 /// The chunks that the page of `examples/demo` is rendered with; a journey asserts them.
 const DEMO: &[&str] = &["inputs"];
 
-/// What scripts load when something needs it.
-const LAZY: &str = "assets/lazy/";
+/// What scripts load when something needs it, and what pages of other sites load that embed a chat.
+const ELSEWHERE: &[&str] = &["assets/lazy/", "assets/embed"];
 
 /// Prints what every page downloads, what each chunk adds to it, and the sums that matter. `sizes` are those of the compressed files, by
 /// their names in the site.
@@ -17,7 +17,8 @@ pub(super) fn print(site: &Path, sizes: &BTreeMap<String, usize>) -> Result<()> 
     let manifest = std::fs::read(site.join("pkg").join(MANIFEST)).context("the chunks of the site")?;
     let chunks: BTreeMap<String, Vec<String>> = serde_json::from_slice(&manifest)?;
     let in_chunks: BTreeSet<_> = chunks.values().flatten().map(|file| format!("pkg/{file}")).collect();
-    let is_loaded = |file: &&String| !file.ends_with(MANIFEST) && !file.starts_with(LAZY) && !in_chunks.contains(*file);
+    let is_elsewhere = |file: &String| ELSEWHERE.iter().any(|start| file.starts_with(start));
+    let is_loaded = |file: &&String| !file.ends_with(MANIFEST) && !is_elsewhere(file) && !in_chunks.contains(*file);
     let every: usize = sizes.keys().filter(is_loaded).map(|file| sizes[file]).sum();
     let of = |names: &[&str]| -> usize {
         let files: BTreeSet<_> = names.iter().filter_map(|name| chunks.get(*name)).flatten().collect();

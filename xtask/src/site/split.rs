@@ -1,6 +1,7 @@
 //! Cuts the WASM into what every page needs and the chunks that some need.
 
-use super::wasm;
+use super::graph::Graph;
+use super::{order, remains, wasm};
 use crate::build::Profile;
 use anyhow::{Context, Result, anyhow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -20,13 +21,14 @@ const KEPT: &str = "kept:";
 
 /// Writes the chunks and their loader, and answers with what is left.
 pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Vec<u8>> {
-    let (cut, _) = cut(input, package)?;
-    let kept = too_small(&cut, input)?;
+    let (cut, left) = cut(input, package)?;
+    let kept = too_small(&cut, &left, input)?;
     for file in &cut.split_modules {
         std::fs::remove_file(file)?;
     }
     // What is exported belongs to what every page loads.
-    let (cut, left) = self::cut(&wasm::with_exports(input, &kept, KEPT)?, package)?;
+    let (mut cut, left) = self::cut(&wasm::with_exports(input, &kept, KEPT)?, package)?;
+    let left = remains::take_back(&mut cut, left, &package.join(LOADER))?;
     let names = rename(&cut, &left, package, profile)?;
     let loader = package.join(LOADER);
     let script = std::fs::read_to_string(&loader)?;
@@ -57,8 +59,9 @@ fn cut(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {
     Ok((cut, left))
 }
 
-/// The functions that are in shared files which are not worth a file.
-fn too_small(cut: &SplitWasm, input: &[u8]) -> Result<BTreeSet<u32>> {
+/// The functions that are in shared files which are not worth a file. Only those that lead nowhere but to each other and to what every
+/// page loads: to keep another would be to keep what it leads to.
+fn too_small(cut: &SplitWasm, left: &[u8], input: &[u8]) -> Result<BTreeSet<u32>> {
     let mut names = BTreeSet::new();
     for file in &cut.split_modules {
         let chunk = std::fs::read(file)?;
@@ -66,7 +69,12 @@ fn too_small(cut: &SplitWasm, input: &[u8]) -> Result<BTreeSet<u32>> {
             names.extend(wasm::functions(&chunk)?.into_iter().map(|(_, name)| name));
         }
     }
-    Ok(wasm::functions(input)?.into_iter().filter(|(_, name)| names.contains(name)).map(|(index, _)| index).collect())
+    let of_every_page: BTreeSet<_> = wasm::functions(left)?.into_iter().map(|(_, name)| name).collect();
+    let functions: BTreeMap<_, _> = wasm::functions(input)?.into_iter().collect();
+    let small = functions.iter().filter(|(_, name)| names.contains(*name)).map(|(index, _)| *index).collect();
+    // What has no name here is imported, and so is with every page.
+    let is_known = |index| functions.get(&index).is_none_or(|name| of_every_page.contains(name));
+    Ok(Graph::of(input)?.closed(&small, is_known))
 }
 
 /// Gives the chunks a mark of all that was cut: code of another build must never be loaded into a page that is open. What has such a
@@ -77,7 +85,7 @@ fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Res
     let mut chunks = Vec::new();
     for chunk in &cut.split_modules {
         let content = std::fs::read(chunk)?;
-        let content = if profile == Profile::Release { wasm::compact(&content)? } else { content };
+        let content = if profile == Profile::Release { order::sorted(&wasm::compact(&content)?)? } else { content };
         content.hash(&mut mark);
         std::fs::remove_file(chunk)?;
         chunks.push((stem(chunk)?, content));

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use std::collections::BTreeSet;
-use wasm_encoder::{Encode, ExportSection, RawSection, SectionId};
+use wasm_encoder::{DataCountSection, DataSection, Encode, ExportSection, RawSection, SectionId};
 use wasmparser::{KnownCustom, Name, Parser, Payload};
 
 /// Its names, debugging information and the like: only people and tools read them.
@@ -45,6 +45,48 @@ pub(super) fn functions(wasm: &[u8]) -> Result<Vec<(u32, String)>> {
     }
     names.retain(|(index, _)| *index >= imported);
     Ok(names)
+}
+
+/// The data of a module that has nothing else, one entry for each piece as it stands in its section.
+pub(super) fn only_data(wasm: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
+    let mut pieces = Vec::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        match payload? {
+            Payload::FunctionSection(all) if all.count() > 0 => return Ok(None),
+            Payload::ElementSection(all) if all.count() > 0 => return Ok(None),
+            Payload::GlobalSection(all) if all.count() > 0 => return Ok(None),
+            Payload::DataSection(all) => {
+                for piece in all {
+                    let range = piece?.range;
+                    pieces.push(wasm[usize::try_from(range.start)?..usize::try_from(range.end)?].to_vec());
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(Some(pieces))
+}
+
+/// The module with further pieces of data, as [`only_data`] found them.
+pub(super) fn with_data(wasm: &[u8], pieces: &[Vec<u8>]) -> Result<Vec<u8>> {
+    let mut all = DataSection::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        if let Payload::DataSection(known) = payload? {
+            for piece in known {
+                let range = piece?.range;
+                all.raw(&wasm[usize::try_from(range.start)?..usize::try_from(range.end)?]);
+            }
+        }
+    }
+    for piece in pieces {
+        all.raw(piece);
+    }
+    let mut section = vec![SectionId::Data.into()];
+    all.encode(&mut section);
+    let mut count = vec![SectionId::DataCount.into()];
+    DataCountSection { count: all.len() }.encode(&mut count);
+    let replaced = [section, count];
+    rewritten(wasm, &|id| replaced.iter().find(|section| section[0] == id).cloned())
 }
 
 /// The module with these functions exported too, each as `PREFIX` and its index.
