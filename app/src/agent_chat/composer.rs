@@ -1,10 +1,10 @@
 //! Where the user writes.
 
-use super::CONVERSATION;
 use super::commands::Commands;
 use super::composer_tools::tools;
 use super::outgoing::{Attached, Upload};
 use super::session::{Act, Phase, Session};
+use super::{CONVERSATION, EXTRAS};
 use crate::agent_chat::browser;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
 use crate::icons::{Icon, Shape};
@@ -40,7 +40,7 @@ pub(super) fn Composer(
     let list_id = format!("{block_id}-commands");
     let (active_of, owned) = (list_id.clone(), list_id.clone());
     let has_files = Memo::new(move |_| session.attached.with(|all| !all.is_empty()));
-    let attached = optional(move || has_files.get().then(|| CONVERSATION.view(|code| (code.attachments)())));
+    let attached = optional(move || has_files.get().then(|| EXTRAS.view(|code| (code.attachments)())));
     let meter = optional(move || {
         let has_begun = Memo::new(move |_| session.messages.with(|all| !all.is_empty()));
         has_begun.get().then(|| CONVERSATION.view(move |code| (code.context_meter)(session)))
@@ -48,7 +48,7 @@ pub(super) fn Composer(
     let header = session.sender(|sender| sender.header.clone());
     let header = header.map(|header| view! { <p class="cw-composer-header" dir="auto">{header}</p> });
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
-    let queue = optional(move || is_waiting.get().then(|| CONVERSATION.view(|code| (code.queue)())));
+    let queue = optional(move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)())));
     view! {
         <form class="cw-composer" on:submit=handler(submit)>
             {queue}

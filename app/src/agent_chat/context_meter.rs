@@ -1,5 +1,6 @@
 //! How full the model's context is: nothing while there is plenty of room.
 
+use super::EXTRAS;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, optional};
 use crate::numbers::grouped;
@@ -20,29 +21,34 @@ pub(super) fn context_meter(session: Session) -> Erased {
             })
         })
     });
-    let percent = move |(used, size): (u64, u64)| (used.saturating_mul(100) / size.max(1)).min(100);
     let is_shown = Memo::new(move |_| taken.get().is_some_and(|taken| percent(taken) >= WORTH_SHOWING));
+    optional(move || is_shown.get().then(|| EXTRAS.view(move |code| (code.context_meter)(taken))))
+}
+
+/// The parts of a hundred that are taken, of tokens and those that there is room for.
+fn percent((used, size): (u64, u64)) -> u64 {
+    (used.saturating_mul(100) / size.max(1)).min(100)
+}
+
+/// The meter, given the tokens that are taken and those that there is room for.
+pub(super) fn meter(taken: Memo<Option<(u64, u64)>>) -> Erased {
     let part = move || taken.get().map(percent).unwrap_or_default().to_string();
     let details = move || {
         let (used, size) = taken.get()?;
         Some(fill(Text::ContextDetails, &[&grouped(used), &grouped(size)]))
     };
-    optional(move || {
-        is_shown.get().then(|| {
-            view! {
-                <meter
-                    class="cw-context"
-                    min="0"
-                    max="100"
-                    low="50"
-                    high="85"
-                    optimum="0"
-                    value=attribute(move || Some(part()))
-                    aria-label=attribute(move || Some(fill(Text::ContextFull, &[&part()])))
-                    title=attribute(details)
-                ></meter>
-            }
-            .erase()
-        })
-    })
+    view! {
+        <meter
+            class="cw-context"
+            min="0"
+            max="100"
+            low="50"
+            high="85"
+            optimum="0"
+            value=attribute(move || Some(part()))
+            aria-label=attribute(move || Some(fill(Text::ContextFull, &[&part()])))
+            title=attribute(details)
+        ></meter>
+    }
+    .erase()
 }

@@ -1,7 +1,7 @@
 //! A message of the log.
 
+use super::EXTRAS;
 use super::days::heading;
-use super::edit_form::EditForm;
 use super::message_actions::Actions;
 use super::message_state::{MessageState, PartKind, PartState};
 use super::part::part_view;
@@ -85,5 +85,5 @@ fn editable(message: MessageState) -> Erased {
     let session = expect_context::<Session>();
     let id = message.id.clone();
     let is_edited = Memo::new(move |_| session.is_edited(&id));
-    dynamic(move || if is_edited.get() { view! { <EditForm /> }.erase() } else { body(&message) })
+    dynamic(move || if is_edited.get() { EXTRAS.view(|code| (code.edit)()) } else { body(&message) })
 }

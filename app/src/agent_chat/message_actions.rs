@@ -1,9 +1,10 @@
 //! What can be done with a message: the row below it. It has its place from the start, so that nothing moves when an answer is
 //! complete. What is done rarely is in the menu, see `message_menu.rs`.
 
+use super::EXTRAS;
 use super::about::about;
 use super::browser;
-use super::feedback::{FeedbackForm, rating_button};
+use super::feedback::rating_button;
 use super::message_menu::{MENU, has_menu};
 use super::message_state::MessageState;
 use super::session::Session;
@@ -57,10 +58,18 @@ pub(super) fn Actions(
     row.push(about(session, &message));
     let why = optional(move || {
         let message = message.clone();
-        asks_why.get().then(|| view! { <FeedbackForm message asks_why /> }.erase())
+        asks_why.get().then(|| EXTRAS.view(move |code| (code.feedback)(message.clone(), asks_why)))
     });
     view! {
-        <div class="cw-message-actions" role="group" aria-label=t(Text::MessageActions) class:cw-hidden=flag(move || is_hidden.get())>
+        <div
+            class="cw-message-actions"
+            role="group"
+            aria-label=t(Text::MessageActions)
+            class:cw-hidden=flag(move || is_hidden.get())
+            // Whoever comes here may do more than copy.
+            on:pointerover=handler(|_| EXTRAS.request())
+            on:focusin=handler(|_| EXTRAS.request())
+        >
             {list(row)}
         </div>
         {why}

@@ -1,11 +1,12 @@
 //! What is done with messages rarely. One menu for the whole log: a native popover that the style sheet anchors to the button that
 //! opened it.
 
+use super::EXTRAS;
 use super::browser;
 use super::session::Session;
 use super::speech;
 use crate::agent_conversations::actions::move_focus;
-use crate::erase::{Erase, Erased, dynamic, flag, handler, list};
+use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
 use crate::texts::{Text, t};
 use leptos::html;
@@ -26,7 +27,7 @@ pub(super) fn has_menu(actions: MessageActions, is_answer: bool) -> bool {
 pub(super) fn MessageMenu() -> impl IntoView {
     let session = expect_context::<Session>();
     let menu = NodeRef::<html::Div>::new();
-    let items = dynamic(move || session.subject.get().map_or_else(|| ().erase(), |_| items(session, menu)));
+    let items = optional(move || session.subject.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu))));
     view! {
         <div
             id=MENU
@@ -43,7 +44,8 @@ pub(super) fn MessageMenu() -> impl IntoView {
     .erase()
 }
 
-fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
+/// Its lines.
+pub(super) fn items(session: Session, menu: NodeRef<html::Div>) -> Erased {
     let Some(message) = session.subject.get_untracked() else { return ().erase() };
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;

@@ -40,6 +40,7 @@ mod progress;
 mod question_card;
 mod question_field;
 mod queue;
+mod rare;
 mod reader;
 mod reasoning;
 mod scroll;
@@ -61,6 +62,7 @@ mod welcome;
 mod words;
 
 pub use component::AgentChat;
+pub(crate) use rare::{EXTRAS, TOOLS};
 
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
@@ -77,9 +79,6 @@ pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", lo
 /// What the chunk can do.
 pub(crate) struct Functions {
     log: fn() -> Erased,
-    undo: fn() -> Erased,
-    attachments: fn() -> Erased,
-    queue: fn() -> Erased,
     context_meter: fn(Session) -> Erased,
     messages: fn(&ConversationView) -> Vec<MessageState>,
     perform: fn(Session, Act),
@@ -93,9 +92,6 @@ fn load() -> Loading {
 fn functions() -> Result<Functions, Missing> {
     Ok(Functions {
         log: || view! { <log::Log /> }.erase(),
-        undo: || view! { <undo::Undo /> }.erase(),
-        attachments: || view! { <attachments::Attachments /> }.erase(),
-        queue: || view! { <queue::Queue /> }.erase(),
         context_meter: context_meter::context_meter,
         messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
         perform: Session::perform,

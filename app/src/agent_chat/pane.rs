@@ -1,11 +1,11 @@
 //! One conversation: its log, or the welcome while it is empty, and the composer.
 
-use super::CONVERSATION;
 use super::composer::Composer;
 use super::notice::Trouble;
 use super::session::{Place, Session};
-use super::standing::{Standing, StandingDialog};
+use super::standing::Standing;
 use super::welcome::Welcome;
+use super::{CONVERSATION, EXTRAS, TOOLS};
 use crate::erase::{Erase, dynamic, effect, optional};
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, t};
@@ -31,7 +31,7 @@ pub(super) fn Pane(
     let session = Session::new(view.as_ref(), place);
     provide_context(session);
     open.set_value(Some(session));
-    Standing::provide();
+    let standing = Standing::provide();
     effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);
     effect(move || view.with_value(|view| session.start(view.as_ref())));
@@ -49,13 +49,14 @@ pub(super) fn Pane(
             CONVERSATION.view(|code| (code.log)())
         }
     });
-    // Only what was deleted here can be taken back here, so its code is there by then.
-    let undo = optional(move || session.deleted.get().map(|_| CONVERSATION.view(|code| (code.undo)())));
+    let undo = optional(move || session.deleted.get().map(|_| EXTRAS.view(|code| (code.undo)())));
+    let manages = standing.is_asked_for();
+    let standing = optional(move || manages.get().then(|| TOOLS.view(|code| (code.standing)())));
     view! {
         {content}
         {undo}
         <Composer placeholder block_id />
-        <StandingDialog />
+        {standing}
     }
     .erase()
 }

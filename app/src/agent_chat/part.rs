@@ -1,10 +1,10 @@
 //! A part of a message.
 
+use super::TOOLS;
 use super::attachment::fixed_part;
 use super::message_state::{PartKind, PartState};
 use super::reasoning::Reasoning;
 use super::session::Session;
-use super::tool_card::ToolCard;
 use crate::erase::{Erase, Erased, dynamic, text};
 use crate::markdown::{DocumentView, Extras, without_marks};
 use leptos::prelude::*;
@@ -35,7 +35,7 @@ pub(super) fn part_view(part: PartState, role: Role) -> Erased {
         PartKind::Text(document) => view! { <DocumentView document extras=extras() /> }.erase(),
         PartKind::Reasoning { .. } if !session.display(|display| display.show_reasoning) => ().erase(),
         PartKind::Reasoning { document, open } => view! { <Reasoning document open /> }.erase(),
-        PartKind::Tool(tool) => view! { <ToolCard tool /> }.erase(),
+        PartKind::Tool(tool) => TOOLS.view(move |code| (code.card)(tool.clone())),
         PartKind::Fixed(part) => {
             let separates = number > 0 && session.display(|display| display.show_step_separators);
             dynamic(move || {

@@ -1,17 +1,28 @@
 //! What an answer refers to, numbered, in a list below it. The numbers in the text lead there.
 
+use super::EXTRAS;
 use super::attachment::is_web;
 use super::cited::Cited;
 use super::message_state::MessageState;
-use crate::erase::Erased;
+use crate::erase::{Erased, optional};
 use crate::icons::{Shape, icon};
 use crate::markdown::host;
 use crate::node::{Node, drawn, element};
+use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{self, Text, t};
 
 /// The list; nothing while there are no sources.
 pub(super) fn sources(message: &MessageState) -> Erased {
-    let cited = message.cited.clone();
+    let (cited, shown) = (message.cited.clone(), message.cited.clone());
+    let is_there = Memo::new(move |_| cited.with(|all| !all.is_empty()));
+    optional(move || {
+        let cited = shown.clone();
+        is_there.get().then(|| EXTRAS.view(move |code| (code.sources)(cited.clone())))
+    })
+}
+
+/// The list of those.
+pub(super) fn panels(cited: ArcRwSignal<Vec<Cited>>) -> Erased {
     drawn(move || cited.with(|all| if all.is_empty() { Vec::new() } else { vec![panel(all)] }))
 }
 

@@ -4,7 +4,7 @@ use super::words::tool_words;
 use crate::api::{list_grants, revoke_grant};
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
 use crate::icons::{Icon, Shape};
-use crate::reactive::{RwSignal, StoredValue};
+use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill, t};
 use leptos::html;
 use leptos::prelude::*;
@@ -18,8 +18,15 @@ pub(super) struct Standing(RwSignal<u32>);
 
 impl Standing {
     /// For the chat that is made here.
-    pub(super) fn provide() {
-        provide_context(Self(RwSignal::new(0)));
+    pub(super) fn provide() -> Self {
+        let standing = Self(RwSignal::new(0));
+        provide_context(standing);
+        standing
+    }
+
+    /// Whether it was opened, so that it is there from then on. Tracked.
+    pub(super) fn is_asked_for(self) -> Memo<bool> {
+        Memo::new(move |_| self.0.get() > 0)
     }
 
     fn open(self) {
@@ -81,7 +88,7 @@ pub(super) fn StandingDialog() -> impl IntoView {
     };
     effect(move || {
         if asked.get() > 0
-            && let Some(dialog) = dialog.get_untracked()
+            && let Some(dialog) = dialog.get()
         {
             shown.set(Shown::Loading);
             load();

@@ -1,5 +1,6 @@
 //! Which version of a message is shown, and the way to the others: `◀ 2/3 ▶`.
 
+use super::EXTRAS;
 use super::message_state::MessageState;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, optional, text};
@@ -16,37 +17,39 @@ pub(super) fn Versions(
     /// The message.
     message: MessageState,
 ) -> impl IntoView {
+    let versions = message.versions.clone();
+    let several = Memo::new(move |_| versions.with(|versions| versions.len() > 1));
+    optional(move || {
+        let message = message.clone();
+        several.get().then(|| EXTRAS.view(move |code| (code.versions)(message.clone())))
+    })
+}
+
+/// The buttons with the number between them.
+pub(super) fn steps(message: MessageState) -> Erased {
     let session = expect_context::<Session>();
     let (id, versions) = (message.id, message.versions);
-    let several = {
-        let versions = versions.clone();
-        Memo::new(move |_| versions.with(|versions| versions.len() > 1))
-    };
     let place = move || {
         let at = versions.with(|versions| versions.iter().position(|version| *version == id));
         (at.unwrap_or_default(), versions.get())
     };
-    optional(move || {
-        several.get().then(|| {
-            let (count, label) = (place.clone(), place.clone());
-            let count = text(move || {
-                let (at, versions) = count();
-                format!("{}/{}", at + 1, versions.len())
-            });
-            let label = attribute(move || {
-                let (at, versions) = label();
-                Some(fill(Text::VersionOf, &[&(at + 1).to_string(), &versions.len().to_string()]))
-            });
-            view! {
-                <span class="cw-versions" role="group" aria-label=label>
-                    {step(session, place.clone(), -1)}
-                    <span class="cw-versions-count" aria-hidden="true">{count}</span>
-                    {step(session, place.clone(), 1)}
-                </span>
-            }
-            .erase()
-        })
-    })
+    let (count, label) = (place.clone(), place.clone());
+    let count = text(move || {
+        let (at, versions) = count();
+        format!("{}/{}", at + 1, versions.len())
+    });
+    let label = attribute(move || {
+        let (at, versions) = label();
+        Some(fill(Text::VersionOf, &[&(at + 1).to_string(), &versions.len().to_string()]))
+    });
+    view! {
+        <span class="cw-versions" role="group" aria-label=label>
+            {step(session, place.clone(), -1)}
+            <span class="cw-versions-count" aria-hidden="true">{count}</span>
+            {step(session, place, 1)}
+        </span>
+    }
+    .erase()
 }
 
 /// A button to the version before or after. At the end of the row it stays, so that it keeps the focus.

@@ -2,25 +2,48 @@
 
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_move_dialog;
+use super::organizing::ORGANIZING;
 use super::share_dialog::open_share_dialog;
-use crate::erase::{Erase, attribute, handler, text};
+use crate::erase::{Erase, Erased, attribute, effect, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::texts::{Text, t};
 use leptos::ev::KeyboardEvent;
+use leptos::html;
 use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 use wire::api::ConversationSummary;
 use wire::order::ConversationChange;
 
-/// Rename, pin, archive, move, select, delete.
+/// Rename, pin, archive, move, select, delete. The popover is always there, so that a button can open it; its lines come with the first
+/// menu that is opened.
 #[component]
 pub fn ActionsMenu(
     /// The popover's id.
     id: String,
 ) -> impl IntoView {
     let list = use_conversations();
-    let menu = NodeRef::<leptos::html::Div>::new();
+    let menu = NodeRef::<html::Div>::new();
+    let items = optional(move || list.organizes.get().then(|| ORGANIZING.view(move |code| (code.menu)(menu))));
+    view! {
+        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=handler(move_focus)>
+            {items}
+        </div>
+    }
+    .erase()
+}
+
+/// The lines of the menu.
+pub(super) fn menu_items(menu: NodeRef<html::Div>) -> Erased {
+    let list = use_conversations();
+    let first = NodeRef::<html::Button>::new();
+    effect(move || {
+        let is_open = menu.get_untracked().is_some_and(|menu| menu.matches(":popover-open").unwrap_or_default());
+        // Where the lines come after the menu, which would have given the focus to the first one.
+        if let Some(first) = first.get().filter(|_| is_open) {
+            let _ = first.focus();
+        }
+    });
     let subject = move || list.subject.get_untracked();
     // What is done with the conversation that the menu is about, as the menu closes.
     let item = move |act: fn(Conversations, ConversationSummary)| {
@@ -49,8 +72,7 @@ pub fn ActionsMenu(
         })
     };
     view! {
-        <div id=id class="cw-menu" popover="auto" role="menu" aria-label=t(Text::Conversation) node_ref=menu on:keydown=handler(move_focus)>
-            <button type="button" role="menuitem" autofocus=true on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
+            <button type="button" role="menuitem" autofocus=true node_ref=first on:click=item(|list, subject| list.renaming.set(Some(subject.id)))>
                 <Icon of=Shape::Pencil />
                 {t(Text::Rename)}
             </button>
@@ -94,7 +116,6 @@ pub fn ActionsMenu(
                 <Icon of=Shape::Bin />
                 {t(Text::Delete)}
             </button>
-        </div>
     }
     .erase()
 }

@@ -1,10 +1,11 @@
 //! The button that takes an exported conversation in.
 
-use super::list::use_conversations;
+use super::list::{Conversations, use_conversations};
+use super::organizing::ORGANIZING;
 use crate::agent_chat::browser::chosen_text;
 use crate::api::codec::Made;
 use crate::api::import_conversation;
-use crate::chat_context::use_chat_context;
+use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::{Erase, handler};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
@@ -14,6 +15,7 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
+use wire::error::{ErrorCode, UserError};
 
 /// A file field that looks like a button.
 #[component]
@@ -26,16 +28,11 @@ pub fn Import() -> impl IntoView {
         let Some(field) = field else { return };
         let page_id = page.with_value(|page| page.id.clone());
         spawn_local(async move {
-            let Some(text) = chosen_text(&field).await else { return };
-            // The same file may be chosen again.
-            field.set_value("");
-            match import_conversation(page_id, text).await {
-                Ok(Made(id)) => {
-                    chat.bump();
-                    chat.select(Some(id), false);
-                }
-                Err(error) => {
-                    list.error.try_set(Some(error));
+            match ORGANIZING.load().await {
+                Ok(code) => (code.import)(field, page_id, list, chat),
+                Err(_) => {
+                    let missing = UserError::new(ErrorCode::Internal, t(Text::PartMissing));
+                    list.error.try_set(Some(missing.into()));
                 }
             }
         });
@@ -53,4 +50,22 @@ pub fn Import() -> impl IntoView {
         </label>
     }
     .erase()
+}
+
+/// Takes the chosen file in.
+pub(super) fn import(field: HtmlInputElement, page_id: String, list: Conversations, chat: ChatContext) {
+    spawn_local(async move {
+        let Some(text) = chosen_text(&field).await else { return };
+        // The same file may be chosen again.
+        field.set_value("");
+        match import_conversation(page_id, text).await {
+            Ok(Made(id)) => {
+                chat.bump();
+                chat.select(Some(id), false);
+            }
+            Err(error) => {
+                list.error.try_set(Some(error));
+            }
+        }
+    });
 }

@@ -2,7 +2,7 @@
 
 use super::ListEvents;
 use super::list::{Conversations, Entry, use_conversations};
-use super::rename::Rename;
+use super::organizing::ORGANIZING;
 use super::when::When;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Attribute, Erase, Erased, attribute, dynamic, flag, handler, optional, text};
@@ -32,7 +32,7 @@ pub fn Conversation(
     let content = dynamic(move || {
         let item = item.clone();
         match renaming.get() {
-            true => view! { <Rename item /> }.erase(),
+            true => ORGANIZING.view(move |code| (code.rename)(item.clone())),
             false => view! { <Link item menu=menu.clone() /> }.erase(),
         }
     });

@@ -42,6 +42,8 @@ pub struct Conversations {
     pub subject: RwSignal<Option<ConversationSummary>>,
     /// Those that are selected to be changed together; none while nothing is selected.
     pub chosen: RwSignal<Option<Vec<String>>>,
+    /// Whether a menu or a selection was opened, so that menu and dialogs are there from then on.
+    pub organizes: Memo<bool>,
     /// Those that the dialog moves to a folder.
     pub moving: StoredValue<Vec<String>>,
     /// The links to copies of the one that the dialog is about.
@@ -75,6 +77,8 @@ impl Conversations {
             Ok(first) => (first, None),
             Err(error) => (ConversationList { items: Vec::new(), next: None }, Some(error)),
         };
+        let (subject, chosen) = (RwSignal::new(None), RwSignal::new(None));
+        let has_begun = move || subject.with(Option::is_some) || chosen.with(Option::is_some);
         Self {
             items: RwSignal::new(first.items.into_iter().map(Entry::new).collect()),
             next: RwSignal::new(first.next),
@@ -82,8 +86,9 @@ impl Conversations {
             loading: RwSignal::new(false),
             filter: RwSignal::new(ListFilter::default()),
             folders: RwSignal::new(Vec::new()),
-            subject: RwSignal::new(None),
-            chosen: RwSignal::new(None),
+            subject,
+            chosen,
+            organizes: Memo::new(move |before: Option<&bool>| before == Some(&true) || has_begun()),
             moving: StoredValue::new(Vec::new()),
             shares: RwSignal::new(Vec::new()),
             deleted: RwSignal::new(Vec::new()),

@@ -8,6 +8,7 @@ mod keys;
 pub mod list;
 pub mod merge;
 pub mod move_dialog;
+mod organizing;
 pub mod rename;
 pub mod scope;
 pub mod search;
@@ -29,12 +30,11 @@ use item::Conversation;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use list::{Conversations, Entry};
-use move_dialog::MoveDialog;
+pub(crate) use organizing::ORGANIZING;
 use scope::Scope;
-use search::{Finds, Search, SearchField};
+use search::{Search, SearchField};
 use selection::{Selection, Undo};
 use serde_json::Value;
-use share_dialog::ShareDialog;
 use window::RowWindow;
 use wire::api::ConversationList;
 use wire::order::ListFilter;
@@ -118,7 +118,9 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
     let items = each(move || window.part(list).into_iter().map(item).collect());
     let has_more = Memo::new(move |_| list.has_more() && !search.is_on());
     let searching = Memo::new(move |_| search.is_on());
-    let finds = optional(move || searching.get().then(|| view! { <Finds /> }.erase()));
+    let finds = optional(move || searching.get().then(|| ORGANIZING.view(|code| (code.finds)())));
+    let organizes = list.organizes;
+    let dialogs = optional(move || organizes.get().then(|| ORGANIZING.view(|code| (code.dialogs)())));
     let by_key = handler(move |event: KeyboardEvent| keys::on_key(list, &event));
     let more = optional(move || has_more.get().then(|| more_button(list)));
     view! {
@@ -128,14 +130,21 @@ fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView 
         {error}
         {none}
         {finds}
-        <ul class="cw-conversation-list" hidden=flag(move || searching.get()) node_ref=window.node() on:keydown=by_key>
+        <ul
+            class="cw-conversation-list"
+            hidden=flag(move || searching.get())
+            node_ref=window.node()
+            on:keydown=by_key
+            // Whoever comes to a row may open its menu.
+            on:pointerover=handler(|_| ORGANIZING.request())
+            on:focusin=handler(|_| ORGANIZING.request())
+        >
             {items}
         </ul>
         {more}
         <Undo />
         <ActionsMenu id=menu.get_value() />
-        <MoveDialog />
-        <ShareDialog />
+        {dialogs}
     }
     .erase()
 }

@@ -3,6 +3,7 @@
 use super::import::Import;
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::NAME_LENGTH;
+use super::organizing::ORGANIZING;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, RwSignal};
@@ -40,7 +41,9 @@ pub fn Scope() -> impl IntoView {
         });
     };
     let folder = Memo::new(move |_| list.filter.with(|filter| filter.folder_id.clone()));
-    let tools = optional(move || folder.get().map(|id| folder_tools(list, id, naming)));
+    let tools = optional(move || {
+        folder.get().map(|id| ORGANIZING.view(move |code| (code.folder_tools)(list, id.clone(), naming)))
+    });
     view! {
         <div class="cw-scope">
             <select class="cw-control" aria-label=t(Text::Show) on:change=handler(change)>
@@ -55,7 +58,8 @@ pub fn Scope() -> impl IntoView {
     .erase()
 }
 
-fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased {
+/// Its new name, and its end.
+pub(super) fn folder_tools(list: Conversations, id: String, naming: RwSignal<bool>) -> Erased {
     let of = id.clone();
     let field = optional(move || naming.get().then(|| name_field(list, of.clone(), naming)));
     let delete = move |_| {

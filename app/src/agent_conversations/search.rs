@@ -3,6 +3,7 @@
 use super::ListEvents;
 use super::item::href;
 use super::list::{Conversations, use_conversations};
+use super::organizing::ORGANIZING;
 use crate::api::search_conversations;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
@@ -48,15 +49,23 @@ impl Search {
             self.found.set(None);
             return;
         }
+        // Its code comes while the reader pauses.
+        ORGANIZING.request();
+        let is_meant = move || self.text.try_with_untracked(|now| *now == text) == Some(true);
         let ask = move || {
-            if self.text.try_with_untracked(|now| *now == text) == Some(true) {
-                self.ask(list, None);
-            }
+            spawn_local(async move {
+                if let Ok(code) = ORGANIZING.load().await
+                    && is_meant()
+                {
+                    (code.search)(self, list, None);
+                }
+            });
         };
         set_timeout(ask, PAUSE);
     }
 
-    fn ask(self, list: Conversations, cursor: Option<String>) {
+    /// Asks the server: for what fits, or for more of it.
+    pub(super) fn ask(self, list: Conversations, cursor: Option<String>) {
         let text = self.text.get_untracked();
         spawn_local(async move {
             let answer = search_conversations(text.clone(), cursor.clone()).await;

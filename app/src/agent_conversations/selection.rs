@@ -3,6 +3,7 @@
 use super::actions::archived;
 use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_move_dialog;
+use super::organizing::ORGANIZING;
 use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::reactive::Memo;
@@ -15,10 +16,11 @@ use leptos::prelude::*;
 pub fn Selection() -> impl IntoView {
     let list = use_conversations();
     let on = Memo::new(move |_| list.chosen.with(Option::is_some));
-    optional(move || on.get().then(|| bar(list)))
+    optional(move || on.get().then(|| ORGANIZING.view(move |code| (code.bar)(list))))
 }
 
-fn bar(list: Conversations) -> Erased {
+/// What can be done with them.
+pub(super) fn bar(list: Conversations) -> Erased {
     let count =
         text(move || texts::count(Text::SelectedCount, list.chosen.with(|chosen| chosen.as_ref().map_or(0, Vec::len))));
     let button = |label: &'static str, icon: Shape, act: Box<dyn FnMut(MouseEvent)>| {
@@ -58,12 +60,13 @@ pub fn Undo() -> impl IntoView {
     let list = use_conversations();
     let bar = optional(move || match list.deleted.with(Vec::len) {
         0 => None,
-        count => Some(undo(list, count)),
+        count => Some(ORGANIZING.view(move |code| (code.undo)(list, count))),
     });
     view! { <div role="status">{bar}</div> }
 }
 
-fn undo(list: Conversations, count: usize) -> Erased {
+/// The words with the button.
+pub(super) fn undo(list: Conversations, count: usize) -> Erased {
     let words = if count == 1 { t(Text::DeletedOne).to_owned() } else { texts::count(Text::DeletedCount, count) };
     view! {
         <div class="cw-undo">

@@ -37,8 +37,7 @@ pub use title::Title;
 
 use crate::actions::{BlockEvents, ClientTools};
 use crate::agent_chat::AgentChat;
-use crate::agent_conversations::AgentConversations;
-use crate::agent_conversations::items::ItemList;
+use crate::agent_conversations::{AgentConversations, ORGANIZING};
 use crate::erase::{Erase, Erased, list, optional};
 use crate::markdown::MARKDOWN;
 use crate::pages::CurrentPage;
@@ -88,7 +87,9 @@ fn component(own: page::Block) -> Erased {
         BlockType::AgentConversations if properties.contains_key("items") => {
             let locale = properties.get("locale").and_then(Value::as_object).map(Locale::read);
             let properties = Properties::of_config(properties);
-            return speaking(locale.as_ref(), move || view! { <ItemList properties events /> }.erase());
+            return speaking(locale.as_ref(), move || {
+                ORGANIZING.view(move |code| (code.item_list)(properties, events.clone()))
+            });
         }
         BlockType::AgentConversations => {
             let properties = AgentConversationsProperties::read(&properties);

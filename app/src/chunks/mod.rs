@@ -90,10 +90,13 @@ impl<F: Send + Sync> Chunk<F> {
 
 /// Every chunk.
 #[cfg(not(feature = "ssr"))]
-fn all() -> [&'static half::Piece; 8] {
+fn all() -> [&'static half::Piece; 11] {
     [
         &crate::agent_chat::CONVERSATION.piece,
+        &crate::agent_chat::EXTRAS.piece,
         &crate::agent_chat::FRAMES.piece,
+        &crate::agent_chat::TOOLS.piece,
+        &crate::agent_conversations::ORGANIZING.piece,
         &crate::markdown::MARKDOWN.piece,
         &crate::markdown::MATH.piece,
         &crate::blocks::INPUTS.piece,

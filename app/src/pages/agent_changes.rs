@@ -1,8 +1,9 @@
 //! What an agent changed in the form, to be kept or undone at once.
 
 use super::drawer::CONTENT;
+use crate::agent_chat::TOOLS;
 use crate::blocks::control::focus;
-use crate::erase::{Erase, optional, text};
+use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::page_state::{PageState, use_page_state};
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
@@ -16,26 +17,30 @@ const WORTH_A_BAR: usize = 2;
 pub fn AgentChanges() -> impl IntoView {
     let state = use_page_state();
     let count = Memo::new(move |_| state.agent_writes().len());
+    let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
+    let bar = optional(move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)())));
+    view! { <div class="cw-agent-changes">{bar}</div> }
+}
+
+/// The bar itself.
+pub(crate) fn bar() -> Erased {
+    let state = use_page_state();
     // The button that had the focus vanishes with the bar.
     let end = move |change: fn(&PageState)| {
         change(&state);
         focus(CONTENT);
     };
-    let bar = move || {
-        let number = text(move || count.get().to_string());
-        view! {
-            <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::ChangesByAgent)>
-                <span>{number} {t(Text::CountChangesByAgent)}</span>
-                <button type="button" class="cw-link" on:click=move |_| end(PageState::undo_all)>
-                    {t(Text::UndoAll)}
-                </button>
-                <button type="button" class="cw-link" on:click=move |_| end(PageState::keep_all)>
-                    {t(Text::Keep)}
-                </button>
-            </div>
-        }
-        .erase()
-    };
-    let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
-    view! { <div class="cw-agent-changes">{optional(move || is_worth_it.get().then(bar))}</div> }
+    let number = text(move || state.agent_writes().len().to_string());
+    view! {
+        <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::ChangesByAgent)>
+            <span>{number} {t(Text::CountChangesByAgent)}</span>
+            <button type="button" class="cw-link" on:click=handler(move |_| end(PageState::undo_all))>
+                {t(Text::UndoAll)}
+            </button>
+            <button type="button" class="cw-link" on:click=handler(move |_| end(PageState::keep_all))>
+                {t(Text::Keep)}
+            </button>
+        </div>
+    }
+    .erase()
 }

@@ -1,7 +1,7 @@
 //! What is done in a conversation: the code for it comes when it is needed first.
 
 use super::{Problem, Remedy, Session};
-use crate::agent_chat::CONVERSATION;
+use crate::agent_chat::{CONVERSATION, EXTRAS};
 use crate::texts::{Text, t};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
@@ -54,12 +54,29 @@ impl Session {
             }
             match loaded {
                 Ok(code) => (code.perform)(self, act),
-                Err(_) => {
-                    let message = t(Text::PartMissing).to_owned();
-                    self.problem.set(Some(Problem { message, remedy: None }));
-                }
+                Err(_) => self.lacks_code(),
             }
         });
+    }
+
+    /// Takes files once the code for it has come.
+    fn attach_later(self, files: Vec<File>, pasted: bool) {
+        spawn_local(async move {
+            let loaded = EXTRAS.load().await;
+            if self.is_gone() {
+                return;
+            }
+            match loaded {
+                Ok(code) => (code.attach)(self, files, pasted),
+                Err(_) => self.lacks_code(),
+            }
+        });
+    }
+
+    /// Says that code could not be loaded.
+    pub(super) fn lacks_code(self) {
+        let message = t(Text::PartMissing).to_owned();
+        self.problem.set(Some(Problem { message, remedy: None }));
     }
 
     /// Does it. Part of the chunk.
@@ -73,7 +90,7 @@ impl Session {
             Act::RunClientCalls => self.run_client_calls(),
             Act::SendDraft => self.send_draft(),
             Act::SendText(text) => self.send_text(text),
-            Act::Attach(files, pasted) => self.attach(files, pasted),
+            Act::Attach(files, pasted) => self.attach_later(files, pasted),
             Act::Recall(back) => self.recall(back),
             Act::Dictate => self.dictate(),
             Act::Leave => self.forget_attached(),

@@ -6,8 +6,11 @@
 //! `question_card.rs`.
 
 use super::{Phase, Session};
+use crate::agent_chat::TOOLS;
 use crate::agent_chat::browser;
+use crate::agent_chat::rare::Tools;
 use crate::reactive::ArcRwSignal;
+use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use std::time::Duration;
@@ -24,21 +27,51 @@ const COURTESY: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Executes the calls that wait for the page, and sends their results; the conversation then goes on.
+    /// Has the calls executed that wait for the page.
     pub(super) fn run_client_calls(self) {
+        self.run_if_any(|code| code.run_calls);
+    }
+
+    /// The same for a tab that only watched.
+    pub(super) fn run_client_calls_later(self) {
+        self.run_if_any(|code| code.run_calls_later);
+    }
+
+    fn run_if_any(self, run: fn(&Tools) -> fn(Self)) {
+        if self.client_calls().is_empty() {
+            return;
+        }
+        // At once where that is possible: what waits for the end of the answer waits for the calls too.
+        if let Some(code) = untrack(|| TOOLS.get()) {
+            return run(code)(self);
+        }
+        spawn_local(async move {
+            let loaded = TOOLS.load().await;
+            if self.is_gone() {
+                return;
+            }
+            match loaded {
+                Ok(code) => run(code)(self),
+                Err(_) => self.lacks_code(),
+            }
+        });
+    }
+
+    /// Executes the calls that wait for the page, and sends their results; the conversation then goes on.
+    pub(in crate::agent_chat) fn run_calls(self) {
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
         let (calls, elsewhere): (Vec<_>, Vec<_>) = self.client_calls().into_iter().partition(|call| self.is_free(call));
         if !elsewhere.is_empty() && calls.is_empty() {
-            return self.run_client_calls_later();
+            return self.run_calls_later();
         }
         self.run_these(calls);
     }
 
     /// The same for a tab that only watched: the tab that asked goes first. If it is gone, the call is still open after a while; what it
     /// had begun is not done again.
-    pub(super) fn run_client_calls_later(self) {
+    pub(in crate::agent_chat) fn run_calls_later(self) {
         let calls = self.client_calls();
         if calls.is_empty() {
             return;

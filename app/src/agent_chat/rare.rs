@@ -1,0 +1,82 @@
+//! Parts of a conversation that not every one has: their code comes with the first of them.
+
+use super::message_state::MessageState;
+use super::session::Session;
+use super::{attachments, context_meter, edit_form, feedback, message_menu, queue, sources, standing, tool_card, undo};
+use super::{cited::Cited, versions};
+use crate::chunks::{Chunk, Loading, Missing};
+use crate::erase::{Erase, Erased};
+use crate::pages::agent_changes;
+use crate::reactive::{ArcRwSignal, Memo, RwSignal};
+use leptos::html;
+use leptos::prelude::*;
+use leptos::web_sys::File;
+use wasm_split_helpers::wasm_split;
+use wire::ToolPart;
+
+/// What comes with the first call of a tool: its card, the questions to the user, the calls that the page itself executes.
+pub(crate) static TOOLS: Chunk<Tools> = Chunk::new("tools", load_tools);
+
+/// What the chunk can do.
+pub(crate) struct Tools {
+    pub(super) card: fn(ArcRwSignal<ToolPart>) -> Erased,
+    pub(super) run_calls: fn(Session),
+    pub(super) run_calls_later: fn(Session),
+    /// The dialog about standing approvals.
+    pub(super) standing: fn() -> Erased,
+    /// The bar about what an agent has changed in the form.
+    pub(crate) changes: fn() -> Erased,
+}
+
+fn load_tools() -> Loading {
+    Box::pin(async { TOOLS.fill(tools().await?) })
+}
+
+#[wasm_split(tools, fallible)]
+fn tools() -> Result<Tools, Missing> {
+    Ok(Tools {
+        card: |tool| view! { <tool_card::ToolCard tool /> }.erase(),
+        run_calls: Session::run_calls,
+        run_calls_later: Session::run_calls_later,
+        standing: || view! { <standing::StandingDialog /> }.erase(),
+        changes: agent_changes::bar,
+    })
+}
+
+/// What comes when somebody does more than write and read: files, other versions, what is done with a message.
+pub(crate) static EXTRAS: Chunk<Extras> = Chunk::new("extras", load_extras);
+
+/// What the chunk can do.
+pub(crate) struct Extras {
+    pub(super) attach: fn(Session, Vec<File>, bool),
+    pub(super) attachments: fn() -> Erased,
+    pub(super) context_meter: fn(Memo<Option<(u64, u64)>>) -> Erased,
+    pub(super) edit: fn() -> Erased,
+    pub(super) feedback: fn(MessageState, RwSignal<bool>) -> Erased,
+    /// The lines of a message's menu, given the popover around them.
+    pub(super) menu: fn(Session, NodeRef<html::Div>) -> Erased,
+    pub(super) queue: fn() -> Erased,
+    pub(super) sources: fn(ArcRwSignal<Vec<Cited>>) -> Erased,
+    pub(super) undo: fn() -> Erased,
+    pub(super) versions: fn(MessageState) -> Erased,
+}
+
+fn load_extras() -> Loading {
+    Box::pin(async { EXTRAS.fill(extras().await?) })
+}
+
+#[wasm_split(extras, fallible)]
+fn extras() -> Result<Extras, Missing> {
+    Ok(Extras {
+        attach: Session::attach,
+        attachments: || view! { <attachments::Attachments /> }.erase(),
+        context_meter: context_meter::meter,
+        edit: || view! { <edit_form::EditForm /> }.erase(),
+        feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.erase(),
+        menu: message_menu::items,
+        queue: || view! { <queue::Queue /> }.erase(),
+        sources: sources::panels,
+        undo: || view! { <undo::Undo /> }.erase(),
+        versions: versions::steps,
+    })
+}
