@@ -7,6 +7,7 @@ use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
 use contract::{Tool, ToolSpec};
 use futures::StreamExt;
 use serde_json::{Map, Value, json};
+use sqlx::{Connection, PgConnection};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use store::Store;
@@ -120,6 +121,54 @@ async fn an_answer_is_watched_from_the_other_server() {
     assert!(other_epoch.contains("data-gap"), "{other_epoch}");
     assert_eq!(last_answer(&b).await.1, "done");
     assert!(b.watch(&ada(), "c", None).await.unwrap().is_none());
+}
+
+/// Cuts the connection on which servers hear of each other, as often as it is there, until it is told to stop; how often that was.
+async fn cut_listeners(url: &str, mut until: tokio::sync::oneshot::Receiver<()>) -> i64 {
+    const CUT: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+        WHERE datname = current_database() AND query LIKE 'LISTEN %'";
+    let mut outsider = PgConnection::connect(url).await.unwrap();
+    let mut cut = 0;
+    while until.try_recv().is_err() {
+        cut += sqlx::query_scalar::<_, i64>(CUT).fetch_one(&mut outsider).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    cut
+}
+
+/// F40: who hears nothing of the others looks for it, and misses nothing.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn news_that_is_never_heard_is_found() {
+    let Some(url) = test_postgres::new_database().await else { return };
+    let (a, _) = serve(&url, vec![slow(60), slow(4_000), slow(4_000)]).await;
+    let (b, _) = serve(&url, vec![]).await;
+    let (stop, stopped) = tokio::sync::oneshot::channel();
+    let cutting = tokio::spawn({
+        let url = url.clone();
+        async move { cut_listeners(&url, stopped).await }
+    });
+    let sent = send(&a, message("m1")).await.unwrap();
+    let watched = watch(&b, None).await;
+    let (sent, watched) = futures::join!(text(sent.frames), text(watched));
+    assert!(sent.contains("w59 ") && sent.ends_with("[DONE]\n\n"), "{sent}");
+    assert_eq!(watched, sent, "event for event the same, to the end");
+    // A stop is found as well.
+    let sent = send(&a, message("m2")).await.unwrap();
+    b.stop(&ada(), "c").await.unwrap();
+    text(sent.frames).await;
+    assert_eq!(last_answer(&b).await.1, "stopped");
+    stop.send(()).unwrap();
+    let cut = cutting.await.unwrap();
+    assert!(cut > 5, "{cut} connections were cut");
+
+    // Once it stays, news is heard again.
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    let sent = send(&a, message("m3")).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let begun = Instant::now();
+    b.stop(&ada(), "c").await.unwrap();
+    text(sent.frames).await;
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
 }
 
 /// F18: within a second.
