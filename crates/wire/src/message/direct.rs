@@ -127,22 +127,6 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    fn any_value() -> impl Strategy<Value = &'static str> {
-        select(vec![
-            "null",
-            "true",
-            "7",
-            "\"x\"",
-            "\"text\"",
-            "\"reasoning\"",
-            "\"step-start\"",
-            "\"done\"",
-            "{\"a\":[1]}",
-            "[{}]",
-            "[]",
-        ])
-    }
-
     /// An object of some of the fields, each once.
     fn any_object(fields: &'static [(&str, &[&str])]) -> impl Strategy<Value = Vec<String>> {
         let field = |(name, values): &(&'static str, &'static [&'static str])| {
