@@ -53,7 +53,7 @@ const LISTS: [(&str, &str); 36] = [
     ("a frequent word", "/admin/conversations?text=refund"),
     ("a rare word", "/admin/conversations?text=order+1999999"),
     ("a frequent word, dearest first", "/admin/conversations?text=topic&sort=cost"),
-    ("a conversation", "/admin/conversations/c50000"),
+    ("a conversation", "/admin/conversations/c777"),
     ("feedback", "/admin/feedback"),
     ("feedback, oldest first", "/admin/feedback?judged=down&sort=oldest"),
     ("agents, dearest first", "/admin/agents?sort=cost"),

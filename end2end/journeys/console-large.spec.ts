@@ -3,7 +3,7 @@ import type { Server } from "../fixtures/server.ts";
 import { expect, test } from "../fixtures/test.ts";
 
 // To fill the store takes longer than to look at it.
-test.describe.configure({ timeout: 300_000 });
+test.describe.configure({ timeout: 900_000 });
 
 const MANY = 10_000;
 
