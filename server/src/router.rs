@@ -4,6 +4,7 @@ use crate::Site;
 use crate::auth;
 use crate::body;
 use crate::compose::Composition;
+use crate::error;
 use crate::routes::{
     accounts, admin, agent, change, config, conversations, copies, embed, endpoints, files, folders, grants, health,
     openapi, pages, remote_agent, runs, search, site,
@@ -69,6 +70,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(header_layer(header::REFERRER_POLICY, "no-referrer"))
         .layer(from_fn(embed::forbid_frames))
         .layer(CatchPanicLayer::custom(requests::panicked))
+        .layer(from_fn(error::coded))
         .layer(from_fn(requests::follow));
     routes.with_state(state)
 }

@@ -37,13 +37,17 @@ impl FromServerFnError for ApiError {
     fn from_server_fn_error(error: ServerFnErrorErr) -> Self {
         let (code, message) = match error {
             ServerFnErrorErr::Request(_) => (ErrorCode::Unavailable, t(Text::ServerAway)),
+            // The server reads nothing but requests.
+            ServerFnErrorErr::Deserialization(_) if cfg!(feature = "ssr") => {
+                (ErrorCode::Malformed, t(Text::RequestUnreadable))
+            }
             ServerFnErrorErr::Deserialization(_) => (ErrorCode::Unavailable, t(Text::ServerUnreadable)),
             ServerFnErrorErr::Args(_) | ServerFnErrorErr::MissingArg(_) => {
                 (ErrorCode::Malformed, t(Text::RequestUnreadable))
             }
             _ => (ErrorCode::Internal, t(Text::ServerWrong)),
         };
-        Self(UserError::new(code, message))
+        UserError::new(code, message).into()
     }
 }
 

@@ -76,22 +76,27 @@ pub(super) fn every_name(id: &str) -> Value {
 /// noticed, since nothing can be read without it.
 fn server_function(route: &Route, id: &str) -> Vec<Value> {
     let mut all = every_name(id);
-    let submission = json!({ "kind": "message", "message": message("mine") });
-    let request = json!({ "pageId": "p", "agentId": "a", "conversationId": id, "submission": submission, "owner": id });
-    let change = match route.path.as_str() {
-        "/ui/revise" => json!({ "kind": "delete", "messageId": id, "owner": id }),
-        _ => json!({ "title": "mine", "folderId": id }),
-    };
-    let more = json!({ "ids": [id], "after": null, "cursor": null, "text": "mine", "page_id": "p", "file": "{}", "create": false,
-        "revoke": id, "filter": { "archived": false, "folderId": id }, "change": change, "request": request });
-    if let (Some(all), Value::Object(more)) = (all.as_object_mut(), more) {
-        all.extend(more);
+    if let Some(all) = all.as_object_mut() {
+        all.extend(arguments(route, id));
     }
     let mut other = all.clone();
     other["create"] = true.into();
     other["revoke"] = Value::Null;
     other["name"] = Value::Null;
     vec![all, other]
+}
+
+/// The arguments of server functions that are no ids.
+pub(super) fn arguments(route: &Route, id: &str) -> Map<String, Value> {
+    let submission = json!({ "kind": "message", "message": message("mine") });
+    let request = json!({ "pageId": "p", "agentId": "a", "conversationId": id, "submission": submission, "owner": id });
+    let change = match route.path.as_str() {
+        "/ui/revise" => json!({ "kind": "delete", "messageId": id, "owner": id }),
+        _ => json!({ "title": "mine", "folderId": id }),
+    };
+    let arguments = json!({ "ids": [id], "after": null, "cursor": null, "text": "mine", "page_id": "p", "file": "{}", "create": false,
+        "revoke": id, "filter": { "archived": false, "folderId": id }, "change": change, "request": request });
+    arguments.as_object().cloned().unwrap_or_default()
 }
 
 /// The names of all columns, as the database and as JSON writes them.

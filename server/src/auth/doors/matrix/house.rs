@@ -2,6 +2,7 @@
 
 use super::Route;
 use super::bodies::Sent;
+use super::tables::Tables;
 use crate::auth::Credentials;
 use crate::auth::doors::{message, state};
 use crate::auth::password::{Accounts, Scope};
@@ -9,11 +10,12 @@ use crate::router::router;
 use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::ConnectInfo;
-use axum::http::{Method, Request, header};
+use axum::http::{Method, Request, header, request};
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use store::{Added, NewUser};
+use tempfile::TempDir;
 use tower::ServiceExt;
 
 /// In everything that is hers.
@@ -69,13 +71,19 @@ pub(super) struct House {
     key: String,
     /// Kinds of things with hers.
     pub(super) things: Vec<(&'static str, String)>,
+    pub(super) tables: Tables,
+    _folder: TempDir,
 }
 
 impl House {
     pub(super) async fn open() -> Self {
-        let state = state(CONFIG).await;
+        // Thousands of requests write something, and none of it has to outlive a power failure.
+        let folder = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        let database = format!("sqlite://{}", folder.path().join("chat.db").display());
+        let state = state(&format!("{CONFIG}store: {{ url: '{database}' }}\n")).await;
         let accounts = state.composition.current.authentication().accounts().unwrap();
-        let mut house = Self { routes: router(state), accounts, key: String::new(), things: Vec::new() };
+        let (routes, tables) = (router(state), Tables::open(&database).await);
+        let mut house = Self { routes, accounts, key: String::new(), things: Vec::new(), tables, _folder: folder };
         for (name, roles) in [("ada", vec![]), ("eve", vec![]), ("boss", vec!["admin".to_owned()])] {
             let (id, name_key) = (name.to_owned(), name.to_owned());
             let user = NewUser { id, name: name.to_owned(), name_key, password: String::new(), roles, now: 0 };
@@ -144,6 +152,10 @@ impl House {
     /// What he may name there. A new route whose things are none of these finds nothing, which is told.
     pub(super) fn own(&self, route: &Route) -> String {
         let kind = route.path.split('/').find_map(kind).unwrap_or("conversation");
+        // Somebody who may be disabled or deleted.
+        if kind == "user" {
+            return "eve".to_owned();
+        }
         let found = self.things.iter().find(|(known, _)| *known == kind);
         found.map_or_else(|| kind.to_owned(), |(_, id)| id.clone())
     }
@@ -181,14 +193,18 @@ impl House {
         self.send(who, route.method.clone(), &format!("{}{query}", route.at(id)), sent).await
     }
 
-    /// Each request with a session of its own: some end what they came with.
-    async fn send(&self, who: &Who, method: Method, path: &str, sent: Sent) -> (u16, String) {
-        let mut request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
-        request = match who.with {
+    /// A request as he sends it. Each has a session of its own: some end what they came with.
+    pub(super) async fn request(&self, who: &Who, method: Method, path: &str) -> request::Builder {
+        let request = Request::builder().method(method).uri(path).header(header::HOST, "127.0.0.1");
+        match who.with {
             With::Nothing => request,
             With::Session => request.header(header::COOKIE, self.session(who.name).await),
             With::Key => request.header(header::AUTHORIZATION, format!("Bearer {}", self.key)),
-        };
+        }
+    }
+
+    async fn send(&self, who: &Who, method: Method, path: &str, sent: Sent) -> (u16, String) {
+        let mut request = self.request(who, method, path).await;
         let body = match sent {
             Sent::Nothing => Body::empty(),
             Sent::Json(body) => {
@@ -201,7 +217,11 @@ impl House {
                 Body::from(body)
             }
         };
-        let request = request.header(header::ACCEPT, "application/json");
+        self.answer(request.header(header::ACCEPT, "application/json"), body).await
+    }
+
+    /// What it is answered.
+    pub(super) async fn answer(&self, request: request::Builder, body: Body) -> (u16, String) {
         let from = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1)));
         let answer = self.routes.clone().oneshot(request.extension(from).body(body).unwrap()).await.unwrap();
         let status = answer.status().as_u16();
