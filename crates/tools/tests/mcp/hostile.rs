@@ -200,10 +200,9 @@ async fn what_a_server_asks_of_us_is_refused() {
     let (answer, took) = call("asks").await;
     let answer: Value = serde_json::from_str(answer.unwrap().as_str().unwrap()).unwrap();
     assert_eq!(answer["offered"], json!({}), "{answer}");
-    for (wishes, refusal) in [
-        (["sampling", "invented"], json!({ "error": -32601 })),
-        (["form", "address"], json!({ "action": "decline" })),
-    ] {
+    for (wishes, refusal) in
+        [(["sampling", "invented"], json!({ "error": -32601 })), (["form", "address"], json!({ "action": "decline" }))]
+    {
         assert!(wishes.iter().all(|wish| answer[*wish] == refusal), "{wishes:?}: {answer}");
     }
     assert_eq!(answer["roots"], json!({ "roots": [] }), "no folder is told: {answer}");
