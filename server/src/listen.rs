@@ -166,3 +166,25 @@ impl Drop for Counted {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn connections_of_one_address_are_bounded() {
+        let by_address = Arc::new(ByAddress { most: 2, open: Mutex::default() });
+        let enter = |address: &str| ByAddress::enter(&by_address, address.parse().unwrap());
+        let (first, second) = (enter("192.0.2.1"), enter("192.0.2.1"));
+        assert!(first.is_some() && second.is_some(), "below it and at it");
+        assert!(enter("192.0.2.1").is_none(), "above it");
+        assert!(enter("192.0.2.2").is_some(), "not others");
+        drop(first);
+        let third = enter("192.0.2.1");
+        assert!(third.is_some() && enter("192.0.2.1").is_none(), "one place came back");
+        let loopback: Vec<_> = (0..9).map(|_| enter("127.0.0.1")).collect();
+        assert!(loopback.iter().all(Option::is_some), "loopback is a proxy, or the owner");
+        drop((second, third, loopback));
+        assert!(by_address.open.lock().unwrap().is_empty(), "nothing is kept of those who went");
+    }
+}

@@ -5,10 +5,11 @@ use anyhow::anyhow;
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+use std::num::NonZero;
 use std::sync::{Arc, LazyLock};
 use tokio::sync::Semaphore;
 
-/// At once.
+/// At once, at most; half of the processors belong to those who are being answered.
 const WORKERS: usize = 2;
 /// Waiting or working; more are turned away.
 const MAX_WAITING: usize = 64;
@@ -29,7 +30,9 @@ pub(crate) struct Crowded;
 
 impl Default for Hasher {
     fn default() -> Self {
-        Self { work: Arc::new(Semaphore::new(WORKERS)), waiting: Arc::new(Semaphore::new(MAX_WAITING)) }
+        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+        let workers = (processors / 2).clamp(1, WORKERS);
+        Self { work: Arc::new(Semaphore::new(workers)), waiting: Arc::new(Semaphore::new(MAX_WAITING)) }
     }
 }
 

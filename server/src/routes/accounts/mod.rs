@@ -131,9 +131,12 @@ impl From<Crowded> for Trouble {
     }
 }
 
+/// After how many seconds to try again.
+const TROUBLE_LASTS: u32 = 3;
+
 impl IntoResponse for Trouble {
     fn into_response(self) -> Response {
-        match self {
+        let mut response = match self {
             Self::Busy => layout::message(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Too many at once",
@@ -147,7 +150,9 @@ impl IntoResponse for Trouble {
                     "Go back and try again in a moment.",
                 )
             }
-        }
+        };
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(TROUBLE_LASTS));
+        response
     }
 }
 
