@@ -2,43 +2,83 @@
 //! recorded streams and configs.
 
 use crate::step::step;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// What is fuzzed; each is a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 5] = ["sse", "codecs", "wire", "config", "operators"];
+const TARGETS: [&str; 8] = ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths"];
 /// The recordings of each codec, in the order in which the target counts the codecs.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
 /// Bytes of one input.
 const MAX_INPUT: usize = 16 * 1024;
 
+/// What came of one target.
+pub(crate) struct Fuzzed {
+    pub(crate) target: &'static str,
+    /// Inputs that it was given.
+    pub(crate) runs: u64,
+    /// How it fell over, if it did.
+    pub(crate) fell: Option<String>,
+}
+
 /// Runs each target, or the one that is named, for so many seconds.
 pub(crate) fn run(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<()> {
+    let fuzzed = all(shell, seconds, only)?;
+    ensure!(!fuzzed.is_empty(), "there is no such target; there are: {}", TARGETS.join(", "));
+    match fuzzed.iter().find_map(|one| Some((one.target, one.fell.as_ref()?))) {
+        Some((target, how)) => bail!("{target} fell over: {how}; what it was given is in fuzz/artifacts/{target}"),
+        None => Ok(()),
+    }
+}
+
+/// The same; what came of each.
+pub(crate) fn all(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec<Fuzzed>> {
     tools(shell)?;
+    let mut fuzzed = Vec::new();
     for target in TARGETS.into_iter().filter(|target| only.is_none_or(|only| only == *target)) {
         let corpus = format!("target/fuzz/corpus/{target}");
         fs::create_dir_all(&corpus)?;
         seed(Path::new(&corpus), target)?;
+        step(&format!("build {target}"), || {
+            let build = cmd!(shell, "cargo +nightly fuzz build --sanitizer none --target-dir target/fuzz {target}");
+            Ok(build.env_remove("RUSTUP_TOOLCHAIN").run()?)
+        })?;
         step(&format!("fuzz {target} for {seconds} s"), || {
-            let bounds = [
-                format!("-max_total_time={seconds}"),
-                format!("-max_len={MAX_INPUT}"),
-                "-timeout=10".to_owned(),
-                "-rss_limit_mb=2048".to_owned(),
-                "-verbosity=0".to_owned(),
-            ];
-            // Safe code needs no sanitizer: what is looked for are panics, loops and memory.
-            let fuzz = cmd!(
-                shell,
-                "cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}"
-            );
-            let ran = fuzz.env_remove("RUSTUP_TOOLCHAIN").run();
-            ran.with_context(|| format!("{target} fell over; what it was given is in fuzz/artifacts/{target}"))
+            let one = one(shell, seconds, target, &corpus)?;
+            println!("  {} inputs, {}", one.runs, one.fell.as_deref().unwrap_or("all well"));
+            fuzzed.push(one);
+            Ok(())
         })?;
     }
-    Ok(())
+    Ok(fuzzed)
+}
+
+fn one(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -> Result<Fuzzed> {
+    let bounds = [
+        format!("-max_total_time={seconds}"),
+        format!("-max_len={MAX_INPUT}"),
+        "-timeout=10".to_owned(),
+        "-rss_limit_mb=2048".to_owned(),
+        "-verbosity=0".to_owned(),
+        "-print_final_stats=1".to_owned(),
+    ];
+    // Safe code needs no sanitizer: what is looked for are panics, loops and memory.
+    let fuzz = cmd!(
+        shell,
+        "cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}"
+    );
+    let output = fuzz.env_remove("RUSTUP_TOOLCHAIN").ignore_status().output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
+    if output.status.success() {
+        return Ok(Fuzzed { target, runs: runs.unwrap_or_default(), fell: None });
+    }
+    eprint!("{said}");
+    let telling = |line: &&str| line.contains("panicked at") || line.starts_with("SUMMARY:") || line.starts_with("==");
+    let how = said.lines().find(telling).unwrap_or("it ended with an error").to_owned();
+    Ok(Fuzzed { target, runs: runs.unwrap_or_default(), fell: Some(how) })
 }
 
 /// The nightly compiler and `cargo fuzz`.
@@ -91,6 +131,24 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#""{{ state.text | upper }}""#,
             ]
             .map(|text| text.as_bytes().to_vec()),
+        ),
+        "markdown" => {
+            let text = "# A\n\nb *c* [d](https://e.f) $x_1$ `g`\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n- [ ] h[^1]\n\n[^1]: i\n";
+            inputs.push(text.as_bytes().to_vec());
+            read(&mut inputs, Path::new("docs"), &["md"])?;
+        }
+        "uploads" => inputs.extend(
+            [
+                &b"../a.png\x89PNG\r\n\x1a\n"[..],
+                b"b.pdf%PDF-1.7\n",
+                b"c.svg<svg xmlns='http://www.w3.org/2000/svg'/>",
+                b"d.csva,b\n",
+            ]
+            .map(<[u8]>::to_vec),
+        ),
+        "paths" => inputs.extend(
+            ["\u{0}a.txt", "\u{1}sub**/*.txt", "\u{2}subbeta", "\u{3}../secret.txt", "\u{0}out-folder/secret.txt"]
+                .map(|text| text.as_bytes().to_vec()),
         ),
         _ => {}
     }

@@ -65,7 +65,10 @@ enum Command {
         /// The optimised build, for the figures under load.
         #[arg(long)]
         release: bool,
-        /// `--tier 1|2`, `--seed N`, `--only SCENARIO`, `--page`.
+        /// Fuzz each target for so many seconds before that.
+        #[arg(long, value_name = "SECONDS")]
+        fuzz: Option<u32>,
+        /// `--tier 1|2`, `--seed N`, `--only SCENARIO`, `--seconds N`, `--page`.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
@@ -105,7 +108,7 @@ fn run(command: Command) -> Result<()> {
         Command::Bench { ui: true, .. } => bench::page(&shell),
         Command::Bench { admin: true, .. } => bench::admin(&shell),
         Command::Bench { .. } => bench::run(&shell),
-        Command::Torture { release, arguments } => torture::run(&shell, release, &arguments),
+        Command::Torture { release, fuzz, arguments } => torture::run(&shell, release, fuzz, &arguments),
         Command::Fuzz { seconds, target } => fuzz::run(&shell, seconds, target.as_deref()),
         Command::Screenshots => browser::screenshots(&shell),
     }

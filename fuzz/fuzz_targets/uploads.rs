@@ -1,0 +1,32 @@
+//! Files of strangers: whatever they are called and hold, a name is a name, and a kind that a browser shows is one that cannot act.
+#![no_main]
+#![allow(dead_code, reason = "only what reads strangers' bytes is used of the files below")]
+
+// By their paths: the room that they are in would bring two databases along.
+#[path = "../../crates/chat/src/file_name.rs"]
+mod file_name;
+#[path = "../../crates/chat/src/sniff.rs"]
+mod sniff;
+
+use libfuzzer_sys::fuzz_target;
+use wire::file::is_shown_inline;
+
+fuzz_target!(|given: (&str, &[u8])| {
+    let (called, head) = given;
+    let name = file_name::name(called);
+    assert!(!name.is_empty() && name.chars().count() <= file_name::MAX_NAME, "{name:?}");
+    assert!(!name.contains(['/', '\\']) && !name.starts_with('.') && !name.chars().any(char::is_control), "{name:?}");
+    assert_eq!(file_name::name(&name), name, "a name is a name still when it is named again");
+    let kind = sniff::media_type(head, &name);
+    let is_token = |part: &str| {
+        !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-".contains(&byte))
+    };
+    let parts: Vec<_> = kind.split('/').collect();
+    assert!(parts.len() == 2 && parts.iter().all(|part| is_token(part)), "{kind}");
+    if is_shown_inline(&kind) {
+        assert!(kind.starts_with("image/") && !kind.contains("svg"), "{kind}");
+        // The bytes say so, not the name.
+        assert_eq!(sniff::media_type(head, "x.html"), kind);
+    }
+    let _ = sniff::is_text_kind(&kind);
+});
