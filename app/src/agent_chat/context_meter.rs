@@ -11,6 +11,9 @@ use leptos::prelude::*;
 /// From so many percent on it is shown.
 const WORTH_SHOWING: u64 = 50;
 
+/// The tokens that are taken and those that there is room for, once they are known.
+pub(super) type Taken = Memo<Option<(u64, u64)>>;
+
 /// A small meter beside the button that sends; what it says in full stands in its tooltip.
 pub(super) fn context_meter(session: Session) -> Erased {
     // Of the newest answer that knows: the one that is being written does not yet.
@@ -30,8 +33,8 @@ fn percent((used, size): (u64, u64)) -> u64 {
     (used.saturating_mul(100) / size.max(1)).min(100)
 }
 
-/// The meter, given the tokens that are taken and those that there is room for.
-pub(super) fn meter(taken: Memo<Option<(u64, u64)>>) -> Erased {
+/// The meter.
+pub(super) fn meter(taken: Taken) -> Erased {
     let part = move || taken.get().map(percent).unwrap_or_default().to_string();
     let details = move || {
         let (used, size) = taken.get()?;

@@ -7,7 +7,7 @@ use super::{cited::Cited, versions};
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
 use crate::pages::agent_changes;
-use crate::reactive::{ArcRwSignal, Memo, RwSignal};
+use crate::reactive::{ArcRwSignal, RwSignal};
 use leptos::html;
 use leptos::prelude::*;
 use leptos::web_sys::File;
@@ -50,7 +50,7 @@ pub(crate) static EXTRAS: Chunk<Extras> = Chunk::new("extras", load_extras);
 pub(crate) struct Extras {
     pub(super) attach: fn(Session, Vec<File>, bool),
     pub(super) attachments: fn() -> Erased,
-    pub(super) context_meter: fn(Memo<Option<(u64, u64)>>) -> Erased,
+    pub(super) context_meter: fn(context_meter::Taken) -> Erased,
     pub(super) edit: fn() -> Erased,
     pub(super) feedback: fn(MessageState, RwSignal<bool>) -> Erased,
     /// The lines of a message's menu, given the popover around them.
