@@ -10,8 +10,12 @@ pub(crate) fn merge(known: Vec<ConversationSummary>, fresh: ConversationList) ->
     };
     let end = place(last);
     let below = |item: &ConversationSummary| place(item) < end && fresh.items.iter().all(|other| other.id != item.id);
-    let mut rest = known.iter().filter(|item| below(item)).cloned().collect::<Vec<_>>();
-    rest.sort_by_key(|item| std::cmp::Reverse(place(item)));
+    let mut rest: Vec<ConversationSummary> = Vec::new();
+    for item in known.iter().filter(|item| below(item)) {
+        // They are in order but for what has changed since: nearly each belongs to the end.
+        let at = rest.partition_point(|before| place(before) >= place(item));
+        rest.insert(at, item.clone());
+    }
     // With nothing below, the fresh page's own cursor goes on; else the caller's, which is further down.
     let next = rest.is_empty().then(|| next.clone());
     ConversationList { items: fresh.items.into_iter().chain(rest).collect(), next }

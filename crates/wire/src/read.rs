@@ -117,7 +117,12 @@ impl<T: Read> Read for Vec<T> {
 
 impl<T: Read> Read for LiteMap<String, T> {
     fn read(value: Value) -> Result<Self, Unreadable> {
-        Map::read(value)?.into_iter().map(|(key, value)| Ok((key, T::read(value)?))).collect()
+        // One after the other: to collect them would sort them, and each type of map would bring a sort of its own.
+        let mut map = Self::new();
+        for (key, value) in Map::read(value)? {
+            map.insert(key, T::read(value)?);
+        }
+        Ok(map)
     }
 }
 
