@@ -31,21 +31,26 @@ fn document(copy: Option<&SharedCopy>, lang: &str, dir: &str) -> String {
         Some(copy) => (copy.title.as_str(), conversation(copy)),
         None => (t(Text::SharedNothing), nothing()),
     };
+    // What colours code, where there is some.
+    let body = element("body").around(vec![body]).to_html();
+    let has_code = body.contains("class=\"cw-md-code\"");
+    let colours = has_code.then(|| element("script").with("type", "module").with("src", "/assets/lazy/code.js"));
     let link = |rel: &str, href: &str| element("link").with("rel", rel).with("href", href);
-    let head = element("head").around(vec![
+    let mut head = vec![
         element("meta").with("charset", "utf-8"),
         element("meta").with("name", "viewport").with("content", "width=device-width, initial-scale=1"),
         element("meta").with("name", "color-scheme").with("content", "light dark"),
         element("meta").with("name", "robots").with("content", "noindex"),
         element("title").text(title),
         element("script").with("src", "/assets/theme.js"),
-        element("script").with("type", "module").with("src", "/assets/lazy/code.js"),
         link("stylesheet", "/pkg/chatwright.css"),
         link("icon", "/assets/favicon.svg"),
-    ]);
-    let page =
-        element("html").with("lang", lang).with("dir", dir).around(vec![head, element("body").around(vec![body])]);
-    format!("<!DOCTYPE html>{}", page.to_html())
+    ];
+    head.extend(colours);
+    let head = element("head").around(head);
+    let page = element("html").with("lang", lang).with("dir", dir).around(vec![head]).to_html();
+    let begun = page.strip_suffix("</html>").unwrap_or(&page);
+    format!("<!DOCTYPE html>{begun}{body}</html>")
 }
 
 fn nothing() -> Node {
