@@ -16,6 +16,10 @@ use std::time::Duration;
 use wire::api::Remember;
 use wire::{Exposure, ToolPart};
 
+/// A yes is taken so long after the question has come to stand where it stands: a click that was meant for what stood there before decides
+/// nothing.
+const READABLE_FOR: Duration = Duration::from_millis(500);
+
 /// What is asked. Another question about the same call is another one: it gets a card of its own, so that no decision is about
 /// something else than what was read.
 #[derive(Clone, PartialEq)]
@@ -101,6 +105,15 @@ pub(super) fn ApprovalCard(
         }
     };
     let busy = || flag(move || session.is_busy());
+    let early = RwSignal::new(true);
+    effect(move || {
+        let end = move || {
+            // The card may be gone by then.
+            let _ = early.try_set(false);
+        };
+        set_timeout(end, READABLE_FOR);
+    });
+    let too_early = flag(move || early.get() || session.is_busy());
     let label = fill(Text::ApprovalLabel, &[&heading]);
     view! {
         <div role="group" aria-label=label>
@@ -130,7 +143,7 @@ pub(super) fn ApprovalCard(
                     {t(Text::Deny)}
                 </button>
                 {may_remember.then(|| scope_view(scope))}
-                <button type="button" class="cw-button cw-primary" disabled=busy() on:click=handler(move |_| decide(true))>
+                <button type="button" class="cw-button cw-primary" disabled=too_early on:click=handler(move |_| decide(true))>
                     {t(Text::Approve)}
                 </button>
             </div>
