@@ -15,7 +15,13 @@ use tokio::net::TcpListener;
 
 /// How a provider answers, and when it was asked for which model.
 #[derive(Clone, Default)]
-struct Told(Arc<Mutex<(Mood, Vec<(String, Instant)>)>>);
+struct Told(Arc<Mutex<Script>>);
+
+#[derive(Default)]
+struct Script {
+    mood: Mood,
+    asked: Vec<(String, Instant)>,
+}
 
 #[derive(Clone, Copy, Default)]
 enum Mood {
@@ -28,15 +34,15 @@ enum Mood {
 
 impl Told {
     fn feels(&self, mood: Mood) {
-        self.0.lock().unwrap().0 = mood;
+        self.0.lock().unwrap().mood = mood;
     }
 
     fn asked(&self, model: &str) -> Vec<Instant> {
-        self.0.lock().unwrap().1.iter().filter(|(asked, _)| asked == model).map(|(_, at)| *at).collect()
+        self.0.lock().unwrap().asked.iter().filter(|(asked, _)| asked == model).map(|(_, at)| *at).collect()
     }
 
     fn answer(&self, body: &str) -> Response {
-        let (mood, asked) = &mut *self.0.lock().unwrap();
+        let Script { mood, asked } = &mut *self.0.lock().unwrap();
         let body: Value = serde_json::from_str(body).unwrap();
         let now = Instant::now();
         asked.push((body["model"].as_str().unwrap().to_owned(), now));

@@ -83,7 +83,7 @@ async fn answers_and_their_order_do_not_depend_on_it() {
         record["messages"].as_array().unwrap().iter().map(|message| message["parts"][0]["text"].as_str()).collect();
     let users: Vec<_> = messages.iter().step_by(2).flatten().collect();
     assert_eq!((messages.len(), users), (6, vec![&"count to 60", &"hello", &"hello again"]), "{record}");
-    assert_eq!(record["running"].as_bool().unwrap_or_default(), false);
+    assert!(!record["running"].as_bool().unwrap_or_default());
     // An answer that is being written is nobody's to close, whatever the clock says of its lease.
     let answer = say(&server, &cookie, "c2", "count to 60").await;
     clock.is_off_by(10 * DAY);
