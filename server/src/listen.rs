@@ -47,7 +47,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
     loop {
         let Some((stream, peer, slot)) = accept(&listener, &slots, &stop).await else { break };
         let Some(counted) = ByAddress::enter(&by_address, peer.ip()) else { continue };
-        let (app, resets) = (app.clone(), Arc::new(Resets::default()));
+        let (app, resets) = (app.clone(), Arc::new(Resets::of(peer.ip())));
         let counted_resets = resets.clone();
         let service = hyper::service::service_fn(move |request: Request<Incoming>| {
             let mut request = request.map(|body| counted_resets.body(body));

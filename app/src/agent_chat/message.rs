@@ -85,5 +85,7 @@ fn editable(message: MessageState) -> Erased {
     let session = expect_context::<Session>();
     let id = message.id.clone();
     let is_edited = Memo::new(move |_| session.is_edited(&id));
-    dynamic(move || if is_edited.get() { EXTRAS.view(|code| (code.edit)()) } else { body(&message) })
+    // Until the field's code is there, what it replaces stands where it stood.
+    let has_field = move || is_edited.get() && EXTRAS.get().is_some();
+    dynamic(move || if has_field() { EXTRAS.view(|code| (code.edit)()) } else { body(&message) })
 }

@@ -15,7 +15,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
-use wire::error::{ErrorCode, UserError};
 
 /// A file field that looks like a button.
 #[component]
@@ -30,10 +29,7 @@ pub fn Import() -> impl IntoView {
         spawn_local(async move {
             match ORGANIZING.load().await {
                 Ok(code) => (code.import)(field, page_id, list, chat),
-                Err(_) => {
-                    let missing = UserError::new(ErrorCode::Internal, t(Text::PartMissing));
-                    list.error.try_set(Some(missing.into()));
-                }
+                Err(_) => list.lacks_code(),
             }
         });
     };

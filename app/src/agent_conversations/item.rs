@@ -31,7 +31,8 @@ pub fn Conversation(
     };
     let content = dynamic(move || {
         let item = item.clone();
-        match renaming.get() {
+        // Until the field's code is there, the link stays, and with it the focus.
+        match renaming.get() && ORGANIZING.get().is_some() {
             true => ORGANIZING.view(move |code| (code.rename)(item.clone())),
             false => view! { <Link item menu=menu.clone() /> }.erase(),
         }

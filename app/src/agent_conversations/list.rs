@@ -9,11 +9,13 @@ use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::effect;
 use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::tabs;
+use crate::texts::{Text, t};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};
+use wire::error::{ErrorCode, UserError};
 use wire::order::{ConversationChange, Folder, FolderList, ListFilter, MoveTo, Share};
 
 /// While an answer is being written somewhere, the list looks this often whether it has ended.
@@ -71,6 +73,13 @@ pub struct Entry {
 }
 
 impl Conversations {
+    /// Says that a part of the list could not be loaded.
+    pub(super) fn lacks_code(self) {
+        let missing = UserError::new(ErrorCode::Internal, t(Text::PartMissing));
+        // The list may be gone by now.
+        let _ = self.error.try_set(Some(missing.into()));
+    }
+
     /// A list with its first page, or with the error that came instead.
     pub fn new(first: Result<ConversationList, ApiError>, fallback_focus: String) -> Self {
         let (first, error) = match first {

@@ -54,10 +54,10 @@ impl Search {
         let is_meant = move || self.text.try_with_untracked(|now| *now == text) == Some(true);
         let ask = move || {
             spawn_local(async move {
-                if let Ok(code) = ORGANIZING.load().await
-                    && is_meant()
-                {
-                    (code.search)(self, list, None);
+                match ORGANIZING.load().await {
+                    Ok(code) if is_meant() => (code.search)(self, list, None),
+                    Err(_) if is_meant() => list.lacks_code(),
+                    _ => {}
                 }
             });
         };

@@ -18,8 +18,6 @@ const FAILURES: u32 = 5;
 const FIRST_REST: Duration = Duration::from_secs(5);
 /// How long at most. A provider that asks for more is asked once a minute all the same: somebody may have raised its quota.
 const LONGEST_REST: Duration = Duration::from_secs(60);
-/// Who lets go of a request that was not answered for so long tells of a failure; before, only of his own mind.
-const SILENCE: Duration = Duration::from_secs(20);
 /// Circuits of a process: operators may name models, so their number is anybody's.
 const CIRCUITS: usize = 500;
 /// Characters of a failure that are kept.
@@ -132,19 +130,20 @@ impl State {
 
 impl Circuit {
     /// Lets a request through, or says when to come again.
-    fn enter(self: &Arc<Self>) -> Result<Asking, ModelError> {
+    fn enter(self: &Arc<Self>, cancel: &CancellationToken) -> Result<Asking, ModelError> {
         let mut state = self.state.lock();
-        let (since, is_trial) = (Instant::now(), state.until.is_some());
+        let is_trial = state.until.is_some();
         if let Some(until) = state.until {
-            if since < until || state.is_tried {
+            if Instant::now() < until || state.is_tried {
                 state.refused += 1;
                 let cause = format!("it is not asked after failures, the last of them: {}", state.cause);
-                let retry_after = Some(until.saturating_duration_since(since)).filter(|rest| !rest.is_zero());
+                let retry_after = Some(until.saturating_duration_since(Instant::now())).filter(|rest| !rest.is_zero());
                 return Err(ModelError { retry_after, ..ModelError::new(ModelErrorKind::CircuitOpen, cause) });
             }
             state.is_tried = true;
         }
-        Ok(Asking { circuit: self.clone(), era: state.era, since, is_trial, is_told: false })
+        let (circuit, cancel) = (self.clone(), cancel.clone());
+        Ok(Asking { circuit, era: state.era, cancel, is_trial, is_told: false })
     }
 }
 
@@ -152,7 +151,8 @@ impl Circuit {
 struct Asking {
     circuit: Arc<Circuit>,
     era: u64,
-    since: Instant,
+    /// Cancelled by who changes his mind.
+    cancel: CancellationToken,
     /// Whether it is the one that tries a model that failed.
     is_trial: bool,
     /// Whether its end counts already.
@@ -197,9 +197,9 @@ impl Asking {
         }
     }
 
-    /// Nobody waits for the answer any more.
+    /// Nobody waits for the answer any more: by a change of mind, which tells nothing of the model, or because it did not come in time.
     fn left(&self) {
-        if self.since.elapsed() >= SILENCE {
+        if !self.cancel.is_cancelled() {
             return self.failed(None, "no answer came");
         }
         let mut state = self.circuit.state.lock();
@@ -229,7 +229,7 @@ impl Model for Guarded {
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         Box::pin(async move {
-            let mut asking = self.circuit.enter()?;
+            let mut asking = self.circuit.enter(&cancel)?;
             let parts = self.model.stream(request, cancel).await.inspect_err(|error| asking.sees(Err(error)))?;
             let look = move |part: &Result<Part, ModelError>| asking.sees(part.as_ref().map(|_| ()));
             Ok(parts.inspect(look).boxed())
@@ -329,13 +329,13 @@ mod tests {
         let (asked, _, model) = scripted(vec![wants(5), silence(), silence(), says("ok")]);
         ask(&model).await;
         seconds(5).await;
-        let trial = model.stream(Request::default(), CancellationToken::new()).await.unwrap();
+        let cancel = CancellationToken::new();
+        let trial = model.stream(Request::default(), cancel.clone()).await.unwrap();
         assert_eq!(ask(&model).await, "CircuitOpen");
+        cancel.cancel();
         drop(trial);
-        // Who left at once told nothing; who left after half a minute did.
-        let trial = model.stream(Request::default(), CancellationToken::new()).await.unwrap();
-        seconds(30).await;
-        drop(trial);
+        // Who changed his mind told nothing; who waited long enough did.
+        drop(model.stream(Request::default(), CancellationToken::new()).await.unwrap());
         assert_eq!(ask(&model).await, "CircuitOpen for 10s");
         seconds(10).await;
         assert_eq!((ask(&model).await.as_str(), asked.requests().len()), ("ok", 4));

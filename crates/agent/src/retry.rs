@@ -67,7 +67,9 @@ async fn ask_all<S: EventSink>(
         // A stop is no failure of the model's.
         if next == first || error.kind == ModelErrorKind::Cancelled {
             *current = first;
-            let failed = failed.filter(|_| error.kind == ModelErrorKind::CircuitOpen);
+            // One that will answer in a moment counts more than one that never does.
+            let failed =
+                failed.filter(|failed: &ModelError| error.kind == ModelErrorKind::CircuitOpen && failed.retryable());
             return Ok(Err(failed.unwrap_or(error)));
         }
         *current = next;

@@ -106,9 +106,10 @@ impl RunSink {
         }
         if let Event::ToolFinished { call_id, .. } = event {
             // What an agent below still had running, its call takes along.
-            let cut_off = self.auditor.cut_off(call_id);
-            cut_off.iter().for_each(|row| self.recorder.called(row));
-            self.store.append_audit(cut_off).await.map_err(|error| self.cannot_write(&error))?;
+            for row in self.auditor.cut_off(call_id) {
+                self.recorder.called(&row);
+                self.end_cut_off(row).await.map_err(|error| self.cannot_write(&error))?;
+            }
         }
         let entered = match event {
             Event::ToolStarted { call_id, name, resumed } => {
@@ -154,6 +155,16 @@ impl RunSink {
             _ => self.enter_in_audit(row).await,
         };
         entered.map_err(|error| self.cannot_write(&error))
+    }
+
+    /// With its row, its entry in the ledger ends: recovery must not enter it once more.
+    async fn end_cut_off(&mut self, row: AuditEntry) -> Result<(), StoreError> {
+        if !self.started.remove(&row.call_id) {
+            return self.enter_in_audit(Some(row)).await;
+        }
+        let (run, entry) = (self.run.clone(), self.entry(&row.call_id));
+        let (owner, run_id) = (&run.identity.owner, &run.identity.run_id);
+        self.store.tool_finished(owner, run_id, &entry, ToolOutcome::Error, crate::now(), Some(row)).await
     }
 
     fn cannot_write(&mut self, error: &StoreError) -> SinkClosed {

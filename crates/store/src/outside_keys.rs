@@ -25,6 +25,8 @@ const INSERT: &str = "
     SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10
     WHERE (SELECT count(*) FROM outside_keys WHERE user_id = $3 AND mode = $2) < $11";
 
+const DELETE_OLD: &str = "DELETE FROM outside_keys WHERE expires_at <= $1";
+
 const BY_KEY: &str = "
     SELECT id, user_id, user_name, roles, scopes, used_at FROM outside_keys
     WHERE key_hash = $1 AND mode = $2 AND expires_at > $3";
@@ -44,15 +46,22 @@ const IS_OLD: &str = "
 const FOLLOW: &str = "UPDATE outside_keys SET roles = $3, user_name = $4 WHERE user_id = $1 AND mode = $2";
 
 impl Store {
-    /// Makes a key. False when its user has [`MAX_API_KEYS`] already.
+    /// Makes a key, and forgets those that have expired. False when its user has [`MAX_API_KEYS`] already.
     ///
     /// # Errors
     /// The database failed.
     pub async fn add_outside_key(&self, user: OutsideUser, key: NewApiKey) -> Result<bool, StoreError> {
+        let delete = sql::query(DELETE_OLD).bind(key.now);
         let insert = sql::query(INSERT).bind(key.id).bind(user.mode).bind(user.id).bind(user.name);
         let insert = insert.bind(list(&user.roles)).bind(key.name).bind(key.key_hash.to_vec()).bind(list(&key.scopes));
         let insert = insert.bind(key.now).bind(key.expires_at).bind(MAX_API_KEYS);
-        self.write(move |db| Box::pin(async move { Ok(insert.execute(db).await?.rows_affected() > 0) })).await
+        self.write(move |db| {
+            Box::pin(async move {
+                delete.execute(&mut *db).await?;
+                Ok(insert.execute(db).await?.rows_affected() > 0)
+            })
+        })
+        .await
     }
 
     /// The user of a key that counts in this mode, and what it is for; none otherwise.
@@ -83,7 +92,7 @@ impl Store {
         Ok(Some((user, scopes)))
     }
 
-    /// A user's keys, the newest first; those that have expired, too.
+    /// A user's keys, the newest first; those that have just expired, too.
     ///
     /// # Errors
     /// The database failed.

@@ -66,6 +66,7 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
         Ok(known) => known,
         Err(error) => return refusal(error, &path),
     };
+    authentication.follow(&known).await;
     // A page tells him by itself, or is for everybody.
     if let Some(ended) = known.ended.filter(|_| is_of_program(&path)) {
         return refusal(ended, &path);

@@ -10,18 +10,22 @@ use chat::Caller;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use store::{ApiKeyRow, OutsideUser, Store, StoreError};
 use wire::UserError;
 
 /// Users whose roles are remembered; beyond it, all are forgotten.
 const MAX_FOLLOWED: usize = 10_000;
 
+/// How long it is taken for granted that they still are what they were: another server may have heard otherwise.
+const KNOWN_FOR: Duration = Duration::from_secs(10);
+
 /// The keys of users who are kept elsewhere.
 pub(crate) struct OutsideKeys {
     mode: &'static str,
     store: Store,
     /// What users were when their keys were last made to follow them.
-    followed: Mutex<HashMap<String, Caller>>,
+    followed: Mutex<HashMap<String, (Caller, Instant)>>,
 }
 
 impl OutsideKeys {
@@ -45,7 +49,8 @@ impl OutsideKeys {
     pub(super) async fn follow(&self, user: &Caller) -> Result<(), StoreError> {
         // What he came with is of this request.
         let seen = Caller { bearer: None, ..user.clone() };
-        if self.followed.lock().get(&user.user_id) == Some(&seen) {
+        let is_known = |(known, at): &(Caller, Instant)| *known == seen && at.elapsed() < KNOWN_FOR;
+        if self.followed.lock().get(&user.user_id).is_some_and(is_known) {
             return Ok(());
         }
         self.store.follow_outside_user(self.user(user)).await?;
@@ -53,7 +58,7 @@ impl OutsideKeys {
         if followed.len() >= MAX_FOLLOWED {
             followed.clear();
         }
-        followed.insert(user.user_id.clone(), seen);
+        followed.insert(user.user_id.clone(), (seen, Instant::now()));
         Ok(())
     }
 
@@ -108,6 +113,17 @@ impl Keys {
 }
 
 impl Authentication {
+    /// Makes the keys of a user's programs follow him, who has come by himself. Not of a stream that goes on: it has only what he came
+    /// with once.
+    pub(super) async fn follow(&self, known: &Known) {
+        let comes = known.via == Via::Whole && known.caller.is_authenticated && !self.is_local();
+        let Some(outside) = self.outside.as_ref().filter(|_| comes) else { return };
+        // What he asks for need not wait for his programs. The next time it is tried again.
+        if let Err(error) = outside.follow(&known.caller).await {
+            tracing::warn!(%error, "the keys of a user's programs could not be given his roles");
+        }
+    }
+
     /// The keys of users' programs, where there are users.
     pub(crate) fn keys(&self) -> Option<Keys> {
         let outside = self.outside.clone().map(Keys::Outside);
@@ -126,13 +142,7 @@ impl Authentication {
             (one, other) => one.or(other),
         };
         let Some(key) = key else {
-            let known = self.by_himself(sent).await?;
-            let comes = known.via == Via::Whole && known.caller.is_authenticated && !self.is_local();
-            // What he asks for need not wait for his programs. The next time it is tried again.
-            if comes && let Err(error) = outside.follow(&known.caller).await {
-                tracing::warn!(%error, "the keys of a user's programs could not be given his roles");
-            }
-            return Ok(known);
+            return self.by_himself(sent).await;
         };
         let (user, scopes) = outside.key(key).await.map_err(of_store)?.ok_or_else(wrong_key)?;
         let user = if self.is_local() { local_owner() } else { user };

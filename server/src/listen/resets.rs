@@ -5,6 +5,7 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, Incoming, SizeHint};
 use parking_lot::Mutex;
 use std::future::Future;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -14,18 +15,25 @@ use tokio::time::Instant;
 
 /// So many within [`SPAN`] end the connection; a browser that leaves a page takes back what it had open, a few dozen at most.
 const MOST: u32 = 100;
+/// The same from this machine, where it is a proxy: its one connection is many people's.
+const MOST_OF_PROXY: u32 = 2_000;
 /// See [`MOST`].
 const SPAN: Duration = Duration::from_secs(10);
 
 /// Of one connection.
-#[derive(Default)]
 pub(super) struct Resets {
+    most: u32,
     /// How many since when.
     count: Mutex<(u32, Option<Instant>)>,
     too_many: Notify,
 }
 
 impl Resets {
+    pub(super) fn of(peer: IpAddr) -> Self {
+        let most = if peer.to_canonical().is_loopback() { MOST_OF_PROXY } else { MOST };
+        Self { most, count: Mutex::default(), too_many: Notify::new() }
+    }
+
     /// The answer, which counts when it is dropped before it is there.
     pub(super) fn follow<F: Future>(self: &Arc<Self>, answer: F) -> impl Future<Output = F::Output> + use<F> {
         let asked = Asked { resets: self.clone(), is_answered: false };
@@ -54,7 +62,7 @@ impl Resets {
             *count = (0, Some(now));
         }
         count.0 += 1;
-        if count.0 >= MOST {
+        if count.0 >= self.most {
             self.too_many.notify_one();
         }
     }
@@ -110,7 +118,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_hundred_in_ten_seconds_are_too_many() {
         let check = async |resets: u32, pause: Duration, answered: bool| {
-            let counted = Arc::new(Resets::default());
+            let counted = Arc::new(Resets::of([192, 0, 2, 1].into()));
             for _ in 0..resets {
                 match answered {
                     true => counted.follow(std::future::ready(())).await,

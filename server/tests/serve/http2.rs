@@ -160,16 +160,17 @@ async fn requests_that_are_taken_back_later_end_the_connection() {
     let head = Client::head(&server, "POST", "/api/folders");
     let json = fields(&[("content-type", "application/json")]);
     let mut taken_back = 0;
-    for number in 0..300 {
+    for number in 0..4_000 {
         let stream = 2 * number + 1;
         let asked = client.0.write_all(&frame(HEADERS, END_HEADERS, stream, &[&head[..], &json].concat())).await;
-        tokio::time::sleep(Duration::from_millis(10)).await;
+        tokio::time::sleep(Duration::from_millis(1)).await;
         if asked.is_err() || client.0.write_all(&frame(RST_STREAM, 0, stream, &CALM.to_be_bytes())).await.is_err() {
             break;
         }
         taken_back += 1;
     }
-    assert!((100..150).contains(&taken_back), "{taken_back}");
+    // From this machine, as many as a proxy's people may take back.
+    assert!((2_000..2_500).contains(&taken_back), "{taken_back}");
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 
 use anyhow::Result;
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use wasm_encoder::{EntityType, ExportKind, ExportSection, ImportSection, Module, RawSection};
 use wasmparser::{Parser, Payload};
 
@@ -71,8 +72,13 @@ impl Names {
                 _ => {}
             }
         }
-        // No name that `wasm-bindgen` gives begins like this.
-        Ok(Self(all.into_iter().enumerate().map(|(at, name)| (name, format!("$${at}"))).collect()))
+        // No name that `wasm-bindgen` gives begins like this. The first one carries the others' fingerprint: a script and a WASM of two
+        // builds must not link to one another, which the long names saw to.
+        let mut hasher = DefaultHasher::new();
+        all.hash(&mut hasher);
+        let mark = format!("_{:x}", hasher.finish());
+        let short = |at| format!("$${at}{}", if at == 0 { mark.as_str() } else { "" });
+        Ok(Self(all.into_iter().enumerate().map(|(at, name)| (name, short(at))).collect()))
     }
 
     fn short<'n>(&'n self, name: &'n str) -> &'n str {
@@ -129,9 +135,14 @@ mod tests {
         let script = "/**\n * A clock.\n */\nx = {\n  // now\n  __wbg_now_0123456789abcdef: () => `${1}`,\n};\n\
                       wasm.wasm_bindgen__convert__closures__h01(__wbg_now_0);\nwasm.hydrate();";
         let (wasm, script) = shortened(&module.finish(), script)?;
-        assert_eq!(script, "x = {\n$$0: () => `${1}`,\n};\nwasm.$$1(__wbg_now_0);\nwasm.hydrate();\n");
+        let first = script.lines().find_map(|line| Some(line.split_once(": ()")?.0.to_owned())).unwrap_or_default();
+        assert!(first.starts_with("$$0_"), "{script}");
+        assert_eq!(
+            script.replace(&first, "FIRST"),
+            "x = {\nFIRST: () => `${1}`,\n};\nwasm.$$1(__wbg_now_0);\nwasm.hydrate();\n"
+        );
         let text = String::from_utf8_lossy(&wasm);
-        assert!(["$$0", "$$1", "__wbg_kept", "hydrate"].iter().all(|name| text.contains(name)));
+        assert!([first.as_str(), "$$1", "__wbg_kept", "hydrate"].iter().all(|name| text.contains(name)));
         assert!(!text.contains("0123456789abcdef") && !text.contains("h01"));
         Ok(())
     }

@@ -87,7 +87,7 @@ impl Session {
                 self.keep_queue();
             }
             Act::Watch => self.watch_active(),
-            Act::RunClientCalls => self.run_client_calls(),
+            Act::RunClientCalls => drop(self.run_client_calls()),
             Act::SendDraft => self.send_draft(),
             Act::SendText(text) => self.send_text(text),
             Act::Attach(files, pasted) => self.attach_later(files, pasted),

@@ -27,23 +27,24 @@ const COURTESY: Duration = Duration::from_secs(3);
 const GRACE: Duration = Duration::from_secs(5);
 
 impl Session {
-    /// Has the calls executed that wait for the page.
-    pub(super) fn run_client_calls(self) {
-        self.run_if_any(|code| code.run_calls);
+    /// Has the calls executed that wait for the page; true when their code is still to come.
+    pub(super) fn run_client_calls(self) -> bool {
+        self.run_if_any(|code| code.run_calls)
     }
 
     /// The same for a tab that only watched.
-    pub(super) fn run_client_calls_later(self) {
-        self.run_if_any(|code| code.run_calls_later);
+    pub(super) fn run_client_calls_later(self) -> bool {
+        self.run_if_any(|code| code.run_calls_later)
     }
 
-    fn run_if_any(self, run: fn(&Tools) -> fn(Self)) {
+    /// What waits for the end of the answer waits for the calls, too, and so for their code.
+    fn run_if_any(self, run: fn(&Tools) -> fn(Self)) -> bool {
         if self.client_calls().is_empty() {
-            return;
+            return false;
         }
-        // At once where that is possible: what waits for the end of the answer waits for the calls too.
         if let Some(code) = untrack(|| TOOLS.get()) {
-            return run(code)(self);
+            run(code)(self);
+            return false;
         }
         spawn_local(async move {
             let loaded = TOOLS.load().await;
@@ -54,7 +55,9 @@ impl Session {
                 Ok(code) => run(code)(self),
                 Err(_) => self.lacks_code(),
             }
+            self.send_waiting();
         });
+        true
     }
 
     /// Executes the calls that wait for the page, and sends their results; the conversation then goes on.

@@ -260,12 +260,10 @@ impl Session {
         self.tell_complete(live.reader.message());
         self.tell_others();
         self.close_passed_over();
-        if own {
-            self.run_client_calls();
-        } else {
-            self.run_client_calls_later();
+        let is_to_come = if own { self.run_client_calls() } else { self.run_client_calls_later() };
+        if !is_to_come {
+            self.send_waiting();
         }
-        self.send_waiting();
     }
 
     /// A question that the user passed over with a new message is closed by the server, in a message that no stream tells again.
