@@ -1,7 +1,7 @@
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { expect, open, test as base } from "../fixtures/test.ts";
+import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
 /** The page that `examples/rust-page` has in its own code, and an agent that calls what it is told to. */
 const config = (url: string) => `
@@ -53,10 +53,16 @@ test("a call waits for the page in Rust, and runs once when it is back", async (
   // Nobody shows the page when the call is made.
   await page.goto("about:blank");
   gate.go();
+  const { origin, searchParams } = new URL(address);
+  const conversation = `${origin}/api/conversations/${searchParams.get("conversation")}`;
+  await expect.poll(async () => (await page.request.get(conversation)).text(), { timeout: 30_000 }).toContain('"input-available"');
   await page.goto(address);
   await expect(chat.answers.last()).toContainText('The page said: {"shown":{"plan":"enterprise","seats":7}}', { timeout: 30_000 });
   await expect(page.getByLabel("Seats")).toHaveValue("7");
   await page.reload();
+  await alive(page);
+  // A second run would have begun by the time at which the next question is answered.
+  await chat.ask("hello");
   await expect(chat.log.getByText(/The page said/)).toHaveCount(1);
   await expect(page.getByText("Somebody from sales calls")).toHaveCount(0);
 });
