@@ -77,8 +77,15 @@ fn one(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -> Resul
     }
     eprint!("{said}");
     let telling = |line: &&str| line.contains("panicked at") || line.starts_with("SUMMARY:") || line.starts_with("==");
-    let how = said.lines().find(telling).unwrap_or("it ended with an error").to_owned();
+    let how = placed(said.lines().find(telling).unwrap_or("it ended with an error"));
     Ok(Fuzzed { target, runs: runs.unwrap_or_default(), fell: Some(how) })
+}
+
+/// Where a panic was, without where this machine keeps the code: it goes into the record.
+fn placed(line: &str) -> String {
+    let Some((thread, place)) = line.split_once("panicked at /") else { return line.to_owned() };
+    let from = place.rfind("src/").or_else(|| Some(place.rfind('/')? + 1)).unwrap_or_default();
+    format!("{thread}panicked at {}", &place[from..])
 }
 
 /// The nightly compiler and `cargo fuzz`.
@@ -177,4 +184,22 @@ fn files(folder: &Path, endings: &[&str]) -> Result<Vec<std::path::PathBuf>> {
         }
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_panics() {
+        let check = |place: &str, kept: &str| {
+            assert_eq!(
+                placed(&format!("thread 'main' panicked at {place}")),
+                format!("thread 'main' panicked at {kept}")
+            );
+        };
+        check("/home/ada/.cargo/registry/src/index.crates.io-1/some-1.0.0/src/a/b.rs:1:2:", "src/a/b.rs:1:2:");
+        check("/home/ada/project/build.rs:1:2:", "build.rs:1:2:");
+        check("crates/sse/src/lib.rs:1:2:", "crates/sse/src/lib.rs:1:2:");
+    }
 }
