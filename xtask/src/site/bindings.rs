@@ -11,14 +11,17 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use wasm_bindgen_cli_support::Bindgen;
 
-/// Makes the bindings, unless those of this WASM are there already.
+/// Makes the bindings, unless those that this tool made of this WASM are there already.
 pub(super) fn make(wasm: &Path, package: &Path, profile: Profile) -> Result<()> {
     let input = std::fs::read(wasm).with_context(|| format!("{}", wasm.display()))?;
     // Beside the site and not in it: what is in it is served.
     let stamp = package.join("../../site.bound");
-    let mark = format!("{profile:?} {} {:x}", input.len(), fingerprint(&input));
+    // Another version of this tool makes something else of the same WASM. One that was replaced while it runs cannot be read.
+    let tool = std::env::current_exe().and_then(std::fs::read).ok().map(|tool| fingerprint(&tool));
+    let mark = format!("{profile:?} {} {:x} {tool:x?}", input.len(), fingerprint(&input));
     let made = ["chatwright.wasm", "chatwright.js", LOADER, MANIFEST].map(|name| package.join(name));
-    if made.iter().all(|file| file.exists()) && std::fs::read_to_string(&stamp).is_ok_and(|known| known == mark) {
+    let is_known = tool.is_some() && std::fs::read_to_string(&stamp).is_ok_and(|known| known == mark);
+    if is_known && made.iter().all(|file| file.exists()) {
         return Ok(());
     }
     // Chunks have other names in every build.
