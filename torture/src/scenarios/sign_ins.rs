@@ -57,10 +57,13 @@ pub(crate) async fn sign_ins(given: &Given) -> Result<Outcome> {
     // The first moments are those of the beginning.
     let within = |from: f64, until: f64| {
         let within = pieces.iter().filter(|piece| piece.sent >= from && piece.sent < until);
-        measure::p99(within.map(|piece| piece.late).collect())
+        within.map(|piece| piece.late).collect::<Vec<_>>()
     };
     let (alone, beside) = (within(begun + 2.0, crowd), within(crowd, over));
+    let counts = (alone.len(), beside.len());
+    let (alone, beside) = (measure::p99(alone), measure::p99(beside));
     let (mut outcome, slack) = (Outcome { injected: 2 * (USERS * EACH) as u64, ..Outcome::default() }, given.slack());
+    outcome.expect(counts.0 > 0 && counts.1 > 0, || format!("{counts:?} pieces came alone and beside"));
     outcome.expect(beside <= alone.mul_add(GROWTH, NOISE * slack), || {
         format!("p99 of the streams grows from {alone:.0} to {beside:.0} ms")
     });
