@@ -41,9 +41,11 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
     proxy.lead_to([&server].into_iter())?;
     let over = Arc::new(AtomicBool::new(false));
     let (counted, mut users) = (Arc::new(AtomicUsize::new(0)), Vec::new());
+    let newest: Arc<[AtomicUsize]> = (0..STREAMS).map(|_| AtomicUsize::new(0)).collect();
     for number in 0..STREAMS {
         let client = Client::new(&proxy.origin, &format!("u{number}"), &world.history)?;
-        let stream = Stream { client, clock: world.provider.began, slow: given.slowness() };
+        let (clock, newest) = (world.provider.began, newest.clone());
+        let stream = Stream { client, clock, slow: given.slowness(), number, newest };
         users.push(tokio::spawn(go_on(stream, over.clone(), counted.clone())));
     }
     for number in 0..TALKERS {
@@ -69,7 +71,8 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
             proxy.lead_to([&server].into_iter())?;
             kills += 1;
         } else {
-            sleepers.push(do_not_read(&server, random.below(STREAMS as u64)).await?);
+            let number = random.below(STREAMS as u64) as usize;
+            sleepers.push(do_not_read(&server, number, newest[number].load(Relaxed)).await?);
         }
     }
     over.store(true, Relaxed);
@@ -84,12 +87,13 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
     let files = idle_files(&world, &server, &mut outcome).await?;
     let slope = slope(&samples);
     grown(&samples, slope, hold, &mut outcome);
+    let counted = counted.load(Relaxed);
+    outcome.expect(counted >= STREAMS, || format!("only {counted} turns came whole"));
     server.stop().await?;
     outcome.violations.extend(world.check().await?);
     outcome.worst = format!(
-        "{} s of {HOUR}: {} turns, {kills} kills, {slope:.1} MB in ten minutes, {files} files open at the end",
-        hold.as_secs(),
-        counted.load(Relaxed)
+        "{} s of {HOUR}: {counted} turns, {kills} kills, {slope:.1} MB in ten minutes, {files} files open at the end",
+        hold.as_secs()
     );
     Ok(outcome)
 }
@@ -99,11 +103,14 @@ struct Stream {
     client: Client,
     clock: Instant,
     slow: u32,
+    /// Its place in `newest`, which says of each stream in which of its conversations it is.
+    number: usize,
+    newest: Arc<[AtomicUsize]>,
 }
 
 /// One turn of L1 after the other. Who is cut off by a kill begins another one.
 async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>) -> Result<()> {
-    let Stream { client, clock, slow } = stream;
+    let Stream { client, clock, slow, number, newest } = stream;
     let (deltas, pause) = (500 / slow as usize, 20 * u64::from(slow));
     let conversation = format!("c-{}", client.user());
     for round in 0.. {
@@ -113,10 +120,11 @@ async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>)
         let tag = format!("{}-{round}", client.user());
         let script = Script { tag, tools: 1, deltas, pause, timed: true, ..Script::default() };
         // A conversation of its own for each ten, so that none grows for an hour.
+        newest[number].store(round / 10, Relaxed);
         let conversation = format!("{conversation}-{}", round / 10);
         match measure::pieces(&client, &conversation, &script, clock).await {
-            Ok(_) => drop(counted.fetch_add(1, Relaxed)),
-            Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
+            Ok(pieces) if pieces.len() == deltas => drop(counted.fetch_add(1, Relaxed)),
+            _ => tokio::time::sleep(Duration::from_secs(1)).await,
         }
     }
     Ok(())
@@ -145,11 +153,11 @@ async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
     Ok(())
 }
 
-/// Watches somebody's answer, or nothing, without reading.
-async fn do_not_read(server: &Server, number: u64) -> Result<TcpStream> {
+/// Watches somebody's answer in the conversation in which he is now, or nothing, without reading.
+async fn do_not_read(server: &Server, number: usize, newest: usize) -> Result<TcpStream> {
     let address = server.origin.strip_prefix("http://").context("no address")?;
     let mut stream = TcpStream::connect(address).await?;
-    let path = format!("/api/agent/page/worker/c-u{number}-0/stream");
+    let path = format!("/api/agent/page/worker/c-u{number}-{newest}/stream");
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nx-forwarded-user: u{number}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     Ok(stream)
