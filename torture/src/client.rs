@@ -2,7 +2,7 @@
 
 use crate::history::{History, Op};
 use crate::provider::Script;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use futures::StreamExt;
 use reqwest::header::RETRY_AFTER;
 use reqwest::{Method, RequestBuilder, Response, StatusCode};
@@ -30,6 +30,16 @@ pub(crate) enum Offered {
     Accepted(Response),
     /// It was not taken.
     Refused(Refusal),
+}
+
+/// What came of joining a conversation's stream.
+pub(crate) enum Joined {
+    /// The stream.
+    Stream(Response),
+    /// No answer is being written.
+    Nothing,
+    /// Neither was said; the status.
+    Refused(u16),
 }
 
 /// A message that was not taken.
@@ -156,12 +166,16 @@ impl Client {
         Ok((response.status() == StatusCode::OK).then_some(response))
     }
 
-    /// Joins a conversation's stream, behind a cursor or from its start; none when no answer is being written.
-    pub(crate) async fn join(&self, conversation: &str, cursor: Option<&str>) -> Result<Option<Response>> {
+    /// Joins a conversation's stream, behind a cursor or from its start.
+    pub(crate) async fn join(&self, conversation: &str, cursor: Option<&str>) -> Result<Joined> {
         let request = self.ask(Method::GET, &format!("/api/agent/page/worker/{conversation}/stream"));
         let request = cursor.into_iter().fold(request, |request, cursor| request.header("last-event-id", cursor));
         let response = request.send().await?;
-        Ok((response.status() == StatusCode::OK).then_some(response))
+        Ok(match response.status() {
+            StatusCode::OK => Joined::Stream(response),
+            StatusCode::NO_CONTENT => Joined::Nothing,
+            status => Joined::Refused(status.as_u16()),
+        })
     }
 
     /// Reads a stream to its end, or leaves after so many events.
@@ -184,8 +198,10 @@ impl Client {
         let Ok(response) = self.send(conversation, script).await? else { return Ok(End::Cut(None)) };
         match self.read(conversation, response, leave_after).await {
             End::Cut(Some(cursor)) if leave_after.is_some() => match self.join(conversation, Some(&cursor)).await? {
-                Some(rest) => Ok(self.read(conversation, rest, None).await),
-                None => Ok(End::Cut(None)),
+                Joined::Stream(rest) => Ok(self.read(conversation, rest, None).await),
+                Joined::Nothing => Ok(End::Cut(None)),
+                Joined::Refused(status @ 400..500) => bail!("coming again was answered with {status}"),
+                Joined::Refused(_) => Ok(End::Cut(Some(cursor))),
             },
             end => Ok(end),
         }

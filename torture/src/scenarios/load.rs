@@ -1,6 +1,7 @@
 //! L1 to L3 and L6, shortened: many streams at once. Each piece says when the provider sent it, so that the way through the server
 //! is what is measured; provider, server and clients share the machine.
 
+use crate::client::Joined;
 use crate::measure;
 use crate::provider::Script;
 use crate::scenario::{Given, Outcome, World};
@@ -165,7 +166,7 @@ pub(crate) async fn storm(given: &Given) -> Result<Outcome> {
     let joined = waiting.into_iter().map(|(client, conversation, end)| {
         tokio::spawn(async move {
             let crate::client::End::Cut(Some(cursor)) = end else { anyhow::bail!("it had ended: {end:?}") };
-            let Some(stream) = client.join(&conversation, Some(&cursor)).await? else {
+            let Joined::Stream(stream) = client.join(&conversation, Some(&cursor)).await? else {
                 anyhow::bail!("nothing to join")
             };
             let joined = begun.elapsed();

@@ -1,7 +1,7 @@
 //! L9: three servers on one PostgreSQL behind a proxy that takes them in turn. One is killed now and then; users come again, and what they
 //! were told stays true.
 
-use crate::client::{Client, End};
+use crate::client::{Client, End, Joined};
 use crate::history::Op;
 use crate::provider::Script;
 use crate::proxy::Proxy;
@@ -94,7 +94,7 @@ struct Talked {
 
 /// One turn after the other, until the time is over; whoever is cut off comes again.
 async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Result<Talked> {
-    let (conversation, mut talked) = (format!("c-{user}"), Talked::default());
+    let (conversation, mut talked, mut is_known) = (format!("c-{user}"), Talked::default(), false);
     for round in 0.. {
         if begun.elapsed() >= hold {
             break;
@@ -103,7 +103,10 @@ async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Re
             Script { tag: format!("{user}-{round}"), tools: round % 2, deltas: 80, pause: 100, ..Script::default() };
         let tried = Instant::now();
         let end = match client.send(&conversation, &script).await {
-            Ok(Ok(stream)) => client.read(&conversation, stream, None).await,
+            Ok(Ok(stream)) => {
+                is_known = true;
+                client.read(&conversation, stream, None).await
+            }
             // Busy with what is being closed, or cut off before it was answered.
             Ok(Err(409 | 503)) => End::Cut(None),
             Ok(Err(status)) => {
@@ -116,7 +119,7 @@ async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Re
             End::Done(_) => talked.turns += 1,
             End::Cut(cursor) => {
                 let cut = Instant::now();
-                if let Err(wrong) = follow(client, &conversation, cursor, cut).await {
+                if let Err(wrong) = follow(client, &conversation, cursor, cut, is_known).await {
                     talked.wrong.push(format!("{conversation}: {wrong:#}"));
                     break;
                 }
@@ -129,17 +132,26 @@ async fn talk(client: &Client, user: &str, begun: Instant, hold: Duration) -> Re
     Ok(talked)
 }
 
-/// Comes again behind the last event until the answer has ended.
-async fn follow(client: &Client, conversation: &str, mut cursor: Option<String>, cut: Instant) -> Result<()> {
+/// Comes again behind the last event until the answer has ended. A conversation that is not known yet may not be there.
+async fn follow(
+    client: &Client,
+    conversation: &str,
+    mut cursor: Option<String>,
+    cut: Instant,
+    is_known: bool,
+) -> Result<()> {
     while cut.elapsed() < TAKEN_OVER * 3 {
         match client.join(conversation, cursor.as_deref()).await {
-            Ok(Some(stream)) => match client.read(conversation, stream, None).await {
+            Ok(Joined::Stream(stream)) => match client.read(conversation, stream, None).await {
                 End::Done(_) => return Ok(()),
                 End::Cut(further) => cursor = further.or(cursor),
             },
-            // Nothing is being written any more; or nobody was there who could say so.
-            Ok(None) => return Ok(()),
-            Err(_) => {}
+            // Nothing is being written any more, or nothing ever was.
+            Ok(Joined::Nothing) => return Ok(()),
+            Ok(Joined::Refused(404)) if !is_known => return Ok(()),
+            Ok(Joined::Refused(status @ 400..500)) => anyhow::bail!("coming again was answered with {status}"),
+            // Nobody was there who could say so.
+            Ok(Joined::Refused(_)) | Err(_) => {}
         }
         tokio::time::sleep(Duration::from_millis(300)).await;
     }
