@@ -67,10 +67,10 @@ pub(crate) async fn peak(id: u32, over: Arc<AtomicBool>) -> f64 {
 /// What short requests met with.
 #[derive(Default)]
 pub(crate) struct Requests {
-    /// How long each was waited for, in ms; of those that were refused, too.
+    /// How long each was waited for, in ms, but for those that were refused.
     pub(crate) waits: Vec<f64>,
-    /// Those that were told to come again.
-    pub(crate) refused: usize,
+    /// How long those waited that were told to come again, in ms.
+    pub(crate) refused: Vec<f64>,
     /// Those that met with anything else than an answer or that.
     pub(crate) wrong: Vec<String>,
 }
@@ -91,10 +91,13 @@ pub(crate) async fn requests(client: Client, a_second: u32, over: Arc<AtomicBool
     }
     while let Some(done) = asked.join_next().await {
         let Ok((wait, answer)) = done else { continue };
+        if matches!(answer, Ok((429 | 503, true))) {
+            found.refused.push(wait);
+            continue;
+        }
         found.waits.push(wait);
         match answer {
             Ok((200, _)) => {}
-            Ok((429 | 503, true)) => found.refused += 1,
             Ok((status, _)) => found.wrong.push(format!("a request was answered with {status}")),
             Err(error) => found.wrong.push(format!("a request was not answered: {error}")),
         }

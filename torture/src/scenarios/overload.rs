@@ -5,6 +5,7 @@ use crate::client::{Client, Offered, Refusal};
 use crate::measure::{self, Piece};
 use crate::provider::Script;
 use crate::scenario::{Given, Outcome, World};
+use crate::scenarios::load::BYSTANDER;
 use anyhow::{Result, bail};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -16,6 +17,9 @@ const TAKEN: usize = 1_000;
 
 /// Ten times the short requests of L3, in a second.
 const REQUESTS: u32 = 500;
+
+/// Of so many requests one must be answered, which is as many as L3 asks for; the others may be told to come again.
+const ANSWERED: usize = 10;
 
 /// In how much time all come.
 const STARTS: Duration = Duration::from_secs(6);
@@ -88,14 +92,21 @@ pub(crate) async fn overload(given: &Given) -> Result<Outcome> {
     outcome.violations.extend(requests.wrong);
     outcome.expect(whole >= TAKEN, || format!("only {whole} messages were taken"));
     outcome.expect(refusals > 0 && !waits.is_empty(), || "nothing was ever refused".to_owned());
+    let (answered, turned_away) = (requests.waits.len(), requests.refused.len());
+    outcome.expect(answered * ANSWERED >= answered + turned_away, || {
+        format!("{turned_away} requests of a bystander were refused, {answered} were not")
+    });
     let (refusal, bystander) = (measure::p99(waits), measure::p99(requests.waits));
+    let away = measure::p99(requests.refused);
+    outcome.expect(bystander <= BYSTANDER * given.slack(), || format!("p99 of a bystander is {bystander:.0} ms"));
+    outcome.expect(away <= REFUSAL * given.slack(), || format!("p99 of a bystander's refusal is {away:.0} ms"));
     outcome.expect(refusal <= REFUSAL * given.slack(), || format!("p99 of a refusal is {refusal:.0} ms"));
     outcome.expect(recovered <= RECOVERS, || format!("a message is taken again after {recovered:?}"));
     outcome.expect(!server.has_ended(), || "the server ended".to_owned());
     server.stop().await?;
     outcome.violations.extend(world.check().await?);
     outcome.worst = format!(
-        "{whole} whole, {refusals} refused, p99 of a refusal {refusal:.0} ms, of a bystander {bystander:.0} ms, taken again after {} ms",
+        "{whole} whole, {refusals} refused, p99 of a refusal {refusal:.0} ms, of a bystander {bystander:.0} ms ({turned_away} refused), taken again after {} ms",
         recovered.as_millis()
     );
     Ok(outcome)
