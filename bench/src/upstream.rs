@@ -7,6 +7,8 @@ use axum::response::Response;
 use axum::routing::post;
 use axum::{Json, Router};
 use bytes::Bytes;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 use std::convert::Infallible;
 use std::time::Duration;
@@ -27,10 +29,16 @@ pub(crate) async fn start() -> Result<String> {
     Ok(format!("http://{address}/v1"))
 }
 
-async fn messages(Json(request): Json<Value>) -> Response {
-    let model = request["model"].as_str().unwrap_or_default().to_owned();
+/// What counts of a request. The rest is not kept: what reading a long history costs a provider is not what is measured.
+#[derive(Deserialize)]
+struct Asked {
+    model: String,
+    messages: Vec<IgnoredAny>,
+}
+
+async fn messages(Json(Asked { model, messages }): Json<Asked>) -> Response {
     if let Some(count) = input_length(&model)
-        && request["messages"].as_array().is_some_and(|messages| messages.len() == 1)
+        && messages.len() == 1
     {
         return calls(&model, count);
     }
