@@ -41,6 +41,13 @@ pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen 
     seen.into()
 }
 
+/// Marks a message whose run was cut off: what its tools were marked with was not stored yet, so whatever they brought counts as both.
+pub(crate) fn mark_cut_off(message: &mut UiMessage) {
+    let Some(tool) = message.tools().next().map(|tool| tool.tool_name.clone()) else { return };
+    let exposure = Exposure { private: Some(tool.clone()), untrusted: Some(tool) };
+    message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(&exposure) }));
+}
+
 /// Marks a message of a file, which anybody may have written.
 pub(crate) fn mark_imported(message: &mut UiMessage) {
     let exposure = Exposure { private: None, untrusted: Some(FILE.to_owned()) };

@@ -3,7 +3,7 @@
 use crate::audit::{self, Subject};
 use crate::page::Page;
 use crate::run::{INTERRUPTED, settle_texts};
-use crate::{settle, watch};
+use crate::{exposure, settle, watch};
 use faults::Point;
 use std::collections::HashSet;
 use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
@@ -124,6 +124,7 @@ fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
 /// is stored with the end of its run, so a question within one may have outlived it: nobody could act on the answer.
 fn close(message: &mut UiMessage) {
     settle_texts(message);
+    exposure::mark_cut_off(message);
     let answerable = message.tools().filter(|tool| settle::is_answerable(message, tool));
     let answerable: HashSet<_> = answerable.map(|tool| tool.tool_call_id.clone()).collect();
     for part in &mut message.parts {

@@ -36,7 +36,8 @@ pub const SUSPENDED_CALL: &str = "data-suspended-call";
 /// `conversation` or `always`.
 pub const STANDING_APPROVAL: &str = "data-standing-approval";
 
-/// A data part with what the agent has read in the conversation by then that makes sending dangerous, as [`Exposure`].
+/// A data part with what the agent has read in the conversation by then that makes sending dangerous, as [`Exposure`]; it never
+/// leaves the server.
 pub const EXPOSURE: &str = "data-exposure";
 
 /// A data part with what a turn has taken by the time at which it waits for the user; it never leaves the server.
@@ -44,5 +45,5 @@ pub const SPENT: &str = "data-spent";
 
 /// Whether parts of this type are for the store alone.
 pub fn is_private(kind: &str) -> bool {
-    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT)
+    matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE)
 }

@@ -69,8 +69,6 @@ async fn every_hook_is_told_and_the_last_one_adds_to_the_message() {
     assert_eq!(
         data,
         [
-            // The runtime's own: the tool has read what the agent may not send away without asking.
-            &json!({ "type": "data-exposure", "id": "exposure", "data": { "private": "search_articles", "untrusted": null } }),
             &json!({ "type": "data-chat-title", "data": { "title": "  About \n refunds " } }),
             &json!({ "type": "data-suggestions", "id": "s", "data": { "items": ["More"] } }),
         ]
