@@ -211,11 +211,15 @@ async fn keys_of_users_who_are_kept_elsewhere() {
         assert!(!store.delete_outside_key("bob", "jwt", "k1").await.unwrap());
         assert!(!store.delete_outside_key("ada", "proxy", "k1").await.unwrap());
         for n in 1..MAX_API_KEYS {
-            assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 1)).await.unwrap());
+            assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 9_000)).await.unwrap());
         }
-        assert!(!store.add_outside_key(user("ada", &[]), key(99, 1)).await.unwrap());
-        assert!(store.delete_outside_key("ada", "jwt", "k1").await.unwrap());
+        assert!(!store.add_outside_key(user("ada", &[]), key(99, 9_000)).await.unwrap());
+        // The first one is over by then, and makes room.
+        let later = NewApiKey { now: 2_000, ..key(99, 9_000) };
+        assert!(store.add_outside_key(user("ada", &[]), later).await.unwrap());
+        assert!(!store.delete_outside_key("ada", "jwt", "k1").await.unwrap());
         assert_eq!(known("jwt", 999).await, None);
+        assert!(store.delete_outside_key("ada", "jwt", "k99").await.unwrap());
     })
     .await;
 }
