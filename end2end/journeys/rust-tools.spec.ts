@@ -7,7 +7,7 @@ import { alive, expect, open, test as base } from "../fixtures/test.ts";
 const config = (url: string) => `
 connections: [{ id: model, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
 agents: [{ id: clerk, type: Agent, connectionId: model, properties: { model: m } }]
-pages: [{ id: intake, properties: { title: Customer intake }, blocks: [] }]
+pages: [{ id: intake, title: Customer intake }]
 `;
 
 const test = base.extend<{ gate: { go: () => void; released: Promise<void> } }>({
