@@ -135,6 +135,17 @@ pub struct Vouched {
 }
 
 impl Caller {
+    /// Somebody of whom no more is known than that he is signed in.
+    pub fn signed_in(user_id: impl Into<String>) -> Self {
+        Self { is_authenticated: true, ..Self::visitor(user_id) }
+    }
+
+    /// Somebody who is not signed in.
+    pub fn visitor(user_id: impl Into<String>) -> Self {
+        let user_id = user_id.into();
+        Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None, bearer: None }
+    }
+
     /// What a config may read of him with `_user`: `id`, `name` and `roles`, and what is vouched for as `inputs`.
     pub fn facts(&self) -> Value {
         let roles: &[String] = if self.is_authenticated { &self.roles } else { &[] };

@@ -87,14 +87,7 @@ impl House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller {
-        user_id: name.to_owned(),
-        name: None,
-        is_authenticated: true,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in(name)
 }
 
 fn ada() -> Caller {

@@ -52,14 +52,7 @@ async fn open(replies: Vec<Vec<Cue>>) -> House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller {
-        user_id: name.to_owned(),
-        name: None,
-        is_authenticated: true,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in(name)
 }
 
 fn scores() -> Value {

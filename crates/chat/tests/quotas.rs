@@ -33,14 +33,7 @@ impl Agents for OneAgent {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller {
-        user_id: name.to_owned(),
-        name: None,
-        is_authenticated: true,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in(name)
 }
 
 async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(), UserError> {

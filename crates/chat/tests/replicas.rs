@@ -47,14 +47,7 @@ async fn serve(url: &str, replies: Vec<Vec<Cue>>) -> (Chat, Arc<Mutex<Vec<Value>
 }
 
 fn ada() -> Caller {
-    Caller {
-        user_id: "ada".to_owned(),
-        name: None,
-        is_authenticated: true,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in("ada")
 }
 
 async fn send(chat: &Chat, submission: Submission) -> Result<Sent, UserError> {

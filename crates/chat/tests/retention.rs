@@ -51,14 +51,7 @@ impl Telemetry for Told {
 }
 
 fn ada() -> Caller {
-    Caller {
-        user_id: "ada".to_owned(),
-        name: None,
-        is_authenticated: true,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in("ada")
 }
 
 async fn say(chat: &Chat, agent: &str, conversation: &str) {

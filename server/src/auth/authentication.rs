@@ -165,7 +165,7 @@ impl Authentication {
 
     /// Somebody whose request needs no name.
     pub(super) fn nobody(&self) -> Caller {
-        if self.is_local() { local_owner() } else { visitor(self.visitors.known(None, now()).user_id) }
+        if self.is_local() { local_owner() } else { Caller::visitor(self.visitors.known(None, now()).user_id) }
     }
 
     /// By the header, or by the cookie. A header that is not good is refused at once: a program sent it. A cookie that is not good
@@ -222,13 +222,13 @@ impl Authentication {
     fn visitor(&self, sent: &Credentials) -> Result<Known, Ambiguous> {
         // In the frame of another site a browser may send no cookies, so our script there says by itself who its visitor is.
         if let Some(carried) = sent.header(visitors::HEADER)? {
-            return Ok(known(visitor(self.visitors.known(Some(carried), now()).user_id)));
+            return Ok(known(Caller::visitor(self.visitors.known(Some(carried), now()).user_id)));
         }
         let is_https = self.is_https(sent);
         let cookie = sent.cookie(&cookies::name(visitors::COOKIE, is_https))?;
         let seen = self.visitors.known(cookie.as_deref(), now());
         let cookie = seen.renewed.and_then(|value| Visitors::cookie(&value, is_https));
-        Ok(Known { cookie, ..known(visitor(seen.user_id)) })
+        Ok(Known { cookie, ..known(Caller::visitor(seen.user_id)) })
     }
 }
 
@@ -238,11 +238,7 @@ pub(super) fn known(caller: Caller) -> Known {
 
 pub(super) fn local_owner() -> Caller {
     let roles = config::OWNER_ROLES.map(str::to_owned).to_vec();
-    Caller { user_id: LOCAL_OWNER.to_owned(), name: None, is_authenticated: true, roles, vouched: None, bearer: None }
-}
-
-fn visitor(user_id: String) -> Caller {
-    Caller { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None, bearer: None }
+    Caller { roles, ..Caller::signed_in(LOCAL_OWNER) }
 }
 
 impl From<Ambiguous> for UserError {

@@ -25,7 +25,7 @@ pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<I
     let name = name.map(|name| name.chars().filter(|sign| !sign.is_control()).take(MAX_NAME).collect());
     let roles = roles.map(str::trim).filter(|role| (1..=MAX_ROLE).contains(&role.len()));
     let roles = roles.take(MAX_ROLES).map(str::to_owned).collect();
-    Caller { user_id: id.to_owned(), name, is_authenticated: true, roles, vouched: None, bearer: None }
+    Caller { name, roles, ..Caller::signed_in(id) }
 }
 
 #[cfg(test)]

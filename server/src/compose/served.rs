@@ -61,14 +61,7 @@ impl Served {
 
     async fn run(&self, endpoint_id: &str, payload: Value) -> Result<Value, UserError> {
         // The key signs in; a role it does not give.
-        let caller = Caller {
-            user_id: SERVICE_USER.to_owned(),
-            name: None,
-            is_authenticated: true,
-            roles: Vec::new(),
-            vouched: None,
-            bearer: None,
-        };
+        let caller = Caller::signed_in(SERVICE_USER);
         self.rights.call_from_outside(&caller, endpoint_id)?;
         endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, endpoint_id, payload).await
     }

@@ -124,14 +124,7 @@ impl House {
 }
 
 pub(crate) fn ada() -> Caller {
-    Caller {
-        user_id: "ada".to_owned(),
-        name: None,
-        is_authenticated: true,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in("ada")
 }
 
 pub(crate) fn request(submission: Submission) -> SendRequest {

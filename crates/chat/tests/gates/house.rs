@@ -194,14 +194,7 @@ impl House {
 }
 
 fn caller(name: &str) -> Caller {
-    Caller {
-        user_id: name.to_owned(),
-        is_authenticated: true,
-        name: None,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::signed_in(name)
 }
 
 pub(crate) fn ada() -> Caller {

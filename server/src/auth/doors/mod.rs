@@ -84,7 +84,7 @@ fn config() -> String {
 
 fn caller((name, is_authenticated, roles): (&str, bool, &[&str])) -> Caller {
     let roles = roles.iter().map(|role| (*role).to_owned()).collect();
-    Caller { user_id: name.to_owned(), name: None, is_authenticated, roles, vouched: None, bearer: None }
+    Caller { is_authenticated, roles, ..Caller::visitor(name) }
 }
 
 /// The routes with what is behind them.

@@ -146,14 +146,7 @@ pub(super) async fn remove(state: &AppState, admin: &Admin, id: &str) -> Result<
 
 /// Whose conversation it is, for the chat, which shows each his own.
 fn owner(conversation: &AdminConversation) -> Caller {
-    Caller {
-        user_id: conversation.owner.clone(),
-        name: None,
-        is_authenticated: false,
-        roles: Vec::new(),
-        vouched: None,
-        bearer: None,
-    }
+    Caller::visitor(&conversation.owner)
 }
 
 /// `GET /admin/conversations`
