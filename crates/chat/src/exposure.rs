@@ -44,14 +44,16 @@ pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen 
 /// Marks a message whose run was cut off: what its tools were marked with was not stored yet, so whatever they brought counts as both.
 pub(crate) fn mark_cut_off(message: &mut UiMessage) {
     let Some(tool) = message.tools().next().map(|tool| tool.tool_name.clone()) else { return };
-    let exposure = Exposure { private: Some(tool.clone()), untrusted: Some(tool) };
-    message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(&exposure) }));
+    mark(message, &Exposure { private: Some(tool.clone()), untrusted: Some(tool) });
 }
 
 /// Marks a message of a file, which anybody may have written.
 pub(crate) fn mark_imported(message: &mut UiMessage) {
-    let exposure = Exposure { private: None, untrusted: Some(FILE.to_owned()) };
-    message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(&exposure) }));
+    mark(message, &Exposure { private: None, untrusted: Some(FILE.to_owned()) });
+}
+
+fn mark(message: &mut UiMessage, exposure: &Exposure) {
+    message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(exposure) }));
 }
 
 /// Why the user is asked, for the audit log.
