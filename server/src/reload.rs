@@ -57,19 +57,15 @@ pub(crate) async fn follow(path: PathBuf, seen: Seen, current: Arc<Current>, sto
 /// others, there is nothing to do.
 pub(crate) async fn follow_agents(store: Store, current: Arc<Current>, stop: CancellationToken) {
     let Some(mut news) = store.listen() else { return };
-    let mut known = None;
     loop {
-        let found = store.custom_agents_state().await;
-        let found =
-            found.inspect_err(|error| tracing::warn!(%error, "it is not known which agents were made elsewhere"));
-        // Asked before they are read: what changes meanwhile shows as a change next time.
-        if let Ok(found) = found
-            && known != Some(found)
-        {
-            match current.refresh().await {
-                Ok(()) => known = Some(found),
-                Err(error) => tracing::error!(%error, "agents that were made elsewhere cannot be used"),
+        match store.custom_agents_state().await {
+            Ok(state) if current.has_custom_agents_of(state) => {}
+            Ok(_) => {
+                if let Err(error) = current.refresh().await {
+                    tracing::error!(%error, "agents that were made elsewhere cannot be used");
+                }
             }
+            Err(error) => tracing::warn!(%error, "it is not known which agents were made elsewhere"),
         }
         // News may be missed.
         let heard = tokio::time::timeout(LOOK, agents_changed(&mut news));

@@ -56,6 +56,8 @@ struct Things {
     written: Arc<Config>,
     /// With the agents that administrators made.
     config: Arc<Config>,
+    /// The state of those agents when they were read, see [`Store::custom_agents_state`](store::Store::custom_agents_state).
+    custom_agents: (i64, i64),
 }
 
 impl Things {
@@ -67,6 +69,8 @@ impl Things {
         circuits: &Arc<Circuits>,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
+        // Asked before they are read: what changes meanwhile shows as a change next time.
+        let custom_agents = ground.store.custom_agents_state().await?;
         let config = Arc::new(with_custom_agents(Config::clone(&written), &ground.store.custom_agents().await?));
         let authentication = Arc::new(authentication(&config, ground).await?);
         let (no_databases, no_mcp) = (Databases::new(), McpServers::default());
@@ -96,6 +100,7 @@ impl Things {
             texts,
             written,
             config,
+            custom_agents,
         })
     }
 }
@@ -121,6 +126,11 @@ impl Current {
         self.circuits.close();
         self.history.lock().replaced(read);
         Ok(())
+    }
+
+    /// Whether the agents that administrators made are in use as they are at `state`.
+    pub(crate) fn has_custom_agents_of(&self, state: (i64, i64)) -> bool {
+        self.things.load().custom_agents == state
     }
 
     /// Takes over what administrators have changed about their agents.
