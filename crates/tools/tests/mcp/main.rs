@@ -4,3 +4,6 @@ mod hostile;
 mod oauth;
 mod peers;
 mod reference;
+
+#[path = "../support/log.rs"]
+mod log;

@@ -1,6 +1,7 @@
 //! Signing in at a server (A26): a token goes to that server and nowhere else, whoever asks for it, and nothing that a server says leads to
 //! another address. Nobody signs in in person here, so there is no browser to lead astray, and no code, state or redirect to steal.
 
+use crate::log::Log;
 use crate::peers::{Peer, address};
 use axum::body::Body;
 use axum::extract::Request;
@@ -9,7 +10,6 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::{Json, Router};
 use secrecy::SecretString;
 use serde_json::{Value, json};
-use std::io::Write;
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
 use tools::mcp::{ClientCredentials, HttpTransport, McpSettings, McpTransport};
@@ -177,27 +177,9 @@ async fn an_answer_that_is_no_token() {
     assert_eq!(seen(&asked).len(), 0);
 }
 
-/// A log in memory.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn nobody_reads_what_it_signs_in_with() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
-    let _logging = tracing::subscriber::set_default(subscriber.with_writer(move || writer.clone()).finish());
+    let (log, _taken) = Log::taking();
     let (server, _) = somebody(mcp).await;
     // It says back what it was sent, in a refusal and in a token that is none.
     let echo = format!("{SECRET} {REFRESH} {TOKEN}");
@@ -213,7 +195,7 @@ async fn nobody_reads_what_it_signs_in_with() {
         told += &format!("{settings:?}");
         told += &called(settings).await;
     }
-    told += &String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    told += &log.text();
     assert!(told.contains("done") && told.contains("an MCP server is not available"), "{told}");
     for canary in [SECRET, REFRESH, TOKEN] {
         assert!(!told.contains(canary), "{canary}");

@@ -6,3 +6,6 @@ mod discovery;
 mod examine;
 mod safety;
 mod server;
+
+#[path = "../support/log.rs"]
+mod log;

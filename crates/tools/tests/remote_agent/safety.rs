@@ -1,34 +1,18 @@
 //! Where requests go, what they carry, what never leaves again, and servers that do not play along.
 
+use crate::log::Log;
 use crate::server::{KEY, Server, TOKEN, VARIABLE, answer, caller};
 use axum::Json;
 use axum::response::{IntoResponse, Redirect};
 use contract::{Tool, ToolSource};
 use secrecy::SecretString;
 use serde_json::json;
-use std::io::Write;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tools::remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, UserToken};
 
 const CANARIES: [&str; 3] = [KEY, TOKEN, VARIABLE];
-
-/// A log in memory.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Log {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
 
 fn assert_clean(seen: &str) {
     for canary in CANARIES {
@@ -38,10 +22,7 @@ fn assert_clean(seen: &str) {
 
 #[tokio::test]
 async fn secrets_that_the_server_echoes_are_taken_out() {
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_max_level(tracing::Level::TRACE).with_ansi(false);
-    let _logging = tracing::subscriber::set_default(subscriber.with_writer(move || writer.clone()).finish());
+    let (log, _taken) = Log::taking();
     // Hidden once with a character that is taken out.
     let hidden = format!("{}\u{200b}{}", &KEY[..5], &KEY[5..]);
     let echo = format!("{KEY} {TOKEN} {VARIABLE} {hidden}");
@@ -83,7 +64,7 @@ async fn secrets_that_the_server_echoes_are_taken_out() {
     assert_clean(&error);
     assert_eq!(server.agent().resource(None).await.unwrap(), r#""[secret] [secret] [secret] [secret]""#);
     assert_clean(&format!("{:?}", server.settings()));
-    let logged = String::from_utf8(log.0.lock().unwrap().clone()).unwrap();
+    let logged = log.text();
     assert!(!logged.is_empty());
     assert_clean(&logged);
 }
