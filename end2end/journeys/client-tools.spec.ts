@@ -1,8 +1,9 @@
 import type { Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
+import { test as base } from "../fixtures/gate.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { alive, expect, open, test as base } from "../fixtures/test.ts";
+import { alive, expect, open } from "../fixtures/test.ts";
 
 /** A page that books for its agent, and keeps count of it on the server. */
 const config = (url: string) => `
@@ -63,12 +64,7 @@ pages:
 `;
 
 /** The tests' model: "book {…}" is a call, "later …" one that is made when `go` says so. */
-const test = base.extend<{ gate: { go: () => void; released: Promise<void> } }>({
-  gate: async ({}, use) => {
-    let go = () => {};
-    const released = new Promise<void>((resolve) => (go = resolve));
-    await use({ go, released });
-  },
+const test = base.extend({
   server: async ({ gate }, use) => {
     const provider = await Provider.start(async (role, text) => {
       if (role === "tool") return `Done: ${text}`;

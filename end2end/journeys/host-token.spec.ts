@@ -1,13 +1,11 @@
 import { type KeyObject, generateKeyPairSync, sign } from "node:crypto";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { BrowserContext } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
-import { Server } from "../fixtures/server.ts";
+import { configured } from "../fixtures/configured.ts";
+import type { Server } from "../fixtures/server.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
 /** The application around: it signs who its users are, and publishes its keys. */
@@ -65,12 +63,7 @@ const test = base.extend<{ host: Host }>({
     host.close();
   },
   server: async ({ host }, use) => {
-    const folder = await mkdtemp(join(tmpdir(), "chatwright-config-"));
-    await writeFile(join(folder, "chatwright.yaml"), config(host.url));
-    const server = await Server.start({ config: folder });
-    await use(server);
-    await server.close();
-    await rm(folder, { recursive: true });
+    await configured(undefined, config(host.url), use);
   },
 });
 

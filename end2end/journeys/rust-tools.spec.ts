@@ -1,7 +1,8 @@
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
+import { test as base } from "../fixtures/gate.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { alive, expect, open, test as base } from "../fixtures/test.ts";
+import { alive, expect, open } from "../fixtures/test.ts";
 
 /** The page that `examples/rust-page` has in its own code, and an agent that calls what it is told to. */
 const config = (url: string) => `
@@ -10,12 +11,7 @@ agents: [{ id: clerk, type: Agent, connectionId: model, properties: { model: m }
 pages: [{ id: intake, title: Customer intake }]
 `;
 
-const test = base.extend<{ gate: { go: () => void; released: Promise<void> } }>({
-  gate: async ({}, use) => {
-    let go = () => {};
-    const released = new Promise<void>((resolve) => (go = resolve));
-    await use({ go, released });
-  },
+const test = base.extend({
   server: async ({ gate }, use) => {
     const provider = await Provider.start(async (role, text) => {
       if (role === "tool") return `The page said: ${text}`;
