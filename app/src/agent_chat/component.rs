@@ -6,12 +6,13 @@ use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::use_chat_context;
+use crate::chunks::Missing;
 use crate::erase::{Erase, Erased, awaited, handler};
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, said, speaking, spoken, t};
 use leptos::ev::DragEvent;
 use leptos::prelude::*;
-use wire::error::{ErrorCode, UserError};
+use wire::error::ErrorCode;
 use wire::page::{AgentChatProperties, Display, SharedField};
 
 /// The chat with an agent: the selected conversation, or a new one.
@@ -70,7 +71,7 @@ pub(super) fn inline(place: Place) -> Erased {
             Some(id) => {
                 // Both come at once.
                 let (view, code) = futures::join!(load_conversation(id), CONVERSATION.load());
-                code.map_err(|_| ApiError::from(missing()))?;
+                code.map_err(|_| ApiError::from(Missing::told()))?;
                 view.map(Some)
             }
             None => Ok(None),
@@ -119,10 +120,6 @@ pub(super) fn inline(place: Place) -> Erased {
         </section>
     }
     .erase()
-}
-
-fn missing() -> UserError {
-    UserError::new(ErrorCode::Internal, t(Text::PartMissing))
 }
 
 /// The conversation could not be loaded.

@@ -6,6 +6,7 @@ use super::move_dialog::into;
 use super::when::use_now;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
+use crate::chunks::Missing;
 use crate::erase::effect;
 use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::tabs;
@@ -15,7 +16,6 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};
-use wire::error::{ErrorCode, UserError};
 use wire::order::{ConversationChange, Folder, FolderList, ListFilter, MoveTo, Share};
 
 /// While an answer is being written somewhere, the list looks this often whether it has ended.
@@ -75,9 +75,8 @@ pub struct Entry {
 impl Conversations {
     /// Says that a part of the list could not be loaded.
     pub(super) fn lacks_code(self) {
-        let missing = UserError::new(ErrorCode::Internal, t(Text::PartMissing));
         // The list may be gone by now.
-        let _ = self.error.try_set(Some(missing.into()));
+        let _ = self.error.try_set(Some(Missing::told().into()));
     }
 
     /// A list with its first page, or with the error that came instead.

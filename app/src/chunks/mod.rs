@@ -24,10 +24,12 @@ use browser as half;
 use server as half;
 
 use crate::erase::{Erased, optional};
+use crate::texts::{Text, t};
 use leptos::prelude::untrack;
 use std::pin::Pin;
 use std::sync::OnceLock;
 use wasm_split_helpers::SplitLoaderError;
+use wire::error::{ErrorCode, UserError};
 
 /// What makes a chunk's functions known.
 pub(crate) type Loading = Pin<Box<dyn Future<Output = Result<(), Missing>> + Send>>;
@@ -35,6 +37,13 @@ pub(crate) type Loading = Pin<Box<dyn Future<Output = Result<(), Missing>> + Sen
 /// The code of a part of the page cannot be loaded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Missing;
+
+impl Missing {
+    /// What the user is told where the part would stand.
+    pub(crate) fn told() -> UserError {
+        UserError::new(ErrorCode::Internal, t(Text::PartMissing))
+    }
+}
 
 impl From<SplitLoaderError> for Missing {
     fn from(_: SplitLoaderError) -> Self {

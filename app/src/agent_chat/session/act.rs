@@ -2,7 +2,7 @@
 
 use super::{Problem, Remedy, Session};
 use crate::agent_chat::{CONVERSATION, EXTRAS};
-use crate::texts::{Text, t};
+use crate::chunks::Missing;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::web_sys::File;
@@ -75,8 +75,7 @@ impl Session {
 
     /// Says that code could not be loaded.
     pub(super) fn lacks_code(self) {
-        let message = t(Text::PartMissing).to_owned();
-        self.problem.set(Some(Problem { message, remedy: None }));
+        self.problem.set(Some(Problem { message: Missing::told().message, remedy: None }));
     }
 
     /// Does it. Part of the chunk.
@@ -87,7 +86,9 @@ impl Session {
                 self.keep_queue();
             }
             Act::Watch => self.watch_active(),
-            Act::RunClientCalls => drop(self.run_client_calls()),
+            Act::RunClientCalls => {
+                self.run_client_calls();
+            }
             Act::SendDraft => self.send_draft(),
             Act::SendText(text) => self.send_text(text),
             Act::Attach(files, pasted) => self.attach_later(files, pasted),
