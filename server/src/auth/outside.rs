@@ -35,9 +35,6 @@ impl OutsideKeys {
 
     /// Whose key this is, and what it is for; none when it does not count.
     pub(super) async fn key(&self, key: &str) -> Result<Option<(Caller, Vec<Scope>)>, StoreError> {
-        if !is_key(key) {
-            return Ok(None);
-        }
         let found = self.store.outside_key(password::hash(key), self.mode, password::now()).await?;
         Ok(found.map(|(user, names)| {
             let roles = user.roles.iter().map(String::as_str);
