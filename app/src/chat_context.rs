@@ -3,7 +3,7 @@
 
 use crate::address::Address;
 use crate::erase::effect;
-use crate::reactive::RwSignal;
+use crate::reactive::{Memo, RwSignal};
 use leptos::prelude::*;
 
 /// The name in the query string.
@@ -21,6 +21,8 @@ pub struct ChatContext {
     /// The message that the reader is being led to.
     pub wanted: RwSignal<Option<String>>,
     address: Address,
+    /// The page's state says which conversation is shown, and not its address.
+    is_named: bool,
 }
 
 impl ChatContext {
@@ -28,14 +30,31 @@ impl ChatContext {
     pub fn new(address: Address) -> Self {
         let conversation = RwSignal::new(untrack(|| selected(&address.query())));
         let (changed, wanted) = (RwSignal::new(0), RwSignal::new(None));
-        let context = Self { conversation, changed, wanted, fills_page: RwSignal::new(false), address };
+        let fills_page = RwSignal::new(false);
+        let context = Self { conversation, changed, wanted, fills_page, address, is_named: false };
         effect(move || context.show(selected(&address.query())));
         context
+    }
+
+    /// The context of a chat whose conversation is named by the page (L-28), whenever that name changes.
+    pub(crate) fn named(self, name: Memo<Option<String>>) -> Self {
+        let conversation = RwSignal::new(name.get_untracked());
+        let context = Self { conversation, is_named: true, ..self };
+        effect(move || context.show(name.get()));
+        context
+    }
+
+    /// The id with which the next conversation begins, where the page has named it. Not tracked.
+    pub(crate) fn given(&self) -> Option<String> {
+        self.conversation.get_untracked().filter(|_| self.is_named)
     }
 
     /// Shows another conversation, `None` for a new one. `replace` puts it in the place of the current entry of the browser's
     /// history: for a new conversation that just got its id.
     pub fn select(&self, id: Option<String>, replace: bool) {
+        if self.is_named {
+            return self.show(id);
+        }
         let to = untrack(|| self.href(id.as_deref()));
         self.show(id);
         self.address.go(&to, replace);

@@ -5,14 +5,19 @@ use super::session::{Place, Session};
 use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
-use crate::chat_context::use_chat_context;
+use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
-use crate::erase::{Erase, Erased, awaited, handler};
+use crate::erase::{Erase, Erased, awaited, effect, handler};
 use crate::reactive::{Memo, RwSignal, StoredValue};
+use crate::scope::Scope;
 use crate::texts::{Text, said, speaking, spoken, t};
 use leptos::ev::DragEvent;
+use leptos::html;
 use leptos::prelude::*;
+use leptos::web_sys::HtmlElement;
+use serde_json::Value;
 use wire::error::ErrorCode;
+use wire::page::properties::as_text;
 use wire::page::{AgentChatProperties, Display, SharedField};
 
 /// The chat with an agent: the selected conversation, or a new one.
@@ -35,10 +40,19 @@ pub fn AgentChat(
     #[prop(optional)]
     tools: ClientTools,
 ) -> impl IntoView {
-    let (open, locale) = (RwSignal::new(false), properties.locale.clone());
-    let place =
-        Place { block_id: id, page_id, properties, fields, events, tools, open, preset: StoredValue::new(Vec::new()) };
+    let (open, locale, preset) = (RwSignal::new(false), properties.locale.clone(), StoredValue::new(Vec::new()));
+    let chat = chat_of(properties.conversation_id.as_ref());
+    let place = Place { block_id: id, page_id, properties, fields, events, tools, chat, open, preset };
     speaking(locale.as_ref(), move || displayed(place))
+}
+
+/// The page's chat context, or one of this chat's own where the page names the conversation.
+fn chat_of(name: Option<&Value>) -> ChatContext {
+    let chat = use_chat_context();
+    let Some(name) = name.cloned() else { return chat };
+    let scope = Scope::of_page();
+    let name = Memo::new(move |_| scope.evaluate(&name).ok().as_ref().and_then(as_text).filter(|id| !id.is_empty()));
+    chat.named(name)
 }
 
 fn displayed(place: Place) -> Erased {
@@ -46,7 +60,7 @@ fn displayed(place: Place) -> Erased {
         Display::Inline => inline(place),
         Display::Drawer => FRAMES.view(move |code| (code.drawer)(place.clone())),
         Display::Page => {
-            use_chat_context().fills_page.set(true);
+            place.chat.fills_page.set(true);
             inline(place)
         }
     }
@@ -54,7 +68,7 @@ fn displayed(place: Place) -> Erased {
 
 /// The chat as it stands where it is put.
 pub(super) fn inline(place: Place) -> Erased {
-    let chat = use_chat_context();
+    let chat = place.chat;
     // The conversation that is open may be one that was new a moment ago: it has its id now, but need not be loaded.
     let own_id = RwSignal::new(chat.conversation.get_untracked());
     // Counted, because from a new conversation that got its id to the next new one the id to load stays `None`.
@@ -66,19 +80,24 @@ pub(super) fn inline(place: Place) -> Erased {
             None => (0, selected),
         }
     });
-    let load = |id| async move {
+    let load = move |id| async move {
         match id {
             Some(id) => {
                 // Both come at once.
                 let (view, code) = futures::join!(load_conversation(id), CONVERSATION.load());
                 code.map_err(|_| ApiError::from(Missing::told()))?;
-                view.map(Some)
+                match view {
+                    // It begins with the first message.
+                    Err(error) if error.code() == ErrorCode::NotFound && chat.given().is_some() => Ok(None),
+                    view => view.map(Some),
+                }
             }
             None => Ok(None),
         }
     };
     let loaded = Loaded::new(move || wanted.get(), load, true);
     let (lang, dir) = spoken();
+    let frame = sized(&place.properties);
     let place = StoredValue::new(place);
     let open = StoredValue::new(None::<Session>);
     let drag = move |event: DragEvent, above: bool| {
@@ -98,7 +117,7 @@ pub(super) fn inline(place: Place) -> Erased {
                 Err(error) => {
                     // Nothing is open: the conversation from before has to be loaded again.
                     own_id.set(None);
-                    view! { <LoadFailed error retry=move || loaded.refetch() /> }.erase()
+                    view! { <LoadFailed error chat retry=move || loaded.refetch() /> }.erase()
                 }
             }
         })
@@ -106,6 +125,7 @@ pub(super) fn inline(place: Place) -> Erased {
     view! {
         <section
             class="cw-chat"
+            node_ref=frame
             lang=lang
             dir=dir
             aria-label=t(Text::ChatWithAgent)
@@ -122,10 +142,26 @@ pub(super) fn inline(place: Place) -> Erased {
     .erase()
 }
 
+/// What gives the chat the size that the config says. A content security policy forbids to write it into the page.
+fn sized(properties: &AgentChatProperties) -> NodeRef<html::Section> {
+    let frame = NodeRef::new();
+    let height = properties.height.clone().filter(|_| properties.display == Display::Inline);
+    let width = properties.max_width.clone();
+    if height.is_some() || width.is_some() {
+        effect(move || {
+            let Some(frame) = frame.get() else { return };
+            for (name, value) in [("block-size", &height), ("--cw-chat-width", &width)] {
+                // Fails only for a name that is no property; what is no length counts as nothing.
+                let _ = value.as_ref().map(|value| HtmlElement::style(&frame).set_property(name, value));
+            }
+        });
+    }
+    frame
+}
+
 /// The conversation could not be loaded.
 #[component]
-fn LoadFailed(error: ApiError, #[prop(into)] retry: Callback<()>) -> impl IntoView {
-    let chat = use_chat_context();
+fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<()>) -> impl IntoView {
     let is_missing = error.code() == ErrorCode::NotFound;
     let text = if is_missing { t(Text::ConversationNotYours).to_owned() } else { said(&error.0) };
     view! {

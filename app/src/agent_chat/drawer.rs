@@ -5,7 +5,7 @@
 
 use super::component::inline;
 use super::session::Place;
-use crate::chat_context::use_chat_context;
+use crate::chat_context::ChatContext;
 use crate::erase::{Erase, Erased, effect, handler};
 use crate::icons::{Icon, Shape};
 use crate::reactive::RwSignal;
@@ -27,7 +27,7 @@ const USUAL_WIDTH: u32 = 400;
 pub(super) fn drawer(place: Place) -> Erased {
     let Drawer { placement, width, title } = place.properties.drawer.clone();
     let title = if title.is_empty() { t(Text::Chat).to_owned() } else { title };
-    let (id, open) = (format!("{}-drawer", place.block_id), place.open);
+    let (id, open, chat) = (format!("{}-drawer", place.block_id), place.open, place.chat);
     let (panel, button) = (NodeRef::<html::Section>::new(), NodeRef::<html::Button>::new());
     effect(move || {
         let Some(panel) = panel.get().filter(|_| width != USUAL_WIDTH) else { return };
@@ -47,7 +47,7 @@ pub(super) fn drawer(place: Place) -> Erased {
             let _ = if wanted { panel.show_popover() } else { panel.hide_popover() };
         }
     });
-    open_for_what_is_chosen(open);
+    open_for_what_is_chosen(open, chat);
     let toggled = move |_: Event| {
         let (Some(panel), Some(button)) = (panel.get_untracked(), button.get_untracked()) else { return };
         let is_open = is_open(&panel);
@@ -116,8 +116,7 @@ pub(super) fn drawer(place: Place) -> Erased {
 }
 
 /// A conversation that is chosen somewhere on the page is to be seen.
-fn open_for_what_is_chosen(open: RwSignal<bool>) {
-    let chat = use_chat_context();
+fn open_for_what_is_chosen(open: RwSignal<bool>, chat: ChatContext) {
     let mut before = None;
     effect(move || {
         let chosen = chat.conversation.get();

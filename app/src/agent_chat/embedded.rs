@@ -46,6 +46,8 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     };
     let mut properties = AgentChatProperties::read(&properties);
     properties.display = Display::Inline;
+    // There the site says which.
+    properties.conversation_id = None;
     let (page_id, fields) = (page.id.clone(), shared_fields(&page, &properties));
     let of_page = page.events.clone();
     provide_page(page);

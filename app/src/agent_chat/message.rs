@@ -2,6 +2,7 @@
 
 use super::EXTRAS;
 use super::days::heading;
+use super::emblem::emblem;
 use super::message_actions::Actions;
 use super::message_state::{MessageState, PartKind, PartState};
 use super::part::part_view;
@@ -9,7 +10,7 @@ use super::reasoning::all_reasoning;
 use super::session::Session;
 use super::sources::sources;
 use crate::erase::{Erase, Erased, Item, dynamic, each, list};
-use crate::markdown::is_embedded_image;
+use crate::node::drawn;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use leptos::prelude::*;
@@ -35,7 +36,7 @@ pub(super) fn Message(
     let day = heading(session, &message);
     view! {
         {day}
-        <article class=class aria-label=who data-message=id>
+        <article class=class aria-label=who data-message=id data-variant=speaker.variant data-shape=speaker.shape>
             {head}
             {content}
             <Actions message />
@@ -46,13 +47,7 @@ pub(super) fn Message(
 
 /// Who speaks, where the config gives them a name or a picture.
 fn head(speaker: &Speaker) -> Option<Erased> {
-    let avatar = speaker.avatar.clone().map(|avatar| {
-        let is_picture = avatar.starts_with('/') || avatar.starts_with("https://") || is_embedded_image(&avatar);
-        match is_picture {
-            true => view! { <img class="cw-avatar" src=avatar alt="" referrerpolicy="no-referrer" /> }.erase(),
-            false => view! { <span class="cw-avatar" aria-hidden="true">{avatar}</span> }.erase(),
-        }
-    });
+    let avatar = speaker.avatar.clone().map(|avatar| drawn(move || vec![emblem(&avatar, "cw-avatar")]));
     let name = speaker.name.clone().map(|name| view! { <span dir="auto">{name}</span> }.erase());
     let head = list(avatar.into_iter().chain(name));
     let is_there = speaker.avatar.is_some() || speaker.name.is_some();

@@ -1,11 +1,12 @@
 //! What could be said next, below the newest answer: what the config offers, or what the answer itself does (L-87).
 
 use super::message_state::PartKind;
+use super::prompt::prompts;
 use super::session::{Phase, Session};
-use crate::erase::{Erase, handler, list, optional};
+use crate::erase::{Erase, optional};
 use crate::texts::{Text, t};
 use leptos::prelude::*;
-use wire::page::properties::labels;
+use wire::page::prompts as read;
 use wire::{Role, UiPart};
 
 /// A data part with suggestions: `{items: […]}`.
@@ -26,7 +27,7 @@ pub(super) fn Suggestions() -> impl IntoView {
             parts.iter().rev().find_map(|part| match &part.kind {
                 PartKind::Fixed(part) => part.with(|part| match part {
                     UiPart::Data(data) if data.kind == SUGGESTIONS => {
-                        data.data.get("items").or_else(|| data.data.get("suggestions")).map(labels)
+                        data.data.get("items").or_else(|| data.data.get("suggestions")).map(read)
                     }
                     _ => None,
                 }),
@@ -37,22 +38,8 @@ pub(super) fn Suggestions() -> impl IntoView {
         if offered.is_empty() {
             return None;
         }
-        let chip = move |words: String| {
-            let sent = words.clone();
-            let click = move |_| {
-                session.tell("onSuggestionClick", serde_json::json!({ "text": sent }));
-                session.send_text(sent.clone());
-            };
-            view! {
-                <li>
-                    <button type="button" class="cw-suggestion" dir="auto" on:click=handler(click)>
-                        {words}
-                    </button>
-                </li>
-            }
-            .erase()
-        };
-        let chips = list(offered.into_iter().take(MAX_SHOWN).map(chip));
+        let offered = offered.into_iter().take(MAX_SHOWN).collect();
+        let chips = prompts(session, offered, "cw-suggestion", Session::send_text);
         Some(view! { <ul class="cw-suggestions" aria-label=t(Text::Suggestions)>{chips}</ul> }.erase())
     })
 }

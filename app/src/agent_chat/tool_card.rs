@@ -34,8 +34,12 @@ pub(super) fn ToolCard(
     let waits = memo(waits_for);
     let called = tool.clone();
     let session = expect_context::<Session>();
-    let shows_early = session.display(|display| display.show_tool_input_streaming);
+    let (shows_early, shows_calls) =
+        session.display(|display| (display.show_tool_input_streaming, display.show_thought_chain));
     let is_shown = Memo::new(move |_| {
+        if !shows_calls && !called.with(|tool| tool.output.as_ref().is_some_and(is_for_eyes)) {
+            return false;
+        }
         if !shows_early && called.with(|tool| tool.state == ToolState::InputStreaming) {
             return false;
         }

@@ -1,10 +1,13 @@
 //! What an empty chat says.
 
+use super::emblem::emblem;
+use super::prompt::prompts;
 use super::session::{Act, Session};
-use crate::erase::{Erase, handler};
+use crate::erase::{Erase, Erased, list};
+use crate::node::drawn;
 use crate::texts::{Text, t};
 use leptos::prelude::*;
-use wire::page::Welcome as WelcomeText;
+use wire::page::{Track, Welcome as WelcomeText};
 
 /// A heading, a sentence, and prompts to click.
 #[component]
@@ -14,29 +17,32 @@ pub(super) fn Welcome(
 ) -> impl IntoView {
     let session = expect_context::<Session>();
     let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
-    let prompt = move |prompt: String| {
-        let sent = prompt.clone();
-        let click = move |_| {
-            session.tell("onSuggestionClick", serde_json::json!({ "text": sent }));
-            session.act(Act::SendText(sent.clone()));
-        };
-        view! {
-            <li>
-                <button type="button" class="cw-prompt" dir="auto" on:click=handler(click)>
-                    {prompt}
-                </button>
-            </li>
-        }
-    };
+    let class = if text.filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };
+    let icon = text.icon.map(|icon| drawn(move || vec![emblem(&icon, "cw-welcome-icon")]));
+    let sent = (!text.prompts.is_empty()).then(|| {
+        let said = prompts(session, text.prompts, "cw-prompt", |session, words| session.act(Act::SendText(words)));
+        view! { <ul class="cw-prompts">{said}</ul> }.erase()
+    });
     view! {
-        <div class="cw-welcome">
+        <div class=class>
+            {icon}
             <h2 dir="auto">{title}</h2>
             {(!text.description.is_empty()).then(|| view! { <p dir="auto">{text.description}</p> })}
-            {(!text.prompts.is_empty())
-                .then(|| {
-                    view! { <ul class="cw-prompts">{text.prompts.into_iter().map(prompt).collect_view()}</ul> }
-                })}
+            {sent}
+            {list(text.tracks.into_iter().map(|group| track(session, group)))}
         </div>
+    }
+    .erase()
+}
+
+/// A group of prompts that are put into the composer. Opened without script; one is open at a time.
+fn track(session: Session, track: Track) -> Erased {
+    let put = prompts(session, track.prompts, "cw-prompt", Session::fill_in);
+    view! {
+        <details class="cw-track" name="cw-track">
+            <summary dir="auto">{track.label}</summary>
+            <ul class="cw-prompts">{put}</ul>
+        </details>
     }
     .erase()
 }

@@ -2,6 +2,7 @@
 
 use super::when::day;
 use crate::actions::BlockEvents;
+use crate::agent_chat::emblem::emblem;
 use crate::erase::{Erase, attribute, effect, handler};
 use crate::icons::{Shape, icon};
 use crate::node::{Node, drawn, element};
@@ -52,7 +53,10 @@ pub fn ItemList(
     view! {
         <div class="cw-conversations" node_ref=root>
             <button type="button" class=class on:click=handler(new)>
-                <crate::icons::Icon of=Shape::Plus />
+                {drawn(move || {
+                    let own = text(&properties.value("creation"), "icon").filter(|icon| !icon.is_empty());
+                    vec![own.map_or_else(|| icon(Shape::Plus), |own| emblem(&own, "cw-item-icon"))]
+                })}
                 {label}
             </button>
             <div class="cw-items" on:click=handler(clicked)>
@@ -144,8 +148,8 @@ impl Entries {
             below.push(element("span").with("class", "cw-running").around(vec![words]));
         }
         below.extend(when(item).map(|when| element("span").text(when)));
-        let mut content =
-            vec![element("span").with("class", "cw-conversation-title").with("dir", "auto").text(label.as_str())];
+        let title = element("span").with("class", "cw-conversation-title").with("dir", "auto").text(label.as_str());
+        let mut content = vec![with_icon(item, title)];
         if !below.is_empty() {
             content.push(element("span").with("class", "cw-conversation-when").around(below));
         }
@@ -161,8 +165,8 @@ impl Entries {
             let action = text(entry, "key")?;
             let danger = if entry.get("danger").is_some_and(operators::is_truthy) { "cw-danger" } else { "" };
             let label = text(entry, "label").unwrap_or_else(|| action.clone());
-            let button = element("button").with("type", "button").with("class", danger);
-            Some(button.with("data-action", action).text(label))
+            let button = element("button").with("type", "button").with("class", danger).with("data-action", action);
+            Some(button.around(vec![with_icon(entry, element("span").text(label))]))
         };
         let opener =
             element("summary").with("class", "cw-icon-button").with("aria-label", fill(Text::OptionsFor, &[label]));
@@ -170,6 +174,14 @@ impl Entries {
             opener.around(vec![icon(Shape::More)]),
             element("div").with("class", "cw-menu").around(entries.iter().filter_map(entry).collect()),
         ]))
+    }
+}
+
+/// What stands for an item, a menu's entry or a button, with its icon before it.
+fn with_icon(of: &Value, words: Node) -> Node {
+    match text(of, "icon").filter(|icon| !icon.is_empty()) {
+        Some(icon) => element("span").with("class", "cw-item-named").around(vec![emblem(&icon, "cw-item-icon"), words]),
+        None => words,
     }
 }
 

@@ -10,7 +10,6 @@ use crate::chunks::Missing;
 use crate::erase::effect;
 use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::tabs;
-use crate::texts::{Text, t};
 use leptos::ev;
 use leptos::prelude::*;
 use leptos::task::spawn_local;

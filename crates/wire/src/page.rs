@@ -3,22 +3,26 @@
 //! Properties stay JSON on their way to the browser: any of them may be an operator, which is evaluated as the page is shown.
 //! [`properties`] has them as types, for pages that are written in Rust.
 
+mod chat;
 mod client_tool;
 pub mod display;
 pub mod messages;
 pub mod properties;
 pub mod sender;
 mod shared;
+mod welcome;
 
+pub use chat::AgentChatProperties;
 pub use client_tool::ClientTool;
 pub use display::{Display, Drawer, Placement};
 pub use messages::{MessageActions, MessageDisplay, ResultDisplay, Roles, Speaker};
 pub use properties::{
-    AgentChatProperties, AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties,
-    Input, TableColumn, TableProperties, TabsProperties, Welcome,
+    AgentConversationsProperties, AlertProperties, ButtonProperties, Choice, ColumnsProperties, Input, TableColumn,
+    TableProperties, TabsProperties,
 };
 pub use sender::{Attachments, Sender, SenderCommand, SenderMention, SenderSwitch};
 pub use shared::{FieldType, SharedField, Updates, apply_updates, is_date, parse_number, shared_fields};
+pub use welcome::{Prompt, Track, Welcome, prompts};
 
 use crate::read::{read_names, read_struct};
 use litemap::LiteMap;

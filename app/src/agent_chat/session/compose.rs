@@ -8,7 +8,7 @@ use leptos::ev::DragEvent;
 use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 use wire::Role;
-use wire::page::Sender;
+use wire::page::{Prompt, Sender};
 
 impl Session {
     /// What the composer can do.
@@ -17,7 +17,7 @@ impl Session {
     }
 
     /// What may be said after any answer.
-    pub(in crate::agent_chat) fn suggestions(self) -> Vec<String> {
+    pub(in crate::agent_chat) fn suggestions(self) -> Vec<Prompt> {
         self.place.with_value(|place| place.properties.suggestions.clone())
     }
 

@@ -28,10 +28,7 @@ impl Session {
                 self.show_drawer(true);
                 self.act(Act::SendText(text));
             }
-            "setInput" => {
-                self.draft.set(text(args).unwrap_or_default());
-                self.ask_for_focus();
-            }
+            "setInput" => self.fill_in(text(args).unwrap_or_default()),
             "focus" => self.ask_for_focus(),
             "stop" => self.act(Act::Stop),
             "regenerate" => self.act(Act::Regenerate(id(args))),
@@ -62,6 +59,12 @@ impl Session {
     /// Whoever wants it to be used wants it to be seen.
     fn show_drawer(self, shown: bool) {
         self.place.with_value(|place| place.open.set(shown));
+    }
+
+    /// Puts a text into the composer, in the place of what stands there.
+    pub(in crate::agent_chat) fn fill_in(self, text: String) {
+        self.draft.set(text);
+        self.ask_for_focus();
     }
 
     fn ask_for_focus(self) {

@@ -34,7 +34,7 @@ use super::outgoing::{Attached, Outgoing, Queued};
 use super::speech;
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::ApiError;
-use crate::chat_context::{ChatContext, use_chat_context};
+use crate::chat_context::ChatContext;
 use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state};
 use crate::reactive::{Memo, RwSignal, StoredValue};
@@ -100,6 +100,8 @@ pub(super) struct Place {
     pub(super) fields: Vec<SharedField>,
     pub(super) events: BlockEvents,
     pub(super) tools: ClientTools,
+    /// Which conversation is open on the page.
+    pub(super) chat: ChatContext,
     /// Whether it is to be seen, where it stands in a drawer.
     pub(super) open: RwSignal<bool>,
     /// Messages with which the next conversation begins.
@@ -194,10 +196,10 @@ impl Session {
             editing: RwSignal::new(None),
             deleted: RwSignal::new(None),
             subject: RwSignal::new(None),
+            chat: place.chat,
             place: StoredValue::new(place),
             page_state: use_page_state(),
             scope: Scope::of_page(),
-            chat: use_chat_context(),
             inner: StoredValue::new(Inner::default()),
         }
     }
@@ -229,6 +231,7 @@ impl Session {
             None if self.has_preset() => self.act(Act::ShowPreset),
             None => {}
         }
+        self.follow_messages();
     }
 
     /// Whether the page has put messages into the chat, for a conversation that begins.

@@ -1,13 +1,37 @@
 //! Messages that a page puts into the chat (L-92): a new conversation begins with them. The server takes them over, text only, with the
 //! first message that is sent; until then they are nowhere but here.
 
-use super::{Phase, Session};
+use super::{Act, Phase, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
+use crate::erase::effect;
+use leptos::prelude::*;
 use serde_json::Value;
 use wire::{Role, TextPart, UiMessage, UiPart};
 
 impl Session {
+    /// Puts in what the page's property says: now, if nothing is open, and whenever it changes.
+    pub(super) fn follow_messages(self) {
+        let Some(expression) = self.place.with_value(|place| place.properties.messages.clone()) else { return };
+        let mut before = None;
+        effect(move || {
+            let given = self.scope.evaluate(&expression).unwrap_or_default();
+            let is_first = before.is_none();
+            if before.as_ref() == Some(&given) {
+                return;
+            }
+            before = Some(given.clone());
+            let is_open = || self.id.with_untracked(Option::is_some) || self.has_preset();
+            if is_first && (given.is_null() || untrack(is_open)) {
+                return;
+            }
+            untrack(|| match given {
+                Value::Null => self.chat.select(None, false),
+                given => self.act(Act::SetMessages(given)),
+            });
+        });
+    }
+
     /// Begins a new conversation with these messages; with none, an empty one.
     pub(super) fn set_messages(self, given: &Value) {
         let messages: Vec<_> = given.as_array().into_iter().flatten().filter_map(read).collect();

@@ -266,7 +266,7 @@ impl Session {
         written: Option<&[(String, Value)]>,
     ) -> Result<(), ApiError> {
         let is_new = self.id.with_untracked(Option::is_none);
-        let conversation_id = self.id.get_untracked().unwrap_or_else(browser::random_id);
+        let conversation_id = self.id.get_untracked().or_else(|| self.chat.given()).unwrap_or_else(browser::random_id);
         self.id.set(Some(conversation_id.clone()));
         let request = self.request(conversation_id.clone(), submission, written.unwrap_or_default());
         let answer = api::send(request).await;
@@ -309,9 +309,18 @@ impl Session {
             conversation_id,
             submission,
             shared_state,
-            url_query: browser::url_query(),
+            url_query: self.url_query(place.properties.url_query.as_ref()),
             switches: self.switches(),
         })
+    }
+
+    /// What the agent is told of the page's address: what the page says, otherwise its parameters.
+    fn url_query(self, own: Option<&Value>) -> Map<String, Value> {
+        let Some(own) = own else { return browser::url_query() };
+        match untrack(|| self.scope.evaluate(own)) {
+            Ok(Value::Object(own)) => own,
+            _ => Map::new(),
+        }
     }
 
     fn stop_now(self) {

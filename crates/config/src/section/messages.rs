@@ -27,9 +27,7 @@ pub(crate) struct ActionsEntry {
 /// How messages are shown.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = [
-    "showThoughtChain", "sourcesDisplay", "editableMessages"
-]))]
+#[schemars(extend("x-keys-not-yet" = ["sourcesDisplay"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MessageDisplayEntry {
     /// Answers are Markdown. On unless switched off: then they are shown as they were written.
@@ -44,6 +42,8 @@ pub(crate) struct MessageDisplayEntry {
     show_reasoning: Option<bool>,
     /// Where that stands.
     reasoning_display: Option<ReasoningEntry>,
+    /// The calls of tools. On unless switched off: then only those are there that ask the user something.
+    show_thought_chain: Option<bool>,
     /// What an answer refers to, numbered, below it. Off unless switched on.
     show_sources: Option<bool>,
     /// What the agent says it is doing, by data parts of the type `data-status`. On unless switched off.
@@ -130,11 +130,44 @@ pub(crate) struct RolesEntry {
 
 /// How one of them is shown.
 #[derive(JsonSchema)]
-#[schemars(extend("x-keys-not-yet" = ["variant", "shape"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SpeakerEntry {
     /// The name above the messages.
     name: Option<Text>,
     /// A picture's address (`/…` or `https://…`), or a letter or two.
     avatar: Option<Text>,
+    /// How the messages look; without it the user's are `filled` and the agent's `borderless`.
+    variant: Option<VariantEntry>,
+    /// The corners of messages that have a frame or a ground.
+    shape: Option<ShapeEntry>,
+}
+
+/// How messages look.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "variant"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum VariantEntry {
+    /// On a ground of their own.
+    Filled,
+    /// In a frame.
+    Outlined,
+    /// In a frame with a shadow.
+    Shadow,
+    /// As the page's own text.
+    Borderless,
+}
+
+/// Corners.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "shape"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum ShapeEntry {
+    /// Round, but for the one that points to who speaks.
+    Default,
+    /// Round, all of them.
+    Round,
+    /// Slightly rounded.
+    Corner,
 }

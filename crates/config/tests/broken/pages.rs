@@ -220,11 +220,6 @@ fn chats() {
        |                                                                           ^^^^^
        = help: did you mean `drawer`?
 
-    chatwright.yaml:9:82: error: `maxWidth` is not available in this version
-       |
-     9 |       - { id: c, type: AgentChat, properties: { agentId: helper, display: drawr, maxWidth: 800 } }
-       |                                                                                  ^^^^^^^^
-
     chatwright.yaml:10:83: error: expected a number between 240 and 2000, found the number 40
         |
      10 | …{ agentId: helper, drawer: { width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
@@ -240,7 +235,7 @@ fn chats() {
         |
      10 | …width: 40 }, welcome: { prompts: [{ text: Hi }] } } }
         |                                      ^^^^
-        = help: the only one is `label`
+        = help: one of `key`, `label`, `description` and `icon`
     ");
 }
 
@@ -456,7 +451,9 @@ fn messages_of_a_chat() {
       - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: x } } }
       - { id: c, type: AgentChat, properties: { agentId: helper, messageDisplay: { thinkingMessageDelay: 10, reasoningDisplay: above } } }
       - { id: d, type: AgentChat, properties: { agentId: helper, messageDisplay: { toolResultDisplay: { search: all } } } }
-      - { id: e, type: AgentChat, properties: { agentId: helper, roles: { agent: { name: A }, user: { shape: round } } } }
+      - { id: e, type: AgentChat, properties: { agentId: helper, roles: { agent: { name: A }, user: { shape: oval } } } }
+      - { id: f, type: AgentChat, properties: { agentId: helper, height: 20, maxWidth: [1], welcome: { variant: plain, tracks: [{ label: A }] } } }
+      - { id: g, type: AgentChat, properties: { agentId: helper, conversationId: { _sate: a }, urlQuery: plan, suggestions: [{ icon: x }] } }
 ")), @"
     refused
     chatwright.yaml:6:77: error: there is no key `like` here
@@ -500,14 +497,54 @@ fn messages_of_a_chat() {
 
     chatwright.yaml:10:75: error: there is no key `agent` here
         |
-     10 | …erties: { agentId: helper, roles: { agent: { name: A }, user: { shape: round } } } }
+     10 | …erties: { agentId: helper, roles: { agent: { name: A }, user: { shape: oval } } } }
         |                                      ^^^^^
         = help: one of `assistant` and `user`
 
-    chatwright.yaml:10:103: error: `shape` is not available in this version
+    chatwright.yaml:10:110: error: there is no shape `oval`
         |
-     10 | …oles: { agent: { name: A }, user: { shape: round } } } }
+     10 | … agent: { name: A }, user: { shape: oval } } } }
+        |                                      ^^^^
+        = help: one of `default`, `round` and `corner`
+
+    chatwright.yaml:11:74: error: expected a number between 100 and 10000, found the number 20
+        |
+     11 | …perties: { agentId: helper, height: 20, maxWidth: [1], welcome: { variant: plain, tracks: [{ label: A }] } } }
+        |                                      ^^
+
+    chatwright.yaml:11:88: error: expected a number or text, found a list
+        |
+     11 | …ntId: helper, height: 20, maxWidth: [1], welcome: { variant: plain, tracks: [{ label: A }] } } }
+        |                                      ^
+
+    chatwright.yaml:11:113: error: there is no variant `plain`
+        |
+     11 | … maxWidth: [1], welcome: { variant: plain, tracks: [{ label: A }] } } }
         |                                      ^^^^^
+        = help: one of `filled` and `borderless`
+
+    chatwright.yaml:11:129: error: `prompts` is missing here
+        |
+     11 | …welcome: { variant: plain, tracks: [{ label: A }] } } }
+        |                                      ^
+        = help: `prompts`: The prompts.
+
+    chatwright.yaml:12:84: error: there is no operator `_sate`
+        |
+     12 | … agentId: helper, conversationId: { _sate: a }, urlQuery: plan, suggestions: [{ icon: x }] } }
+        |                                      ^^^^^
+        = help: did you mean `_state`?
+
+    chatwright.yaml:12:106: error: expected a mapping, found the text `plan`
+        |
+     12 | …ersationId: { _sate: a }, urlQuery: plan, suggestions: [{ icon: x }] } }
+        |                                      ^^^^
+
+    chatwright.yaml:12:126: error: `label` is missing here
+        |
+     12 | … a }, urlQuery: plan, suggestions: [{ icon: x }] } }
+        |                                      ^
+        = help: `label`: What is shown and sent.
     ");
 }
 

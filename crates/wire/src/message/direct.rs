@@ -3,7 +3,8 @@
 
 use super::read::{self, TextFields};
 use super::{Role, UiMessage, UiPart};
-use serde::de::{Deserialize, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
@@ -94,31 +95,9 @@ fn text<'de, A: MapAccess<'de>>(mut map: A) -> Result<TextFields, A::Error> {
 }
 
 /// A name, which is copied only where it is written with escapes.
-struct Key<'de>(Cow<'de, str>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-        d.deserialize_str(Name)
-    }
-}
-
-struct Name;
-
-impl<'de> Visitor<'de> for Name {
-    type Value = Key<'de>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_borrowed_str<E: Error>(self, name: &'de str) -> Result<Key<'de>, E> {
-        Ok(Key(Cow::Borrowed(name)))
-    }
-
-    fn visit_str<E: Error>(self, name: &str) -> Result<Key<'de>, E> {
-        Ok(Key(Cow::Owned(name.to_owned())))
-    }
-}
+#[derive(Deserialize)]
+#[serde(transparent)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -67,6 +67,8 @@ pub struct MessageDisplay {
     pub show_reasoning: bool,
     /// All of that above the answer, instead of where it was thought.
     pub reasoning_grouped: bool,
+    /// The calls of tools; those that ask the user something are there in any case.
+    pub show_thought_chain: bool,
     /// What the answer refers to.
     pub show_sources: bool,
     /// What the agent says it is doing.
@@ -102,6 +104,7 @@ impl Default for MessageDisplay {
             render_latex: false,
             show_reasoning: true,
             reasoning_grouped: false,
+            show_thought_chain: true,
             show_sources: false,
             show_status_updates: true,
             show_step_separators: false,
@@ -129,6 +132,7 @@ impl MessageDisplay {
             render_latex: is_on(own, "renderLatex", default.render_latex),
             show_reasoning: is_on(own, "showReasoning", default.show_reasoning),
             reasoning_grouped: text(own, "reasoningDisplay").as_deref() == Some("grouped"),
+            show_thought_chain: is_on(own, "showThoughtChain", default.show_thought_chain),
             show_sources: is_on(own, "showSources", default.show_sources),
             show_status_updates: is_on(own, "showStatusUpdates", default.show_status_updates),
             show_step_separators: is_on(own, "showStepSeparators", default.show_step_separators),
@@ -207,15 +211,28 @@ pub struct Speaker {
     /// A picture's address, or a letter or two.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
+    /// How the messages look: `filled`, `outlined`, `shadow` or `borderless`; without it as is usual for the role.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<String>,
+    /// Their corners: `default`, `round` or `corner`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shape: Option<String>,
 }
 
 impl Roles {
     pub(super) fn read(own: &Map<String, Value>) -> Self {
         let speaker = |role: &str| {
             let own = own.get(role).and_then(Value::as_object);
-            own.map(|own| Speaker { name: text(own, "name"), avatar: text(own, "avatar") }).unwrap_or_default()
+            own.map(Speaker::read).unwrap_or_default()
         };
         Self { assistant: speaker("assistant"), user: speaker("user") }
+    }
+}
+
+impl Speaker {
+    fn read(own: &Map<String, Value>) -> Self {
+        let own = |key: &str| text(own, key);
+        Self { name: own("name"), avatar: own("avatar"), variant: own("variant"), shape: own("shape") }
     }
 }
 

@@ -1,11 +1,6 @@
 //! The properties of blocks as types: for pages in Rust, and for the few that the server itself reads.
 
-use super::ClientTool;
-use super::display::{Display, Drawer};
-use super::messages::{MessageActions, MessageDisplay, Roles};
-use super::sender::Sender;
 use crate::locale::Locale;
-use crate::read::Read;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -156,101 +151,6 @@ pub struct TableColumn {
     pub title: String,
 }
 
-/// The chat's properties.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct AgentChatProperties {
-    /// The agent that answers.
-    pub agent_id: String,
-    /// What the agent sees of the page, by key; each value is `{_state: key}`, another operator, or a constant (L-64).
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub shared_state: Map<String, Value>,
-    /// What the agent may have the page do.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub client_tools: Vec<ClientTool>,
-    /// The heading of the empty chat.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub welcome: Option<Welcome>,
-    /// Shown in the empty composer.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub placeholder: Option<String>,
-    /// What the user can do with messages.
-    pub actions: MessageActions,
-    /// How messages are shown.
-    pub message_display: MessageDisplay,
-    /// Who speaks.
-    pub roles: Roles,
-    /// What the composer can do.
-    pub sender: Sender,
-    /// Offered below the newest answer; each is sent as it stands.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub suggestions: Vec<String>,
-    /// Where it stands on the page.
-    #[serde(skip_serializing_if = "Display::is_default")]
-    pub display: Display,
-    /// How it looks as a drawer.
-    #[serde(skip_serializing_if = "Drawer::is_default")]
-    pub drawer: Drawer,
-    /// The words of this chat, where they are others than those of the page.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub locale: Option<Locale>,
-}
-
-impl AgentChatProperties {
-    /// Out of a block's properties.
-    pub fn read(properties: &Map<String, Value>) -> Self {
-        let object = |key: &str| properties.get(key).and_then(Value::as_object);
-        Self {
-            agent_id: text(properties, "agentId").unwrap_or_default(),
-            shared_state: properties.get("sharedState").and_then(Value::as_object).cloned().unwrap_or_default(),
-            client_tools: properties
-                .get("clientTools")
-                .and_then(|tools| Vec::read(tools.clone()).ok())
-                .unwrap_or_default(),
-            welcome: properties.get("welcome").and_then(Value::as_object).map(Welcome::read),
-            placeholder: text(properties, "placeholder"),
-            actions: object("actions").map(MessageActions::read).unwrap_or_default(),
-            message_display: object("messageDisplay").map(MessageDisplay::read).unwrap_or_default(),
-            roles: object("roles").map(Roles::read).unwrap_or_default(),
-            sender: object("sender").map(Sender::read).unwrap_or_default(),
-            suggestions: properties.get("suggestions").map(labels).unwrap_or_default(),
-            display: Display::read(properties),
-            drawer: object("drawer").map(Drawer::read).unwrap_or_default(),
-            locale: object("locale").map(Locale::read),
-        }
-    }
-}
-
-/// What an empty chat says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Welcome {
-    /// Its heading.
-    pub title: String,
-    /// A sentence below it.
-    pub description: String,
-    /// Prompts to click; each is sent as it stands.
-    pub prompts: Vec<String>,
-}
-
-/// Things to click: texts, or objects with a `label`.
-pub fn labels(list: &Value) -> Vec<String> {
-    let label = |item: &Value| match item {
-        Value::Object(own) => text(own, "label"),
-        other => as_text(other),
-    };
-    list.as_array().into_iter().flatten().filter_map(label).collect()
-}
-
-impl Welcome {
-    fn read(own: &Map<String, Value>) -> Self {
-        Self {
-            title: text(own, "title").unwrap_or_default(),
-            description: text(own, "description").unwrap_or_default(),
-            prompts: own.get("prompts").map(labels).unwrap_or_default(),
-        }
-    }
-}
-
 /// The list's properties.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -304,21 +204,5 @@ mod tests {
         check(json!({"value": "a"}), Some(("a", "a")));
         check(json!({"label": "A"}), None);
         check(json!(null), None);
-    }
-
-    #[test]
-    fn a_chats_properties() {
-        let written = json!({"agentId": "demo", "sharedState": {"name": {"_state": "name"}},
-            "welcome": {"title": "Hi", "description": "", "prompts": ["a", {"label": "b"}]}, "placeholder": "Ask",
-            "actions": {"copy": false, "feedback": true, "regenerate": true, "edit": true, "delete": false, "branch": true, "audio": true}});
-        let read = AgentChatProperties::read(written.as_object().unwrap());
-        let mut expected = written;
-        expected["welcome"]["prompts"] = json!(["a", "b"]);
-        let mut read = serde_json::to_value(&read).unwrap();
-        // What is always there has tests of its own, in `messages`.
-        for key in ["messageDisplay", "roles", "sender"] {
-            read.as_object_mut().unwrap().remove(key).unwrap();
-        }
-        assert_eq!(read, expected);
     }
 }

@@ -46,14 +46,15 @@ pub enum FieldType {
 
 /// What a chat on this page shares: each key with the input that it stands for, if it stands for one.
 ///
-/// `{_state: X}` with an input block `X` may be written and has that input's type; any other expression may be read only.
+/// `{_state: X}` with an input block `X` may be written and has that input's type, unless the chat shares for reading only; any other
+/// expression may be read only.
 pub fn shared_fields(page: &Page, chat: &AgentChatProperties) -> Vec<SharedField> {
     let field = |(key, expression): (&String, &Value)| {
         let target = state_key(expression);
         let declared = target.and_then(|target| input_type(&page.blocks, target));
         SharedField {
             key: key.clone(),
-            target: declared.as_ref().and(target).map(str::to_owned),
+            target: declared.as_ref().and(target).filter(|_| !chat.shared_state_read_only).map(str::to_owned),
             field_type: declared.unwrap_or(FieldType::Any),
         }
     };
