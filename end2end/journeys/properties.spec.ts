@@ -25,7 +25,7 @@ pages:
         properties:
           agentId: clerk
           welcome:
-            icon: /favicon.svg
+            icon: /assets/favicon.svg
             title: Ask the clerk
             variant: filled
             prompts: [{ key: order, label: Where is my order?, description: By its number, icon: "★" }]

@@ -150,7 +150,9 @@ fn sized(properties: &AgentChatProperties) -> NodeRef<html::Section> {
     if height.is_some() || width.is_some() {
         effect(move || {
             let Some(frame) = frame.get() else { return };
-            for (name, value) in [("block-size", &height), ("--cw-chat-width", &width)] {
+            // The second of them keeps it so where it would grow.
+            let sizes = [("block-size", &height), ("max-block-size", &height), ("--cw-chat-width", &width)];
+            for (name, value) in sizes {
                 // Fails only for a name that is no property; what is no length counts as nothing.
                 let _ = value.as_ref().map(|value| HtmlElement::style(&frame).set_property(name, value));
             }

@@ -4,6 +4,7 @@ use super::emblem::emblem;
 use super::prompt::prompts;
 use super::session::{Act, Session};
 use crate::erase::{Erase, Erased, list};
+use crate::icons::{Icon, Shape};
 use crate::node::drawn;
 use crate::texts::{Text, t};
 use leptos::prelude::*;
@@ -40,7 +41,12 @@ fn track(session: Session, track: Track) -> Erased {
     let put = prompts(session, track.prompts, "cw-prompt", Session::fill_in);
     view! {
         <details class="cw-track" name="cw-track">
-            <summary dir="auto">{track.label}</summary>
+            <summary>
+                <span dir="auto">{track.label}</span>
+                <span class="cw-chevron">
+                    <Icon of=Shape::Chevron />
+                </span>
+            </summary>
             <ul class="cw-prompts">{put}</ul>
         </details>
     }

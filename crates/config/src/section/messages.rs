@@ -42,6 +42,8 @@ pub(crate) struct MessageDisplayEntry {
     show_reasoning: Option<bool>,
     /// Where that stands.
     reasoning_display: Option<ReasoningEntry>,
+    /// Another way to say `actions: { edit: … }`; off in one place is off.
+    editable_messages: Option<bool>,
     /// The calls of tools. On unless switched off: then only those are there that ask the user something.
     show_thought_chain: Option<bool>,
     /// What an answer refers to, numbered, below it. Off unless switched on.
