@@ -1,8 +1,10 @@
 //! Search: what it finds, that nothing in a query is an operator, and that the index follows whatever happens.
 
-use crate::support::{Outsider, begin, each, each_url, end, submission, turn};
+use crate::support::{Outsider, begin, each, each_url, end, submission, turn, url_in};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use sqlx::ConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
 use store::{SearchCursor, Store};
 use wire::order::ConversationChange;
 use wire::{Role, UiMessage};
@@ -107,6 +109,61 @@ async fn the_index_follows() {
         }
     })
     .await;
+}
+
+/// All texts of a message are found, whatever stands between them, and nothing else of it is.
+#[tokio::test]
+async fn texts_are_found_between_whatever_else_is_there() {
+    each_url(async |url| {
+        let store = Store::open(&url).await.unwrap();
+        turn(&store, "c", "m", None, 10).await;
+        let mut outside = Outsider::connect(&url).await;
+        let check = async |outside: &mut Outsider, parts: &str, word: &str, expected: &str| {
+            outside.execute(&format!("UPDATE messages SET body = '{{\"parts\": {parts}}}' WHERE id = 'm'")).await;
+            assert_eq!(found(&store, word).await, expected, "{word} in {parts}");
+        };
+        let text = |text: &str| format!(r#"{{"type": "text", "text": {text}}}"#);
+        let tool = r#"{"type": "tool-x", "text": "hidden", "output": {"type": "text", "text": "hidden"}}"#;
+        let parts = format!(r#"[{}, {tool}, "text", null, {}, 7]"#, text(r#""first""#), text(r#""second""#));
+        check(&mut outside, &parts, "first", "c/m: [first]\nsecond").await;
+        check(&mut outside, &parts, "second", "c/m: first\n[second]").await;
+        check(&mut outside, &parts, "hidden", "").await;
+        check(&mut outside, &format!("[{}]", text("7")), "7", "c/m: [7]").await;
+        check(&mut outside, &format!("[{}, {}]", text("null"), text(r#""""#)), "first", "").await;
+        let many = (0..5_000).map(|number| text(&format!(r#""w{number}""#))).collect::<Vec<_>>().join(",");
+        check(&mut outside, &format!("[{many}]"), "w4999", &passage_of_the_last()).await;
+    })
+    .await;
+}
+
+/// The end of five thousand texts.
+fn passage_of_the_last() -> String {
+    let before: String = (4_984..4_999).map(|number| format!("w{number}\n")).collect();
+    format!("c/m: …{before}[w4999]")
+}
+
+/// A database of an earlier version has another trigger for what changes.
+#[tokio::test]
+async fn the_index_of_an_older_database_follows() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    let mut older = sqlx::migrate!("migrations/sqlite");
+    older.migrations.to_mut().retain(|migration| migration.version < 18);
+    let options = SqliteConnectOptions::new().filename(folder.path().join("data/chat.db")).create_if_missing(true);
+    let mut outside = options.connect().await.unwrap();
+    older.run(&mut outside).await.unwrap();
+    let said = "INSERT INTO conversations (id, owner, page_id, agent_id, title, head, epoch, created_at, updated_at)
+                VALUES ('c', 'ada', 'page', 'agent', '', 'm', 1, 1, 1);
+                INSERT INTO messages (conversation_id, id, role, created_at, body)
+                VALUES ('c', 'm', 'user', 1, '{\"parts\": [{\"type\": \"text\", \"text\": \"old words\"}]}')";
+    sqlx::raw_sql(said).execute(&mut outside).await.unwrap();
+    let store = Store::open(&url_in(&folder)).await.unwrap();
+    assert_eq!(found(&store, "words").await, "c/m: old [words]");
+    store.update_message("ada", "c", UiMessage::user("m", "other words"), Vec::new()).await.unwrap();
+    assert_eq!(
+        (found(&store, "old").await, found(&store, "words").await),
+        (String::new(), "c/m: other [words]".into())
+    );
 }
 
 /// Text has characters that a database may not hold.
