@@ -14,10 +14,12 @@ use hyper_util::server::graceful::GracefulShutdown;
 use resets::Resets;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio_io_timeout::TimeoutStream;
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
@@ -43,7 +45,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
     let graceful = GracefulShutdown::new();
     let slots = Arc::new(Semaphore::new(limits.connections));
     let by_address = Arc::new(ByAddress { most: limits.connections_per_address, open: Mutex::default() });
-    let (builder, patience) = (builder(limits), limits.header_read);
+    let (builder, patience, write) = (builder(limits), limits.header_read, limits.write);
     loop {
         let Some((stream, peer, slot)) = accept(&listener, &slots, &stop).await else { break };
         let Some(counted) = ByAddress::enter(&by_address, peer.ip()) else { continue };
@@ -60,7 +62,7 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
                 said = tokio::time::timeout(patience, speaks(&stream)) => if said.is_err() { return },
                 () = stop.cancelled() => {}
             }
-            let connection = builder.serve_connection(TokioIo::new(stream), service).into_owned();
+            let connection = builder.serve_connection(TokioIo::new(bounded(stream, write)), service).into_owned();
             tokio::select! {
                 ended = watcher.watch(connection) => if let Err(error) = ended {
                     tracing::debug!(%error, "a connection ended early");
@@ -73,6 +75,14 @@ pub(crate) async fn serve(listener: TcpListener, app: Router, limits: &Limits, s
     if tokio::time::timeout(CLOSE, graceful.shutdown()).await.is_err() {
         tracing::debug!("some connections were cut");
     }
+}
+
+/// A connection that ends with an error when its client takes nothing for so long (F26). Over HTTP/2 a client may leave one answer alone and
+/// read others; that one is held by its window and costs no more than it.
+fn bounded(stream: TcpStream, write: Duration) -> Pin<Box<TimeoutStream<TcpStream>>> {
+    let mut bounded = TimeoutStream::new(stream);
+    bounded.set_write_timeout(Some(write));
+    Box::pin(bounded)
 }
 
 /// Waits until a client has said which protocol it speaks. Hyper finds that out as well, but waits for it without an end.

@@ -89,7 +89,7 @@ impl Setup {
              \x20 - {{ id: me, routine: [{{ \":return\": {{ _user: true }} }}] }}\n\
              pages:\n  - {{ id: page, blocks: [] }}\n\
              auth: {{ {auth} }}\n\
-             limits: {{ connectionsPerAddress: 7000{limits} }}\n"
+             limits: {{ connectionsPerAddress: 7000, runsPerUser: 2000{limits} }}\n"
         )
     }
 

@@ -68,6 +68,15 @@ pub(crate) fn full(seconds: u32) -> UserError {
     UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::Unavailable, message) }
 }
 
+/// As many answers are being written for the user as he may have at once.
+pub(crate) fn too_many_runs(most: usize) -> UserError {
+    let message = match most {
+        1 => "Another answer is being written for you. Wait for it, or stop it, then try again.".to_owned(),
+        most => format!("{most} other answers are being written for you. Wait for one, or stop one, then try again."),
+    };
+    UserError { retry_after: Some(10), ..UserError::new(ErrorCode::RateLimited, message) }
+}
+
 /// The server is about to end.
 pub(crate) fn draining() -> UserError {
     let message = "The server is restarting. Try again in a moment.";

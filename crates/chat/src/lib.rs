@@ -25,6 +25,7 @@ mod live;
 mod mask;
 mod order;
 mod page;
+mod places;
 mod purge;
 mod quota;
 mod readiness;
@@ -219,6 +220,11 @@ pub trait Agents: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// How much at once.
+    fn bounds(&self, _caller: &Caller) -> Bounds {
+        Bounds::default()
+    }
+
     /// How long things are kept.
     fn retention(&self) -> Retention {
         Retention::default()
@@ -229,6 +235,21 @@ pub trait Agents: Send + Sync + 'static {
     /// # Errors
     /// As [`Agents::agent`].
     fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError>;
+}
+
+/// How much a user may have written at once, and send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// Answers that are written for him at the same time, on this server.
+    pub runs: usize,
+    /// Bytes of a message's text.
+    pub text_bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { runs: usize::MAX, text_bytes: 256 * 1024 }
+    }
 }
 
 /// What an agent may depend on.
@@ -287,7 +308,7 @@ pub(crate) struct Inner {
     /// A place for each submission that is looked at.
     desk: Arc<Semaphore>,
     /// A place for each run.
-    places: Arc<Semaphore>,
+    places: places::Places,
     clock: Clock,
     telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
@@ -344,7 +365,7 @@ impl Chat {
                 tasks,
                 stopping,
                 desk: Arc::new(Semaphore::new(MAX_LOOKED_AT)),
-                places: Arc::new(Semaphore::new(max_runs)),
+                places: places::Places::new(max_runs),
                 clock,
                 telemetry,
             }),

@@ -3,6 +3,7 @@
 use crate::audit::{self, Subject};
 use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
+use crate::places::Place;
 use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
 use crate::{Inner, errors, recover, steps, to_wire};
@@ -15,7 +16,6 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 use store::{AuditEntry, FinishRun, JournalBatch, RunStatus, Step, StoreError};
-use tokio::sync::OwnedSemaphorePermit;
 use tracing::Instrument;
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
@@ -46,7 +46,7 @@ pub(crate) struct Start {
 
 /// Tells the beginning and starts the task, which has its `place` to the end. The task belongs to the chat's tracker, not to the request that
 /// asked.
-pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, place: OwnedSemaphorePermit) {
+pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, place: Place) {
     tell_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();

@@ -4,8 +4,9 @@
 use crate::audit::{self, Subject};
 use crate::hooks::Observer;
 use crate::live::{LiveRun, RunIdentity};
+use crate::places::{Place, Refusal};
 use crate::{
-    AgentRequest, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle,
+    AgentRequest, Bounds, Caller, Frames, Hooks, Inner, Sent, attached, errors, exposure, recover, remote, run, settle,
     standing, telemetry, to_prompt, watch,
 };
 use agent::{PendingCall, Spent};
@@ -14,12 +15,9 @@ use futures::FutureExt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
-use tokio::sync::OwnedSemaphorePermit;
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
 
-/// A user's text, in bytes.
-const MAX_TEXT_BYTES: usize = 256 * 1024;
 /// A tool's output from the browser, in bytes of JSON.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 /// Messages that a client may bring into a new conversation.
@@ -96,10 +94,11 @@ impl Inner {
         run_id: String,
     ) -> Result<Sent, UserError> {
         faults::point(Point::SendReceived);
-        check(&request)?;
+        let bounds = self.agents.bounds(caller);
+        check(&request, &bounds)?;
         // Before anything is read for it: who comes while there is no room costs next to nothing. Decisions may only be kept, which takes none.
         if !matches!(request.submission, Submission::Answers { .. }) {
-            drop(self.admit()?);
+            self.check_room()?;
         }
         if let Submission::Message { message, .. } = &mut request.submission {
             attached::check(&self.store, &caller.user_id, message).await.map_err(errors::of_store)?;
@@ -157,8 +156,8 @@ impl Inner {
             }
             Submission::Continue => plan_continue(branch)?,
         };
-        // Of one submission that comes many times at once, one takes room.
-        let place = self.admit()?;
+        // Of one submission that comes many times at once, one takes room. What is only joined takes none of the user's.
+        let place = self.admit(caller, if is_repeated { usize::MAX } else { bounds.runs })?;
         self.begin(caller, request, (run_id, place), agent, hooks, plan).await
     }
 
@@ -166,7 +165,7 @@ impl Inner {
         self: &Arc<Self>,
         caller: &Caller,
         request: SendRequest,
-        (run_id, place): (String, OwnedSemaphorePermit),
+        (run_id, place): (String, Place),
         agent: Arc<agent::Agent>,
         hooks: Option<Arc<dyn Hooks>>,
         plan: Plan,
@@ -235,12 +234,21 @@ impl Inner {
         }
     }
 
-    /// Room for one more run until it is dropped, unless the server is draining or full.
-    fn admit(&self) -> Result<OwnedSemaphorePermit, UserError> {
+    /// Room for one more run of the caller, who has at most `most`, unless the server is draining or full.
+    fn admit(&self, caller: &Caller, most: usize) -> Result<Place, UserError> {
+        self.check_room()?;
+        self.places.take(&caller.user_id, most).map_err(|refusal| match refusal {
+            Refusal::Full => errors::full(10),
+            Refusal::UserFull => errors::too_many_runs(most),
+        })
+    }
+
+    /// Whether anybody's run could begin.
+    fn check_room(&self) -> Result<(), UserError> {
         if self.stopping.is_cancelled() || self.tasks.is_closed() {
             return Err(errors::draining());
         }
-        self.places.clone().try_acquire_owned().map_err(|_| errors::full(10))
+        if self.places.has_room() { Ok(()) } else { Err(errors::full(10)) }
     }
 
     /// The stream of a run that this submission started earlier.
@@ -533,20 +541,20 @@ pub(crate) fn new_id() -> String {
 }
 
 /// The bounds of a submission.
-fn check(request: &SendRequest) -> Result<(), UserError> {
+fn check(request: &SendRequest, bounds: &Bounds) -> Result<(), UserError> {
     check_id("/conversationId", &request.conversation_id)?;
     let is_switch = |(key, value): (&String, &serde_json::Value)| key.len() <= MAX_SWITCH_KEY && value.is_boolean();
     if request.switches.len() > MAX_SWITCHES || !request.switches.iter().all(is_switch) {
         return Err(UserError::invalid("/switches", "A switch is `true` or `false`."));
     }
     match &request.submission {
-        Submission::Message { message, .. } => check_message(message),
+        Submission::Message { message, .. } => check_message(message, bounds.text_bytes),
         Submission::Answers { answers } => check_answers(answers),
         Submission::Regenerate { .. } | Submission::Continue => Ok(()),
     }
 }
 
-fn check_message(message: &UiMessage) -> Result<(), UserError> {
+fn check_message(message: &UiMessage, most: usize) -> Result<(), UserError> {
     check_id("/message/id", &message.id)?;
     if message.role != Role::User {
         return Err(UserError::invalid("/message/role", "Only the user's own messages can be sent."));
@@ -558,8 +566,8 @@ fn check_message(message: &UiMessage) -> Result<(), UserError> {
         let message = format!("A message has at most {} files.", attached::MAX_FILES);
         return Err(UserError::invalid("/message/parts", message));
     }
-    if message.text().len() > MAX_TEXT_BYTES {
-        let message = format!("The message is too long: {} KB at most.", MAX_TEXT_BYTES / 1024);
+    if message.text().len() > most {
+        let message = format!("The message is too long: {} KB at most.", most / 1024);
         return Err(UserError::new(ErrorCode::TooLarge, message));
     }
     Ok(())

@@ -334,6 +334,8 @@ pub struct Limits {
     pub body_read: Duration,
     /// Bytes of a request's body; files have a bound of their own.
     pub body_bytes: usize,
+    /// Bytes of a message's text.
+    pub text_bytes: usize,
     /// Bytes of a file that a user attaches.
     pub file_bytes: u64,
     /// Bytes of all files that one user keeps.
@@ -342,10 +344,16 @@ pub struct Limits {
     pub connections: usize,
     /// Open connections from one address.
     pub connections_per_address: usize,
+    /// Within it, a client takes something of what is written to it.
+    pub write: Duration,
     /// Between two signs of life on an idle stream.
     pub heartbeat: Duration,
     /// For running turns to end when the server stops.
     pub drain: Duration,
+    /// Answers that are written at the same time.
+    pub runs: usize,
+    /// Of those, answers for one user; without it by the mode of `auth`.
+    pub runs_per_user: Option<usize>,
     /// A whole turn.
     pub turn: Duration,
     /// For the first byte of a provider's answer.

@@ -19,7 +19,7 @@ use agent::{CircuitFacts, Circuits};
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
-use chat::{AgentRequest, Agents, Caller, Hooks, Quota, QuotaSpan, Retention};
+use chat::{AgentRequest, Agents, Bounds, Caller, Hooks, Quota, QuotaSpan, Retention};
 use config::Config;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -259,6 +259,12 @@ fn of_config(quota: &config::Quota) -> Quota {
     Quota { span, messages: quota.messages, tokens: quota.tokens, cost_usd: quota.cost_usd }
 }
 
+/// A user's answers at once, where a config does not say. On one's own machine there is nobody to keep room for.
+fn runs_per_user(config: &Config) -> usize {
+    let without = if matches!(config.auth.mode, config::AuthMode::Local) { usize::MAX } else { 4 };
+    config.limits.runs_per_user.unwrap_or(without)
+}
+
 impl Agents for Current {
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError> {
         self.things.load().agents.agent(request)
@@ -271,6 +277,11 @@ impl Agents for Current {
     fn quotas(&self, caller: &Caller) -> Vec<Quota> {
         let things = self.things.load();
         things.config.quotas.iter().filter(|quota| is_for(quota, caller)).map(of_config).collect()
+    }
+
+    fn bounds(&self, _caller: &Caller) -> Bounds {
+        let config = self.config();
+        Bounds { runs: runs_per_user(&config), text_bytes: config.limits.text_bytes }
     }
 
     fn retention(&self) -> Retention {

@@ -44,9 +44,6 @@ const DEMO: &[(&str, &str)] = &[
     ("knowledge.sql", include_str!("../../../examples/demo/knowledge.sql")),
 ];
 
-/// Runs of this process at once; more are answered with 503.
-const MAX_RUNS: usize = 2_000;
-
 /// Everything that the routes need.
 pub(crate) struct Composition {
     pub(crate) chat: Chat,
@@ -81,7 +78,7 @@ impl Composition {
         let (folder, store) = (Store::folder(url)?, Store::open(url).await?);
         let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
         let current = Arc::new(Current::new(config, read, ground, site).await?);
-        let chat = Chat::open(store.clone(), current.clone(), MAX_RUNS).await?;
+        let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
         Ok(Self { chat, current, limits, store })
     }
 }

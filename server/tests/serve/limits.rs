@@ -2,8 +2,12 @@
 
 use crate::http::chunks;
 use crate::process::Server;
+use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
+use std::time::Duration;
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 const CONFIG: &str = r#"
 connections:
@@ -48,11 +52,97 @@ async fn a_limit_is_told_with_the_cost_and_the_next_turn_goes_on() {
     assert_eq!(server.conversation("c1").await["messages"][1]["metadata"]["limit"], "requests");
     // And what the conversation took in all.
     let took: Value =
-        server.ask(reqwest::Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
+        server.ask(Method::GET, "/api/conversations/c1/usage").send().await.unwrap().json().await.unwrap();
     let sum = ended["usage"]["outputTokens"].as_u64().unwrap() + next["usage"]["outputTokens"].as_u64().unwrap();
     assert_eq!((&took["steps"], &took["usage"]["outputTokens"]), (&json!(2), &json!(sum)), "{took}");
     let requests: Vec<_> = took["requests"].as_array().unwrap().iter().map(|step| &step["finishReason"]).collect();
     assert_eq!(requests, ["tool-calls", "stop"]);
-    let other = server.ask(reqwest::Method::GET, "/api/conversations/c2/usage").send().await.unwrap();
+    let other = server.ask(Method::GET, "/api/conversations/c2/usage").send().await.unwrap();
     assert_eq!(other.status(), 404);
+}
+
+/// A server whose only agent writes slowly.
+fn with(limits: &str) -> (Server, TempDir) {
+    let folder = TempDir::new().unwrap();
+    let config = format!(
+        "connections: [{{ id: demo, type: Demo, properties: {{ delayMs: 50 }} }}]\n\
+         agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: demo }} }}]\n\
+         pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]\n\
+         limits: {{ {limits} }}\n"
+    );
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
+}
+
+#[tokio::test]
+async fn a_user_has_so_many_answers_at_once() {
+    let (server, _folder) = with("runsPerUser: 2");
+    let ask =
+        async |conversation: &str| server.message_to("demo/helper", conversation, "count to 400").send().await.unwrap();
+    let (first, second) = (ask("c1").await, ask("c2").await);
+    assert_eq!((first.status(), second.status()), (StatusCode::OK, StatusCode::OK), "below it and at it");
+    let refused = ask("c3").await;
+    assert_eq!(
+        (refused.status(), refused.headers()["retry-after"].to_str().unwrap()),
+        (StatusCode::TOO_MANY_REQUESTS, "10")
+    );
+    let said: Value = refused.json().await.unwrap();
+    assert_eq!(
+        said["error"]["message"],
+        "2 other answers are being written for you. Wait for one, or stop one, then try again."
+    );
+    assert_eq!(server.ask(Method::GET, "/api/conversations/c3").send().await.unwrap().status(), StatusCode::NOT_FOUND);
+    // A place comes back with the end of an answer.
+    let stop = server.ask(Method::POST, "/api/agent/demo/helper/c1/stop").send().await.unwrap();
+    assert!(stop.status().is_success(), "{stop:?}");
+    first.text().await.unwrap();
+    let mut again = ask("c3").await;
+    for _ in 0..200 {
+        if again.status() == StatusCode::OK {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        again = ask("c3").await;
+    }
+    assert_eq!(again.status(), StatusCode::OK);
+    drop(second);
+}
+
+#[tokio::test]
+async fn a_text_has_so_many_bytes() {
+    let (server, _folder) = with("textBytes: 1024");
+    for (length, expected) in [(1023, 200), (1024, 200), (1025, 413)] {
+        let sent = server.message_to("demo/helper", &format!("c{length}"), &"x".repeat(length)).send().await.unwrap();
+        assert_eq!(sent.status(), expected, "{length}");
+        let text = sent.text().await.unwrap();
+        assert!(expected == 200 || text.contains("The message is too long: 1 KB at most."), "{text}");
+    }
+}
+
+/// F26: who takes nothing of what is written to him does not keep his connection, nor what waits for him.
+#[tokio::test]
+async fn who_takes_nothing_is_let_go() {
+    let (server, _folder) = with("writeMs: 500");
+    let host = server.origin.strip_prefix("http://").unwrap();
+    let request = format!("GET /api/openapi.json HTTP/1.1\r\nhost: {host}\r\n\r\n");
+    let mut idle = TcpStream::connect(host).await.unwrap();
+    // The answers fill what the connection holds, then the requests do.
+    let written = tokio::time::timeout(Duration::from_secs(60), async {
+        while idle.write_all(request.as_bytes()).await.is_ok() {}
+    });
+    assert!(written.await.is_ok(), "it waits for ever");
+    // Who takes them gets all, on one connection.
+    let (mut reads, mut writes) = TcpStream::connect(host).await.unwrap().into_split();
+    let last = request.replace("\r\n\r\n", "\r\nconnection: close\r\n\r\n");
+    let sent = tokio::spawn(async move {
+        for _ in 0..100 {
+            writes.write_all(request.as_bytes()).await.unwrap();
+        }
+        writes.write_all(last.as_bytes()).await.unwrap();
+        writes
+    });
+    let mut answers = Vec::new();
+    reads.read_to_end(&mut answers).await.unwrap();
+    assert_eq!(String::from_utf8_lossy(&answers).matches("HTTP/1.1 200").count(), 101);
+    sent.await.unwrap();
 }

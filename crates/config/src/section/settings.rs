@@ -41,6 +41,9 @@ pub(crate) struct LimitsEntry {
     /// Bytes of a request's body; files have a bound of their own.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     body_bytes: usize,
+    /// Bytes of a message's text.
+    #[schemars(range(min = 1024, max = 16_777_216))]
+    text_bytes: usize,
     /// Bytes of a file that a user attaches to a message.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     file_bytes: u64,
@@ -53,12 +56,21 @@ pub(crate) struct LimitsEntry {
     /// Open connections from one address.
     #[schemars(range(min = 1, max = 1_000_000))]
     connections_per_address: usize,
+    /// Milliseconds that a client may take nothing of what is written to it.
+    #[schemars(range(min = 1, max = 3_600_000))]
+    write_ms: u64,
     /// Milliseconds between two signs of life on an idle stream.
     #[schemars(range(min = 100, max = 600_000))]
     heartbeat_ms: u64,
     /// Milliseconds for running turns to end when the server stops.
     #[schemars(range(min = 0, max = 3_600_000))]
     drain_ms: u64,
+    /// Answers that are written at the same time.
+    #[schemars(range(min = 1, max = 100_000))]
+    runs: usize,
+    /// Of those, answers for one user. Without it 4; where the only user is the machine's, as many as there are.
+    #[schemars(range(min = 1, max = 100_000))]
+    runs_per_user: Option<usize>,
     /// Milliseconds for a whole turn.
     #[schemars(range(min = 1, max = 86_400_000))]
     turn_ms: u64,
@@ -98,12 +110,16 @@ impl Default for LimitsEntry {
             header_read_ms: 10_000,
             body_read_ms: 30_000,
             body_bytes: 1 << 20,
+            text_bytes: 256 << 10,
             file_bytes: 20 << 20,
             user_file_bytes: 500 << 20,
             connections: 8_000,
             connections_per_address: 200,
+            write_ms: 30_000,
             heartbeat_ms: 15_000,
             drain_ms: 25_000,
+            runs: 2_000,
+            runs_per_user: None,
             turn_ms: 15 * 60_000,
             first_byte_ms: 60_000,
             idle_ms: 60_000,
@@ -124,12 +140,16 @@ impl From<LimitsEntry> for Limits {
             header_read: ms(entry.header_read_ms),
             body_read: ms(entry.body_read_ms),
             body_bytes: entry.body_bytes,
+            text_bytes: entry.text_bytes,
             file_bytes: entry.file_bytes,
             user_file_bytes: entry.user_file_bytes,
             connections: entry.connections,
             connections_per_address: entry.connections_per_address,
+            write: ms(entry.write_ms),
             heartbeat: ms(entry.heartbeat_ms),
             drain: ms(entry.drain_ms),
+            runs: entry.runs,
+            runs_per_user: entry.runs_per_user,
             turn: ms(entry.turn_ms),
             first_byte: ms(entry.first_byte_ms),
             idle: ms(entry.idle_ms),
