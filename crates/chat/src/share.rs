@@ -3,6 +3,7 @@
 use crate::export::strip_for_readers;
 use crate::{Caller, Chat, errors};
 use serde::{Deserialize, Serialize};
+use wire::api::ConversationView;
 use wire::order::{Share, ShareList};
 use wire::{ErrorCode, UiMessage, UserError};
 
@@ -33,10 +34,8 @@ impl Chat {
         if view.active.is_some() {
             return Err(errors::busy());
         }
-        let share = Share { id: uuid::Uuid::new_v4().simple().to_string(), created_at: crate::now() };
-        let mut messages = view.messages;
-        messages.iter_mut().for_each(|message| strip_for_readers(message, tool_results));
-        let copy = SharedCopy { title: view.summary.title, created_at: share.created_at, messages };
+        let copy = copy_of(view, tool_results);
+        let share = Share { id: uuid::Uuid::new_v4().simple().to_string(), created_at: copy.created_at };
         let copy = serde_json::to_string(&copy).map_err(|_| errors::internal())?;
         if copy.len() > MAX_COPY {
             return Err(UserError::new(ErrorCode::TooLarge, "The conversation is too long to be shared."));
@@ -50,6 +49,14 @@ impl Chat {
             "/",
             format!("A conversation has at most {most} links. Take one away that is no longer needed."),
         ))
+    }
+
+    /// The conversation as it is now, with what tools gave, for its owner to read; no link leads to it.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's.
+    pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedCopy, UserError> {
+        Ok(copy_of(self.conversation(caller, id).await?, true))
     }
 
     /// The links to copies of a conversation, the newest first.
@@ -83,4 +90,10 @@ impl Chat {
             errors::internal()
         })
     }
+}
+
+fn copy_of(view: ConversationView, tool_results: bool) -> SharedCopy {
+    let mut messages = view.messages;
+    messages.iter_mut().for_each(|message| strip_for_readers(message, tool_results));
+    SharedCopy { title: view.summary.title, created_at: crate::now(), messages }
 }

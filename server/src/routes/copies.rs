@@ -8,7 +8,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::{Extension, Json};
-use chat::{Caller, Exported};
+use chat::{Caller, Exported, SharedCopy};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use wire::ErrorCode;
@@ -21,6 +21,8 @@ enum Format {
     #[default]
     Json,
     Markdown,
+    /// A page to read, without scripts of ours: also where the chat's own cannot show it.
+    Html,
 }
 
 /// How to export.
@@ -30,7 +32,7 @@ pub(crate) struct Export {
     format: Format,
 }
 
-/// `GET /api/conversations/{id}/export?format=json|markdown`
+/// `GET /api/conversations/{id}/export?format=json|markdown|html`
 pub(crate) async fn export(
     State(state): State<AppState>,
     Extension(caller): Extension<Caller>,
@@ -48,6 +50,7 @@ pub(crate) async fn export(
         Format::Markdown => {
             ("text/markdown; charset=utf-8", "conversation.md", chat.markdown(&caller, &id).await?.into_bytes())
         }
+        Format::Html => return Ok(to_read(&state, StatusCode::OK, Some(&chat.to_read(&caller, &id).await?))),
     };
     let headers = [
         (header::CONTENT_TYPE, kind.to_owned()),
@@ -113,8 +116,12 @@ pub(crate) async fn shared(State(state): State<AppState>, Path(id): Path<String>
         Err(error) if error.code == ErrorCode::NotFound => (StatusCode::NOT_FOUND, None),
         Err(error) => return HttpError(error).into_response(),
     };
-    let mut response =
-        (status, Html(app::shared_page(copy.as_ref(), state.composition.current.texts()))).into_response();
+    to_read(&state, status, copy.as_ref())
+}
+
+/// A copy as a page that stands for itself.
+fn to_read(state: &AppState, status: StatusCode, copy: Option<&SharedCopy>) -> Response {
+    let mut response = (status, Html(app::shared_page(copy, state.composition.current.texts()))).into_response();
     // Taken away is taken away: no cache and no search engine keeps it.
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),

@@ -24,6 +24,7 @@ mod mcp;
 mod obedient;
 mod operations;
 mod passed_on;
+mod poison;
 mod process;
 mod provider;
 mod question;

@@ -129,7 +129,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     post(Conversations, "/api/conversations/{id}/change", "Change what is in it", "Object", Json(200, "Object")),
     get(Conversations, "/api/conversations/{id}/usage", "What it took", Json(200, "Object")),
     get(Conversations, "/api/conversations/{id}/export", "The whole of it", Json(200, "ExportedConversation"))
-        .with(&[("format", "`json` or `markdown`.")]),
+        .with(&[("format", "`json`, `markdown` or `html`.")]),
     get(Conversations, "/api/conversations/{id}/shares", "Links to copies", Json(200, "ShareList")),
     post(Conversations, "/api/conversations/{id}/shares", "Make a link", "ShareRequest", Json(201, "Share")),
     delete(Conversations, "/api/shares/{id}", "End a link"),

@@ -1,0 +1,259 @@
+//! F38: whatever is stored as a message, the page on which it stands is drawn, by the components that the browser runs, too, and the
+//! messages around it are there.
+
+use crate::process::Server;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use reqwest::Method;
+use serde_json::{Map, Value, json};
+use sqlx::{Connection, SqliteConnection};
+use tokio::runtime::Runtime;
+
+const CONFIG: &str = "
+connections: [{ id: demo, type: Demo, properties: { delayMs: 0 } }]
+agents: [{ id: a, type: Agent, connectionId: demo, properties: { model: demo } }]
+pages: [{ id: p, blocks: [{ id: chat, type: AgentChat, properties: { agentId: a } }] }]
+";
+
+/// Messages of one conversation that are changed at once.
+const AT_ONCE: usize = 20;
+
+const KINDS: &[&str] = &[
+    "text",
+    "reasoning",
+    "file",
+    "source-url",
+    "source-document",
+    "step-start",
+    "data-source-unavailable",
+    "data-standing-approval",
+    "data-page-state",
+    "data-x",
+    "tool-look_up",
+    "tool-ask_user",
+    "tool-update_page_state",
+    "tool-",
+    "dynamic-tool",
+    "later",
+];
+
+const STATES: &[&str] = &[
+    "input-streaming",
+    "input-available",
+    "approval-requested",
+    "approval-responded",
+    "output-available",
+    "output-error",
+    "output-denied",
+    "streaming",
+    "done",
+    "other",
+];
+
+const FIELDS: &[&str] = &[
+    "text",
+    "url",
+    "mediaType",
+    "filename",
+    "sourceId",
+    "title",
+    "data",
+    "toolName",
+    "toolCallId",
+    "input",
+    "output",
+    "errorText",
+    "approval",
+    "preliminary",
+    "citations",
+    "providerMetadata",
+    "providerExecuted",
+    "callProviderMetadata",
+    "rawInput",
+    "id",
+    "more",
+];
+
+/// What parts, calls and results are made of, so that a random object is one of those often enough.
+const KEYS: &[&str] = &[
+    "type",
+    "text",
+    "content",
+    "media",
+    "html",
+    "url",
+    "mimeType",
+    "data",
+    "omitted",
+    "description",
+    "_subAgent",
+    "agentId",
+    "steps",
+    "task",
+    "progress",
+    "total",
+    "message",
+    "question",
+    "questions",
+    "options",
+    "label",
+    "kind",
+    "id",
+    "terms",
+    "expiresAt",
+    "mayRemember",
+    "visibleParameters",
+    "exposed",
+    "approved",
+    "reason",
+    "expired",
+    "startIndex",
+    "endIndex",
+    "citedText",
+    "source",
+    "name",
+    "changes",
+    "",
+];
+
+fn any_text() -> impl Strategy<Value = String> {
+    let known = [
+        "",
+        "text",
+        "image",
+        "image/png",
+        "data:image/png;base64,AA",
+        "/api/files/x",
+        "https://a.example/x.png",
+        "javascript:alert(1)",
+        "x\u{0}y",
+        "\u{202e}\u{1f469}\u{200d}\u{1f680}",
+        "```rust\nfn",
+        "| a |\n|-|\n| $x$ |",
+        "$$\\frac{",
+        "[x]: y\n[x][",
+        "<b>&amp;",
+        "- [ ] a\n  - b[^1]\n\n[^1]: c",
+        "-1",
+        "1e999",
+    ];
+    prop_oneof![
+        4 => select(known.to_vec()).prop_map(str::to_owned),
+        2 => ".{0,40}",
+        1 => (select(vec!["> ", "- ", "*", "[", "\\{", "a ", "é"]), 0..3_000_usize).prop_map(|(sign, count)| sign.repeat(count)),
+    ]
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        select(vec![0, 1, -1, i64::MAX, i64::MIN]).prop_map(Value::from),
+        any_text().prop_map(Value::from),
+        (0..110_usize).prop_map(|depth| (0..depth).fold(json!("deep"), |inner, _| json!([inner]))),
+    ];
+    leaf.prop_recursive(4, 24, 5, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..5).prop_map(Value::from),
+            prop::collection::vec((select(KEYS), inner), 0..6).prop_map(|fields| Value::Object(
+                fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
+            )),
+        ]
+    })
+}
+
+fn any_part() -> impl Strategy<Value = Value> {
+    let fields = prop::collection::vec((select(FIELDS), any_value()), 0..7);
+    let known = (select(KINDS), select(STATES), any_text(), fields).prop_map(|(kind, state, text, fields)| {
+        // What makes it that kind of part comes first, and may be replaced by something that does not fit.
+        let mut part = json!({
+            "type": kind, "toolCallId": "c", "input": {}, "text": text, "url": text, "mediaType": "image/png", "sourceId": "s", "data": {},
+        });
+        if kind.contains("tool") || fields.len() > 5 {
+            part["state"] = state.into();
+        }
+        if let Some(part) = part.as_object_mut() {
+            part.extend(fields.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Map<_, _>>());
+        }
+        part
+    });
+    prop_oneof![9 => known, 1 => any_value()]
+}
+
+fn any_body() -> impl Strategy<Value = String> {
+    let role = select(vec!["assistant", "assistant", "user", "system", "robot"]);
+    let message = (role, prop::collection::vec(any_part(), 0..5), prop::option::of(any_value()));
+    let message = message.prop_map(|(role, parts, metadata)| {
+        let mut body = json!({ "id": "m", "role": role, "parts": parts });
+        if let Some(metadata) = metadata {
+            body["metadata"] = metadata;
+        }
+        body.to_string()
+    });
+    prop_oneof![19 => message, 1 => any_value().prop_map(|value| value.to_string()), 1 => any_text()]
+}
+
+/// A server with a conversation of many messages, whose bodies an outsider can change.
+struct House {
+    server: Server,
+    outside: SqliteConnection,
+    _folder: tempfile::TempDir,
+}
+
+impl House {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
+        let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+        for number in 0..=AT_ONCE / 2 {
+            let sent = server.message_to("p/a", "c", &format!("word{number}")).send().await.unwrap();
+            sent.text().await.unwrap();
+        }
+        let outside = SqliteConnection::connect(&server.database).await.unwrap();
+        Self { server, outside, _folder: folder }
+    }
+
+    /// Puts the bodies in the place of those of the first messages.
+    async fn store(&mut self, bodies: &[String]) {
+        for (place, body) in bodies.iter().enumerate() {
+            let change =
+                "UPDATE messages SET body = ? WHERE no = (SELECT no FROM messages ORDER BY no LIMIT 1 OFFSET ?)";
+            sqlx::query(change).bind(body).bind(place as i64).execute(&mut self.outside).await.unwrap();
+        }
+    }
+
+    /// What does not show the last question, with what it was answered.
+    async fn faults(&self) -> Vec<String> {
+        let mut faults = Vec::new();
+        for path in ["/p?conversation=c", "/api/conversations/c", "/api/conversations/c/export?format=html"] {
+            let answer = self.server.ask(Method::GET, path).send().await.unwrap();
+            let (status, text) = (answer.status(), answer.text().await.unwrap());
+            if status != 200 || !text.contains(&format!("word{}", AT_ONCE / 2)) {
+                faults.push(format!("{path}: {status}"));
+            }
+        }
+        faults
+    }
+}
+
+#[test]
+fn any_stored_message_is_shown_or_left_out() {
+    let runtime = Runtime::new().unwrap();
+    let mut house = runtime.block_on(House::open());
+    let house = std::cell::RefCell::new(&mut house);
+    let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
+    let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[38; 32]));
+    let check = |bodies: Vec<String>| {
+        let faults = runtime.block_on(async {
+            let mut house = house.borrow_mut();
+            house.store(&bodies).await;
+            house.faults().await
+        });
+        prop_assert!(faults.is_empty(), "{faults:?} with {bodies:#?}");
+        Ok(())
+    };
+    runner.run(&prop::collection::vec(any_body(), AT_ONCE), check).unwrap();
+}
