@@ -25,6 +25,7 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
                 <script src="/assets/theme.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
+                <script src="/assets/stopped.js" type="module"></script>
                 <script src="/assets/changes.js" type="module"></script>
                 <HydrationScripts options />
                 // What loads the chunks: the script imports it, and it should not come after it.
@@ -33,6 +34,7 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
             </head>
             <body>
                 <App pages />
+                {stopped()}
                 {account.map(AccountLink::view)}
             </body>
         </html>
@@ -54,14 +56,40 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
                 <meta name="referrer" content="no-referrer" />
                 <script src="/assets/embed-frame.js" data-visitor=frame.visitor></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
+                <script src="/assets/stopped.js" type="module"></script>
                 <HydrationScripts options />
                 <link rel="modulepreload" href="/pkg/chatwright-chunks.js" />
                 <MetaTags />
             </head>
             <body>
                 <App pages />
+                {stopped()}
             </body>
         </html>
+    }
+}
+
+/// What a page says whose code has stopped, in words that are there before (F38): a panic ends all of the browser's half. `stopped.js` shows it.
+fn stopped() -> impl IntoView {
+    view! {
+        <template id="cw-stopped">
+            <section class="cw-changed cw-stopped" role="alert">
+                <strong>{t(Text::StoppedTitle)}</strong>
+                <span data-when="once">{t(Text::StoppedAbout)}</span>
+                <span data-when="again">{t(Text::StoppedAgain)}</span>
+                <p class="cw-stopped-ways">
+                    <a class="cw-button" data-to="again" href="">
+                        {t(Text::StoppedReload)}
+                    </a>
+                    <a class="cw-button" data-to="read" data-when="again" href="">
+                        {t(Text::StoppedRead)}
+                    </a>
+                    <a class="cw-button" data-to="new" data-when="again" href="">
+                        {t(Text::NewConversation)}
+                    </a>
+                </p>
+            </section>
+        </template>
     }
 }
 

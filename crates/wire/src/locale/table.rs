@@ -363,6 +363,12 @@ texts! {
     SharedFailed = "failed",
     SharedDenied = "denied",
     SharedUnfinished = "not finished",
+    // A page whose code has stopped
+    StoppedTitle = "This page has stopped working.",
+    StoppedAbout = "What was said before is kept.",
+    StoppedAgain = "It happened again at the same place. You can read the conversation without the rest of the page, or begin a new one.",
+    StoppedReload = "Load it again",
+    StoppedRead = "Read the conversation",
     // What the server says, by what kind of error it is
     ErrorForbidden = "",
     ErrorTooLarge = "",

@@ -1,0 +1,40 @@
+import type { Page } from "@playwright/test";
+import { Chat } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+
+/** Takes the page over once more, when what the server sent is no longer there: the code expects it, and panics. */
+async function panic(page: Page): Promise<void> {
+  await page.evaluate(async () => {
+    const app = await import("/pkg/chatwright.js" as string);
+    document.body.firstElementChild?.remove();
+    setTimeout(() => app.hydrate());
+  });
+}
+
+test("a page whose code panics says so, and what was said can be read all the same", async ({ page, console }) => {
+  console.expect(/panicked|unreachable|RuntimeError|hydrat/i);
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("hello");
+  const stopped = page.getByRole("alert").filter({ hasText: "This page has stopped working." });
+  await expect(stopped).toBeHidden();
+  await panic(page);
+  await expect(stopped).toContainText("What was said before is kept.");
+  await expect(stopped.getByRole("link")).toHaveText(["Load it again"]);
+  await stopped.getByRole("link", { name: "Load it again" }).click();
+  await expect(stopped).toBeHidden();
+  await expect(chat.log).toContainText("hello");
+
+  // The same conversation again, at once.
+  const conversation = page.url();
+  await open(page, conversation);
+  await panic(page);
+  await expect(stopped.getByRole("link")).toHaveText(["Load it again", "Read the conversation", "New conversation"]);
+  await stopped.getByRole("link", { name: "Read the conversation" }).click();
+  await expect(page.getByRole("article", { name: "Person" })).toHaveText("hello");
+  await open(page, conversation);
+  await panic(page);
+  await stopped.getByRole("link", { name: "New conversation" }).click();
+  await expect(page).not.toHaveURL(/conversation=/);
+  await chat.ask("and now?");
+});
