@@ -18,6 +18,7 @@ mod node;
 mod numbers;
 pub mod page_state;
 pub mod pages;
+pub mod pictures;
 pub mod properties;
 pub mod reactive;
 pub mod routes;

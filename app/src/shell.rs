@@ -3,6 +3,7 @@
 use crate::App;
 use crate::context::{Frame, Reader};
 use crate::pages::RustPage;
+use crate::pictures::Pictures;
 use crate::texts::{Text, Texts, fill, t};
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
@@ -19,6 +20,7 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
                 <meta charset="utf-8" />
                 {locale}
                 {reader()}
+                {pictures()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
@@ -51,6 +53,7 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
                 <meta charset="utf-8" />
                 {locale}
                 {reader()}
+                {pictures()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
@@ -67,6 +70,12 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
             </body>
         </html>
     }
+}
+
+/// Whose pictures are shown: see [`crate::pictures`].
+fn pictures() -> Option<impl IntoView> {
+    let pictures = use_context::<Pictures>().filter(|pictures| !pictures.0.is_empty());
+    pictures.map(|pictures| view! { <meta name="pictures" content=pictures.written() /> })
 }
 
 /// What a page says whose code has stopped, in words that are there before (F38): a panic ends all of the browser's half. `stopped.js` shows it.
@@ -142,7 +151,7 @@ impl AccountLink {
     }
 }
 
-/// Forbids what the page does not need: no script but ours, nothing from other hosts but the pictures that remote tools show. The one
+/// Forbids what the page does not need: no script but ours, nothing from other hosts but pictures of those that the config names. The one
 /// inline script, which loads the WASM, carries the response's nonce. Images may be data and blobs for files that are attached; what a
 /// model writes never becomes an image of another host, see [`crate::markdown`].
 #[cfg(feature = "ssr")]
@@ -152,8 +161,11 @@ pub(crate) fn protect() {
     };
     let ancestors =
         use_context::<Frame>().map_or_else(|| "'none'".to_owned(), |frame| format!("'self' {}", frame.host));
+    let own = ["'self'", "data:", "blob:"].into_iter();
+    let named = use_context::<Pictures>().unwrap_or_default();
+    let pictures = own.chain(named.0.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let policy = format!(
-        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src 'self' data: blob: https:; \
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src {pictures}; \
          media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {

@@ -47,7 +47,7 @@ pub(super) fn Message(
 
 /// Who speaks, where the config gives them a name or a picture.
 fn head(speaker: &Speaker) -> Option<Erased> {
-    let avatar = speaker.avatar.clone().map(|avatar| drawn(move || vec![emblem(&avatar, "cw-avatar")]));
+    let avatar = speaker.avatar.clone().map(|avatar| drawn(move || emblem(&avatar, "cw-avatar")));
     let name = speaker.name.clone().map(|name| view! { <span dir="auto">{name}</span> }.erase());
     let head = list(avatar.into_iter().chain(name));
     let is_there = speaker.avatar.is_some() || speaker.name.is_some();

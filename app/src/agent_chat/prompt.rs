@@ -17,7 +17,7 @@ pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, t
             session.tell("onSuggestionClick", json!({ "text": said, "key": key }));
             then(session, said.clone());
         };
-        let icon = icon.map(|icon| drawn(move || vec![emblem(&icon, "cw-prompt-icon")]));
+        let icon = icon.map(|icon| drawn(move || emblem(&icon, "cw-prompt-icon")));
         let about = description.map(|text| view! { <span class="cw-prompt-about" dir="auto">{text}</span> }.erase());
         view! {
             <li>

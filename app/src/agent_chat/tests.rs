@@ -5,6 +5,7 @@ use super::attachment::fixed_part;
 use super::tool_card::card;
 use super::words::wish;
 use crate::node::Node;
+use crate::pictures::Pictures;
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use wire::page::ResultDisplay;
@@ -112,11 +113,21 @@ fn what_a_remote_tool_shows_is_kept_apart() {
         json!({ "output": { "type": "html", "html": html } }),
         "done open[Look up|Done|Result|HTML|Enlarge|<iframe sandbox= referrerpolicy=no-referrer title=HTML from Look up srcdoc=…>]",
     );
-    let picture = json!([{ "type": "image", "url": "https://a.example/oak.png", "description": "An oak" }]);
+    let picture = json!({ "output": { "type": "media", "media": [
+        { "type": "image", "url": "https://a.example/oak.png", "description": "An oak" },
+    ] } });
+    Owner::new().with(|| {
+        provide_context(Pictures(["https://a.example".to_owned()].into()));
+        check(
+            picture.clone(),
+            "done[Look up|Done|Result|Picture|Enlarge\
+             |<img alt=An oak loading=lazy referrerpolicy=no-referrer src=https://a.example/oak.png>]",
+        );
+    });
+    // Of a host that the config does not name it is a link.
     check(
-        json!({ "output": { "type": "media", "media": picture } }),
-        "done[Look up|Done|Result|Picture|Enlarge\
-         |<img alt=An oak loading=lazy referrerpolicy=no-referrer src=https://a.example/oak.png>]",
+        picture,
+        "done open[Look up|Done|Result|<a href=https://a.example/oak.png referrerpolicy=no-referrer>An oak|a.example]",
     );
     let media = json!([
         { "type": "image", "url": "http://a.example/elm.png" },

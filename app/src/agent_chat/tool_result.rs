@@ -5,6 +5,7 @@ use super::value::{value_nodes, word};
 use crate::icons::{Shape, icon};
 use crate::markdown::host;
 use crate::node::{Node, element};
+use crate::pictures::may_show;
 use crate::texts::{Text, fill, t};
 use serde_json::{Map, Value};
 
@@ -103,10 +104,10 @@ fn html_frame(html: &str, name: &str) -> Node {
 
 fn is_picture(medium: &Value) -> bool {
     let is_image = text(medium, "type") == "image" || text(medium, "mimeType").starts_with("image/");
-    is_image && text(medium, "url").starts_with("https://")
+    is_image && may_show(text(medium, "url"))
 }
 
-/// A picture of another host, which does not hear who looks at it where, or a link to a file.
+/// A picture of a host that the config names, which does not hear who looks at it where, or a link to a file.
 fn medium(medium: &Value) -> Node {
     let url = text(medium, "url");
     let label = Some(text(medium, "description")).filter(|label| !label.is_empty());

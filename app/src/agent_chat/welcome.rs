@@ -19,7 +19,7 @@ pub(super) fn Welcome(
     let session = expect_context::<Session>();
     let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
     let class = if text.filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };
-    let icon = text.icon.map(|icon| drawn(move || vec![emblem(&icon, "cw-welcome-icon")]));
+    let icon = text.icon.map(|icon| drawn(move || emblem(&icon, "cw-welcome-icon")));
     let sent = (!text.prompts.is_empty()).then(|| {
         let said = prompts(session, text.prompts, "cw-prompt", |session, words| session.act(Act::SendText(words)));
         view! { <ul class="cw-prompts">{said}</ul> }.erase()

@@ -55,7 +55,7 @@ pub fn ItemList(
             <button type="button" class=class on:click=handler(new)>
                 {drawn(move || {
                     let own = text(&properties.value("creation"), "icon").filter(|icon| !icon.is_empty());
-                    vec![own.map_or_else(|| icon(Shape::Plus), |own| emblem(&own, "cw-item-icon"))]
+                    own.map_or_else(|| vec![icon(Shape::Plus)], |own| emblem(&own, "cw-item-icon"))
                 })}
                 {label}
             </button>
@@ -180,7 +180,11 @@ impl Entries {
 /// What stands for an item, a menu's entry or a button, with its icon before it.
 fn with_icon(of: &Value, words: Node) -> Node {
     match text(of, "icon").filter(|icon| !icon.is_empty()) {
-        Some(icon) => element("span").with("class", "cw-item-named").around(vec![emblem(&icon, "cw-item-icon"), words]),
+        Some(icon) => {
+            let mut named = emblem(&icon, "cw-item-icon");
+            named.push(words);
+            element("span").with("class", "cw-item-named").around(named)
+        }
         None => words,
     }
 }

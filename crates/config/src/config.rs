@@ -33,6 +33,8 @@ pub struct Config {
     pub auth: Auth,
     /// Which other sites may show chats.
     pub embed: Option<Embed>,
+    /// Other sites whose pictures are shown, as origins.
+    pub pictures: Vec<String>,
     /// What other agent platforms may call.
     pub served: Option<ServedAgent>,
     /// Bounds of time, size and number.

@@ -6,6 +6,7 @@ use crate::router::AppState;
 use app::AccountLink;
 use app::chunks::{ChunkFiles, Needs};
 use app::context::{AppContext, Reader, Seen};
+use app::pictures::Pictures;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
@@ -74,7 +75,9 @@ pub(super) fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + 
     let needs = Needs::default();
     let reader = Reader(mark(&caller.user_id));
     let texts = state.composition.current.texts();
+    let pictures = Pictures(state.composition.current.config().pictures.clone().into());
     move || {
+        provide_context(pictures.clone());
         if let Some(texts) = texts.clone() {
             provide_context(texts);
         }

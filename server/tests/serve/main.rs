@@ -25,6 +25,7 @@ mod obedient;
 mod operations;
 mod passed_on;
 mod poison;
+mod policy;
 mod process;
 mod provider;
 mod question;

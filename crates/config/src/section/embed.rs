@@ -72,7 +72,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<Embe
 }
 
 /// An origin, exactly as browsers send it.
-fn origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
+pub(super) fn origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
     if text.contains('*') {
         let help = "name each site by itself: `https://www.example.com`".to_owned();
         context.report.error(at, "a pattern would let sites in that nobody has thought of", Some(help));

@@ -33,6 +33,7 @@ mod messages;
 mod operator;
 mod pages;
 mod payload_schema;
+mod pictures;
 mod policy;
 mod prices;
 mod quotas;
@@ -92,6 +93,8 @@ pub(crate) struct RootEntry {
     store: Option<settings::StoreEntry>,
     /// Chats on pages of other sites.
     embed: Option<embed::EmbedEntry>,
+    /// Other sites whose pictures are shown.
+    pictures: Option<pictures::PicturesEntry>,
     /// Endpoints that other agent platforms may call as tools.
     serve_as_remote_agent: Option<serve_as_remote_agent::ServeEntry>,
 }
@@ -168,6 +171,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         endpoints,
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
+        pictures: pictures::read(section("pictures"), &pages, &mut context),
         pages,
         locale: root.get("locale").and_then(|entry| locale::read(&entry.value, &mut context)),
         prices: prices::read(section("prices"), &mut context),

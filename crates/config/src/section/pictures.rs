@@ -1,0 +1,66 @@
+//! The section `pictures`: of which other sites pages show pictures.
+
+use super::Context;
+use super::embed::origin;
+use super::value::Text;
+use crate::config::Page;
+use crate::shape::{Shape, decode};
+use crate::source::{Kind, Node, Step};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use url::Url;
+
+/// Of which other sites pages show pictures: those that tools of remote agents show, and avatars and icons that an operator comes to. Pictures of
+/// others are links. The sites of avatars and icons that stand in the config are known without it.
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct PicturesEntry {
+    /// Such as `https://images.example.com`: scheme, host and port, as a browser writes them.
+    #[schemars(length(min = 1))]
+    origins: Vec<Text>,
+}
+
+/// Reads the section; with the sites of the avatars and icons of `pages`.
+pub(super) fn read(section: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Vec<String> {
+    let mut all = named(section, context);
+    for block in pages.iter().flat_map(|page| &page.definition.blocks) {
+        emblems(&serde_json::to_value(block).unwrap_or_default(), &mut all);
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn named(section: &Node, context: &mut Context<'_, '_>) -> Vec<String> {
+    if matches!(section.kind, Kind::Null) {
+        return Vec::new();
+    }
+    let entry = Shape::of::<PicturesEntry>().and_then(|shape| decode(section, shape, context.report));
+    let origins = entry.map(|PicturesEntry { origins }| origins).unwrap_or_default();
+    let mut named = Vec::new();
+    for (i, Text(text)) in origins.iter().enumerate() {
+        let at = section.at(&[Step::Key("origins"), Step::Index(i)]);
+        match origin(text, at, context) {
+            Some(origin) if origin.starts_with("https://") => named.push(origin),
+            Some(_) => {
+                context.report.error(at, "pictures of other sites are shown over `https` alone", None);
+            }
+            None => {}
+        }
+    }
+    named
+}
+
+/// The sites of all avatars and icons within a block.
+fn emblems(value: &Value, all: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            let addresses = ["avatar", "icon"].into_iter().filter_map(|key| fields.get(key)?.as_str());
+            let sites = addresses.filter_map(|address| Url::parse(address).ok()).filter(|url| url.scheme() == "https");
+            all.extend(sites.map(|url| url.origin().ascii_serialization()));
+            fields.values().for_each(|value| emblems(value, all));
+        }
+        Value::Array(items) => items.iter().for_each(|value| emblems(value, all)),
+        _ => {}
+    }
+}

@@ -1,0 +1,71 @@
+//! What a page may do in a browser (A40), read as a browser does: each directive, and of which sites pictures come.
+
+use crate::process::Server;
+use reqwest::Method;
+use std::collections::BTreeMap;
+
+async fn policy(server: &Server, path: &str) -> BTreeMap<String, String> {
+    let answer = server.ask(Method::GET, path).send().await.unwrap();
+    let policy = answer.headers()["content-security-policy"].to_str().unwrap();
+    let directive = |directive: &str| {
+        let (name, sources) = directive.trim().split_once(' ').unwrap();
+        (name.to_owned(), sources.trim().to_owned())
+    };
+    policy.split(';').map(directive).collect()
+}
+
+fn serve(more: &str) -> (Server, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let config = format!(
+        "connections: [{{ id: demo, type: Demo }}]\n\
+         agents: [{{ id: a, type: Agent, connectionId: demo, properties: {{ model: demo }} }}]\n{more}\n"
+    );
+    std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
+    (Server::start_with(&["--config", folder.path().to_str().unwrap()]), folder)
+}
+
+#[tokio::test]
+async fn nothing_but_what_the_page_needs() {
+    let (server, _folder) = serve("pages: [{ id: p }]");
+    let (first, second) = (policy(&server, "/p").await, policy(&server, "/p").await);
+    let nonce = |policy: &BTreeMap<String, String>| {
+        let (_, rest) = policy["script-src"].split_once("'nonce-").unwrap();
+        rest.split_once('\'').unwrap().0.to_owned()
+    };
+    assert!(nonce(&first).len() >= 16 && nonce(&first) != nonce(&second), "{first:?} {second:?}");
+    let mut rest = first.clone();
+    rest.insert("script-src".to_owned(), first["script-src"].replace(&nonce(&first), "N"));
+    let rest: Vec<_> = rest.iter().map(|(name, sources)| format!("{name} {sources}")).collect();
+    insta::assert_snapshot!(rest.join("\n"), @"
+    base-uri 'none'
+    default-src 'self'
+    form-action 'self'
+    frame-ancestors 'none'
+    img-src 'self' data: blob:
+    media-src 'self' data:
+    object-src 'none'
+    script-src 'self' 'nonce-N' 'wasm-unsafe-eval'
+    ");
+}
+
+#[tokio::test]
+async fn pictures_come_from_sites_that_the_config_names() {
+    let chat = |properties: &str| {
+        format!(
+            "pages: [{{ id: p, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: a, {properties} }} }}] }}]"
+        )
+    };
+    let check = async |more: String, expected: &str| {
+        let (server, _folder) = serve(&more);
+        let found = policy(&server, "/p").await["img-src"].clone();
+        assert_eq!(found, format!("'self' data: blob:{expected}"), "{more}");
+        let page = server.ask(Method::GET, "/p").send().await.unwrap().text().await.unwrap();
+        let named = page.contains("<meta name=\"pictures\"");
+        assert_eq!(named, !expected.is_empty(), "{more}");
+    };
+    check(chat(""), "").await;
+    check(chat("roles: { assistant: { avatar: /own.png } }"), "").await;
+    check(chat("roles: { assistant: { avatar: 'https://b.example/me.png' } }"), " https://b.example").await;
+    let named = "pictures: { origins: ['https://a.example', 'https://a.example'] }";
+    check(format!("{}\n{named}", chat("")), " https://a.example").await;
+}
