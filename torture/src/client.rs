@@ -151,7 +151,13 @@ impl Client {
         let mut answer = view["messages"].as_array().and_then(|messages| messages.last()).cloned().unwrap_or_default();
         let mut said = 0;
         for part in answer["parts"].as_array_mut().into_iter().flatten() {
-            if part["state"] == "approval-requested" {
+            // What was cut off may have had its effect, and is to have it once: no.
+            let is_cut_off = !part["approval"]["terms"]["cutOff"].is_null();
+            if is_cut_off && part["state"] == "approval-requested" {
+                part["state"] = "approval-responded".into();
+                part["approval"]["approved"] = false.into();
+                said += 1;
+            } else if part["state"] == "approval-requested" {
                 let call = part["toolCallId"].as_str().unwrap_or_default().to_owned();
                 self.history.add(Op::Approved { conversation: conversation.to_owned(), call });
                 part["state"] = "approval-responded".into();

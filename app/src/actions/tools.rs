@@ -78,6 +78,11 @@ impl ClientTools {
         }
     }
 
+    /// Whether a call that was begun may be made once more. What a page in Rust does, it does once.
+    pub(crate) fn may_repeat(&self, name: &str) -> bool {
+        matches!(self.find(name), Some(Handler::Actions(own)) if own.1.idempotent)
+    }
+
     /// Runs a call to its end, whoever waits for it.
     pub(crate) async fn call(&self, name: &str, input: Value) -> Result<Value, String> {
         match self.find(name) {

@@ -1,10 +1,12 @@
 //! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
 
 use super::session::{Act, Phase, Remedy, Session};
+use super::words::is_expired;
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::texts::{Text, said, t};
 use leptos::prelude::*;
+use wire::ToolPart;
 use wire::api::{LimitName, Outcome};
 
 /// Below an answer that was stopped, cut off or failed.
@@ -34,7 +36,7 @@ pub(super) fn Ending() -> impl IntoView {
                 notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().erase())
             }
             Outcome::Interrupted => {
-                let text = t(Text::AnswerInterrupted).to_owned();
+                let text = t(interrupted(session)).to_owned();
                 notice("cw-notice", Some(Shape::Warning), text, go_on().erase())
             }
             Outcome::Limit => notice("cw-notice", None, limit_text(ending.limit).to_owned(), go_on().erase()),
@@ -43,6 +45,19 @@ pub(super) fn Ending() -> impl IntoView {
         };
         Some(view)
     })
+}
+
+/// Why an answer was interrupted, and what going on with it means.
+fn interrupted(session: Session) -> Text {
+    let has = |what: fn(&ToolPart) -> bool| {
+        let answer = session.messages.with(|messages| messages.last().cloned());
+        answer.is_some_and(|answer| answer.tools().iter().any(|tool| tool.with(what)))
+    };
+    match () {
+        () if has(ToolPart::runs_again) => Text::AnswerCutOff,
+        () if has(is_expired) => Text::AnswerExpired,
+        () => Text::AnswerInterrupted,
+    }
 }
 
 /// Why an answer ends before its end.

@@ -186,6 +186,9 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay)
     if let Some(error) = &tool.error_text {
         sections.push(failure(error));
     }
+    if is_expired(tool) {
+        sections.push(element("p").with("class", "cw-value-word").text(t(Text::ExpiredHelp)));
+    }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
     if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_expired(tool)) {
         sections.push(section(t(Text::YourNote), vec![element("p").with("dir", "auto").text(reason)]));

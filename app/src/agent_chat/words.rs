@@ -6,7 +6,7 @@ use crate::icons::Shape;
 use crate::texts::{Text, fill, t};
 use serde_json::Value;
 use wire::question::ASK_USER;
-use wire::{ToolPart, ToolState};
+use wire::{CutOff, ToolPart, ToolState};
 
 /// Of what a call is about at most this many bytes are shown.
 const MAX_DETAIL: usize = 80;
@@ -73,7 +73,11 @@ pub(super) fn tool_state(tool: &ToolPart) -> (Standing, &'static str) {
         (ToolState::ApprovalResponded, Some(_)) => (Running, t(Text::StateRunning)),
         (ToolState::InputStreaming, _) => (Running, t(Text::StatePreparing)),
         (ToolState::InputAvailable, _) => (Running, t(Text::StateRunning)),
+        (ToolState::ApprovalRequested, _) if tool.cut_off().is_some() => (Waiting, t(Text::StateCutOff)),
         (ToolState::ApprovalRequested, _) => (Waiting, t(Text::StateNeedsApproval)),
+        (ToolState::OutputError, _) if tool.runs_again() => (Failed, t(Text::StateCutOff)),
+        (ToolState::ApprovalResponded, _) if tool.cut_off() == Some(CutOff::Again) => (Running, t(Text::StateRunning)),
+        (ToolState::OutputDenied, _) if tool.cut_off().is_some() => (Denied, t(Text::StateSkipped)),
         (ToolState::ApprovalResponded, _) if is_approved(tool) => (Running, t(Text::StateApproved)),
         (ToolState::OutputDenied, _) if is_expired(tool) => (Denied, t(Text::StateExpired)),
         (ToolState::ApprovalResponded | ToolState::OutputDenied, _) => (Denied, t(Text::StateDenied)),

@@ -9,7 +9,7 @@ use crate::reply::{Failure, Reply};
 use crate::run::Run;
 use crate::sub_agent::Resumed;
 use crate::tools::{self, Came, Ready};
-use crate::{Asked, Decision, Event, EventSink, Grant, PendingCall, Ruling, WaitingCall};
+use crate::{Asked, Decision, Event, EventSink, Grant, PendingCall, Ruling, WaitingCall, skipped};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
@@ -78,7 +78,7 @@ impl Run<'_> {
                 // What the browser runs by itself is in the user's hands already.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
                 (Ok(tool), None) => {
-                    if self.may_run(&call, tool.spec(), ruling, sink).await? {
+                    if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
                         match tool.spec().execution.is_client() {
                             true => self.expose(tool.spec(), sink).await?,
                             false => ready.push(Ready { call, runner: tool, resumed: None }),
@@ -99,6 +99,7 @@ impl Run<'_> {
         call: &ToolCall,
         tool: &ToolSpec,
         ruling: &Ruling,
+        cut_off: bool,
         sink: &mut S,
     ) -> Result<bool, Failure> {
         let exposed = self.caller.seen.against(tool);
@@ -109,22 +110,24 @@ impl Run<'_> {
         let is_granted = grant.is_some();
         match is_granted {
             true => tell_grant(call, grant, sink).await?,
-            false => self.ask_user(call.clone(), tool, ruling, sink).await?,
+            false => self.ask_user(call.clone(), tool, ruling, cut_off, sink).await?,
         }
         Ok(is_granted)
     }
 
-    /// The call waits for the user, who decides about the tool as it is now.
+    /// The call waits for the user, who decides about the tool as it is now; of one that was cut off, whether it is made once more.
     async fn ask_user<S: EventSink>(
         &mut self,
         call: ToolCall,
         tool: &ToolSpec,
         ruling: &Ruling,
+        cut_off: bool,
         sink: &mut S,
     ) -> Result<(), Failure> {
         let exposed = self.caller.seen.against(tool);
         let asked = Some(exposure::fingerprint(tool, exposed.is_some()));
         let terms = grants::terms(tool, ruling, exposed);
+        let terms = if cut_off { grants::once_more(terms) } else { terms };
         let (call_id, told) = (call.id.clone(), terms.clone());
         sink.emit(Event::ApprovalRequest { call_id, asked: asked.clone(), terms: told }).await?;
         self.waiting.push(WaitingCall { call, state: None, asked, terms });
@@ -200,9 +203,9 @@ impl Run<'_> {
             return Ok(true);
         }
         let (mut ready, mut outputs, mut is_handed_over) = (Vec::new(), HashMap::new(), false);
-        for PendingCall { call, decision, state, asked, grant } in pending {
+        for PendingCall { call, decision, state, asked, grant, cut_off } in pending {
             let exposed = asked.as_deref().filter(|asked| exposure::is_exposed(asked)).map(|_| self.caller.seen.now());
-            sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone(), exposed }).await?;
+            sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone(), exposed, cut_off }).await?;
             let resumed = match state {
                 // Within a suspended call, a no is an answer like a yes.
                 Some(state) => Some(Resumed { state, decision: decision.clone(), grant }),
@@ -211,10 +214,15 @@ impl Run<'_> {
                     None
                 }
             };
-            match decision {
+            match decision.clone() {
                 Decision::Denied(reason) if resumed.is_none() => {
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
-                    outputs.insert(call.id, (call.name, ToolOutput::Denied(reason)));
+                    let output = match cut_off {
+                        // It may have happened: that is another thing than a no before it.
+                        true => ToolOutput::ErrorText(skipped(reason.as_deref())),
+                        false => ToolOutput::Denied(reason),
+                    };
+                    outputs.insert(call.id, (call.name, output));
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
                 _ => match self.offer.fitting(&call, &call.input) {
@@ -223,7 +231,7 @@ impl Run<'_> {
                             && !faults::is_broken(Break::ApprovalWithoutHash) =>
                     {
                         let ruling = self.ruling(&call).await;
-                        self.ask_user(call, runner.spec(), &ruling, sink).await?;
+                        self.ask_user(call, runner.spec(), &ruling, cut_off, sink).await?;
                     }
                     // So may the policy, or the arguments, if the user changed them. What the user said yes to is not asked again.
                     Ok(runner) => match self.ruling(&call).await {
@@ -233,6 +241,7 @@ impl Run<'_> {
                             let result = tell_failure(&call, policy::denied(&reason), false, sink).await?;
                             outputs.insert(call.id, (call.name, output(&result)));
                         }
+                        ruling if !self.may_repeat(&call, runner.spec(), &decision, &ruling, sink).await? => {}
                         _ if runner.spec().execution.is_client() => {
                             is_handed_over = true;
                             self.expose(runner.spec(), sink).await?;
@@ -258,6 +267,26 @@ impl Run<'_> {
         self.check_not_stopped()?;
         self.add_results(outputs);
         Ok(self.waiting.is_empty() && !is_handed_over)
+    }
+
+    /// Whether a decided call may run; one that was cut off may wait for the user once more. What a tool does no more of by a second call
+    /// needs no question of its own, but the gates before it are as they are now.
+    async fn may_repeat<S: EventSink>(
+        &mut self,
+        call: &ToolCall,
+        tool: &ToolSpec,
+        decision: &Decision,
+        ruling: &Ruling,
+        sink: &mut S,
+    ) -> Result<bool, Failure> {
+        match *decision {
+            Decision::Again { .. } if !tool.marks.idempotent => {
+                self.ask_user(call.clone(), tool, ruling, true, sink).await?;
+                Ok(false)
+            }
+            Decision::Again { approved: false } => self.may_run(call, tool, ruling, true, sink).await,
+            _ => Ok(true),
+        }
     }
 
     /// Adds results to the tool message behind the last assistant message, in call order.

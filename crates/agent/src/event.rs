@@ -43,6 +43,8 @@ pub enum Event {
         decision: Decision,
         /// Why the user was asked, where that was what the agent had read.
         exposed: Option<Exposure>,
+        /// It was cut off in an earlier run.
+        cut_off: bool,
     },
     /// The user has said yes to a call that the browser runs: it may run it now.
     CallHandedOver {
@@ -98,6 +100,8 @@ pub enum Event {
         name: String,
         /// It goes on from where it was suspended.
         resumed: bool,
+        /// What must be known if it is cut off; none for what is never made once more as it is: an agent's task.
+        repeat: Option<Repeat>,
     },
     /// How far a running tool has come.
     ToolProgress {
@@ -173,6 +177,15 @@ pub enum Event {
     },
 }
 
+/// Whether and how a call may be made once more, should it be cut off.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeat {
+    /// The tool as it is now, by [`contract::ToolSpec::fingerprint`].
+    pub fingerprint: String,
+    /// Nobody needs to be asked.
+    pub is_idempotent: bool,
+}
+
 /// What a request to a model took.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replied {
@@ -203,16 +216,16 @@ impl Event {
             Self::ToolCallInvalid { id, name, input, error, dynamic } => {
                 Self::ToolCallInvalid { id: named(id), name, input, error, dynamic }
             }
-            Self::CallDecided { call, decision, exposed } => {
-                Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision, exposed }
+            Self::CallDecided { call, decision, exposed, cut_off } => {
+                Self::CallDecided { call: ToolCall { id: named(call.id), ..call }, decision, exposed, cut_off }
             }
             Self::CallRuled { call_id, ruling } => Self::CallRuled { call_id: named(call_id), ruling },
             Self::CallGranted { call_id, tool, grant } => Self::CallGranted { call_id: named(call_id), tool, grant },
             Self::ApprovalRequest { call_id, asked, terms } => {
                 Self::ApprovalRequest { call_id: named(call_id), asked, terms }
             }
-            Self::ToolStarted { call_id, name, resumed } => {
-                Self::ToolStarted { call_id: named(call_id), name, resumed }
+            Self::ToolStarted { call_id, name, resumed, repeat } => {
+                Self::ToolStarted { call_id: named(call_id), name, resumed, repeat }
             }
             Self::ToolFinished { call_id, name, result, dynamic, stopped } => {
                 Self::ToolFinished { call_id: named(call_id), name, result, dynamic, stopped }

@@ -81,7 +81,7 @@ impl Run<'_> {
 }
 
 /// What comes from outside.
-const UNTRUSTED: Marks = Marks { reads_private: false, returns_untrusted: true, egress: false };
+const UNTRUSTED: Marks = Marks { reads_private: false, returns_untrusted: true, egress: false, idempotent: false };
 
 /// Takes in what something reads, and has it kept with the conversation if that is new.
 pub(crate) async fn expose<S: EventSink>(

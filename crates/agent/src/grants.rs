@@ -72,3 +72,8 @@ pub(crate) fn terms(tool: &ToolSpec, ruling: &Ruling, exposed: Option<Exposure>)
     let may_remember = tool.approval.may_remember && *ruling != Ruling::Ask;
     ApprovalTerms { may_remember, exposed, ..tool.approval.clone() }
 }
+
+/// How the user is asked whether a call that was cut off is made once more: about this one call, for as long as nobody says anything.
+pub(crate) fn once_more(terms: ApprovalTerms) -> ApprovalTerms {
+    ApprovalTerms { may_remember: false, expires_after: None, cut_off: true, ..terms }
+}

@@ -24,7 +24,7 @@ mod tools;
 mod turn;
 
 pub use circuit::{CircuitFacts, Circuits};
-pub use event::{Event, EventSink, Replied, SinkClosed};
+pub use event::{Event, EventSink, Repeat, Replied, SinkClosed};
 pub use exposure::Seen;
 pub use grants::{Grant, Grants, Wanted};
 pub use invoke::{Answer, InvokeError, Question, invoke};
@@ -36,4 +36,4 @@ pub use rules::{Action, Rule, RuleSettings, Rules};
 pub use run::run;
 pub use settings::{Agent, Settings, Timeouts};
 pub use sub_agent::{SubAgent, Within, waiting_within};
-pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn, WaitingCall};
+pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn, WaitingCall, skipped};

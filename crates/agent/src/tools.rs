@@ -3,7 +3,7 @@
 use crate::calls::Runner;
 use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
-use crate::{Event, EventSink, Grants, Seen, SinkClosed, exposure};
+use crate::{Event, EventSink, Grants, Repeat, Seen, SinkClosed, exposure};
 use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
 use faults::Break;
 use futures::FutureExt;
@@ -52,6 +52,15 @@ pub(crate) struct Ready {
     pub(crate) resumed: Option<Resumed>,
 }
 
+impl Ready {
+    /// A task is more than one call: an agent that learns of its end can hand it over anew, and look first.
+    fn repeat(&self) -> Option<Repeat> {
+        let Runner::Tool(tool) = &self.runner else { return None };
+        let spec = tool.spec();
+        Some(Repeat { fingerprint: spec.fingerprint(), is_idempotent: spec.marks.idempotent })
+    }
+}
+
 /// What came of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Came {
@@ -86,7 +95,8 @@ pub(crate) async fn run_all<S: EventSink>(
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
             // Before it runs: what comes of it is read in any case.
             exposure::expose(&caller.seen, &name, ready.runner.spec().marks, sink).await?;
-            sink.emit(Event::ToolStarted { call_id, name, resumed: ready.resumed.is_some() }).await?;
+            let (resumed, repeat) = (ready.resumed.is_some(), ready.repeat());
+            sink.emit(Event::ToolStarted { call_id, name, resumed, repeat }).await?;
             let progress = Progress::new(ready.call.id.clone(), progress.clone());
             running.push(run_one(ready, caller.clone(), progress, record.clone()));
         }

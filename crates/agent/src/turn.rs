@@ -12,7 +12,7 @@ pub struct Turn {
     /// The history, oldest first. It is valid but for the `pending` calls: those stand in its last assistant message, and
     /// the tool message behind that (if there is one) lacks their results, which the run adds in call order.
     pub messages: Vec<Arc<Message>>,
-    /// Calls of the last assistant message that the user has decided on since.
+    /// Calls of the last assistant message that the user has decided on since, or that were cut off.
     pub pending: Vec<PendingCall>,
     /// On whose behalf.
     pub user_id: String,
@@ -41,6 +41,8 @@ pub struct PendingCall {
     pub asked: Option<String>,
     /// The standing approval that was given with the yes.
     pub grant: Option<Grant>,
+    /// It was [cut off](Decision::Again) in an earlier run: if it runs, it is made once more.
+    pub cut_off: bool,
 }
 
 /// What the user decided about a call.
@@ -51,6 +53,20 @@ pub enum Decision {
     Approved,
     /// Do not, perhaps with a reason.
     Denied(Option<String>),
+    /// Nothing yet: the server died while the call ran. It runs once more if its tool is [idempotent](contract::Marks::idempotent) by now;
+    /// otherwise the user is asked, for it may have had its effect.
+    Again {
+        /// The user had said yes to it the first time.
+        approved: bool,
+    },
+}
+
+/// What the model reads of a call that was cut off and that the user did not want to be made once more.
+pub fn skipped(reason: Option<&str>) -> String {
+    let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!(
+        "Interrupted before it finished. It may or may not have had an effect. The user did not want it to be run again{why}"
+    )
 }
 
 /// How a run ended.

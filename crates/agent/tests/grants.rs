@@ -173,7 +173,8 @@ async fn one_that_is_given_within_a_task_holds_for_the_rest_of_it() {
     assert_eq!(seen, ("helper", "write", Some(&fingerprint)));
     let call = outcome.waiting[0].call.clone();
     let grant = Some(Grant { id: "g".to_owned(), is_for_conversation: false });
-    let pending = PendingCall { call, decision: Decision::Approved, state: Some(state), asked: None, grant };
+    let pending =
+        PendingCall { call, decision: Decision::Approved, state: Some(state), asked: None, grant, cut_off: false };
     told.lines.clear();
     let given = Given("helper", fingerprint);
     let outcome = run(&above, outcome.messages, vec![pending], Some(given), &mut told).await;

@@ -231,8 +231,14 @@ async fn a_question_within_waits_for_the_user() {
         assert_eq!(view["state"], "waiting");
         asked.push(view["waiting"].clone());
         let call = outcome.waiting[0].call.clone();
-        let pending =
-            vec![PendingCall { call, decision: answers.next().unwrap(), state: Some(state), asked: None, grant: None }];
+        let pending = vec![PendingCall {
+            call,
+            decision: answers.next().unwrap(),
+            state: Some(state),
+            asked: None,
+            grant: None,
+            cut_off: false,
+        }];
         outcome = run(&above, outcome.messages, pending, &mut told).await;
     }
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
@@ -265,7 +271,8 @@ async fn waiting_gives_no_new_limits() {
         let outcome = ask(&above, &mut told).await;
         let state = Some(told.suspended[0].1.clone());
         let call = outcome.waiting[0].call.clone();
-        let pending = vec![PendingCall { call, decision: Decision::Approved, state, asked: None, grant: None }];
+        let pending =
+            vec![PendingCall { call, decision: Decision::Approved, state, asked: None, grant: None, cut_off: false }];
         run(&above, outcome.messages, pending, &mut told).await;
         assert_eq!((written().len(), model.requests().len()), (1, 2));
         assert_eq!(told.finished[0], Err("The agent was stopped at a limit before it had an answer.".to_owned()));
@@ -284,6 +291,7 @@ async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
         state: Some(json!({ "old": 1 })),
         asked: None,
         grant: None,
+        cut_off: false,
     }];
     let outcome = run(&above, outcome.messages, pending, &mut told).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);

@@ -287,8 +287,14 @@ async fn a_policy_stands_before_the_tools() {
         let (id, name, input) = (id.to_owned(), name.to_owned(), json!({ "n": 1 }));
         ToolCall { id, name, input, provider_executed: false, metadata: None }
     };
-    let approved =
-        |call: ToolCall| PendingCall { call, decision: Decision::Approved, state: None, asked: None, grant: None };
+    let approved = |call: ToolCall| PendingCall {
+        call,
+        decision: Decision::Approved,
+        state: None,
+        asked: None,
+        grant: None,
+        cut_off: false,
+    };
     let mut case = Case::of(vec![says("ok")]);
     case.policy = Some(Arc::new(House));
     let made = [call("a", "fails"), call("b", "slow")].map(AssistantPart::ToolCall).to_vec();
@@ -315,7 +321,14 @@ async fn a_yes_holds_for_the_tool_that_it_was_given_to() {
     let pending = |asked: &str| {
         let (id, name, input) = ("a".to_owned(), "asks".to_owned(), json!({ "n": 1 }));
         let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
-        PendingCall { call, decision: Decision::Approved, state: None, asked: Some(asked.to_owned()), grant: None }
+        PendingCall {
+            call,
+            decision: Decision::Approved,
+            state: None,
+            asked: Some(asked.to_owned()),
+            grant: None,
+            cut_off: false,
+        }
     };
     let check = async |asked: &str| {
         let mut case = Case::of(vec![says("ok")]);
@@ -364,7 +377,7 @@ async fn what_a_page_runs_is_asked_for_and_then_handed_over() {
             let (id, name, input) = ("a".to_owned(), "page".to_owned(), json!({ "n": 1 }));
             let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
             case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
-            case.pending.push(PendingCall { call, decision, state: None, asked: None, grant: None });
+            case.pending.push(PendingCall { call, decision, state: None, asked: None, grant: None, cut_off: false });
         }
         case.policy = policy;
         case.more.push(Arc::new(tool()));
@@ -520,7 +533,14 @@ fn decided(decision: Decision) -> Case {
         metadata: None,
     };
     case.messages.push(Message::Tool(vec![known]));
-    case.pending.push(PendingCall { call: call("a", "asks"), decision, state: None, asked: None, grant: None });
+    case.pending.push(PendingCall {
+        call: call("a", "asks"),
+        decision,
+        state: None,
+        asked: None,
+        grant: None,
+        cut_off: false,
+    });
     case
 }
 
@@ -593,7 +613,8 @@ async fn a_provider_that_asks_first() {
     ] {
         let mut case = Case::of(vec![says("ok")]);
         case.messages.push(Message::Assistant(vec![AssistantPart::ToolCall(call.clone())]));
-        case.pending = vec![PendingCall { call: call.clone(), decision, state: None, asked: None, grant: None }];
+        case.pending =
+            vec![PendingCall { call: call.clone(), decision, state: None, asked: None, grant: None, cut_off: false }];
         let (notes, requests) = case.run().await;
         assert!(notes.ends_with("Done"), "{notes}");
         let Message::Tool(results) = &*requests[0].messages[2] else { panic!("{requests:?}") };

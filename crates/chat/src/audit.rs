@@ -65,7 +65,7 @@ impl Subject {
             conversation_id: self.conversation_id.clone(),
             message_id: self.message_id.clone(),
             run_id: self.run_id.clone(),
-            call_id: call_id.to_owned(),
+            call_id: if call.is_repeated { self.once_more(call_id) } else { call_id.to_owned() },
             tool: mask::cut(&call.tool),
             arguments: call.arguments,
             gates: call.gates,
@@ -76,8 +76,13 @@ impl Subject {
 
     fn of_part(&self, tool: &ToolPart, gates: Vec<GateDecision>, outcome: AuditOutcome) -> AuditEntry {
         let input = tool.input.as_ref().or(tool.raw_input.as_ref()).unwrap_or(&Value::Null);
-        let call = Call { gates, ..Call::new(&tool.tool_name, input) };
+        let call = Call { gates, is_repeated: tool.cut_off().is_some(), ..Call::new(&tool.tool_name, input) };
         self.entry(&tool.tool_call_id, call, End::of(outcome))
+    }
+
+    /// What a call is called in the log when it is made once more, or is not to be: what was cut off has its own row.
+    fn once_more(&self, call_id: &str) -> String {
+        format!("{call_id}:{}", self.run_id)
     }
 
     /// What is known of the question to the user.
@@ -121,6 +126,11 @@ fn refused(gate: Gate, reason: &str) -> GateDecision {
     GateDecision { gate, decision: GateVerdict::Refused, by: None, reason: Some(mask::cut(reason)) }
 }
 
+/// That it was cut off before, and is made once more.
+fn repeated() -> GateDecision {
+    GateDecision { gate: Gate::Execution, decision: GateVerdict::Repeated, by: None, reason: None }
+}
+
 /// What the agent's policy said.
 fn ruled(ruling: &Ruling) -> GateDecision {
     match ruling {
@@ -138,13 +148,23 @@ struct Call {
     gates: Vec<GateDecision>,
     /// Made by an earlier run, and decided on since.
     is_decided: bool,
+    /// It was cut off in that one.
+    is_repeated: bool,
     started: Option<Instant>,
 }
 
 impl Call {
     fn new(tool: &str, input: &Value) -> Self {
         let (tool, arguments) = (tool.to_owned(), mask::arguments(input));
-        Self { agent_id: None, tool, arguments, gates: Vec::new(), is_decided: false, started: None }
+        Self {
+            agent_id: None,
+            tool,
+            arguments,
+            gates: Vec::new(),
+            is_decided: false,
+            is_repeated: false,
+            started: None,
+        }
     }
 }
 
@@ -160,16 +180,25 @@ impl Auditor {
     }
 
     /// Takes note of a call that the user has decided on.
-    fn expect(&mut self, call: &ToolCall, decision: &Decision, agent_id: Option<&str>, exposed: Option<&Exposure>) {
-        let decided = match decision {
-            Decision::Approved => self.subject.decided(true, None),
-            Decision::Denied(reason) => self.subject.decided(false, reason.as_deref()),
+    fn expect(
+        &mut self,
+        (call, decision): (&ToolCall, &Decision),
+        agent_id: Option<&str>,
+        exposed: Option<&Exposure>,
+        is_repeated: bool,
+    ) {
+        let asked = || asked_about(exposed.map(|Exposure { private, untrusted }| (private, untrusted)));
+        let mut gates = match decision {
+            Decision::Approved => vec![asked(), self.subject.decided(true, None)],
+            Decision::Denied(reason) => vec![asked(), self.subject.decided(false, reason.as_deref())],
+            Decision::Again { .. } => Vec::new(),
         };
-        let known = Call::new(&call.name, &call.input);
+        if is_repeated && !matches!(decision, Decision::Denied(_)) {
+            gates.push(repeated());
+        }
         let agent_id = agent_id.map(str::to_owned);
-        let asked = asked_about(exposed.map(|Exposure { private, untrusted }| (private, untrusted)));
-        let known = Call { agent_id, gates: vec![asked, decided], is_decided: true, ..known };
-        self.calls.insert(call.id.clone(), known);
+        let known = Call::new(&call.name, &call.input);
+        self.calls.insert(call.id.clone(), Call { agent_id, gates, is_decided: true, is_repeated, ..known });
     }
 
     /// Takes note of an event; when a call ends with it, answers with its row. `agent_id` is for calls of an agent below, `cancel`
@@ -197,8 +226,8 @@ impl Auditor {
                 let call = Call { agent_id: below(), gates, ..Call::new(name, input) };
                 Some(self.subject.entry(id, call, End::of(AuditOutcome::Refused)))
             }
-            Event::CallDecided { call, decision, exposed } => {
-                self.expect(call, decision, agent_id, exposed.as_ref());
+            Event::CallDecided { call, decision, exposed, cut_off } => {
+                self.expect((call, decision), agent_id, exposed.as_ref(), *cut_off);
                 None
             }
             Event::CallRuled { call_id, ruling } => {

@@ -7,8 +7,12 @@ use store::{StoreError, StoredMessage};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Approval, ToolPart, ToolState, UiMessage, UiPart};
 
-/// What the model and the user read for such a question.
-pub(crate) const EXPIRED: &str = "The user did not decide in time, so it was not done.";
+/// What the audit log says of such a question.
+pub(crate) const NOT_IN_TIME: &str = "The user did not decide in time, so it was not done.";
+
+/// What the model reads of it.
+const EXPIRED: &str = "The question to the user expired before there was a decision, so this was not done. Say so. Do it only if the user \
+    asks for it again: a new call asks anew.";
 
 /// Whether the time for the call's question is up.
 pub(crate) fn is_due(tool: &ToolPart, now: i64) -> bool {

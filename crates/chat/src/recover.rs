@@ -3,12 +3,13 @@
 use crate::audit::{self, Subject};
 use crate::page::Page;
 use crate::run::{INTERRUPTED, settle_texts};
+use crate::send::new_id;
 use crate::{exposure, settle, watch};
 use faults::Point;
-use std::collections::HashSet;
-use store::{FinishRun, OpenRun, RunStatus, Store, StoreError};
+use std::collections::{HashMap, HashSet};
+use store::{CutOffCall, FinishRun, OpenRun, RunStatus, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{Chunk, Reducer, Role, ToolState, UiMessage, UiPart};
+use wire::{Approval, Chunk, CutOff, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
@@ -45,12 +46,19 @@ pub(crate) async fn close_own(store: &Store, is_left: impl Fn(&OpenRun) -> bool)
 
 async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
     let mut message = rebuild(store, run).await?;
+    let cut_off = cut_off(store, run).await?;
+    // What was made once more has a row of its own.
+    for tool in message.parts.iter_mut().filter_map(UiPart::as_tool_mut) {
+        if cut_off.get(&tool.tool_call_id).is_some_and(|call| call.is_repeated) {
+            tool.set_cut_off(CutOff::Again);
+        }
+    }
     // A question to the user stays open.
     let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
     let below = store.calls_running_below(&run.owner, &run.run_id).await?;
     let mut audit = audit::interrupted_below(&subject(run), below);
     audit.extend(audit::interrupted(&subject(run), ended));
-    close(&mut message);
+    close(&mut message, &cut_off);
     let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
     tracing::info!(run = run.run_id, conversation = run.conversation_id, ?status, "closing a run that was left open");
     let finish = FinishRun {
@@ -67,6 +75,27 @@ async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
     };
     faults::point(Point::RecoveryRebuilt);
     store.finish_run(finish).await
+}
+
+/// A call that had begun and could be made once more.
+struct Begun {
+    /// The tool as it was, by its fingerprint.
+    fingerprint: String,
+    is_idempotent: bool,
+    /// It was cut off in an earlier run, too.
+    is_repeated: bool,
+}
+
+/// Such calls of the run, by their ids in the message.
+async fn cut_off(store: &Store, run: &OpenRun) -> Result<HashMap<String, Begun>, StoreError> {
+    let (above, again) = (format!("{}:", run.message_id), format!(":{}", run.run_id));
+    let begun = store.calls_cut_off(&run.owner, &run.run_id).await?.into_iter().filter_map(|call| {
+        let CutOffCall { call_id, fingerprint, is_idempotent } = call;
+        let id = call_id.strip_prefix(&above)?;
+        let (id, is_repeated) = id.strip_suffix(&again).map_or((id, false), |id| (id, true));
+        Some((id.to_owned(), Begun { fingerprint, is_idempotent, is_repeated }))
+    });
+    Ok(begun.collect())
 }
 
 fn subject(run: &OpenRun) -> Subject {
@@ -120,9 +149,10 @@ fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
     })
 }
 
-/// Questions to the user stay open; every other call without a result gets one that says what is known. What a suspended call goes on from
-/// is stored with the end of its run, so a question within one may have outlived it: nobody could act on the answer.
-fn close(message: &mut UiMessage) {
+/// Questions to the user stay open, and a call that had begun becomes one: whether it is made once more, unless its tool needs no such
+/// question. Every other call without a result gets one that says what is known. What a suspended call goes on from is stored with the end
+/// of its run, so a question within one may have outlived it: nobody could act on the answer.
+fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>) {
     settle_texts(message);
     exposure::mark_cut_off(message);
     let answerable = message.tools().filter(|tool| settle::is_answerable(message, tool));
@@ -134,10 +164,31 @@ fn close(message: &mut UiMessage) {
             tool.state = ToolState::OutputError;
             tool.error_text = Some(INTERRUPTED.to_owned());
             (tool.output, tool.preliminary) = (None, None);
+            if let Some(begun) = cut_off.get(&tool.tool_call_id) {
+                offer_again(tool, begun);
+            }
         }
     }
     let waiting = message.tools().any(settle::is_pending);
     let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
     let outcome = Some(if waiting { Outcome::Waiting } else { Outcome::Interrupted });
     message.metadata = serde_json::to_value(MessageMetadata { outcome, ..known.unwrap_or_default() }).ok();
+}
+
+/// The call may be made once more: when the answer goes on, or if the user says so.
+fn offer_again(tool: &mut ToolPart, begun: &Begun) {
+    let known = tool.approval.take().unwrap_or_else(|| Approval::new(new_id()));
+    let mut terms = known.terms.clone().unwrap_or_default();
+    // What the user was told when he said yes to it counts on.
+    terms.tool.get_or_insert_with(|| begun.fingerprint.clone());
+    (terms.may_remember, terms.expires_at, terms.cut_off) = (None, None, Some(CutOff::Open));
+    let terms = Some(terms);
+    tool.approval = Some(match begun.is_idempotent {
+        true => Approval { terms, ..known },
+        false => {
+            tool.state = ToolState::ApprovalRequested;
+            tool.error_text = None;
+            Approval { terms, ..Approval::new(new_id()) }
+        }
+    });
 }

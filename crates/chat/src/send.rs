@@ -16,7 +16,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, StoredMessage};
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
-use wire::{ErrorCode, Role, TextPart, UiMessage, UiPart, UserError};
+use wire::{ErrorCode, Role, TextPart, ToolPart, UiMessage, UiPart, UserError};
 
 /// A tool's output from the browser, in bytes of JSON.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
@@ -48,7 +48,7 @@ struct Plan {
     title: String,
     /// Calls that end with the submission.
     audit: Vec<AuditEntry>,
-    /// Calls that the user has decided on, for the run to act on first.
+    /// Calls that the user has decided on, or that are made once more, for the run to act on first.
     pending: Vec<PendingCall>,
     /// Standing approvals that are given with it.
     grants: Vec<NewGrant>,
@@ -57,9 +57,10 @@ struct Plan {
 }
 
 impl Plan {
-    /// With the decisions out of the message and in the hands of the run that begins.
+    /// With the decisions out of the message and in the hands of the run that begins; what was cut off and needs none goes with them.
     fn taken_up(mut self) -> Self {
         self.pending = settle::decided(&self.message);
+        self.pending.extend(settle::repeat(&mut self.message));
         settle::forget_suspended(&mut self.message, &self.pending);
         self.earlier = settle::take_spent(&mut self.message);
         Self { update: vec![self.message.clone()], ..self }
@@ -467,7 +468,10 @@ fn plan_continue(branch: Vec<StoredMessage>) -> Result<Plan, UserError> {
     if message.tools().any(settle::is_pending) {
         return Err(UserError::invalid("/submission", "Answer the open question first."));
     }
-    Ok(continuing(format!("continue:{}", new_id()), message, history, true))
+    let runs_again = message.tools().any(ToolPart::runs_again);
+    let plan = continuing(format!("continue:{}", new_id()), message, history, !runs_again);
+    // The results are what the model goes on from.
+    Ok(if runs_again { plan.taken_up() } else { plan })
 }
 
 /// What the model reads: the history, then what the message holds already. The loop adds the results of decided calls.

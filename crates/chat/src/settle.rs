@@ -4,7 +4,7 @@ use crate::to_prompt;
 use agent::{Decision, PendingCall, Spent};
 use serde_json::Value;
 use wire::api::Answer;
-use wire::{Approval, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::{Approval, CutOff, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the model reads for a question that the user passed over.
 pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
@@ -62,6 +62,9 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
 
 /// Whether the user may put these arguments in the place of the agent's. They are checked against the tool when the call runs.
 fn check_changed(tool: &ToolPart, input: &Value) -> Result<(), &'static str> {
+    if tool.cut_off().is_some() {
+        return Err("What was cut off is made once more as it was, or not at all.");
+    }
     if tool.output.is_some() {
         return Err("What an agent within asks for cannot be changed, only approved or denied.");
     }
@@ -108,15 +111,44 @@ pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
                 Some(true) => Decision::Approved,
                 _ => Decision::Denied(approval.and_then(|approval| approval.reason.clone())),
             };
-            PendingCall {
-                call: to_prompt::tool_call(tool),
-                decision,
-                state: suspended(message, &tool.tool_call_id),
-                asked: approval.and_then(|approval| approval.terms.as_ref()?.tool.clone()),
-                grant: None,
-            }
+            pending(message, tool, decision)
         })
         .collect()
+}
+
+fn pending(message: &UiMessage, tool: &ToolPart, decision: Decision) -> PendingCall {
+    PendingCall {
+        call: to_prompt::tool_call(tool),
+        decision,
+        state: suspended(message, &tool.tool_call_id),
+        asked: tool.approval.as_ref().and_then(|approval| approval.terms.as_ref()?.tool.clone()),
+        grant: None,
+        cut_off: tool.cut_off().is_some(),
+    }
+}
+
+/// Opens again, for a run that begins, what was cut off and is made once more, by the user's word or without it. Answers the calls about
+/// which nobody was asked.
+pub(crate) fn repeat(message: &mut UiMessage) -> Vec<PendingCall> {
+    let unasked = message.tools().filter(|tool| tool.runs_again());
+    let unasked = unasked.map(|tool| {
+        let approved = tool.approval.as_ref().is_some_and(|approval| approval.approved == Some(true));
+        pending(message, tool, Decision::Again { approved })
+    });
+    let unasked: Vec<_> = unasked.collect();
+    for part in &mut message.parts {
+        let UiPart::Tool(tool) = part else { continue };
+        let is_wanted = tool.approval.as_ref().is_some_and(|approval| approval.approved == Some(true));
+        let is_decided = is_decided(tool) && is_wanted && tool.cut_off().is_some();
+        if tool.runs_again() {
+            tool.state = ToolState::ApprovalResponded;
+            tool.error_text = None;
+        } else if !is_decided {
+            continue;
+        }
+        tool.set_cut_off(CutOff::Again);
+    }
+    unasked
 }
 
 /// Whether an answer to the call's question can be acted on: of a suspended call, if what is stored of it waits for that answer.

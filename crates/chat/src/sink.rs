@@ -8,13 +8,13 @@ use crate::live::LiveRun;
 use crate::steps;
 use crate::telemetry::Recorder;
 use crate::to_wire::{self, ToWire, is_acknowledgement, is_private};
-use agent::{Event, EventSink, Replied, SinkClosed};
+use agent::{Event, EventSink, Repeat, Replied, SinkClosed};
 use contract::Part;
 use faults::{Break, Point};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use store::{AuditEntry, CallBelow, Step, Store, StoreError, ToolOutcome};
+use store::{AuditEntry, CallBelow, StartedCall, Step, Store, StoreError, ToolOutcome};
 use wire::Chunk;
 
 /// One turn may write this much, in bytes of text and arguments.
@@ -44,6 +44,8 @@ pub(crate) struct RunSink {
     started: HashSet<String>,
     /// Calls that were suspended in an earlier run.
     resumed: HashSet<String>,
+    /// Calls that were cut off in one.
+    repeated: HashSet<String>,
     bytes: usize,
     /// Whether a step is open, so that a failure knows how to end the stream.
     pub(crate) in_step: bool,
@@ -74,6 +76,7 @@ impl RunSink {
             inputs: HashMap::new(),
             started: HashSet::new(),
             resumed: HashSet::new(),
+            repeated: HashSet::new(),
             bytes: 0,
             in_step: false,
             closed: None,
@@ -81,10 +84,11 @@ impl RunSink {
     }
 
     /// The call's name in the ledger. Providers repeat their ids in another branch of the same conversation; within one
-    /// message, over all its runs, an id is one call; one that was suspended is entered again by each run that goes on with it.
+    /// message, over all its runs, an id is one call; one that was suspended is entered again by each run that goes on with it, and one
+    /// that was cut off by each that makes it once more.
     fn entry(&self, call_id: &str) -> String {
         let identity = &self.run.identity;
-        match self.resumed.contains(call_id) {
+        match self.resumed.contains(call_id) || self.repeated.contains(call_id) {
             true => format!("{}:{call_id}:{}", identity.message_id, identity.run_id),
             false => format!("{}:{call_id}", identity.message_id),
         }
@@ -112,7 +116,7 @@ impl RunSink {
             }
         }
         let entered = match event {
-            Event::ToolStarted { call_id, name, resumed } => {
+            Event::ToolStarted { call_id, name, resumed, repeat } => {
                 self.recorder.started(agent_id, call_id, name);
                 self.started.insert(call_id.clone());
                 if *resumed {
@@ -122,7 +126,11 @@ impl RunSink {
                 let (entry, gates) = (self.entry(call_id), self.auditor.gates(call_id));
                 let (store, owner, run_id) = (&self.store, &identity.owner, &identity.run_id);
                 match agent_id {
-                    None => store.tool_started(owner, run_id, &entry, name, &input, crate::now()).await,
+                    None => {
+                        let repeat = repeat.as_ref().map(repeatable);
+                        let call = StartedCall { call_id: &entry, repeat };
+                        store.tool_started(owner, run_id, call, name, &input, crate::now()).await
+                    }
                     Some(agent_id) => {
                         let (call_id, name, agent_id) = (entry, name.clone(), agent_id.to_owned());
                         let call = CallBelow { call_id, name, input, agent_id, gates };
@@ -149,6 +157,9 @@ impl RunSink {
                 }
             }
             Event::ToolCall { call, .. } | Event::CallDecided { call, .. } => {
+                if matches!(event, Event::CallDecided { cut_off: true, .. }) {
+                    self.repeated.insert(call.id.clone());
+                }
                 self.inputs.insert(call.id.clone(), call.input.clone());
                 return Ok(());
             }
@@ -210,6 +221,10 @@ impl RunSink {
             None => Ok(()),
         }
     }
+}
+
+fn repeatable(repeat: &Repeat) -> store::Repeat<'_> {
+    store::Repeat { fingerprint: &repeat.fingerprint, is_idempotent: repeat.is_idempotent }
 }
 
 /// What an event adds to the size of the turn.

@@ -110,6 +110,10 @@ fn tool_result(tool: &ToolPart) -> ToolResult {
         ToolState::OutputError => {
             ToolOutput::ErrorText(tool.error_text.clone().unwrap_or_else(|| NO_RESULT.to_owned()))
         }
+        ToolState::OutputDenied if tool.cut_off().is_some() => {
+            let reason = tool.approval.as_ref().and_then(|approval| approval.reason.as_deref());
+            ToolOutput::ErrorText(agent::skipped(reason))
+        }
         ToolState::OutputDenied => {
             ToolOutput::Denied(tool.approval.as_ref().and_then(|approval| approval.reason.clone()))
         }

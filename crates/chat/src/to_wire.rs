@@ -1,11 +1,13 @@
 //! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
 
 use crate::{Clock, exposure};
-use agent::{Event, Grant, Spent};
+use agent::{Decision, Event, Grant, Spent};
 use contract::{Citation, Exposure, Part, Source, ToolCall};
 use serde_json::{Value, json};
 use wire::message::{FilePart, SourceDocument, SourceUrl};
-use wire::{ApprovalTerms, Chunk, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL, SUSPENDED_CALL};
+use wire::{
+    ApprovalTerms, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL, SUSPENDED_CALL,
+};
 
 /// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
 /// part gets a short name of its own.
@@ -105,6 +107,7 @@ impl ToWire {
             expires_at: lasts.map(|after| self.clock.now().saturating_add(after)),
             visible_parameters: terms.visible_parameters,
             exposed: terms.exposed.map(|Exposure { private, untrusted }| wire::Exposure { private, untrusted }),
+            cut_off: terms.cut_off.then_some(CutOff::Open),
         }
     }
 
@@ -157,6 +160,12 @@ impl ToWire {
                 },
             }),
             Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
+            // It is seen to run, for whoever reads along: until now it had ended.
+            Event::CallDecided {
+                call, cut_off: true, decision: Decision::Approved | Decision::Again { .. }, ..
+            } => {
+                out.push(available(call, false));
+            }
             Event::Replied(_)
             | Event::ToolStarted { .. }
             | Event::CallDecided { .. }

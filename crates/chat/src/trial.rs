@@ -102,7 +102,7 @@ impl Inner {
                 false => Decision::Denied(Some(NOT_APPROVED.to_owned())),
             };
             let agent::WaitingCall { call, state, asked, .. } = waiting;
-            let pending = vec![PendingCall { call, decision, state, asked, grant: None }];
+            let pending = vec![PendingCall { call, decision, state, asked, grant: None, cut_off: false }];
             agent::run(&agent, turn(outcome.messages, pending), &mut seen).await;
         }
         let Some(row) = seen.row else {

@@ -481,7 +481,7 @@ async fn a_crash_in_a_tool_does_not_run_it_again() {
     let house = House::reopen(house.folder.clone(), vec![]).await;
     assert_snapshot!(kept(&house.view().await), @r#"
     User null: "hang"
-    Assistant "interrupted": hang OutputError Interrupted before it finished. It may or may not have had an effect.
+    Assistant "waiting": hang ApprovalRequested
     "#);
 }
 

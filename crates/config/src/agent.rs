@@ -293,6 +293,8 @@ pub struct Marks {
     pub returns_untrusted: bool,
     /// It can send something to others; it cannot where nobody says so.
     pub egress: Option<bool>,
+    /// Made twice, the same call does no more than once.
+    pub idempotent: bool,
 }
 
 /// What the tools of a server do with data.
@@ -304,6 +306,8 @@ pub struct SourceMarks {
     pub returns_untrusted: Marked,
     /// Which can send something to others; none can where nobody says so.
     pub egress: Option<Marked>,
+    /// Whose calls, made twice, do no more than once.
+    pub idempotent: Marked,
 }
 
 /// Which of a server's tools have a mark.
@@ -331,6 +335,7 @@ impl From<Marks> for SourceMarks {
             reads_private: Marked::All(marks.reads_private),
             returns_untrusted: Marked::All(marks.returns_untrusted),
             egress: marks.egress.map(Marked::All),
+            idempotent: Marked::All(marks.idempotent),
         }
     }
 }
@@ -384,6 +389,8 @@ pub struct McpRef {
     pub timeout: Option<Duration>,
     /// What its tools do with data.
     pub marks: SourceMarks,
+    /// What the server itself says of its tools counts, too: whether they are idempotent.
+    pub idempotent_hint: bool,
 }
 
 /// Which calls may run (D-8). What is stricter counts.

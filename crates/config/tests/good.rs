@@ -390,6 +390,46 @@ fn how_the_user_is_asked() {
 }
 
 #[test]
+fn calls_that_may_be_made_twice() {
+    let agents = "
+connections:
+  - { id: demo, type: Demo }
+  - { id: tracker, type: Mcp, properties: { url: 'https://mcp.example.com/mcp' } }
+  - { id: crm, type: RemoteAgent, properties: { baseURL: 'https://crm.example.com', apiKey: { _secret: ANTHROPIC_API_KEY } } }
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties: { model: m, fileSystem: { basePath: /usr } }
+    tools: [find, { endpointId: find, name: again, idempotent: true }]
+    mcp: [tracker, { connectionId: tracker, idempotent: ['get_*'] }, { connectionId: tracker, idempotentHint: true }]
+    remoteAgents: [crm, { connectionId: crm, idempotent: true }]
+api: [{ id: find, description: d, payloadSchema: { type: object }, routine: [{ ':return': 1 }] }]
+pages:
+  - id: p
+    blocks:
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: a
+          clientTools: [{ name: show, description: d, inputSchema: { type: object }, idempotent: true, actions: [{ type: Reset }] }]
+";
+    let config = load(agents).0;
+    let agent = &config.agents["a"];
+    assert_eq!(agent.tools.iter().map(|tool| tool.marks.idempotent).collect::<Vec<_>>(), [false, true]);
+    let servers = agent.mcp.iter().map(|server| format!("{:?} {}", server.marks.idempotent, server.idempotent_hint));
+    let expected = ["All(false) false", r#"These(["get_*"]) false"#, "All(false) true"];
+    assert_eq!(servers.collect::<Vec<_>>(), expected);
+    let remote = agent.remote_agents.iter().map(|remote| format!("{:?}", remote.marks.idempotent));
+    assert_eq!(remote.collect::<Vec<_>>(), ["All(false)", "All(true)"]);
+    assert!(agent.file_system.as_ref().unwrap().marks.idempotent, "files are only read");
+    let page = &config.pages[0];
+    assert!(page.client_tools[0].marks.idempotent);
+    let shown = serde_json::to_value(&page.definition).unwrap();
+    assert_eq!(shown["blocks"][0]["properties"]["clientTools"][0]["idempotent"], true, "{shown}");
+}
+
+#[test]
 fn callers_are_told_apart() {
     let auth = |text: &str| load(&format!("auth: {text}\n")).0.auth;
     assert!(matches!(load("pages: []\n").0.auth.mode, AuthMode::Local));

@@ -75,15 +75,18 @@ pub struct ApprovalTerms {
     /// Why the user is asked about a tool that can send things away: what the agent has read by then.
     #[serde(default)]
     pub exposed: Option<Exposure>,
+    /// The call was cut off when it ran: the user is asked whether it is made once more.
+    #[serde(default)]
+    pub cut_off: bool,
 }
 
 impl Default for ApprovalTerms {
     fn default() -> Self {
-        Self { may_remember: true, expires_after: None, visible_parameters: None, exposed: None }
+        Self { may_remember: true, expires_after: None, visible_parameters: None, exposed: None, cut_off: false }
     }
 }
 
-/// What a call does with data. Text from outside may hold instructions, and a model may follow them: one that has also read private data
+/// What a call does with data, and whether it may be made twice. Text from outside may hold instructions, and a model may follow them: one that has also read private data
 /// must not be able to send it away without the user.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
@@ -93,6 +96,8 @@ pub struct Marks {
     pub returns_untrusted: bool,
     /// It can send something to others.
     pub egress: bool,
+    /// Made twice, the same call does no more than once: one that was cut off may run again without anybody being asked.
+    pub idempotent: bool,
 }
 
 /// What an agent has read so far, by the names of the tools that it came from first.

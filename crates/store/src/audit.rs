@@ -71,6 +71,8 @@ pub enum GateVerdict {
     Refused,
     /// It left it to somebody else, whose word the outcome is.
     Delegated,
+    /// It was cut off before, and is made once more.
+    Repeated,
 }
 
 /// One decision about a call.

@@ -72,6 +72,6 @@ pub use search::{MAX_FOUND, SearchCursor};
 pub use sessions::{NewSession, SessionLife, SessionRow};
 pub use steps::{MAX_STEPS, Step, Totals};
 pub use store::Store;
-pub use tool_calls::{CallBelow, ToolCallState, ToolOutcome};
+pub use tool_calls::{CallBelow, CutOffCall, Repeat, StartedCall, ToolCallState, ToolOutcome};
 pub use transfer::Moved;
 pub use users::{Added, NewUser, User};

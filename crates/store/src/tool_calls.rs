@@ -38,6 +38,42 @@ pub struct CallBelow {
     pub gates: Vec<GateDecision>,
 }
 
+/// A call that is about to begin.
+#[derive(Clone, Copy, Debug)]
+pub struct StartedCall<'a> {
+    /// The call, as the ledger is to know it.
+    pub call_id: &'a str,
+    /// Whether and how it can be made once more, should it be cut off.
+    pub repeat: Option<Repeat<'a>>,
+}
+
+/// How a call can be made once more.
+#[derive(Clone, Copy, Debug)]
+pub struct Repeat<'a> {
+    /// The tool as it is now, by its fingerprint.
+    pub fingerprint: &'a str,
+    /// Nobody needs to be asked.
+    pub is_idempotent: bool,
+}
+
+/// One that is never made once more.
+impl<'a> From<&'a str> for StartedCall<'a> {
+    fn from(call_id: &'a str) -> Self {
+        Self { call_id, repeat: None }
+    }
+}
+
+/// A call that has begun, is not known to have ended, and could be made once more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CutOffCall {
+    /// The call, as the ledger knows it.
+    pub call_id: String,
+    /// The tool as it was, by its fingerprint.
+    pub fingerprint: String,
+    /// Nobody needed to be asked then.
+    pub is_idempotent: bool,
+}
+
 /// What the ledger says of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolCallState {
@@ -49,8 +85,9 @@ pub enum ToolCallState {
 
 /// Only an active run begins a call.
 const START: &str = "
-    INSERT INTO tool_calls (conversation_id, call_id, run, name, input, started_at, agent_id, gates)
-    SELECT r.conversation_id, $3, r.no, $4, $5, $6, $8, $9
+    INSERT INTO tool_calls
+        (conversation_id, call_id, run, name, input, started_at, agent_id, gates, fingerprint, idempotent)
+    SELECT r.conversation_id, $3, r.no, $4, $5, $6, $8, $9, $10, $11
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE c.owner = $1 AND r.id = $2 AND r.status = 'running' AND c.deleted_at IS NULL
         AND r.replica IS NOT DISTINCT FROM $7
@@ -73,6 +110,12 @@ const RUNNING_BELOW: &str = "
     WHERE c.owner = $1 AND r.id = $2 AND t.outcome IS NULL AND t.agent_id IS NOT NULL
     ORDER BY t.started_at, t.call_id";
 
+const CUT_OFF: &str = "
+    SELECT t.call_id, t.fingerprint, t.idempotent
+    FROM tool_calls t JOIN runs r ON r.no = t.run JOIN conversations c ON c.id = r.conversation_id
+    WHERE c.owner = $1 AND r.id = $2 AND t.outcome IS NULL AND t.fingerprint IS NOT NULL
+    ORDER BY t.started_at, t.call_id";
+
 const STATE: &str = "
     SELECT t.outcome FROM tool_calls t JOIN conversations c ON c.id = t.conversation_id
     WHERE c.owner = $1 AND t.conversation_id = $2 AND t.call_id = $3";
@@ -83,16 +126,17 @@ impl Store {
     /// # Errors
     /// [`StoreError::AlreadyStarted`] when the conversation's ledger has this call, [`StoreError::Fenced`] when the run
     /// is over, [`StoreError::NotFound`] for an unknown run or someone else's.
-    pub async fn tool_started(
+    pub async fn tool_started<'a>(
         &self,
         owner: &str,
         run_id: &str,
-        call_id: &str,
+        call: impl Into<StartedCall<'a>>,
         name: &str,
         input: &Value,
         now: i64,
     ) -> Result<(), StoreError> {
-        let entry = Entry { call_id, name, input, below: None };
+        let StartedCall { call_id, repeat } = call.into();
+        let entry = Entry { call_id, name, input, below: None, repeat };
         self.enter_call((owner, run_id), entry, now).await
     }
 
@@ -110,20 +154,23 @@ impl Store {
         let CallBelow { call_id, name, input, agent_id, gates } = call;
         let gates = serde_json::to_string(gates)
             .map_err(|error| StoreError::Failed(format!("what was decided about a call cannot be written: {error}")))?;
-        let entry = Entry { call_id, name, input, below: Some((agent_id, gates)) };
+        let entry = Entry { call_id, name, input, below: Some((agent_id, gates)), repeat: None };
         self.enter_call((owner, run_id), entry, now).await
     }
 
     async fn enter_call(&self, (owner, run_id): (&str, &str), call: Entry<'_>, now: i64) -> Result<(), StoreError> {
         let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
-        let Entry { call_id, name, input, below } = call;
+        let Entry { call_id, name, input, below, repeat } = call;
         let (call_id, name, input) = (call_id.to_owned(), name.to_owned(), input.to_string());
         let (agent_id, gates) = below.map(|(agent_id, gates)| (agent_id.to_owned(), gates)).unzip();
+        let fingerprint = repeat.map(|repeat| repeat.fingerprint.to_owned());
+        let idempotent = i64::from(repeat.is_some_and(|repeat| repeat.is_idempotent));
         let own = self.own_id();
         self.write(move |db| {
             Box::pin(async move {
                 let start = sql::query(START).bind(&owner).bind(&run_id).bind(call_id).bind(name);
                 let start = start.bind(input).bind(now).bind(&own).bind(agent_id).bind(gates);
+                let start = start.bind(fingerprint).bind(idempotent);
                 let done = start.execute(&mut *db).await?;
                 if done.rows_affected() > 0 { Ok(()) } else { Err(refusal(db, owner, run_id, own).await?) }
             })
@@ -173,6 +220,28 @@ impl Store {
         .await
     }
 
+    /// The calls of a run's own agent that have begun, are not known to have ended, and could be made once more; the first one first.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn calls_cut_off(&self, owner: &str, run_id: &str) -> Result<Vec<CutOffCall>, StoreError> {
+        let (owner, run_id) = (owner.to_owned(), run_id.to_owned());
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = sql::query(CUT_OFF).bind(owner).bind(run_id).fetch_all(db).await?;
+                let call = |row: &Row| {
+                    Ok(CutOffCall {
+                        call_id: row.try_get("call_id")?,
+                        fingerprint: row.try_get("fingerprint")?,
+                        is_idempotent: row.try_get::<i64>("idempotent")? != 0,
+                    })
+                };
+                rows.iter().map(call).collect()
+            })
+        })
+        .await
+    }
+
     /// What the ledger says of a call; none when it was not begun, or the conversation is someone else's.
     ///
     /// # Errors
@@ -206,6 +275,7 @@ struct Entry<'a> {
     input: &'a Value,
     /// Of a call of an agent below: that agent, and the gates as JSON.
     below: Option<(&'a str, String)>,
+    repeat: Option<Repeat<'a>>,
 }
 
 /// What of a damaged row cannot be read is left out: its run must be closed all the same.

@@ -18,7 +18,8 @@ pub mod reduce;
 pub use chunk::{Chunk, DataChunk, FinishReason};
 pub use error::{ErrorCode, UserError};
 pub use message::{
-    Approval, ApprovalTerms, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage, UiPart,
+    Approval, ApprovalTerms, CutOff, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage,
+    UiPart,
 };
 pub use reduce::{Change, ReduceError, Reducer};
 

@@ -273,7 +273,22 @@ pub struct ApprovalTerms {
     /// Why it is asked about a tool that can send something away.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposed: Option<Exposure>,
+    /// The call was cut off when it ran: it is asked whether it is made once more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cut_off: Option<CutOff>,
 }
+
+/// What becomes of a call that was cut off.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CutOff {
+    /// It is not made once more yet: the user is asked, or it is made when the answer goes on.
+    Open,
+    /// It is made once more.
+    Again,
+}
+
+read_names!(CutOff { "open" => Open, "again" => Again });
 
 /// What an agent has read in a conversation, by the names of the tools that it came from first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -294,6 +309,7 @@ read_struct!(ApprovalTerms {
     expires_at: "expiresAt",
     visible_parameters: "visibleParameters",
     exposed: "exposed",
+    cut_off: "cutOff",
 });
 
 impl Approval {
@@ -346,12 +362,36 @@ impl UiPart {
             _ => None,
         }
     }
+
+    /// The same, to change it.
+    pub fn as_tool_mut(&mut self) -> Option<&mut ToolPart> {
+        match self {
+            Self::Tool(tool) => Some(tool),
+            _ => None,
+        }
+    }
 }
 
 impl ToolPart {
     /// Whether nothing more will happen to the call.
     pub fn is_final(&self) -> bool {
         self.state.is_final() && !(self.state == ToolState::OutputAvailable && self.preliminary == Some(true))
+    }
+
+    /// What becomes of it, if it was cut off when it ran.
+    pub fn cut_off(&self) -> Option<CutOff> {
+        self.approval.as_ref()?.terms.as_ref()?.cut_off
+    }
+
+    /// Whether it is made once more when the answer goes on, without a question: it was cut off, and its tool may be called twice.
+    pub fn runs_again(&self) -> bool {
+        self.state == ToolState::OutputError && self.cut_off() == Some(CutOff::Open)
+    }
+
+    /// Enters what becomes of a call that was cut off. What else was said of its question stays.
+    pub fn set_cut_off(&mut self, to: CutOff) {
+        let approval = self.approval.get_or_insert_with(|| Approval::new(""));
+        approval.terms.get_or_insert_default().cut_off = Some(to);
     }
 
     /// The arguments that the user may change, by the question that is open; none where all may be.

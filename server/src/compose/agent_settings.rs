@@ -9,7 +9,7 @@ use std::time::Duration;
 /// How the user is asked about calls of a tool.
 pub(super) fn approval(confirm: Option<config::Confirm>, visible_parameters: Option<Vec<String>>) -> ApprovalTerms {
     let config::Confirm { remember, expires_after } = confirm.unwrap_or_default();
-    ApprovalTerms { may_remember: remember, expires_after, visible_parameters, exposed: None }
+    ApprovalTerms { may_remember: remember, expires_after, visible_parameters, ..ApprovalTerms::default() }
 }
 
 /// An agent's settings.

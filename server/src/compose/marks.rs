@@ -27,8 +27,8 @@ pub(super) fn marked(tool: Arc<dyn Tool>, marks: Marks) -> Arc<dyn Tool> {
 
 /// Marks of one tool.
 pub(super) fn of_one(marks: config::Marks) -> Marks {
-    let config::Marks { reads_private, returns_untrusted, egress } = marks;
-    Marks { reads_private, returns_untrusted, egress: egress.unwrap_or_default() }
+    let config::Marks { reads_private, returns_untrusted, egress, idempotent } = marks;
+    Marks { reads_private, returns_untrusted, egress: egress.unwrap_or_default(), idempotent }
 }
 
 impl Tool for MarkedTool {
@@ -54,6 +54,7 @@ pub(super) struct Marker {
     private: Names,
     untrusted: Names,
     egress: Names,
+    idempotent: Names,
 }
 
 /// Which tools.
@@ -101,6 +102,7 @@ impl Marker {
             private: Names::of(&marks.reads_private)?,
             untrusted: Names::of(&marks.returns_untrusted)?,
             egress: marks.egress.as_ref().map_or(Ok(Names::All(false)), Names::of)?,
+            idempotent: Names::of(&marks.idempotent)?,
         }))
     }
 
@@ -109,12 +111,14 @@ impl Marker {
         Arc::new(MarkedSource { source, marker: self.clone() })
     }
 
-    fn marks(&self, name: &str) -> Marks {
-        let name = name.strip_prefix(&self.prefix).unwrap_or(name);
+    /// What the config says of a tool, and what its source has said where that counts.
+    fn marks(&self, tool: &ToolSpec) -> Marks {
+        let name = tool.name.strip_prefix(&self.prefix).unwrap_or(&tool.name);
         Marks {
             reads_private: self.private.holds(name),
             returns_untrusted: self.untrusted.holds(name),
             egress: self.egress.holds(name),
+            idempotent: tool.marks.idempotent || self.idempotent.holds(name),
         }
     }
 }
@@ -128,14 +132,14 @@ impl ToolSource for MarkedSource {
         async move {
             let Sourced { tools, context, .. } = self.source.tools(user_id).await?;
             let mark = |tool: Arc<dyn Tool>| {
-                let marks = self.marker.marks(&tool.spec().name);
+                let marks = self.marker.marks(tool.spec());
                 marked(tool, marks)
             };
             // It goes to the model whatever tool is called.
             let context_marks = Marks {
                 reads_private: self.marker.private.may_hold(),
                 returns_untrusted: self.marker.untrusted.may_hold(),
-                egress: false,
+                ..Marks::default()
             };
             Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context, context_marks })
         }

@@ -51,6 +51,7 @@ impl McpServers {
                 confirm: used.confirm.is_some(),
                 approval: approval(used.confirm, None),
                 timeout: used.timeout.unwrap_or(config.limits.tool),
+                idempotent_hint: used.idempotent_hint,
             };
             let source = McpSource::new(server, selection).map_err(|error| anyhow!("{}: {error}", agent.at))?;
             marked_source(Arc::new(source), &used.prefix, &used.marks)

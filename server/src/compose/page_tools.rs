@@ -37,7 +37,8 @@ impl PageTools {
                 let approval = ApprovalTerms::default();
                 let built = PageTool::new(tool.name, tool.description, schema, tool.confirm, approval);
                 let ToolMarks { reads_private, returns_untrusted, egress } = tool.marks;
-                let built = marked(Arc::new(built), Marks { reads_private, returns_untrusted, egress });
+                let marks = Marks { reads_private, returns_untrusted, egress, ..Marks::default() };
+                let built = marked(Arc::new(built), marks);
                 tools.add(page.id, tool.agent_id, built);
             }
         }

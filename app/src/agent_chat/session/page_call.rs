@@ -1,6 +1,6 @@
 //! Calls of the page's own tools, which may do anything that the user could. So each runs once: the server is told before it begins, and
 //! lets one page begin. What a page had begun when it went is not done again, because nobody knows how far it had come; the model reads
-//! that, and decides.
+//! that, and decides. A tool that is `idempotent` does no more by being called twice, so its call is made once more.
 
 use super::Session;
 use crate::agent_chat::browser;
@@ -28,17 +28,18 @@ impl Session {
         if let Some(answer) = self.inner.with_value(|inner| inner.ran.iter().find(known).cloned()) {
             return Some(answer);
         }
-        if call.runner().is_some() {
+        let place = self.place.with_value(Clone::clone);
+        let is_begun = call.runner().is_some();
+        if is_begun && !place.tools.may_repeat(&call.tool_name) {
             return Some(failed(id, LOST));
         }
         let runner =
             self.inner.try_update_value(|inner| inner.runner.get_or_insert_with(browser::random_id).clone())?;
         browser::keep_runner(&runner);
         let begin = Answer::Started { tool_call_id: id.clone(), by: runner };
-        let begin = self.request(self.id.get_untracked()?, Submission::Answers { answers: vec![begin] }, &[]);
-        let (page, place) = (begin.clone(), self.place.with_value(Clone::clone));
-        let begun = api::send(begin).await;
-        if begun.is_err() || self.is_gone() {
+        let page = self.request(self.id.get_untracked()?, Submission::Answers { answers: vec![begin] }, &[]);
+        // What may be done twice needs nobody's leave the second time: the first answer counts.
+        if !is_begun && api::send(page.clone()).await.is_err() || self.is_gone() {
             return None;
         }
         if self.inner.with_value(|inner| inner.stop_early) {

@@ -92,7 +92,8 @@ impl Suspended {
     pub(super) fn into_turn(self) -> (Vec<Arc<Message>>, Vec<PendingCall>, View) {
         let pending = self.calls.into_iter().map(|Call { call, state, asked, decision, grant, .. }| {
             // Whatever was not decided is not done.
-            PendingCall { call, state, asked, grant, decision: decision.unwrap_or(Decision::Denied(None)) }
+            let decision = decision.unwrap_or(Decision::Denied(None));
+            PendingCall { call, decision, state, asked, grant, cut_off: false }
         });
         (self.messages.into_iter().map(Arc::new).collect(), pending.collect(), self.view)
     }

@@ -1,12 +1,12 @@
 //! Rows of calls that end outside of a run: by a user's answer, by a new message or none in time, by recovery.
 
-use super::{Call, End, Subject, asked};
+use super::{Call, End, Subject, asked, repeated};
 use crate::{expiry, settle};
 use agent::waiting_within;
 use store::{AuditEntry, AuditOutcome, CallBelow, Gate, GateDecision, GateVerdict};
 use wire::api::Answer;
 use wire::question::ASK_USER;
-use wire::{Approval, ToolPart, ToolState, UiMessage};
+use wire::{Approval, CutOff, ToolPart, ToolState, UiMessage};
 
 /// Where a call ran.
 const IN_BROWSER: &str = "in the user's browser";
@@ -54,7 +54,7 @@ pub(crate) fn passed_over(subject: &Subject, message: &UiMessage, why: &str) -> 
 /// Calls whose question nobody decided on in time.
 pub(crate) fn expired(subject: &Subject, message: &UiMessage, now: i64) -> Vec<AuditEntry> {
     let due = message.tools().filter(|tool| expiry::is_due(tool, now));
-    let no = GateDecision { by: None, ..subject.decided(false, Some(expiry::EXPIRED)) };
+    let no = GateDecision { by: None, ..subject.decided(false, Some(expiry::NOT_IN_TIME)) };
     due.flat_map(|tool| closed(subject, message, tool, Some(no.clone()))).collect()
 }
 
@@ -80,9 +80,17 @@ pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a
         let denied = tool.approval.as_ref().is_some_and(|approval| approval.approved == Some(false));
         let denied = denied && tool.output.is_none();
         let outcome = if denied { AuditOutcome::Denied } else { AuditOutcome::Interrupted };
-        subject.of_part(tool, subject.approval(tool.approval.as_ref()), outcome)
+        subject.of_part(tool, gates(subject, tool), outcome)
     })
     .collect()
+}
+
+/// What had been decided about a call that ran: of one that was made once more without a question, that.
+fn gates(subject: &Subject, tool: &ToolPart) -> Vec<GateDecision> {
+    let is_decided = tool.approval.as_ref().is_some_and(|approval| approval.approved.is_some());
+    let asked = tool.approval.as_ref().filter(|_| is_decided || tool.cut_off().is_none());
+    let again = (tool.cut_off() == Some(CutOff::Again)).then(repeated);
+    subject.approval(asked).into_iter().chain(again).collect()
 }
 
 /// Calls of agents below that ran when nobody was left to tell how they end. No message holds them: they come out of the ledger, by the

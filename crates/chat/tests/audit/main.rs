@@ -275,7 +275,7 @@ async fn interrupted_by_a_crash() {
     // What recovery has entered stays as it is after another restart.
     let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
     assert_eq!(house.rows().await, rows);
-    house.ask(answers(vec![decide("a", true)])).await;
+    house.ask(answers(vec![decide("a", true), decide("c", false)])).await;
     assert!(house.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
 }
 
@@ -356,7 +356,7 @@ async fn a_run_that_was_taken_over() {
     old.chat.stop(&ada(), "c1").await.unwrap();
     sent.frames.collect::<Vec<_>>().await;
     assert_eq!(new.log().await, "b hang {} interrupted []\n");
-    new.ask(answers(vec![decide("a", true)])).await;
+    new.ask(answers(vec![decide("a", true), decide("b", false)])).await;
     assert!(new.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
 }
 

@@ -1,5 +1,6 @@
 //! Questions to the user over a real store: a yes for more than one call, questions that expire, arguments that are not shown.
 
+mod cut_off;
 mod exposure;
 mod house;
 mod page_calls;
@@ -214,7 +215,9 @@ async fn a_question_expires_whoever_comes_upon_it() {
     house.ask("c1", Submission::Continue).await;
     assert_eq!(house.last("c1").await, "done: pay OutputDenied");
     let told = serde_json::to_string(&model.requests()[1].messages).unwrap();
-    assert!(told.contains(reason), "{told}");
+    let expected =
+        "expired before there was a decision, so this was not done. Say so. Do it only if the user asks for it again";
+    assert!(told.contains(expected), "{told}");
 
     // A new message.
     let (house, _) = asked().await;

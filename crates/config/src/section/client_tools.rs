@@ -120,7 +120,8 @@ fn tool(
         marks: entry.marks.plain(),
     };
     let result = entry.result.unwrap_or_default();
-    let shown = page::ClientTool { name, actions, host: entry.host, result, timeout_ms: entry.timeout_ms };
+    let (host, timeout_ms, idempotent) = (entry.host, entry.timeout_ms, declared.marks.idempotent);
+    let shown = page::ClientTool { name, actions, host, result, timeout_ms, idempotent };
     Some((declared, shown))
 }
 

@@ -29,7 +29,9 @@ pub(super) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Cont
     warn_about_config(&base_path, &written, at, context);
     let (reads_private, returns_untrusted) =
         (entry.reads_private.unwrap_or(true), entry.returns_untrusted.unwrap_or_default());
-    Some(FileSystem { base_path, marks: Marks { reads_private, returns_untrusted, egress: Some(false) } })
+    // They are read only.
+    let marks = Marks { reads_private, returns_untrusted, egress: Some(false), idempotent: true };
+    Some(FileSystem { base_path, marks })
 }
 
 /// The folder on disk, or what is wrong with it and what helps.

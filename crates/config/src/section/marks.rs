@@ -1,4 +1,4 @@
-//! `readsPrivate`, `returnsUntrusted` and `egress`: what a tool does with data. An agent that has read private data and text from
+//! `readsPrivate`, `returnsUntrusted` and `egress`: what a tool does with data; `idempotent`: whether a call may be made twice. An agent that has read private data and text from
 //! outside may be talked into sending the one where the other wants it, so it asks the user before it sends anything.
 //!
 //! What is read is marked by what is known of a tool, since that alone asks nobody anything. What sends is marked by the config alone, so
@@ -23,6 +23,9 @@ pub(crate) struct MarksEntry {
     pub(super) returns_untrusted: Option<bool>,
     /// Whether it can send something to others: the user is asked before a call once the agent has read both.
     pub(super) egress: Option<bool>,
+    /// Whether the same call, made twice, does no more than once. One that was cut off when the server died is then made once more when
+    /// the answer goes on; without it the user is asked.
+    pub(super) idempotent: Option<bool>,
 }
 
 /// Marks of a server's tools.
@@ -36,6 +39,9 @@ pub(crate) struct SourceMarksEntry {
     returns_untrusted: Option<MarkEntry>,
     /// Which can send something to others: the user is asked before their calls once the agent has read both.
     egress: Option<MarkEntry>,
+    /// Whose calls, made twice, do no more than once. One that was cut off when the server died is then made once more when the answer goes
+    /// on; without it the user is asked.
+    idempotent: Option<MarkEntry>,
 }
 
 /// Which of a server's tools.
@@ -55,6 +61,7 @@ impl MarksEntry {
             reads_private: self.reads_private.unwrap_or_default(),
             returns_untrusted: self.returns_untrusted.unwrap_or_default(),
             egress: self.egress,
+            idempotent: self.idempotent.unwrap_or_default(),
         }
     }
 
@@ -65,6 +72,7 @@ impl MarksEntry {
             reads_private: self.reads_private.unwrap_or_else(|| DATABASE.iter().any(|name| types.contains(name))),
             returns_untrusted: self.returns_untrusted.unwrap_or_else(|| types.contains("Http")),
             egress: self.egress,
+            idempotent: self.idempotent.unwrap_or_default(),
         }
     }
 }
@@ -85,6 +93,7 @@ impl SourceMarksEntry {
             reads_private: read(self.reads_private, "readsPrivate").unwrap_or(Marked::All(is_private)),
             returns_untrusted: read(self.returns_untrusted, "returnsUntrusted").unwrap_or(Marked::All(true)),
             egress: read(self.egress, "egress"),
+            idempotent: read(self.idempotent, "idempotent").unwrap_or(Marked::All(false)),
         }
     }
 }

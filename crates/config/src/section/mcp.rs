@@ -119,6 +119,9 @@ pub(crate) struct McpSourceProperties {
     /// For one call, in milliseconds; `limits.toolMs` without it.
     #[schemars(range(min = 1, max = 3_600_000))]
     timeout_ms: Option<u64>,
+    /// Take the server's own word for it that a tool is `idempotent`: its annotations `idempotentHint` and `readOnlyHint`.
+    #[serde(default)]
+    idempotent_hint: bool,
     #[serde(flatten)]
     marks: SourceMarksEntry,
 }
@@ -156,6 +159,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
             deny: Vec::new(),
             prefix: None,
             timeout_ms: None,
+            idempotent_hint: false,
             marks: SourceMarksEntry::default(),
         },
     };
@@ -178,6 +182,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
         deny,
         prefix: properties.prefix.map(|Text(text)| text).unwrap_or_default(),
         timeout: properties.timeout_ms.map(Duration::from_millis),
+        idempotent_hint: properties.idempotent_hint,
     })
 }
 

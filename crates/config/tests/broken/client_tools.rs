@@ -59,7 +59,7 @@ fn what_a_tool_needs() {
         |
      20 | …s: [{ type: Reset }], timeoutMs: 5, wait: 1 }
         |                                      ^^^^
-        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `actions`, `host` and `result`
+        = help: one of `name`, `description`, `inputSchema`, `confirm`, `timeoutMs`, `readsPrivate`, `returnsUntrusted`, `egress`, `idempotent`, `actions`, `host` and `result`
     ");
 }
 

@@ -3,9 +3,9 @@
 use super::settings::McpSelection;
 use super::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
 use crate::patterns::patterns;
-use contract::ToolSpec;
+use contract::{Marks, ToolSpec};
 use globset::GlobSet;
-use rmcp::model::Tool;
+use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -20,6 +20,8 @@ pub(super) struct Offered {
     pub(super) schema: Value,
     /// Another one when what it says of itself is another.
     pub(super) fingerprint: [u8; 32],
+    /// By the server's word, the same call made twice does no more than once.
+    pub(super) is_idempotent: bool,
 }
 
 /// Reads what a server lists; what cannot be used is told to the log.
@@ -53,7 +55,10 @@ fn read_one(tool: Tool) -> Result<Offered, String> {
     }
     let described = tool.description.unwrap_or_default();
     let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
-    Ok(Offered { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint })
+    // What only reads can be read again.
+    let hint = |hints: &ToolAnnotations| hints.idempotent_hint == Some(true) || hints.read_only_hint == Some(true);
+    let is_idempotent = tool.annotations.as_ref().is_some_and(hint);
+    Ok(Offered { name, description: clean(&described, MAX_DESCRIPTION), schema, fingerprint, is_idempotent })
 }
 
 /// What stands in a schema is read by the model like the description.
@@ -99,6 +104,7 @@ impl Selected {
             needs_approval: self.selection.confirm || is_changed,
             approval: self.selection.approval.clone(),
             timeout: self.selection.timeout,
+            marks: Marks { idempotent: self.selection.idempotent_hint && offered.is_idempotent, ..Marks::default() },
             ..ToolSpec::new(name, offered.description.clone(), offered.schema.clone())
         })
     }
@@ -132,6 +138,31 @@ mod tests {
     }
 
     #[test]
+    fn what_a_server_says_of_itself_counts_where_the_config_says_so() {
+        let check = |idempotent_hint: bool, annotations: Value, expected: bool| {
+            let selected = Selected::new(McpSelection {
+                allow: None,
+                deny: Vec::new(),
+                prefix: String::new(),
+                confirm: false,
+                approval: contract::ApprovalTerms::default(),
+                timeout: Duration::from_secs(1),
+                idempotent_hint,
+            });
+            let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "annotations": annotations });
+            let offered = read_one(serde_json::from_value(tool).unwrap()).unwrap();
+            let spec = selected.unwrap().spec(&offered, false).unwrap();
+            assert_eq!(spec.marks.idempotent, expected, "{idempotent_hint} {annotations}");
+        };
+        check(true, json!({ "idempotentHint": true }), true);
+        check(true, json!({ "readOnlyHint": true }), true);
+        check(true, json!({ "idempotentHint": false }), false);
+        check(true, json!({}), false);
+        check(true, Value::Null, false);
+        check(false, json!({ "idempotentHint": true, "readOnlyHint": true }), false);
+    }
+
+    #[test]
     fn an_agent_takes_what_it_is_told_to() {
         let check = |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
@@ -142,6 +173,7 @@ mod tests {
                 confirm: false,
                 approval: contract::ApprovalTerms::default(),
                 timeout: Duration::from_secs(1),
+                idempotent_hint: false,
             });
             let names = ["read_one", "read_two", "write", "read-file"];
             let offered = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect());

@@ -84,6 +84,8 @@ pub struct McpSelection {
     pub approval: ApprovalTerms,
     /// How long one call may take.
     pub timeout: Duration,
+    /// Take the server's own word for it that the same call, made twice, does no more than once.
+    pub idempotent_hint: bool,
 }
 
 impl McpSettings {

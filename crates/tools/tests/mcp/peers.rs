@@ -41,7 +41,7 @@ pub(crate) fn address(url: &str) -> HttpTransport {
 pub(crate) fn everything() -> McpSelection {
     let (prefix, timeout) = (String::new(), Duration::from_secs(20));
     let approval = contract::ApprovalTerms::default();
-    McpSelection { allow: None, deny: Vec::new(), prefix, confirm: false, approval, timeout }
+    McpSelection { allow: None, deny: Vec::new(), prefix, confirm: false, approval, timeout, idempotent_hint: false }
 }
 
 /// An agent's view of a server.

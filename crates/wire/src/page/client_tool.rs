@@ -23,6 +23,9 @@ pub struct ClientTool {
     /// How long one call may take, in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Made twice, the same call does no more than once: one whose page went in the middle is made once more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub idempotent: bool,
 }
 
 read_struct!(ClientTool {
@@ -31,6 +34,7 @@ read_struct!(ClientTool {
     host: "host" or default,
     result: "result" or default,
     timeout_ms: "timeoutMs",
+    idempotent: "idempotent" or default,
 });
 
 impl ClientTool {

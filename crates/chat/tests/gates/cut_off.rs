@@ -1,0 +1,285 @@
+//! Calls that ran when the server died: made once more if their tool may be called twice, else if the user says so.
+
+use crate::house::{Effects, House, agent, bob, message, yes};
+use agent::Agent;
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::{Marks, Tool, ToolSpec};
+use insta::assert_snapshot;
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use wire::ErrorCode;
+use wire::api::{Answer, Remember, SendRequest, Submission};
+
+/// What a tool is like in one life of the server.
+#[derive(Clone, Copy, Default)]
+struct Like {
+    idempotent: bool,
+    asks: bool,
+    hangs: bool,
+    is_another: bool,
+}
+
+const PLAIN: Like = Like { idempotent: false, asks: false, hangs: false, is_another: false };
+const IDEMPOTENT: Like = Like { idempotent: true, ..PLAIN };
+
+impl Like {
+    fn hanging(self) -> Self {
+        Self { hangs: true, ..self }
+    }
+
+    fn tool(self, name: &str) -> (Arc<dyn Tool>, Effects) {
+        let description = if self.is_another { "Pays twice." } else { "Pays." };
+        let spec = ToolSpec {
+            needs_approval: self.asks,
+            marks: Marks { idempotent: self.idempotent, ..Marks::default() },
+            ..ToolSpec::new(name, description, json!({ "type": "object" }))
+        };
+        let tool = RecordingTool::new(spec, move |input: Value, _| async move {
+            if self.hangs {
+                std::future::pending::<()>().await;
+            }
+            Ok(input)
+        });
+        let effects = tool.inputs();
+        (Arc::new(tool), effects)
+    }
+
+    fn agent(self, replies: Vec<Vec<Cue>>) -> (Agent, Arc<ScriptedModel>, Effects) {
+        let (pay, effects) = self.tool("pay");
+        let (agent, model) = agent("helper", replies, vec![pay]);
+        (agent, model, effects)
+    }
+}
+
+/// A life of the server, with what its model is asked and what it paid.
+struct Life {
+    house: House,
+    model: Arc<ScriptedModel>,
+    effects: Effects,
+}
+
+impl Life {
+    fn paid(&self) -> Vec<Value> {
+        self.effects.lock().unwrap().clone()
+    }
+
+    /// The next one.
+    async fn after(&self, like: Like, replies: Vec<Vec<Cue>>) -> Self {
+        let (agent, model, effects) = like.agent(replies);
+        Self { house: self.house.reopen(agent).await, model, effects }
+    }
+
+    /// Sends, and waits until the call runs, which never ends.
+    async fn until_it_runs(&self, submission: Submission) {
+        let _sent = self.house.send("c1", submission).await.unwrap();
+        let runs = async {
+            while self.paid().is_empty() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        tokio::time::timeout(Duration::from_secs(20), runs).await.expect("the call runs");
+    }
+
+    async fn last(&self) -> String {
+        self.house.last("c1").await
+    }
+
+    /// What the model was told last.
+    fn told(&self) -> String {
+        serde_json::to_string(&self.model.requests().last().unwrap().messages).unwrap()
+    }
+
+    /// The audit log without the ids of runs.
+    async fn log(&self) -> String {
+        let log = self.house.log().await;
+        let line = |line: &str| {
+            let (call, rest) = line.split_once(" helper ").unwrap();
+            let (id, rest) = rest.split_once(' ').unwrap();
+            let id = id.split_once(':').map_or(id.to_owned(), |(id, run)| format!("{id}:{}", run.len()));
+            format!("{call} {id} {rest}\n")
+        };
+        log.lines().map(line).collect()
+    }
+}
+
+const PAY: (&str, &str, &str) = ("a", "pay", r#"{"n":1}"#);
+
+/// The server dies while it pays, and lives again.
+async fn crashed(before: Like, after: Like, replies: Vec<Vec<Cue>>) -> Life {
+    let (agent, model, effects) = before.hanging().agent(vec![calls(&[PAY])]);
+    let life = Life { house: House::open(agent).await, model, effects };
+    match before.asks {
+        true => {
+            life.house.ask("c1", message("m1")).await;
+            life.until_it_runs(yes("a", None, None)).await;
+        }
+        false => life.until_it_runs(message("m1")).await,
+    }
+    life.after(after, replies).await
+}
+
+fn no(reason: &str) -> Submission {
+    let (tool_call_id, approval_id, reason) = ("a".to_owned(), None, Some(reason.to_owned()));
+    let answer = Answer::Approval { tool_call_id, approval_id, approved: false, reason, input: None, remember: None };
+    Submission::Answers { answers: vec![answer] }
+}
+
+#[tokio::test]
+async fn what_may_not_be_made_twice_waits_for_the_user() {
+    let life = crashed(PLAIN, PLAIN, vec![says("done")]).await;
+    assert_eq!(life.last().await, "waiting: pay ApprovalRequested");
+    // By no other way, for nobody else, and as it was.
+    let refused = async |submission| life.house.send("c1", submission).await.err().unwrap();
+    assert_eq!(refused(Submission::Continue).await.message, "Answer the open question first.");
+    let changed = refused(yes("a", Some(json!({ "n": 2 })), None)).await;
+    assert_eq!(changed.message, "What was cut off is made once more as it was, or not at all.");
+    assert_eq!(refused(yes("a", None, Some(Remember::Always))).await.path.as_deref(), Some("/answers/0/remember"));
+    let request = SendRequest {
+        page_id: "p".to_owned(),
+        agent_id: "helper".to_owned(),
+        conversation_id: "c1".to_owned(),
+        submission: yes("a", None, None),
+        shared_state: Map::new(),
+        url_query: Map::new(),
+        switches: Map::new(),
+    };
+    assert_eq!(life.house.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
+    assert_eq!(life.paid(), [] as [Value; 0]);
+
+    life.house.ask("c1", yes("a", None, None)).await;
+    assert_eq!(life.last().await, "done: pay OutputAvailable");
+    assert_eq!(refused(yes("a", None, None)).await.code, ErrorCode::Invalid, "it was made once more");
+    assert_eq!(life.paid(), [json!({ "n": 1 })]);
+    assert_snapshot!(life.log().await, @"
+    c1 a interrupted []
+    c1 a:32 ok [approval asked, approval approved ada, execution repeated]
+    ");
+}
+
+#[tokio::test]
+async fn the_user_does_not_want_it_again() {
+    let skipped = "Interrupted before it finished. It may or may not have had an effect. The user did not want it to be run again: ";
+    let check = async |submission: Submission, state: &str, why: &str, denied: &str| {
+        let life = crashed(PLAIN, PLAIN, vec![says("well")]).await;
+        life.house.ask("c1", submission).await;
+        assert_eq!(life.last().await, state);
+        assert!(life.told().contains(&format!("{skipped}{why}")), "{}", life.told());
+        assert_eq!(life.paid(), [] as [Value; 0]);
+        // The next life reads the same.
+        let next = life.after(PLAIN, vec![says("on")]).await;
+        next.house.ask("c1", message("m9")).await;
+        assert!(next.told().contains(&format!("{skipped}{why}")), "{}", next.told());
+        let rows = format!("c1 a interrupted []\nc1 a:32 denied [approval asked, approval denied ada {denied}]\n");
+        assert_eq!(next.log().await, rows);
+    };
+    check(no("I looked"), "done: pay OutputDenied", "I looked", "I looked").await;
+    let passed = "The user did not answer and sent a new message instead.";
+    check(message("m2"), "done: ", passed, passed).await;
+}
+
+#[tokio::test]
+async fn what_may_be_made_twice_is_made_when_the_answer_goes_on() {
+    let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![says("done"), says("more")]).await;
+    assert_eq!(life.last().await, "interrupted: pay OutputError");
+    assert_eq!(life.paid(), [] as [Value; 0], "not before somebody is there");
+    life.house.ask("c1", Submission::Continue).await;
+    assert_eq!(life.last().await, "done: pay OutputAvailable");
+    assert!(!life.told().contains("Your answer was cut off"), "its result is what it goes on from: {}", life.told());
+    assert_eq!(life.paid(), [json!({ "n": 1 })]);
+    life.house.ask("c1", Submission::Continue).await;
+    assert_eq!(life.paid().len(), 1, "once");
+    assert_snapshot!(life.log().await, @"
+    c1 a interrupted []
+    c1 a:32 ok [execution repeated]
+    ");
+}
+
+/// Each continuation makes it once, and each has its row.
+#[tokio::test]
+async fn cut_off_again_and_again() {
+    let first = crashed(IDEMPOTENT, IDEMPOTENT.hanging(), Vec::new()).await;
+    first.until_it_runs(Submission::Continue).await;
+    let second = first.after(IDEMPOTENT.hanging(), Vec::new()).await;
+    assert_eq!(second.last().await, "interrupted: pay OutputError");
+    second.until_it_runs(Submission::Continue).await;
+    let third = second.after(IDEMPOTENT, vec![says("done")]).await;
+    third.house.ask("c1", Submission::Continue).await;
+    assert_eq!(third.last().await, "done: pay OutputAvailable");
+    assert_eq!([first.paid().len(), second.paid().len(), third.paid().len()], [1, 1, 1]);
+    assert_snapshot!(third.log().await, @"
+    c1 a interrupted []
+    c1 a:32 interrupted [execution repeated]
+    c1 a:32 interrupted [execution repeated]
+    c1 a:32 ok [execution repeated]
+    ");
+
+    // The same of one that the user let run again.
+    let first = crashed(PLAIN, PLAIN.hanging(), Vec::new()).await;
+    first.until_it_runs(yes("a", None, None)).await;
+    let second = first.after(PLAIN, vec![says("done")]).await;
+    assert_eq!(second.last().await, "waiting: pay ApprovalRequested");
+    second.house.ask("c1", yes("a", None, None)).await;
+    assert_eq!((second.last().await.as_str(), second.paid().len()), ("done: pay OutputAvailable", 1));
+}
+
+/// The tool as it is by now counts.
+#[tokio::test]
+async fn a_tool_that_is_another_one_by_now_is_asked_about() {
+    let check = async |before: Like, after: Like, expected: &str| {
+        let life = crashed(before, after, vec![says("done")]).await;
+        life.house.ask("c1", Submission::Continue).await;
+        assert_eq!(life.last().await, expected);
+        let has_run = expected.starts_with("done");
+        assert_eq!(life.paid().len(), usize::from(has_run));
+        if !has_run {
+            life.house.ask("c1", yes("a", None, None)).await;
+            assert_eq!((life.last().await.as_str(), life.paid().len()), ("done: pay OutputAvailable", 1));
+        }
+    };
+    let (waits, runs) = ("waiting: pay ApprovalRequested", "done: pay OutputAvailable");
+    check(IDEMPOTENT, PLAIN, waits).await;
+    check(IDEMPOTENT, Like { is_another: true, ..IDEMPOTENT }, waits).await;
+    check(IDEMPOTENT, Like { asks: true, ..IDEMPOTENT }, waits).await;
+    // The yes to the first time is one to this call.
+    let asking = Like { asks: true, ..IDEMPOTENT };
+    check(asking, asking, runs).await;
+}
+
+/// Beside one that had ended, one that waits, and one that has no such tool any more.
+#[tokio::test]
+async fn of_several_calls_each_is_what_it_is() {
+    let four = calls(&[("a", "look", "{}"), ("b", "pay", "{}"), ("c", "send", "{}"), ("d", "gone", "{}")]);
+    let (look, looked) = IDEMPOTENT.tool("look");
+    let (pay, paid) = IDEMPOTENT.hanging().tool("pay");
+    let (send, _) = Like { asks: true, ..PLAIN }.tool("send");
+    let (gone, ran) = IDEMPOTENT.hanging().tool("gone");
+    let (before, _) = agent("helper", vec![four], vec![look, pay, send, gone]);
+    let house = House::open(before).await;
+    let _sent = house.send("c1", message("m1")).await.unwrap();
+    let begun = async {
+        while [&looked, &paid, &ran].iter().any(|effects| effects.lock().unwrap().is_empty()) {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // What has ended is stored.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+    };
+    tokio::time::timeout(Duration::from_secs(20), begun).await.expect("the calls run");
+
+    let (look, looked) = IDEMPOTENT.tool("look");
+    let (pay, paid) = IDEMPOTENT.tool("pay");
+    let (send, sent) = Like { asks: true, ..PLAIN }.tool("send");
+    let (after, model) = agent("helper", vec![says("done")], vec![look, pay, send]);
+    let house = house.reopen(after).await;
+    let stands = "waiting: look OutputAvailable, pay OutputError, send ApprovalRequested, gone OutputError";
+    assert_eq!(house.last("c1").await, stands);
+    house.ask("c1", yes("c", None, None)).await;
+    let stands = "done: look OutputAvailable, pay OutputAvailable, send OutputAvailable, gone OutputError";
+    assert_eq!(house.last("c1").await, stands);
+    let effects = [&looked, &paid, &sent].map(|effects| effects.lock().unwrap().len());
+    assert_eq!(effects, [0, 1, 1]);
+    // Each call has one result, in their order.
+    let told = serde_json::to_value(&model.requests()[0].messages).unwrap().to_string();
+    let results = ["a", "b", "c", "d"].map(|id| told.matches(&format!(r#""callId":"{id}""#)).count());
+    assert_eq!(results, [1, 1, 1, 1], "{told}");
+}
