@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Locator, Page } from "@playwright/test";
+import { accessible } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
@@ -106,4 +107,34 @@ test("a question that expired while the server was down", async ({ page, server,
   await page.goto(address);
   await expect(chat.answers.last()).toContainText("Not decided in time");
   await expect(chat.approval).toHaveCount(0);
+});
+
+test("the approvals are found without a call that ran by one", async ({ page }) => {
+  await open(page, "/keeper");
+  const chat = new Chat(page);
+  const way = page.getByRole("button", { name: "Standing approvals" });
+  await chat.ask(DELETE);
+  await expect(way, "there are none").toHaveCount(0);
+  await approve(chat, "Always");
+  await expect(way).toBeVisible();
+  // In a new conversation, where nothing has been said, and by keyboard alone.
+  await open(page, "/keeper");
+  await expect(chat.answers).toHaveCount(0);
+  await accessible(page);
+  await way.focus();
+  await page.keyboard.press("Enter");
+  const dialog = page.getByRole("dialog", { name: "Standing approvals" });
+  await expect(dialog.getByRole("listitem")).toContainText("In all conversations, for the agent Keeper");
+  await accessible(page);
+  await page.keyboard.press("Escape");
+  await expect(dialog).toBeHidden();
+  await expect(way).toBeFocused();
+  await page.keyboard.press("Enter");
+  await dialog.getByRole("button", { name: "Revoke the approval of Delete article" }).press("Enter");
+  await expect(dialog).toContainText("You have none.");
+  await page.keyboard.press("Escape");
+  await expect(way).toHaveCount(0);
+  await expect(chat.composer).toBeFocused();
+  await chat.ask(DELETE);
+  await expect(chat.approval).toBeVisible();
 });

@@ -1,6 +1,7 @@
 //! The question whether a tool may run.
 
 use super::session::Session;
+use super::standing::Standing;
 use super::sub_agent::SubAgent;
 use super::value::value_nodes;
 use super::words::{tool_name, tool_words, wish};
@@ -38,6 +39,8 @@ pub(super) struct Ask {
     pub(super) may_remember: bool,
     /// Until when it can be decided; Unix time, milliseconds.
     expires_at: Option<i64>,
+    /// Whether it is asked if a call that was cut off is made once more.
+    pub(super) is_cut_off: bool,
 }
 
 impl Ask {
@@ -49,6 +52,8 @@ impl Ask {
             (Some(wish), Some((_, input))) => (wish, t(Text::ItAsksApproval), input),
             _ => (tool_name(tool), t(Text::AgentAsksApproval), tool.input.as_ref()),
         };
+        let is_cut_off = tool.cut_off().is_some();
+        let note = if is_cut_off { t(Text::CutOffNote) } else { note };
         let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
         let (input, rest) = split(input, tool.visible_parameters());
         Self {
@@ -56,12 +61,14 @@ impl Ask {
             call_id: tool.tool_call_id.clone(),
             heading,
             note: match terms.and_then(|terms| terms.exposed.as_ref()) {
+                Some(exposed) if is_cut_off => format!("{note} {}", warning(exposed)),
                 Some(exposed) => warning(exposed),
                 None => note.to_owned(),
             },
             input: input.filter(|input| !is_blank(input)),
             rest,
-            is_own,
+            is_own: is_own && !is_cut_off,
+            is_cut_off,
             may_remember: terms.is_some_and(|terms| terms.may_remember == Some(true)),
             expires_at: terms.and_then(|terms| terms.expires_at),
         }
@@ -75,9 +82,14 @@ pub(super) fn ApprovalCard(
     /// What is asked.
     ask: Ask,
 ) -> impl IntoView {
-    let session = expect_context::<Session>();
+    let (session, standing) = (expect_context::<Session>(), expect_context::<Standing>());
     let note = RwSignal::new(String::new());
-    let Ask { approval_id, call_id, heading, note: about, input, rest, is_own, may_remember, expires_at } = ask;
+    let Ask { approval_id, call_id, heading, note: about, input, rest, is_own, may_remember, expires_at, is_cut_off } =
+        ask;
+    let (label, no, yes) = match is_cut_off {
+        true => (Text::CutOffLabel, t(Text::Skip), t(Text::RunAgain)),
+        false => (Text::ApprovalLabel, t(Text::Deny), t(Text::Approve)),
+    };
     let scope = RwSignal::new(String::new());
     let approval_id = StoredValue::new(approval_id);
     let call_id = StoredValue::new(call_id);
@@ -90,13 +102,17 @@ pub(super) fn ApprovalCard(
             None => None,
         };
         let note = note.get_untracked().trim().to_owned();
+        let remember = remembered(&scope.get_untracked()).filter(|_| approved);
+        if remember.is_some() {
+            standing.found(true);
+        }
         session.decide(
             call_id.get_value(),
             approval_id.get_value(),
             approved,
             (!note.is_empty()).then_some(note),
             changed,
-            remembered(&scope.get_untracked()).filter(|_| approved),
+            remember,
         );
     };
     let no_enter = |event: KeyboardEvent| {
@@ -114,7 +130,7 @@ pub(super) fn ApprovalCard(
         set_timeout(end, READABLE_FOR);
     });
     let too_early = flag(move || early.get() || session.is_busy());
-    let label = fill(Text::ApprovalLabel, &[&heading]);
+    let label = fill(label, &[&heading]);
     view! {
         <div role="group" aria-label=label>
         <form class="cw-approval" on:submit=handler(|event: SubmitEvent| event.prevent_default())>
@@ -140,11 +156,11 @@ pub(super) fn ApprovalCard(
                     on:keydown=handler(no_enter)
                 />
                 <button type="button" class="cw-button" disabled=busy() on:click=handler(move |_| decide(false))>
-                    {t(Text::Deny)}
+                    {no}
                 </button>
                 {may_remember.then(|| scope_view(scope))}
                 <button type="button" class="cw-button cw-primary" disabled=too_early on:click=handler(move |_| decide(true))>
-                    {t(Text::Approve)}
+                    {yes}
                 </button>
             </div>
         </form>

@@ -2,6 +2,7 @@
 
 use super::pane::Pane;
 use super::session::{Place, Session};
+use super::standing::Standing;
 use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
@@ -98,6 +99,12 @@ pub(super) fn inline(place: Place) -> Erased {
     let loaded = Loaded::new(move || wanted.get(), load, true);
     let (lang, dir) = spoken();
     let frame = sized(&place.properties);
+    let standing = Standing::provide();
+    // Whoever comes here is about to write.
+    let turn_to = move || {
+        CONVERSATION.request();
+        standing.want();
+    };
     let place = StoredValue::new(place);
     let open = StoredValue::new(None::<Session>);
     let drag = move |event: DragEvent, above: bool| {
@@ -129,9 +136,8 @@ pub(super) fn inline(place: Place) -> Erased {
             lang=lang
             dir=dir
             aria-label=t(Text::ChatWithAgent)
-            // Whoever comes here is about to write.
-            on:pointerenter=handler(|_| CONVERSATION.request())
-            on:focusin=handler(|_| CONVERSATION.request())
+            on:pointerenter=handler(move |_| turn_to())
+            on:focusin=handler(move |_| turn_to())
             on:dragover=handler(move |event| drag(event, true))
             on:dragleave=handler(move |event| drag(event, false))
             on:drop=handler(let_go)

@@ -4,6 +4,7 @@ use super::commands::Commands;
 use super::composer_tools::tools;
 use super::outgoing::{Attached, Upload};
 use super::session::{Act, Phase, Session};
+use super::standing::Standing;
 use super::{CONVERSATION, EXTRAS};
 use crate::agent_chat::browser;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
@@ -45,6 +46,10 @@ pub(super) fn Composer(
         let has_begun = Memo::new(move |_| session.messages.with(|all| !all.is_empty()));
         has_begun.get().then(|| CONVERSATION.view(move |code| (code.context_meter)(session)))
     });
+    let approvals = expect_context::<Standing>();
+    let standing = optional(move || {
+        approvals.is_wanted().get().then(|| CONVERSATION.view(move |code| (code.standing_button)(approvals)))
+    });
     let header = session.sender(|sender| sender.header.clone());
     let header = header.map(|header| view! { <p class="cw-composer-header" dir="auto">{header}</p> });
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
@@ -75,6 +80,7 @@ pub(super) fn Composer(
                     ></textarea>
                 </div>
                 {tools}
+                {standing}
                 {meter}
                 <SendAndStop />
             </div>

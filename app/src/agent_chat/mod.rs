@@ -50,6 +50,7 @@ mod session;
 mod sources;
 mod speech;
 mod standing;
+mod standing_button;
 mod sub_agent;
 mod suggestions;
 #[cfg(all(test, feature = "ssr"))]
@@ -71,6 +72,7 @@ use crate::erase::{Erase, Erased};
 use leptos::prelude::*;
 use message_state::MessageState;
 use session::{Act, Place, Session};
+use standing::Standing;
 use wasm_split_helpers::wasm_split;
 use wire::api::ConversationView;
 use wire::page::Page;
@@ -82,6 +84,7 @@ pub(crate) static CONVERSATION: Chunk<Functions> = Chunk::new("conversation", lo
 pub(crate) struct Functions {
     log: fn() -> Erased,
     context_meter: fn(Session) -> Erased,
+    standing_button: fn(Standing) -> Erased,
     messages: fn(&ConversationView) -> Vec<MessageState>,
     perform: fn(Session, Act),
 }
@@ -95,6 +98,7 @@ fn functions() -> Result<Functions, Missing> {
     Ok(Functions {
         log: || view! { <log::Log /> }.erase(),
         context_meter: context_meter::context_meter,
+        standing_button: standing_button::standing_button,
         messages: |view| view.messages.iter().map(|message| MessageState::of(view, message)).collect(),
         perform: Session::perform,
     })

@@ -31,7 +31,7 @@ pub(super) fn Pane(
     let session = Session::new(view.as_ref(), place);
     provide_context(session);
     open.set_value(Some(session));
-    let standing = Standing::provide();
+    let standing = expect_context::<Standing>();
     effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);
     effect(move || view.with_value(|view| session.start(view.as_ref())));

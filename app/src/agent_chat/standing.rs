@@ -1,36 +1,67 @@
 //! Standing approvals: the line about a call that ran by one, and the dialog that lists them all and takes them back.
 
+use super::session::Session;
 use super::words::tool_words;
 use crate::api::{list_grants, revoke_grant};
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
 use crate::icons::{Icon, Shape};
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill, t};
+use leptos::ev::Event;
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use wire::api::StandingApproval;
 
-/// Opens the dialog of the chat around.
+/// The approvals as the chat around knows them; opens its dialog. A cheap handle.
 #[derive(Clone, Copy)]
-pub(super) struct Standing(RwSignal<u32>);
+pub(super) struct Standing {
+    asked: RwSignal<u32>,
+    /// Whether somebody has turned to the chat: nothing is asked for before.
+    is_wanted: RwSignal<bool>,
+    are_any: RwSignal<bool>,
+}
 
 impl Standing {
     /// For the chat that is made here.
     pub(super) fn provide() -> Self {
-        let standing = Self(RwSignal::new(0));
+        let (asked, is_wanted, are_any) = (RwSignal::new(0), RwSignal::new(false), RwSignal::new(false));
+        let standing = Self { asked, is_wanted, are_any };
         provide_context(standing);
         standing
     }
 
-    /// Whether it was opened, so that it is there from then on. Tracked.
+    /// Whether the dialog was opened, so that it is there from then on. Tracked.
     pub(super) fn is_asked_for(self) -> Memo<bool> {
-        Memo::new(move |_| self.0.get() > 0)
+        Memo::new(move |_| self.asked.get() > 0)
     }
 
-    fn open(self) {
-        self.0.update(|count| *count += 1);
+    /// Somebody turns to the chat.
+    pub(super) fn want(self) {
+        if !self.is_wanted.get_untracked() {
+            self.is_wanted.set(true);
+        }
+    }
+
+    /// Whether somebody has. Tracked.
+    pub(super) fn is_wanted(self) -> Memo<bool> {
+        Memo::new(move |_| self.is_wanted.get())
+    }
+
+    /// Whether there are any, as far as is known. Tracked.
+    pub(super) fn are_any(self) -> bool {
+        self.are_any.get()
+    }
+
+    /// There are some, or none any more. The chat may be gone by then.
+    pub(super) fn found(self, any: bool) {
+        let _ = self.are_any.try_set(any);
+    }
+
+    /// Opens the dialog.
+    pub(super) fn open(self) {
+        self.asked.update(|count| *count += 1);
     }
 }
 
@@ -74,7 +105,8 @@ enum Shown {
 /// A native modal dialog: it keeps the focus, and Escape closes it.
 #[component]
 pub(super) fn StandingDialog() -> impl IntoView {
-    let Standing(asked) = expect_context();
+    let (standing, session) = (expect_context::<Standing>(), expect_context::<Session>());
+    let asked = standing.asked;
     let dialog = NodeRef::<html::Dialog>::new();
     let shown = RwSignal::new(Shown::Loading);
     let load = move || {
@@ -96,6 +128,14 @@ pub(super) fn StandingDialog() -> impl IntoView {
             let _ = dialog.show_modal();
         }
     });
+    let closed = move |_: Event| {
+        let is_empty = shown.with_untracked(|shown| matches!(shown, Shown::List(items) if items.is_empty()));
+        standing.found(!is_empty);
+        if is_empty {
+            // The button that led here goes with the last one.
+            session.focus.update(|count| *count += 1);
+        }
+    };
     let content = dynamic(move || match shown.get() {
         Shown::Loading => view! { <p>{t(Text::Loading)}</p> }.erase(),
         Shown::Failed(error) => view! { <p role="alert">{error}</p> }.erase(),
@@ -106,7 +146,12 @@ pub(super) fn StandingDialog() -> impl IntoView {
         }
     });
     view! {
-        <dialog node_ref=dialog class="cw-dialog cw-standing-dialog" aria-labelledby="cw-standing-title">
+        <dialog
+            node_ref=dialog
+            class="cw-dialog cw-standing-dialog"
+            aria-labelledby="cw-standing-title"
+            on:close=handler(closed)
+        >
             <h2 id="cw-standing-title">{t(Text::StandingTitle)}</h2>
             <div aria-live="polite">{content}</div>
             <form method="dialog" class="cw-dialog-buttons">

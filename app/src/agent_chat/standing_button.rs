@@ -1,0 +1,38 @@
+//! The way to the user's standing approvals, once there are any: they can be revoked without a call that one of them let run.
+
+use super::standing::Standing;
+use crate::api::list_grants;
+use crate::erase::{Erase, Erased, effect, handler, optional};
+use crate::icons::{Icon, Shape};
+use crate::texts::{Text, t};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+
+/// A button beside the one that sends.
+pub(super) fn standing_button(standing: Standing) -> Erased {
+    effect(move || {
+        spawn_local(async move {
+            // Whoever cannot know shows nothing; the line below a call leads to the list all the same.
+            if let Ok(list) = list_grants().await {
+                standing.found(!list.items.is_empty());
+            }
+        });
+    });
+    optional(move || {
+        standing.are_any().then(|| {
+            view! {
+                <button
+                    type="button"
+                    class="cw-icon-button cw-standing-open"
+                    aria-haspopup="dialog"
+                    aria-label=t(Text::StandingTitle)
+                    title=t(Text::StandingTitle)
+                    on:click=handler(move |_| standing.open())
+                >
+                    <Icon of=Shape::Shield />
+                </button>
+            }
+            .erase()
+        })
+    })
+}
