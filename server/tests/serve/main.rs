@@ -30,6 +30,7 @@ mod process;
 mod provider;
 mod question;
 mod rates;
+mod redefined;
 mod reload;
 mod remote_agent;
 mod replicas;

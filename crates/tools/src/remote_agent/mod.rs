@@ -16,6 +16,7 @@ mod settings;
 mod source;
 mod strict;
 mod tool;
+mod versions;
 
 pub use agent::{Discovery, RemoteAgent};
 pub use examine::{Examination, ExaminedTool, Finding, Verdict, examine};

@@ -2,6 +2,7 @@
 
 use super::agent::RemoteAgent;
 use super::tool::{PersonalTool, RemoteTool};
+use super::versions::{OtherTool, Version, Versions};
 use crate::patterns::patterns;
 use contract::{ApprovalTerms, Sourced, Tool, ToolError, ToolSource};
 use futures::FutureExt;
@@ -47,6 +48,7 @@ struct Shared {
     confirm: bool,
     approval: ApprovalTerms,
     known: Mutex<Option<Known>>,
+    versions: Arc<Versions>,
 }
 
 /// The last list, or why there was none.
@@ -69,6 +71,7 @@ impl RemoteSource {
             confirm: selection.confirm,
             approval: selection.approval.clone(),
             known: Mutex::default(),
+            versions: Arc::default(),
         };
         Ok(Self { shared: Arc::new(shared), token: None })
     }
@@ -78,7 +81,16 @@ impl RemoteSource {
         Self { shared: self.shared.clone(), token }
     }
 
-    fn for_user(&self, tool: Arc<RemoteTool>) -> Arc<dyn Tool> {
+    fn for_user(&self, tool: Arc<RemoteTool>, user_id: &str) -> Arc<dyn Tool> {
+        let seen = self.shared.versions.see(user_id, tool.spec());
+        let tool = self.with_token(tool);
+        match seen {
+            Version::Known => tool,
+            Version::Another(version) => Arc::new(OtherTool::new(tool, version)),
+        }
+    }
+
+    fn with_token(&self, tool: Arc<RemoteTool>) -> Arc<dyn Tool> {
         match &self.token {
             Some(token) => Arc::new(PersonalTool { tool, token: token.clone() }),
             None => tool,
@@ -119,12 +131,12 @@ impl ToolSource for RemoteSource {
         &self.shared.name
     }
 
-    fn tools<'a>(&'a self, _: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
+    fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
         async move {
             let (name, agent) = (&self.shared.name, &self.shared.agent);
             let (tools, resource) = tokio::join!(self.shared.list(), agent.resource(self.token.as_ref()));
             let context = resource.map(|said| crate::context::remote(name, &said));
-            let tools = tools?.into_iter().map(|tool| self.for_user(tool)).collect();
+            let tools = tools?.into_iter().map(|tool| self.for_user(tool, user_id)).collect();
             Ok(Sourced { tools, context, ..Sourced::default() })
         }
         .boxed()
