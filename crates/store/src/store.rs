@@ -66,11 +66,6 @@ impl Store {
         self.database.writer.close().await;
     }
 
-    /// For the few statements whose parameters differ, too.
-    pub(crate) fn is_postgres(&self) -> bool {
-        matches!(self.database.readers, Readers::Postgres(_))
-    }
-
     /// Runs `work` in a transaction of the writer; all or nothing, durable when this answers.
     pub(crate) fn write<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
     where

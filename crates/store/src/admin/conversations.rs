@@ -2,7 +2,7 @@
 
 use super::{MAX_LISTED, Place};
 use crate::search::Terms;
-use crate::sql::{Builder, Row, Sql};
+use crate::sql::{self, Builder, Db, Row, Sql};
 use crate::{AuditEntry, Store, StoreError, audit};
 use serde::Serialize;
 
@@ -107,6 +107,15 @@ const FOUND: [Sql; 3] = [
     Sql::pair(" AND rowid < 0 ORDER BY rowid LIMIT 5000))", ") AND no < 0 ORDER BY no LIMIT 5000))"),
 ];
 
+/// So many of them.
+const MOST_FOUND: i64 = 5000;
+
+/// How many messages and titles have a word, as far as that matters.
+const ALONE: [&str; 2] = [
+    "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH $1 AND rowid > 0 ORDER BY rowid DESC LIMIT 5000)",
+    "SELECT count(*) FROM (SELECT 1 FROM search WHERE search MATCH $1 AND rowid < 0 ORDER BY rowid LIMIT 5000)",
+];
+
 const ONE: &str = " AND c.id = ";
 
 impl Store {
@@ -121,11 +130,12 @@ impl Store {
         limit: u32,
         after: Option<Place>,
     ) -> Result<Vec<(AdminConversation, Place)>, StoreError> {
-        let query = listed(self.is_postgres(), filter, sort, limit.min(MAX_LISTED), after)?;
         self.read(move |db| {
-            Box::pin(
-                async move { query.build().fetch_all(db).await?.iter().map(|found| placed(found, sort)).collect() },
-            )
+            Box::pin(async move {
+                let words = words(db, &filter.text).await?;
+                let query = listed(words, filter, sort, limit.min(MAX_LISTED), after)?;
+                query.build().fetch_all(db).await?.iter().map(|found| placed(found, sort)).collect()
+            })
         })
         .await
     }
@@ -152,24 +162,51 @@ impl Store {
     }
 }
 
+/// What is looked for in messages and in titles.
+enum Words {
+    /// Everything fits.
+    Any,
+    /// There is no word in it, so nothing fits.
+    None,
+    /// In messages, and in titles.
+    These([String; 2]),
+}
+
+/// The words of a search, the last one also as the beginning of one. To know all words that it begins SQLite gathers every place of each of
+/// them, so where the word alone is everywhere it counts alone.
+async fn words(db: &mut Db, text: &str) -> Result<Words, StoreError> {
+    if text.trim().is_empty() {
+        return Ok(Words::Any);
+    }
+    let Some(terms) = Terms::of(text) else { return Ok(Words::None) };
+    if db.is_postgres() {
+        return Ok(Words::These([terms.tsquery(), terms.tsquery()]));
+    }
+    let mut words = [terms.fts5(), terms.fts5()];
+    for (words, count) in words.iter_mut().zip(ALONE) {
+        let whole = terms.fts5_whole();
+        let alone: i64 = sql::query_scalar(count).bind(whole.clone()).fetch_one(&mut *db).await?;
+        if alone >= MOST_FOUND {
+            *words = whole;
+        }
+    }
+    Ok(Words::These(words))
+}
+
 fn listed(
-    is_postgres: bool,
+    words: Words,
     filter: ConversationFilter,
     sort: AdminSort,
     limit: u32,
     after: Option<Place>,
 ) -> Result<Builder, StoreError> {
     let mut query = Builder::new(COLUMNS);
-    if !filter.text.trim().is_empty() {
-        match Terms::of(&filter.text) {
-            Some(terms) => {
-                let words = if is_postgres { terms.tsquery() } else { terms.fts5() };
-                let [begin, middle, end] = FOUND;
-                query.push(begin).push_bind(words.clone()).push(middle).push_bind(words).push(end);
-            }
-            None => {
-                query.push(" AND false");
-            }
+    match words {
+        Words::Any => {}
+        Words::None => drop(query.push(" AND false")),
+        Words::These([in_messages, in_titles]) => {
+            let [begin, middle, end] = FOUND;
+            query.push(begin).push_bind(in_messages).push(middle).push_bind(in_titles).push(end);
         }
     }
     if let Some(owner) = filter.owner {

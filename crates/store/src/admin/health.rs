@@ -68,13 +68,14 @@ const RUNS: &str = "
         (SELECT id FROM conversations WHERE agent_id = $1 AND deleted_at IS NULL ORDER BY updated_at DESC, id DESC LIMIT $2)
     ORDER BY r.started_at DESC, r.no DESC LIMIT $2";
 
+/// The newest rows are taken first: by the index of agents, the whole log would be read for them.
 const CALLS: &str = "
     SELECT agent_id, tool, count(*) AS calls,
         sum(CASE WHEN outcome = 'error' THEN 1 ELSE 0 END) AS errors,
         sum(CASE WHEN outcome IN ('denied', 'refused') THEN 1 ELSE 0 END) AS refused,
         avg(CAST(duration_ms AS DOUBLE PRECISION)) AS average_ms, max(at) AS last_at
-    FROM audit
-    WHERE no > (SELECT coalesce(max(no), 0) FROM audit) - $1 AND agent_id <> ''
+    FROM (SELECT agent_id, tool, outcome, duration_ms, at FROM audit ORDER BY no DESC LIMIT $1) newest
+    WHERE agent_id <> ''
     GROUP BY agent_id, tool ORDER BY 4 DESC, 3 DESC, agent_id, tool LIMIT $2";
 
 impl Store {

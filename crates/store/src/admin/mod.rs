@@ -1,6 +1,7 @@
 //! What administrators see and do: rows of all owners. Nothing here asks for an owner, so only who answers for the system may get here;
 //! the routes see to that.
 
+mod access;
 mod audit;
 mod conversations;
 mod delete;
@@ -10,6 +11,7 @@ mod health;
 mod usage;
 mod users;
 
+pub use access::{AccessFilter, AccessKind, AccessSort, AdminAccess};
 pub use audit::AuditFilter;
 pub use conversations::{AdminConversation, AdminSort, ConversationFilter, Judged};
 pub use feedback::{FeedbackRow, FeedbackSort};

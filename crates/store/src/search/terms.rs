@@ -25,8 +25,13 @@ impl Terms {
 
     /// For FTS5, in everybody's texts.
     pub(crate) fn fts5(&self) -> String {
+        self.fts5_whole() + " *"
+    }
+
+    /// The same with the last word as a whole one only.
+    pub(crate) fn fts5_whole(&self) -> String {
         let quoted = |word: &String| format!("text : \"{}\"", word.replace('"', "\"\""));
-        self.words.iter().map(quoted).collect::<Vec<_>>().join(" AND ") + " *"
+        self.words.iter().map(quoted).collect::<Vec<_>>().join(" AND ")
     }
 
     /// For FTS5, in an owner's texts.

@@ -1,0 +1,191 @@
+//! What lets somebody in: the sessions of all users and the keys of their programs, also of users who are kept elsewhere.
+
+use super::{MAX_LISTED, Place};
+use crate::sql::{self, Builder, Row};
+use crate::users::texts;
+use crate::{AuditEntry, Store, StoreError, audit};
+use serde::{Deserialize, Serialize};
+
+/// What kind of thing it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AccessKind {
+    /// A browser in which somebody is signed in.
+    Session,
+    /// A program's key, of a user of this server.
+    Key,
+    /// The same of a user who is kept elsewhere.
+    Outside,
+}
+
+impl AccessKind {
+    /// As it is stored in no table and shown in all lists.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Session => "session",
+            Self::Key => "key",
+            Self::Outside => "outside",
+        }
+    }
+
+    fn of(name: &str) -> Result<Self, StoreError> {
+        let all = [Self::Session, Self::Key, Self::Outside];
+        let found = all.into_iter().find(|kind| kind.name() == name);
+        found.ok_or_else(|| StoreError::Failed(format!("`{name}` is no kind of access")))
+    }
+
+    fn delete(self) -> &'static str {
+        match self {
+            Self::Session => "DELETE FROM sessions WHERE id = $1",
+            Self::Key => "DELETE FROM api_keys WHERE id = $1",
+            Self::Outside => "DELETE FROM outside_keys WHERE id = $1",
+        }
+    }
+}
+
+/// A session or a key, and whose it is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AdminAccess {
+    /// Unique within its kind.
+    pub id: String,
+    /// What it is.
+    pub kind: AccessKind,
+    /// Whose it is.
+    pub user_id: String,
+    /// What he is called, as far as that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user_name: Option<String>,
+    /// Of a user who is kept elsewhere: how callers were told apart when it was made. In another mode it does not count.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mode: Option<String>,
+    /// What its user calls the key; the browser of a session, in its own words.
+    pub name: String,
+    /// What a key is for; a session is for everything.
+    pub scopes: Vec<String>,
+    /// Unix time, milliseconds.
+    pub created_at: i64,
+    /// Of a key; Unix time, milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<i64>,
+    /// When it was used last, to the minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<i64>,
+}
+
+/// Which of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AccessFilter {
+    /// Of this user.
+    pub user_id: Option<String>,
+    /// Of this kind.
+    pub kind: Option<AccessKind>,
+    /// This one.
+    pub id: Option<String>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AccessSort {
+    /// Made last, first.
+    #[default]
+    Newest,
+    /// Made first, first.
+    Oldest,
+    /// Used last, first; what was never used comes at the end.
+    Used,
+}
+
+const COLUMNS: &str = "
+    SELECT a.* FROM (
+        SELECT 'session' AS kind, s.id, s.user_id, u.name AS user_name, CAST(NULL AS TEXT) AS mode, s.agent AS name, '[]' AS scopes,
+            s.created_at, CAST(NULL AS BIGINT) AS expires_at, s.seen_at AS used_at, s.seen_at AS used
+        FROM sessions s JOIN users u ON u.id = s.user_id
+        UNION ALL
+        SELECT 'key', k.id, k.user_id, u.name, CAST(NULL AS TEXT), k.name, k.scopes, k.created_at, k.expires_at, k.used_at,
+            coalesce(k.used_at, 0)
+        FROM api_keys k JOIN users u ON u.id = k.user_id
+        UNION ALL
+        SELECT 'outside', o.id, o.user_id, o.user_name, o.mode, o.name, o.scopes, o.created_at, o.expires_at, o.used_at,
+            coalesce(o.used_at, 0)
+        FROM outside_keys o
+    ) a WHERE true";
+
+impl Store {
+    /// Sessions and keys, at most `limit` (and [`MAX_LISTED`]) of them after `after`, each with the place after it. Those that have run
+    /// out are listed as long as they are kept.
+    ///
+    /// # Errors
+    /// The database failed, or the place is not one of this list.
+    pub async fn all_access(
+        &self,
+        filter: AccessFilter,
+        sort: AccessSort,
+        limit: u32,
+        after: Option<Place>,
+    ) -> Result<Vec<(AdminAccess, Place)>, StoreError> {
+        let mut query = Builder::new(COLUMNS);
+        let kind = filter.kind.map(|kind| kind.name().to_owned());
+        for (sql, value) in
+            [(" AND a.user_id = ", filter.user_id), (" AND a.kind = ", kind), (" AND a.id = ", filter.id)]
+        {
+            if let Some(value) = value {
+                query.push(sql).push_bind(value);
+            }
+        }
+        if let Some(place) = after {
+            query.push(match sort {
+                AccessSort::Newest => " AND (a.created_at, a.id) < (",
+                AccessSort::Oldest => " AND (a.created_at, a.id) > (",
+                AccessSort::Used => " AND (a.used, a.id) < (",
+            });
+            query.push_bind(place.number::<i64>()?).push(", ").push_bind(place.id).push(")");
+        }
+        query.push(match sort {
+            AccessSort::Newest => " ORDER BY a.created_at DESC, a.id DESC LIMIT ",
+            AccessSort::Oldest => " ORDER BY a.created_at, a.id LIMIT ",
+            AccessSort::Used => " ORDER BY a.used DESC, a.id DESC LIMIT ",
+        });
+        query.push_bind(limit.min(MAX_LISTED));
+        self.read(move |db| {
+            Box::pin(async move { query.build().fetch_all(db).await?.iter().map(|found| row(found, sort)).collect() })
+        })
+        .await
+    }
+
+    /// Takes anybody's away and enters who did so, both or neither; whether it was there.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn revoke_access(&self, kind: AccessKind, id: &str, entry: AuditEntry) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |db| {
+            Box::pin(async move {
+                let was_there = sql::query(kind.delete()).bind(id).execute(&mut *db).await?.rows_affected() > 0;
+                if was_there {
+                    audit::append(db, vec![entry]).await?;
+                }
+                Ok(was_there)
+            })
+        })
+        .await
+    }
+}
+
+fn row(row: &Row, sort: AccessSort) -> Result<(AdminAccess, Place), StoreError> {
+    let access = AdminAccess {
+        id: row.try_get("id")?,
+        kind: AccessKind::of(row.try_get("kind")?)?,
+        user_id: row.try_get("user_id")?,
+        user_name: row.try_get("user_name")?,
+        mode: row.try_get("mode")?,
+        name: row.try_get("name")?,
+        scopes: texts(row.try_get("scopes")?)?,
+        created_at: row.try_get("created_at")?,
+        expires_at: row.try_get("expires_at")?,
+        used_at: row.try_get("used_at")?,
+    };
+    let key = if sort == AccessSort::Used { access.used_at.unwrap_or_default() } else { access.created_at };
+    let place = Place { key: key.to_string(), id: access.id.clone() };
+    Ok((access, place))
+}
