@@ -31,7 +31,7 @@ const TOKEN: &str = "bench";
 const TOKEN_HASH: &str = "1b32c28cb38c05480eccc1bd60ff97029b57a05c96718b96dad7e9d84894f549";
 
 /// Lists with their filters and orders.
-const LISTS: [(&str, &str); 36] = [
+const LISTS: [(&str, &str); 38] = [
     ("overview, 7 days", "/admin"),
     ("overview, 30 days", "/admin?days=30"),
     ("users", "/admin/users"),
@@ -62,6 +62,8 @@ const LISTS: [(&str, &str); 36] = [
     ("standing approvals", "/admin/approvals"),
     ("standing approvals by tool", "/admin/approvals?sort=tool"),
     ("standing approvals of an agent", "/admin/approvals?agent=a1&sort=oldest"),
+    ("sessions and keys", "/admin/access"),
+    ("sessions and keys, used last", "/admin/access?sort=used"),
     ("audit log", "/admin/audit"),
     ("audit log of a tool", "/admin/audit?tool=tool_3&outcome=error"),
     ("audit log of a user", "/admin/audit?user=u7"),

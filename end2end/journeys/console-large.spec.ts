@@ -44,7 +44,7 @@ test("each screen of the console over 1,000 conversations: accessible, and as wi
   const screens = [
     "/admin", "/admin?days=30", "/admin/users", "/admin/conversations", "/admin/conversations?sort=oldest", "/admin/conversations?text=tomorrow",
     "/admin/conversations?text=%22topic+42%22&sort=cost", "/admin/feedback", "/admin/agents?sort=name", "/admin/custom-agents", "/admin/tools",
-    "/admin/approvals?sort=tool", "/admin/retention", "/admin/config", "/admin/audit",
+    "/admin/approvals?sort=tool", "/admin/access", "/admin/retention", "/admin/config", "/admin/audit",
   ];
   for (const path of screens) {
     await test.step(path, async () => {

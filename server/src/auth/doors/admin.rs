@@ -15,7 +15,7 @@ fn form(path: String) -> Knock {
     Knock { method: Method::POST, path, body: None }
 }
 
-const DOORS: [(&str, Door, u16); 71] = [
+const DOORS: [(&str, Door, u16); 82] = [
     ("overview", |_| get("/admin".to_owned()), 200),
     ("users", |_| get("/admin/users".to_owned()), 200),
     ("users, with a filter that is none", |_| get("/admin/users?sort=name;drop".to_owned()), 400),
@@ -84,6 +84,17 @@ const DOORS: [(&str, Door, u16); 71] = [
     ("tools", |_| get("/admin/tools".to_owned()), 200),
     ("standing approvals", |_| get("/admin/approvals?agent=a_open".to_owned()), 200),
     ("the end of no standing approval", |_| form(format!("/admin/approvals/{NO_ID}/revoke")), 404),
+    ("sessions and keys", |_| get("/admin/access?kind=outside&sort=used&after=1~b".to_owned()), 200),
+    ("sessions and keys as a table", |_| get("/admin/access.csv".to_owned()), 200),
+    ("the end of no key", |_| form(format!("/admin/access/key/{NO_ID}/revoke")), 404),
+    ("sessions and keys for programs", |_| get("/api/admin/access?kind=session".to_owned()), 200),
+    ("sessions and keys, of a kind that is none", |_| get("/api/admin/access?kind=all;drop".to_owned()), 400),
+    ("the end of no session for programs", |_| with(Method::DELETE, format!("/api/admin/access/session/{NO_ID}")), 404),
+    ("tools, the slowest first", |_| get("/admin/tools?sort=slowest&agent=a_open".to_owned()), 200),
+    ("tools, in an order that is none", |_| get("/api/admin/tools?sort=id;drop".to_owned()), 400),
+    ("tools as a table", |_| get("/admin/tools.csv?text=search".to_owned()), 200),
+    ("custom agents, the newest first", |_| get("/api/admin/custom-agents?sort=newest&text=a".to_owned()), 200),
+    ("custom agents as a table", |_| get("/admin/custom-agents.csv".to_owned()), 200),
     ("retention", |_| get("/admin/retention".to_owned()), 200),
     ("what is due, at once", |_| form("/admin/retention".to_owned()), 200),
     ("the config", |_| get("/admin/config".to_owned()), 200),

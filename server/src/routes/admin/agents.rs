@@ -1,6 +1,6 @@
 //! The agents of the config: what each is made of, without secrets, and how it does. And one of them asked by an administrator.
 
-use super::lists::{DAY, PAGE, filled, place as place_in};
+use super::lists::{DAY, filled, numbered};
 use super::{Admin, of_store};
 use crate::auth::password::now;
 use crate::compose::CUSTOM_PREFIX;
@@ -17,7 +17,7 @@ use std::time::Duration;
 use store::{Place, RecentRun, Used};
 use wire::api::{SendRequest, Submission};
 use wire::order::ConversationChange;
-use wire::{ErrorCode, UiMessage, UserError};
+use wire::{UiMessage, UserError};
 
 /// Days whose use is shown.
 const DAYS: i64 = 7;
@@ -97,23 +97,12 @@ pub(super) struct AgentLine {
 
 /// A page of the list, each line with the place after it: its number.
 pub(super) async fn found(state: &AppState, query: &AgentQuery) -> Result<Vec<(AgentLine, Place)>, UserError> {
-    let after = place_in(query.after.as_deref())?;
-    let begin = match after.map(|place| place.key.parse::<usize>()) {
-        Some(Ok(number)) => number,
-        Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours.")),
-        None => 0,
-    };
     let (config, text) = (state.composition.current.config(), filled(query.text.as_deref()));
     let used = used(state).await?;
     let fits = |agent: &&Agent| text.as_ref().is_none_or(|text| agent.id.contains(text) || agent.model.contains(text));
     let mut lines: Vec<_> = config.agents.values().filter(fits).map(|agent| line(&config, agent, &used)).collect();
     query.sort.sort(&mut lines);
-    let numbered = lines.into_iter().enumerate().skip(begin).take(PAGE as usize + 1);
-    let placed = numbered.map(|(i, line)| {
-        let place = Place { key: (i + 1).to_string(), id: line.id.clone() };
-        (line, place)
-    });
-    Ok(placed.collect())
+    numbered(lines, query.after.as_deref())
 }
 
 fn line(config: &Config, agent: &Agent, used: &[(String, Used)]) -> AgentLine {

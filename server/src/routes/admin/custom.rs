@@ -1,12 +1,13 @@
 //! Agents that administrators make, whether by a form or by a program.
 
+use super::lists::{filled, numbered};
 use super::{Admin, of_store};
 use crate::auth::password::now;
 use crate::compose::{CUSTOM_PREFIX, CustomAgent, choices};
 use crate::router::AppState;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use store::{CustomAgentRow, CustomAgentSaved, CustomAgentVersion, MAX_CUSTOM_AGENTS, SaveCustomAgent};
+use store::{CustomAgentRow, CustomAgentSaved, CustomAgentVersion, MAX_CUSTOM_AGENTS, Place, SaveCustomAgent};
 use wire::{ErrorCode, UserError};
 
 /// Characters of a name, of a description, of instructions.
@@ -56,6 +57,55 @@ pub(super) fn tools_of(state: &AppState, from: &str) -> Vec<String> {
 
 pub(super) async fn all(state: &AppState) -> Result<Vec<CustomAgentRow>, UserError> {
     state.composition.store.custom_agents().await.map_err(of_store)
+}
+
+/// Which of them, in an address.
+#[derive(Default, Deserialize)]
+pub(crate) struct CustomQuery {
+    pub(super) text: Option<String>,
+    #[serde(default)]
+    pub(super) sort: CustomSort,
+    pub(super) after: Option<String>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum CustomSort {
+    /// By name.
+    #[default]
+    Name,
+    /// Changed last, first.
+    Newest,
+    /// Changed first, first.
+    Oldest,
+}
+
+impl CustomSort {
+    /// Each with its name, in an address and on a page.
+    pub(super) const ALL: [(Self, &'static str, &'static str); 3] = [
+        (Self::Name, "name", "By name"),
+        (Self::Newest, "newest", "Changed last, first"),
+        (Self::Oldest, "oldest", "Changed first, first"),
+    ];
+}
+
+/// A page of the list.
+pub(super) async fn found(state: &AppState, query: &CustomQuery) -> Result<Vec<(CustomAgentRow, Place)>, UserError> {
+    let text = filled(query.text.as_deref()).map(|text| text.to_lowercase());
+    let word = |row: &CustomAgentRow, key: &str| row.definition[key].as_str().unwrap_or_default().to_lowercase();
+    let fits = |row: &CustomAgentRow| {
+        let keys = ["name", "description", "from"];
+        text.as_ref().is_none_or(|text| row.id.contains(text) || keys.iter().any(|key| word(row, key).contains(text)))
+    };
+    let mut rows = all(state).await?;
+    rows.retain(fits);
+    match query.sort {
+        CustomSort::Name => rows.sort_by_cached_key(|row| word(row, "name")),
+        CustomSort::Newest => rows.sort_by_key(|row| std::cmp::Reverse(row.updated_at)),
+        CustomSort::Oldest => rows.sort_by_key(|row| row.updated_at),
+    }
+    numbered(rows, query.after.as_deref())
 }
 
 pub(super) async fn one(state: &AppState, id: &str) -> Result<CustomAgentDetail, UserError> {

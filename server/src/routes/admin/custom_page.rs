@@ -1,7 +1,11 @@
 //! The pages of agents that administrators make.
 
-use super::custom::{self, CustomAgentBody, CustomAgentDetail, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME};
+use super::csv::{self, Csv};
+use super::custom::{
+    self, CustomAgentBody, CustomAgentDetail, CustomQuery, CustomSort, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME,
+};
 use super::layout::{Tab, page};
+use super::lists::{as_table, choice, field, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
@@ -10,7 +14,7 @@ use crate::router::AppState;
 use crate::routes::accounts::forms::{done, problem};
 use crate::routes::accounts::{encoded, see_other};
 use crate::routes::times::minute;
-use axum::extract::{Path, Query, RawForm, State};
+use axum::extract::{Path, Query, RawForm, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
@@ -21,8 +25,15 @@ use wire::{ErrorCode, UserError};
 const LIST: &str = "/admin/custom-agents";
 
 /// `GET /admin/custom-agents`
-pub(crate) async fn list(admin: Admin, State(state): State<AppState>) -> Result<Response, PageError> {
-    let (rows, bases) = (custom::all(&state).await?, custom::bases(&state));
+pub(crate) async fn list(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(query): Query<CustomQuery>,
+    RawQuery(raw): RawQuery,
+) -> Result<Response, PageError> {
+    let ((rows, next), bases) = (paged(custom::found(&state, &query).await?), custom::bases(&state));
+    let orders = CustomSort::ALL.map(|(_, name, text)| (name, text));
+    let chosen = CustomSort::ALL.iter().find(|(sort, ..)| *sort == query.sort).map_or("", |(_, name, _)| *name);
     let is_allowed = !bases.is_empty();
     let new = bases.into_iter().map(|from| {
         let path = format!("{LIST}/new?from={}", encoded(&from));
@@ -38,9 +49,45 @@ pub(crate) async fn list(admin: Admin, State(state): State<AppState>) -> Result<
             </p>
         })}
         <div class="cw-admin-acts">{new.collect_view()}</div>
+        <form class="cw-admin-filter" method="get" role="search" aria-label="Custom agents">
+            {field("text", "Name, purpose or base", "search", query.text.as_deref())}
+            {choice("sort", "Order", &orders, chosen)}
+            <button class="cw-button">"Show"</button>
+        </form>
+        <p class="cw-admin-links">{as_table("/admin/custom-agents.csv", raw.as_deref())}</p>
         {lines_of(rows)}
+        {pager(LIST, raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Agents, StatusCode::OK, "Custom agents", content))
+}
+
+/// `GET /admin/custom-agents.csv`
+pub(crate) async fn export(
+    _: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<CustomQuery>,
+) -> Result<Response, PageError> {
+    let mut file = Csv::new("id,name,description,from,tools,by,version,changed");
+    loop {
+        query.after = file.add_page(custom::found(&state, &query).await?, cells);
+        if query.after.is_none() {
+            return Ok(file.file("custom-agents.csv"));
+        }
+    }
+}
+
+fn cells(row: &CustomAgentRow) -> [String; 8] {
+    let custom = definition(row.definition.clone());
+    [
+        csv::cell(&row.id),
+        csv::cell(&custom.name),
+        csv::cell(&custom.description),
+        csv::cell(&custom.from),
+        csv::cell(&custom.tools.join(" ")),
+        csv::cell(&row.owner),
+        row.version.to_string(),
+        csv::time(row.updated_at),
+    ]
 }
 
 fn lines_of(rows: Vec<CustomAgentRow>) -> AnyView {
@@ -57,7 +104,7 @@ fn lines_of(rows: Vec<CustomAgentRow>) -> AnyView {
             text(minute(row.updated_at)),
         ]
     };
-    table(columns, rows.into_iter().map(line), "There is none yet.")
+    table(columns, rows.into_iter().map(line), "No custom agent fits.")
 }
 
 /// What was stored is what was checked; of anything else nothing is shown.

@@ -12,6 +12,7 @@ use wire::UserError;
 pub(super) enum Tab {
     Overview,
     Users,
+    Access,
     Conversations,
     Feedback,
     Agents,
@@ -23,9 +24,10 @@ pub(super) enum Tab {
 }
 
 impl Tab {
-    const ALL: [(Self, &'static str, &'static str); 10] = [
+    const ALL: [(Self, &'static str, &'static str); 11] = [
         (Self::Overview, "/admin", "Overview"),
         (Self::Users, "/admin/users", "Users"),
+        (Self::Access, "/admin/access", "Access"),
         (Self::Conversations, "/admin/conversations", "Conversations"),
         (Self::Feedback, "/admin/feedback", "Feedback"),
         (Self::Agents, "/admin/agents", "Agents"),

@@ -45,6 +45,20 @@ pub(super) fn place(text: Option<&str>) -> Result<Option<Place>, UserError> {
     place.ok_or_else(|| UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours."))
 }
 
+/// A page of a list that is whole in memory, each line with the place after it: its number.
+///
+/// # Errors
+/// 400 for a place that is none.
+pub(super) fn numbered<T>(lines: Vec<T>, after: Option<&str>) -> Result<Vec<(T, Place)>, UserError> {
+    let begin = match place(after)?.map(|place| place.key.parse::<usize>()) {
+        Some(Ok(number)) => number,
+        Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours.")),
+        None => 0,
+    };
+    let lines = lines.into_iter().enumerate().skip(begin).take(PAGE as usize + 1);
+    Ok(lines.map(|(i, line)| (line, Place { key: (i + 1).to_string(), id: String::new() })).collect())
+}
+
 /// The lines of a page, and where the next one begins, if there is one.
 pub(super) fn paged<T>(mut found: Vec<(T, Place)>) -> (Vec<T>, Option<String>) {
     let more = found.len() > PAGE as usize;

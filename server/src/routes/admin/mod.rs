@@ -1,6 +1,7 @@
 //! What who answers for the system sees and does: plain pages under `/admin`, which need no script, and the same for programs under
 //! `/api/admin`. For everybody else there is nothing here.
 
+mod access;
 mod agents;
 mod agents_page;
 mod api;
@@ -50,6 +51,9 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/admin/users.csv", get(users_page::export))
         .route("/admin/users/{id}", get(user_page::show))
         .route("/admin/users/{id}/{act}", post(user_page::act))
+        .route("/admin/access", get(access::list))
+        .route("/admin/access.csv", get(access::export))
+        .route("/admin/access/{kind}/{id}/revoke", post(access::revoke))
         .route("/admin/conversations", get(conversations::list))
         .route("/admin/conversations.csv", get(conversations::export_list))
         .route("/admin/conversations/{id}", get(conversations::show))
@@ -64,10 +68,12 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/admin/agents/{id}/tools", get(agents_page::tools))
         .route("/admin/agents/{id}/tools/{tool}", get(tools::show).post(tools::call))
         .route("/admin/custom-agents", get(custom_page::list).post(custom_page::add))
+        .route("/admin/custom-agents.csv", get(custom_page::export))
         .route("/admin/custom-agents/new", get(custom_page::new))
         .route("/admin/custom-agents/{id}", get(custom_page::show).post(custom_page::change))
         .route("/admin/custom-agents/{id}/delete", post(custom_page::delete))
         .route("/admin/tools", get(tools::list))
+        .route("/admin/tools.csv", get(tools::export))
         .route("/admin/approvals", get(approvals::list))
         .route("/admin/approvals.csv", get(approvals::export))
         .route("/admin/approvals/{id}/revoke", post(approvals::revoke))
@@ -81,6 +87,8 @@ pub(crate) fn routes() -> Router<AppState> {
         .route("/api/admin/users/{id}", get(api::user).patch(api::change_user).delete(api::delete_user))
         .route("/api/admin/users/{id}/password", post(api::reset_password))
         .route("/api/admin/users/{id}/sessions", axum::routing::delete(api::end_sessions))
+        .route("/api/admin/access", get(operation_api::access))
+        .route("/api/admin/access/{kind}/{id}", axum::routing::delete(operation_api::revoke_access))
         .route("/api/admin/conversations", get(api::conversations))
         .route("/api/admin/conversations/{id}", get(api::conversation).delete(api::delete_conversation))
         .route("/api/admin/feedback", get(api::feedback))

@@ -1,13 +1,14 @@
 //! Agents, tools, approvals, retention and the config for programs, as JSON.
 
 use super::Admin;
+use super::access::{self, AccessQuery};
 use super::agents::{self, AgentDetail, AgentLine, AgentQuery};
 use super::api::{Listed, asked, listed};
 use super::approvals::{self, ApprovalQuery};
-use super::custom::{self, CustomAgentBody, CustomAgentDetail};
+use super::custom::{self, CustomAgentBody, CustomAgentDetail, CustomQuery};
 use super::lists::paged;
 use super::retention::{self, Plan};
-use super::tools::{self, Health};
+use super::tools::{self, Health, ToolQuery};
 use crate::compose::ConfigState;
 use crate::error::HttpError;
 use crate::router::AppState;
@@ -95,8 +96,9 @@ pub(crate) async fn try_tool(
 pub(crate) async fn custom_agents(
     _: Admin,
     State(state): State<AppState>,
+    query: Result<Query<CustomQuery>, QueryRejection>,
 ) -> Result<Json<Listed<store::CustomAgentRow>>, HttpError> {
-    Ok(listed((custom::all(&state).await?, None)))
+    Ok(listed(paged(custom::found(&state, &asked(query)?).await?)))
 }
 
 /// `POST /api/admin/custom-agents`
@@ -141,8 +143,31 @@ pub(crate) async fn delete_custom_agent(
 }
 
 /// `GET /api/admin/tools`
-pub(crate) async fn tools(_: Admin, State(state): State<AppState>) -> Result<Json<Health>, HttpError> {
-    Ok(Json(tools::health(&state).await?))
+pub(crate) async fn tools(
+    _: Admin,
+    State(state): State<AppState>,
+    query: Result<Query<ToolQuery>, QueryRejection>,
+) -> Result<Json<Health>, HttpError> {
+    Ok(Json(tools::health(&state, &asked(query)?).await?))
+}
+
+/// `GET /api/admin/access`
+pub(crate) async fn access(
+    _: Admin,
+    State(state): State<AppState>,
+    query: Result<Query<AccessQuery>, QueryRejection>,
+) -> Result<Json<Listed<store::AdminAccess>>, HttpError> {
+    Ok(listed(paged(access::found(&state, &asked(query)?).await?)))
+}
+
+/// `DELETE /api/admin/access/{kind}/{id}`
+pub(crate) async fn revoke_access(
+    admin: Admin,
+    State(state): State<AppState>,
+    Path((kind, id)): Path<(store::AccessKind, String)>,
+) -> Result<StatusCode, HttpError> {
+    access::take_away(&state, &admin, (kind, &id)).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
 
 /// `GET /api/admin/approvals`

@@ -1,7 +1,9 @@
 //! Tools: the servers behind them, what came of the last calls, and a call that an administrator tries.
 
 use super::agents::{self, LiveTool};
+use super::csv::{self, Csv};
 use super::layout::{Tab, number, page, seconds};
+use super::lists::{as_table, choice, field, filled, numbered, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError, of_store};
@@ -11,14 +13,15 @@ use crate::routes::accounts::forms::problem;
 use crate::routes::times::minute;
 use ::tools::mcp::McpStatus;
 use axum::Form;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use chat::{Trial, TrialRequest};
 use leptos::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use store::{MAX_RECENT_CALLS, ToolHealth};
+use std::cmp::Reverse;
+use store::{MAX_RECENT_CALLS, Place, ToolHealth};
 use wire::{ErrorCode, UserError};
 
 /// How tools do.
@@ -27,11 +30,70 @@ pub(super) struct Health {
     servers: Vec<McpStatus>,
     /// Of the last calls, by agent and tool.
     calls: Vec<ToolHealth>,
+    /// For `after`, where there is more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
 }
 
-pub(super) async fn health(state: &AppState) -> Result<Health, UserError> {
-    let calls = state.composition.store.tool_health().await.map_err(of_store)?;
-    Ok(Health { servers: state.composition.current.mcp(), calls })
+/// Which tools, in an address.
+#[derive(Default, Deserialize)]
+pub(crate) struct ToolQuery {
+    text: Option<String>,
+    agent: Option<String>,
+    #[serde(default)]
+    sort: SortQuery,
+    after: Option<String>,
+}
+
+/// The order of the list.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SortQuery {
+    #[default]
+    Errors,
+    Calls,
+    Slowest,
+    Newest,
+    Name,
+}
+
+impl SortQuery {
+    /// Each with its name, in an address and on a page.
+    const ALL: [(Self, &'static str, &'static str); 5] = [
+        (Self::Errors, "errors", "Most errors first"),
+        (Self::Calls, "calls", "Most calls first"),
+        (Self::Slowest, "slowest", "Slowest first"),
+        (Self::Newest, "newest", "Called last, first"),
+        (Self::Name, "name", "By name"),
+    ];
+
+    /// What is the same stays by its errors.
+    fn sort(self, lines: &mut [ToolHealth]) {
+        let time = |of: &ToolHealth| of.average_ms.unwrap_or(-1.0);
+        match self {
+            Self::Errors => {}
+            Self::Calls => lines.sort_by_key(|of| Reverse(of.calls)),
+            Self::Slowest => lines.sort_by(|a, b| time(b).total_cmp(&time(a))),
+            Self::Newest => lines.sort_by_key(|of| Reverse(of.last_at)),
+            Self::Name => lines.sort_by(|a, b| (&a.tool, &a.agent_id).cmp(&(&b.tool, &b.agent_id))),
+        }
+    }
+}
+
+pub(super) async fn health(state: &AppState, query: &ToolQuery) -> Result<Health, UserError> {
+    let (calls, next) = paged(found(state, query).await?);
+    Ok(Health { servers: state.composition.current.mcp(), calls, next })
+}
+
+async fn found(state: &AppState, query: &ToolQuery) -> Result<Vec<(ToolHealth, Place)>, UserError> {
+    let (text, agent) = (filled(query.text.as_deref()), filled(query.agent.as_deref()));
+    let mut calls = state.composition.store.tool_health().await.map_err(of_store)?;
+    calls.retain(|of| {
+        text.as_ref().is_none_or(|text| of.tool.contains(text))
+            && agent.as_ref().is_none_or(|agent| of.agent_id == *agent)
+    });
+    query.sort.sort(&mut calls);
+    numbered(calls, query.after.as_deref())
 }
 
 /// Makes a call, after a row that says who tries it. The call has a row of its own.
@@ -42,8 +104,15 @@ pub(super) async fn attempt(state: &AppState, admin: &Admin, request: TrialReque
 }
 
 /// `GET /admin/tools`
-pub(crate) async fn list(admin: Admin, State(state): State<AppState>) -> Result<Response, PageError> {
-    let Health { servers, calls } = health(&state).await?;
+pub(crate) async fn list(
+    admin: Admin,
+    State(state): State<AppState>,
+    Query(query): Query<ToolQuery>,
+    RawQuery(raw): RawQuery,
+) -> Result<Response, PageError> {
+    let Health { servers, calls, next } = health(&state, &query).await?;
+    let orders = SortQuery::ALL.map(|(_, name, text)| (name, text));
+    let chosen = SortQuery::ALL.iter().find(|(sort, ..)| *sort == query.sort).map_or("", |(_, name, _)| *name);
     let content = view! {
         <section class="cw-account-part" aria-labelledby="servers">
             <h2 id="servers">"MCP servers"</h2>
@@ -52,10 +121,45 @@ pub(crate) async fn list(admin: Admin, State(state): State<AppState>) -> Result<
         <section class="cw-account-part" aria-labelledby="calls">
             <h2 id="calls">"The last calls"</h2>
             <p class="cw-account-note">{format!("By the last {} rows of the audit log.", number(MAX_RECENT_CALLS as f64))}</p>
+            <form class="cw-admin-filter" method="get" role="search" aria-label="Tools">
+                {field("text", "Tool", "search", query.text.as_deref())}
+                {field("agent", "Agent", "text", query.agent.as_deref())}
+                {choice("sort", "Order", &orders, chosen)}
+                <button class="cw-button">"Show"</button>
+            </form>
+            <p class="cw-admin-links">{as_table("/admin/tools.csv", raw.as_deref())}</p>
             {calls_of(calls)}
+            {pager("/admin/tools", raw.as_deref(), next)}
         </section>
     };
     Ok(page(&admin, Tab::Tools, StatusCode::OK, "Tools", content))
+}
+
+/// `GET /admin/tools.csv`
+pub(crate) async fn export(
+    _: Admin,
+    State(state): State<AppState>,
+    Query(mut query): Query<ToolQuery>,
+) -> Result<Response, PageError> {
+    let mut file = Csv::new("tool,agent,calls,errors,notLetRun,averageMs,last");
+    loop {
+        query.after = file.add_page(found(&state, &query).await?, cells);
+        if query.after.is_none() {
+            return Ok(file.file("tools.csv"));
+        }
+    }
+}
+
+fn cells(of: &ToolHealth) -> [String; 7] {
+    [
+        csv::cell(&of.tool),
+        csv::cell(&of.agent_id),
+        of.calls.to_string(),
+        of.errors.to_string(),
+        of.refused.to_string(),
+        of.average_ms.map(|time| format!("{time:.0}")).unwrap_or_default(),
+        csv::time(of.last_at),
+    ]
 }
 
 fn servers_of(servers: Vec<McpStatus>) -> AnyView {
@@ -104,7 +208,7 @@ fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
             text(minute(of.last_at)),
         ]
     };
-    table(columns, calls.into_iter().map(line), "No tool was called yet.")
+    table(columns, calls.into_iter().map(line), "No tool that fits was called yet.")
 }
 
 /// What is tried.
