@@ -1,7 +1,10 @@
 //! Users, how they are signed in, and their programs' keys.
 
 use crate::support::each;
-use store::{Added, MAX_API_KEYS, NewApiKey, NewSession, NewUser, OutsideUser, SessionLife, Store};
+use store::{
+    AccessFilter, AccessKind, AccessSort, Added, AuditEntry, AuditFilter, AuditOutcome, MAX_API_KEYS, NewApiKey,
+    NewSession, NewUser, OutsideUser, SessionLife, Store,
+};
 
 const LIFE: SessionLife = SessionLife { idle: 100_000, most: 1_000_000 };
 
@@ -220,6 +223,63 @@ async fn keys_of_users_who_are_kept_elsewhere() {
         assert!(!store.delete_outside_key("ada", "jwt", "k1").await.unwrap());
         assert_eq!(known("jwt", 999).await, None);
         assert!(store.delete_outside_key("ada", "jwt", "k99").await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn administrators_see_all_that_lets_somebody_in() {
+    each(async |store| {
+        let ada = add(store, "Ada").await;
+        assert!(begin(store, &ada, 1, 10).await);
+        assert!(store.add_api_key(NewApiKey { now: 20, ..key(&ada, 2) }).await.unwrap());
+        let elsewhere =
+            OutsideUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
+        assert!(store.add_outside_key(elsewhere, NewApiKey { now: 30, ..key("eve", 3) }).await.unwrap());
+        let list = async |filter: AccessFilter, sort: AccessSort| {
+            let (mut seen, mut place) = (Vec::new(), None);
+            while let Some((access, after)) = store.all_access(filter.clone(), sort, 1, place).await.unwrap().pop() {
+                let of = access.user_name.unwrap_or_default();
+                seen.push(format!("{} {} {of} {}", access.kind.name(), access.id, access.mode.unwrap_or_default()));
+                place = Some(after);
+            }
+            seen.join(", ")
+        };
+        let any = AccessFilter::default;
+        let all = "outside k3 Eve jwt, key k2 Ada , session s1 Ada ";
+        assert_eq!(list(any(), AccessSort::Newest).await, all);
+        assert_eq!(list(any(), AccessSort::Oldest).await, "session s1 Ada , key k2 Ada , outside k3 Eve jwt");
+        store.outside_key([3; 32], "jwt", 40).await.unwrap().expect("it counts");
+        assert_eq!(list(any(), AccessSort::Used).await, "outside k3 Eve jwt, session s1 Ada , key k2 Ada ");
+        let of = AccessFilter { user_id: Some("eve".to_owned()), ..any() };
+        assert_eq!(list(of, AccessSort::Newest).await, "outside k3 Eve jwt");
+        let of = AccessFilter { kind: Some(AccessKind::Session), ..any() };
+        assert_eq!(list(of, AccessSort::Newest).await, "session s1 Ada ");
+
+        // Whoever comes with one that was taken away is nobody; each has one row, and what was not there has none.
+        let row = |id: &str| AuditEntry {
+            at: 7,
+            user_id: "boss".to_owned(),
+            agent_id: String::new(),
+            conversation_id: String::new(),
+            message_id: String::new(),
+            run_id: String::new(),
+            call_id: id.to_owned(),
+            tool: "admin:revoke_access".to_owned(),
+            arguments: serde_json::json!({}),
+            gates: Vec::new(),
+            outcome: AuditOutcome::Ok,
+            duration_ms: None,
+        };
+        assert!(!store.revoke_access(AccessKind::Key, "k3", row("1")).await.unwrap(), "it is another kind");
+        for (kind, id) in [(AccessKind::Outside, "k3"), (AccessKind::Key, "k2"), (AccessKind::Session, "s1")] {
+            assert!(store.revoke_access(kind, id, row(id)).await.unwrap());
+            assert!(!store.revoke_access(kind, id, row("again")).await.unwrap());
+        }
+        assert_eq!(list(any(), AccessSort::Newest).await, "");
+        assert!(store.outside_key([3; 32], "jwt", 40).await.unwrap().is_none());
+        assert!(store.api_key([2; 32], 40).await.unwrap().is_none() && !counts(store, 1, 40).await);
+        assert_eq!(store.audit_list(AuditFilter::default(), 9, None).await.unwrap().len(), 3);
     })
     .await;
 }
