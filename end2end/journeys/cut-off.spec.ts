@@ -47,7 +47,7 @@ pages:
   - { id: careful, blocks: [{ id: chat, type: AgentChat, properties: { agentId: careful } }] }
 `;
 
-const test = base.extend<{ bank: Bank }>({
+const banked = base.extend<{ bank: Bank }>({
   bank: async ({}, use) => {
     const bank = new Bank();
     await use(bank);
@@ -62,7 +62,7 @@ const test = base.extend<{ bank: Bank }>({
 });
 
 /** The server dies while it pays, and lives again. */
-const crash = test.extend<{ chat: Chat }>({
+const test = banked.extend<{ chat: Chat }>({
   chat: async ({ page, server, bank, console }, use, info) => {
     console.expect(/Failed to load resource|ERR_CONNECTION|Failed to fetch|net::/);
     bank.answers = false;
@@ -80,7 +80,7 @@ const crash = test.extend<{ chat: Chat }>({
   },
 });
 
-crash("a payment that was cut off runs again if the user says so", async ({ chat, page, bank, server }) => {
+test("a payment that was cut off runs again if the user says so", async ({ chat, page, bank, server }) => {
   const card = page.getByRole("group", { name: "Interrupted: Pay" });
   await expect(card).toContainText("It may have been done, or not");
   await expect(card.getByRole("button", { name: "Change" })).toHaveCount(0);
@@ -105,7 +105,7 @@ crash("a payment that was cut off runs again if the user says so", async ({ chat
   await expect(card).toHaveCount(0);
 });
 
-crash("a payment that was cut off is skipped, and the agent knows", async ({ chat, page, bank }) => {
+test("a payment that was cut off is skipped, and the agent knows", async ({ chat, page, bank }) => {
   const card = page.getByRole("group", { name: "Interrupted: Pay" });
   await card.getByRole("textbox").fill("I paid it myself");
   await card.getByRole("button", { name: "Skip" }).click();
@@ -114,7 +114,7 @@ crash("a payment that was cut off is skipped, and the agent knows", async ({ cha
   expect(bank.paid).toHaveLength(1);
 });
 
-crash("idempotent: it runs again when the answer goes on", async ({ chat, page, bank }) => {
+test("idempotent: it runs again when the answer goes on", async ({ chat, page, bank }) => {
   await expect(chat.log).toContainText("Continue, and what was cut off runs again.");
   await accessible(page);
   expect(bank.paid).toHaveLength(1);
