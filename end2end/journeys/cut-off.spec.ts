@@ -41,7 +41,7 @@ api:
   - id: pay
     description: Pays.
     payloadSchema: { type: object, properties: { euros: { type: integer } }, required: [euros] }
-    routine: [{ id: paid, type: Http, connectionId: bank, properties: { method: POST, path: pay, body: { euros: { _payload: euros } } } }]
+    routine: [{ id: paid, type: Http, connectionId: bank, properties: { method: POST, path: pay, body: { euros: { _payload: euros } } } }, { ":return": { _step: paid.body } }]
 pages:
   - { id: clerk, blocks: [{ id: chat, type: AgentChat, properties: { agentId: clerk } }] }
   - { id: careful, blocks: [{ id: chat, type: AgentChat, properties: { agentId: careful } }] }

@@ -113,6 +113,8 @@ test("the approvals are found without a call that ran by one", async ({ page }) 
   await open(page, "/keeper");
   const chat = new Chat(page);
   const way = page.getByRole("button", { name: "Standing approvals" });
+  // Nothing is asked for before somebody turns to the chat.
+  await chat.composer.hover();
   await chat.ask(DELETE);
   await expect(way, "there are none").toHaveCount(0);
   await approve(chat, "Always");
@@ -120,6 +122,8 @@ test("the approvals are found without a call that ran by one", async ({ page }) 
   // In a new conversation, where nothing has been said, and by keyboard alone.
   await open(page, "/keeper");
   await expect(chat.answers).toHaveCount(0);
+  await chat.composer.hover();
+  await expect(way).toBeVisible();
   await accessible(page);
   await way.focus();
   await page.keyboard.press("Enter");

@@ -56,7 +56,10 @@ impl Standing {
 
     /// There are some, or none any more. The chat may be gone by then.
     pub(super) fn found(self, any: bool) {
-        let _ = self.are_any.try_set(any);
+        // What is known already draws nothing anew: the button may have the focus.
+        if self.are_any.try_get_untracked() == Some(!any) {
+            self.are_any.set(any);
+        }
     }
 
     /// Opens the dialog.
