@@ -5,12 +5,23 @@ use crate::reactive::ArcRwSignal;
 use leptos::prelude::*;
 use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 
-/// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told.
+/// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told. The blocks stand
+/// in groups, so that the browser need not look at all of them when the last one grows.
 #[derive(Clone)]
 pub struct Document {
     splitter: ArcStoredValue<Splitter>,
-    pub(super) blocks: ArcRwSignal<Vec<Block>>,
+    pub(super) groups: ArcRwSignal<Vec<Group>>,
     pub(super) references: References,
+}
+
+/// From this many blocks on a group may end. Measured: with half or twice as many a frame costs a tenth more.
+const GROUP: usize = 16;
+
+/// Some blocks, one after the other. The number of the first is its key.
+#[derive(Clone)]
+pub(super) struct Group {
+    pub(super) first: usize,
+    pub(super) blocks: ArcRwSignal<Vec<Block>>,
 }
 
 /// A top-level block. Its number is its key.
@@ -71,7 +82,7 @@ impl Document {
     pub fn new(text: &str, complete: bool) -> Self {
         let document = Self {
             splitter: ArcStoredValue::new(Splitter::default()),
-            blocks: ArcRwSignal::new(Vec::new()),
+            groups: ArcRwSignal::new(Vec::new()),
             references: References::none(),
         };
         document.grow(text, complete);
@@ -81,10 +92,11 @@ impl Document {
     /// A text that is not Markdown, as one block.
     pub fn plain(text: &str) -> Self {
         let source = Source { text: text.to_owned(), open: false };
-        let block = Block { number: 0, source: ArcRwSignal::new(source) };
+        let blocks = vec![Block { number: 0, source: ArcRwSignal::new(source) }];
+        let group = Group { first: 0, blocks: ArcRwSignal::new(blocks) };
         Self {
             splitter: ArcStoredValue::new(Splitter::default()),
-            blocks: ArcRwSignal::new(if text.trim().is_empty() { Vec::new() } else { vec![block] }),
+            groups: ArcRwSignal::new(if text.trim().is_empty() { Vec::new() } else { vec![group] }),
             references: References::none(),
         }
     }
@@ -101,58 +113,83 @@ impl Document {
         if self.references.growing.get_untracked() == complete {
             self.references.growing.set(!complete);
         }
-        let known = self.blocks.with_untracked(Vec::len);
-        let length = first + blocks.len();
-        let mut added = Vec::new();
-        for (offset, text) in blocks.into_iter().enumerate() {
-            let number = first + offset;
-            let source = Source { text: text.to_owned(), open: !complete && number + 1 == length };
-            if number >= known {
-                added.push(Block { number, source: ArcRwSignal::new(source) });
+        let known = self.blocks_from(first);
+        let mut blocks = blocks.into_iter().zip(first..).peekable();
+        let mut after = Vec::new();
+        while let Some((text, number)) = blocks.next() {
+            let source = Source { text: text.to_owned(), open: !complete && blocks.peek().is_none() };
+            let Some(block) = known.get(number - first) else {
+                after.push(Block { number, source: ArcRwSignal::new(source) });
                 continue;
+            };
+            if block.source.with_untracked(|now| *now != source) {
+                block.source.set(source);
             }
-            let signal = self.blocks.with_untracked(|blocks| blocks[number].source.clone());
-            if signal.with_untracked(|now| *now != source) {
-                signal.set(source);
+            after.push(block.clone());
+        }
+        self.arrange(first, after);
+    }
+
+    /// Puts these in the place of all blocks from `first` on.
+    fn arrange(&self, first: usize, after: Vec<Block>) {
+        // What stands before the group in which they begin stays as it is.
+        let stays = self.groups.with_untracked(|groups| groups.partition_point(|group| group.first < first)).max(1) - 1;
+        let begun = self.groups.with_untracked(|groups| groups.get(stays).cloned());
+        let mut blocks = begun.map(|group| group.blocks.get_untracked()).unwrap_or_default();
+        blocks.retain(|block| block.number < first);
+        blocks.extend(after);
+        let known = self.groups.get_untracked();
+        let mut now = known[..stays.min(known.len())].to_vec();
+        for blocks in grouped(blocks) {
+            let first = blocks[0].number;
+            let Some(group) = known.iter().find(|group| group.first == first) else {
+                now.push(Group { first, blocks: ArcRwSignal::new(blocks) });
+                continue;
+            };
+            if group.blocks.with_untracked(Vec::len) != blocks.len() {
+                group.blocks.set(blocks);
             }
+            now.push(group.clone());
         }
-        if !added.is_empty() || length < known {
-            self.blocks.update(|blocks| {
-                blocks.truncate(length);
-                blocks.extend(added);
-            });
+        let firsts = |groups: &[Group]| groups.iter().map(|group| group.first).collect::<Vec<_>>();
+        if firsts(&now) != firsts(&known) {
+            self.groups.set(now);
         }
+    }
+
+    /// Not tracked.
+    fn blocks_from(&self, first: usize) -> Vec<Block> {
+        let of = |group: &Group| group.blocks.get_untracked();
+        let all = |groups: &Vec<Group>| {
+            let from = groups.partition_point(|group| group.first < first).saturating_sub(1);
+            groups[from..].iter().flat_map(of).filter(|block| block.number >= first).collect()
+        };
+        self.groups.with_untracked(all)
     }
 
     /// The whole text. Not tracked.
     pub fn text(&self) -> String {
-        self.blocks.with_untracked(|blocks| {
-            blocks.iter().fold(String::new(), |mut text, block| {
-                block.source.with_untracked(|source| text.push_str(&source.text));
-                text
-            })
-        })
+        untrack(|| self.read())
     }
 
     /// The whole text. Tracked.
     pub fn read(&self) -> String {
-        self.blocks.with(|blocks| {
-            blocks.iter().fold(String::new(), |mut text, block| {
-                block.source.with(|source| text.push_str(&source.text));
-                text
-            })
-        })
+        let mut text = String::new();
+        let mut push = |block: &Block| block.source.with(|source| text.push_str(&source.text));
+        self.groups
+            .with(|groups| groups.iter().for_each(|group| group.blocks.with(|all| all.iter().for_each(&mut push))));
+        text
     }
 
     /// Its length in bytes. Not tracked.
     pub fn len(&self) -> usize {
         let of = |block: &Block| block.source.with_untracked(|source| source.text.len());
-        self.blocks.with_untracked(|blocks| blocks.iter().map(of).sum())
+        self.blocks_from(0).iter().map(of).sum()
     }
 
     /// Whether nothing is to be seen of it. Tracked.
     pub fn is_empty(&self) -> bool {
-        self.blocks.with(Vec::is_empty)
+        self.groups.with(Vec::is_empty)
     }
 
     /// Takes another text. Blocks that are the same as before are left alone.
@@ -165,21 +202,45 @@ impl Document {
     }
 }
 
+/// Blocks in groups. A group ends where the space between two blocks is that between paragraphs: the browser lays out each group by itself,
+/// and between two of them spaces add up.
+fn grouped(blocks: Vec<Block>) -> Vec<Vec<Block>> {
+    let mut groups: Vec<Vec<Block>> = Vec::new();
+    for block in blocks {
+        let ends = |group: &Vec<Block>| {
+            group.len() >= GROUP
+                && group.last().is_some_and(|last| last.source.with_untracked(|last| is_plain(&last.text)))
+        };
+        match groups.last_mut().filter(|group| !ends(group)) {
+            Some(group) => group.push(block),
+            None => groups.push(vec![block]),
+        }
+    }
+    groups
+}
+
+/// Whether a block is neither a heading, nor a rule, nor a note. Where that cannot be seen at a glance, it may be one.
+fn is_plain(source: &str) -> bool {
+    let is_line = |line: &str| line.chars().all(|sign| matches!(sign, '-' | '=' | '*' | '_' | ' ' | '\t'));
+    let source = source.trim();
+    !source.starts_with(['#', '[']) && !source.lines().next_back().is_none_or(is_line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn sources(document: &Document) -> Vec<(String, bool)> {
-        let blocks = document.blocks.get_untracked();
+        let blocks = document.blocks_from(0);
         blocks.iter().map(|block| block.source.get_untracked()).map(|source| (source.text, source.open)).collect()
     }
 
     #[test]
     fn only_the_last_block_changes_while_it_grows() {
         let document = Document::new("one\n\ntw", false);
-        let before = document.blocks.get_untracked();
+        let before = document.blocks_from(0);
         document.grow("one\n\ntwo\n\nthree\n", false);
-        let after = document.blocks.get_untracked();
+        let after = document.blocks_from(0);
         assert_eq!(
             sources(&document),
             [("one\n\n".into(), false), ("two\n\n".into(), false), ("three\n".into(), true)] as [(String, bool); 3]
@@ -195,6 +256,38 @@ mod tests {
         let document = Document::new("one\n\ntwo\n\nthree", true);
         document.replace("one\n\n2", true);
         assert_eq!(sources(&document), [("one\n\n".into(), false), ("2".into(), false)] as [(String, bool); 2]);
+    }
+
+    fn groups(document: &Document) -> Vec<(usize, usize)> {
+        let of = |group: &Group| (group.first, group.blocks.with_untracked(Vec::len));
+        document.groups.with_untracked(|groups| groups.iter().map(of).collect())
+    }
+
+    #[test]
+    fn groups_end_with_plain_blocks() {
+        let paragraphs = |count: usize| "text\n\n".repeat(count);
+        let check = |text: &str, expected: &[(usize, usize)]| {
+            assert_eq!(groups(&Document::new(text, true)), expected, "{text}");
+            // While it grows it comes to the same, and what has ended stays.
+            let document = Document::new("", false);
+            let mut before = Vec::new();
+            for end in 0..=text.len() {
+                document.grow(&text[..end], end == text.len());
+                let now = groups(&document);
+                let ended = before.len().saturating_sub(1);
+                assert_eq!(now[..ended], before[..ended], "{text} to {end}");
+                before = now;
+            }
+            assert_eq!(before, expected, "{text}");
+            document.replace("text\n\ntext", true);
+            assert_eq!(groups(&document), [(0, 2)]);
+        };
+        check(&paragraphs(GROUP), &[(0, GROUP)]);
+        check(&paragraphs(2 * GROUP + 1), &[(0, GROUP), (GROUP, GROUP), (2 * GROUP, 1)]);
+        for other in ["# Heading\n\n", "Heading\n---\n\n", "***\n\n", "[^1]: Note\n\n", "[a]: https://example.com\n\n"]
+        {
+            check(&format!("{}{other}{}", paragraphs(GROUP - 1), paragraphs(2)), &[(0, GROUP + 1), (GROUP + 1, 1)]);
+        }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Extras;
 use super::click::on_click;
-use super::document::{Block, Document, References};
+use super::document::{Block, Document, Group, References};
 use super::render::render;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::node::{Node, drawn, element};
@@ -36,18 +36,28 @@ pub fn DocumentView(
     #[prop(optional)]
     extras: Extras,
 ) -> impl IntoView {
-    let Document { blocks, references, .. } = document;
+    let Document { groups, references, .. } = document;
+    let item = move |group: Group| {
+        let references = references.clone();
+        Item { key: Key::Number(group.first), view: Box::new(move || group_view(group, references, extras)) }
+    };
+    let groups = each(move || groups.get().into_iter().map(&item).collect());
+    view! {
+        <div class="cw-markdown" dir="auto" on:click=handler(on_click)>
+            {groups}
+        </div>
+    }
+    .erase()
+}
+
+/// What grows in the last group leaves the others alone: the style sheet says that the browser may rely on that.
+fn group_view(group: Group, references: References, extras: Extras) -> Erased {
     let item = move |block: Block| {
         let references = references.clone();
         Item { key: Key::Number(block.number), view: Box::new(move || block_view(block, references, extras)) }
     };
-    let blocks = each(move || blocks.get().into_iter().map(&item).collect());
-    view! {
-        <div class="cw-markdown" dir="auto" on:click=handler(on_click)>
-            {blocks}
-        </div>
-    }
-    .erase()
+    let blocks = each(move || group.blocks.get().into_iter().map(&item).collect());
+    view! { <div class="cw-md-group">{blocks}</div> }.erase()
 }
 
 /// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
