@@ -1,27 +1,21 @@
-//! Following an answer: bytes as they come, one change of the screen per frame, another connection when one breaks.
+//! Following an answer: one change of the screen per frame for all that has come until then.
 
+use super::connect::{End, Stream};
 use super::events::Told;
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::announcer::Announcer;
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::{MessageState, weight};
-use crate::agent_chat::reader::{Reader, State};
-use crate::api::{self, ApiError, load_conversation};
+use crate::agent_chat::reader::Reader;
+use crate::api::{self, load_conversation};
 use crate::texts::{Text, t};
-use futures::StreamExt;
-use futures::future::{AbortHandle, Abortable};
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use server_fn::codec::ByteStream;
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 use wire::api::ConversationView;
 
-/// The waits before the next attempt to connect.
-const BACKOFF: [u64; 6] = [500, 1_000, 2_000, 4_000, 8_000, 10_000];
-/// The server says something every 15 s. Longer silence means that the connection is dead.
-pub(super) const SILENCE: f64 = 40_000.0;
 /// Drawing takes at most a quarter of the time: after a costly frame the next one waits. Text that grows looks the same at twenty
 /// frames a second as at sixty, and every frame costs the browser layout and paint.
 const REST_FACTOR: f64 = 3.0;
@@ -30,25 +24,9 @@ const LONGEST_REST: f64 = 300.0;
 /// A message that is told again from its start is shown when it is as long as what is shown, or after this long.
 const CATCH_UP: f64 = 1_500.0;
 
-type Stream = ByteStream<ApiError>;
-
-/// How reading one connection ended.
-enum End {
-    /// The message is complete.
-    Done,
-    /// The connection broke; the answer may still be being written.
-    Cut,
-    /// The conversation has to be loaded.
-    Gap,
-    /// What comes cannot be read.
-    Broken,
-    /// Someone else follows now, or nobody.
-    Replaced,
-}
-
 /// The message that is being followed.
-struct Live {
-    reader: Reader,
+pub(super) struct Live {
+    pub(super) reader: Reader,
     /// Once it has an id.
     shown: Option<MessageState>,
     /// Until then the message on the screen is longer than what has been told.
@@ -86,16 +64,7 @@ impl Session {
         self.interrupt();
         let turn = self.inner.with_value(|inner| inner.follower);
         let live = Rc::new(RefCell::new(Live::new()));
-        let mut end = self.read(stream, &live, turn).await;
-        let mut attempt = 0;
-        while let End::Cut = end {
-            self.phase.set(Phase::Reconnecting);
-            let cursor_before = live.borrow().reader.cursor.clone();
-            end = self.reconnect(&live, turn, attempt).await;
-            let moved = live.borrow().reader.cursor != cursor_before;
-            attempt = if moved { 0 } else { attempt + 1 };
-        }
-        match end {
+        match self.read_on(stream, &live, turn).await {
             End::Done => self.finish(&live, own),
             End::Gap => {
                 self.reload().await;
@@ -109,64 +78,16 @@ impl Session {
                 let message = t(Text::AnswerUnreadable).to_owned();
                 self.problem.set(Some(Problem { message, remedy: Some(Remedy::Reload) }));
             }
-            End::Cut | End::Replaced => {}
+            End::Cut | End::Left | End::Replaced => {}
         }
     }
 
-    /// Reads one connection to its end.
-    async fn read(self, stream: Stream, live: &Rc<RefCell<Live>>, turn: u64) -> End {
-        let (handle, registration) = AbortHandle::new_pair();
-        self.inner.update_value(|inner| inner.interrupt = Some(handle));
-        let mut stream = Abortable::new(stream.into_inner(), registration);
-        loop {
-            let next = stream.next().await;
-            if self.is_replaced(turn) {
-                return End::Replaced;
-            }
-            let Some(Ok(bytes)) = next else { return End::Cut };
-            self.inner.update_value(|inner| inner.heard = browser::now());
-            if live.borrow_mut().reader.push(&bytes).is_err() {
-                return End::Broken;
-            }
-            match live.borrow().reader.state {
-                State::Done => return End::Done,
-                State::Gap => return End::Gap,
-                State::Empty | State::Telling | State::Told => {}
-            }
-            if self.phase.get_untracked() == Phase::Reconnecting {
-                self.phase.set(Phase::Streaming);
-            }
-            self.ask_for_frame(live, turn);
-        }
-    }
-
-    /// Waits, then reads on after the newest event.
-    async fn reconnect(self, live: &Rc<RefCell<Live>>, turn: u64, attempt: usize) -> End {
-        let (handle, registration) = AbortHandle::new_pair();
-        self.inner.update_value(|inner| inner.interrupt = Some(handle));
-        let wait = Duration::from_millis(BACKOFF[attempt.min(BACKOFF.len() - 1)]);
-        // Aborted when the network is back or the page is seen again: there is no reason to wait any more.
-        let _ = Abortable::new(browser::sleep(wait), registration).await;
-        if self.is_replaced(turn) {
-            return End::Replaced;
-        }
-        let Some(id) = self.id.get_untracked() else { return End::Replaced };
-        live.borrow_mut().reader.reconnect();
-        let cursor = live.borrow().reader.cursor.clone();
-        match api::watch(id, cursor).await {
-            _ if self.is_replaced(turn) => End::Replaced,
-            Ok(stream) => self.read(stream, live, turn).await,
-            Err(error) if error.code().status() < 500 => End::Gap,
-            Err(_) => End::Cut,
-        }
-    }
-
-    fn is_replaced(self, turn: u64) -> bool {
+    pub(super) fn is_replaced(self, turn: u64) -> bool {
         self.is_gone() || self.inner.with_value(|inner| inner.follower != turn)
     }
 
     /// Draws with the next frame, once for all that has come until then.
-    fn ask_for_frame(self, live: &Rc<RefCell<Live>>, turn: u64) {
+    pub(super) fn ask_for_frame(self, live: &Rc<RefCell<Live>>, turn: u64) {
         if std::mem::replace(&mut live.borrow_mut().frame, true) {
             return;
         }

@@ -1,7 +1,8 @@
 //! A conversation that is open in the browser: what is on the screen, and what can be done.
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
-//! being written, whoever asked for it. `submit.rs` sends, `follow.rs` reads streams, `client_call.rs` answers the calls that the
+//! being written, whoever asked for it. `submit.rs` sends, `follow.rs` shows what `connect.rs` reads, `places.rs` says for how long,
+//! `client_call.rs` answers the calls that the
 //! page itself executes, `page_call.rs` those among them that do more than fill in fields, `attach.rs` sends files, `queue.rs` keeps
 //! what waits, `preset.rs` shows messages that the page puts in, `compose.rs` is the rest of what the composer does, `act.rs` is the door to all of it for what is on the page before the
 //! conversation has begun, `change.rs` does
@@ -13,12 +14,14 @@ mod attach;
 mod change;
 mod client_call;
 mod compose;
+mod connect;
 mod dictate;
 mod edit;
 mod events;
 mod follow;
 mod methods;
 mod page_call;
+mod places;
 mod preset;
 mod queue;
 mod shared_state;
@@ -148,6 +151,8 @@ struct Inner {
     interrupt: Option<AbortHandle>,
     /// When the stream was heard of last, by the page's clock.
     heard: f64,
+    /// No connection is open, another one will be.
+    left: bool,
     /// A message that the server has not acknowledged; sent again as it is, it is the same message.
     unsent: Option<(String, Outgoing)>,
     /// The answer was stopped for what waits.

@@ -1,6 +1,6 @@
 //! Other tabs and devices: whoever changes the conversation, every tab that shows it follows.
 
-use super::follow::SILENCE;
+use super::connect::SILENCE;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::api;
@@ -61,8 +61,8 @@ impl Session {
         if self.is_gone() {
             return;
         }
-        let silent = self.inner.with_value(|inner| browser::now() - inner.heard);
-        let waiting = self.phase.get_untracked() == Phase::Reconnecting;
+        let (silent, left) = self.inner.with_value(|inner| (browser::now() - inner.heard, inner.left));
+        let waiting = left || self.phase.get_untracked() == Phase::Reconnecting;
         if waiting || (self.phase.get_untracked() != Phase::Idle && silent > SILENCE / 2.0) {
             self.interrupt_connection();
         }
