@@ -178,6 +178,24 @@ test("a call in whose midst the page is reloaded is not done again", async ({ pa
   await expect(chat.answers.last()).toContainText('"bookings":2');
 });
 
+test("a call whose request ends because the page is told to go has not failed", async ({ page, console }) => {
+  console.expect(/net::ERR_/);
+  await open(page, "/hall");
+  const chat = new Chat(page);
+  // As some browsers do: the page's requests end first, and then the page.
+  await page.route("**/api/endpoints/**", async (route) => {
+    await route.fetch();
+    await page.evaluate(() => dispatchEvent(new Event("beforeunload")));
+    await route.abort();
+  });
+  const ended = page.waitForEvent("requestfailed", (request) => request.url().includes("/api/endpoints/"));
+  await chat.send('book {"seats":2}');
+  await ended;
+  await page.unrouteAll({ behavior: "ignoreErrors" });
+  await page.reload();
+  await expect(chat.answers.last()).toContainText("It may or may not have had an effect", { timeout: 30_000 });
+});
+
 test("of two tabs one runs the call; when it dies, the other one takes over", async ({ page, context, console }) => {
   // A tab that was slower is told so.
   console.expect(/the server responded with a status of 422/);

@@ -7,12 +7,20 @@ use crate::agent_chat::browser;
 use crate::api;
 use crate::numbers::time;
 use futures::future::{AbortHandle, Abortable, Either, select};
+use leptos::prelude::{WindowListenerHandle, window_event_listener_untyped};
+use std::cell::Cell;
 use std::pin::pin;
+use std::rc::Rc;
+use std::time::Duration;
 use wire::ToolPart;
 use wire::api::{Answer, SendRequest, Submission};
 
 /// What the model reads of a call whose page went.
 const LOST: &str = "The page was closed or reloaded while it did this. It may or may not have had an effect: look before you do it again.";
+
+/// Browsers end a page's requests before the page itself: what fails once it was told to go has failed only if it is still there after
+/// this long.
+const STAYS: Duration = Duration::from_secs(5);
 
 impl Session {
     /// Whether a call may begin here, or has ended here: nobody runs it elsewhere, as far as is known.
@@ -47,6 +55,7 @@ impl Session {
         }
         let (handle, registration) = AbortHandle::new_pair();
         self.inner.update_value(|inner| inner.interrupt = Some(handle));
+        let farewell = Farewell::listen();
         let input = call.input.unwrap_or_default();
         let run = pin!(Abortable::new(place.tools.call(&call.tool_name, input), registration));
         let limit = place.tools.limit(&call.tool_name);
@@ -59,12 +68,43 @@ impl Session {
                 failed(id, &format!("This took longer than {limit}. It may or may not have had an effect."))
             }
         };
+        if matches!(answer, Answer::Error { .. }) && farewell.is_said() {
+            browser::sleep(STAYS).await;
+        }
         if self.is_gone() {
             leave_behind(page, answer).await;
             return None;
         }
         self.inner.update_value(|inner| inner.ran.push(answer.clone()));
         Some(answer)
+    }
+}
+
+/// Hears whether the page is told to go: it is reloaded or closed, or another one is opened in its place. It may stay all the same, since
+/// the user is asked where something is unsaved, and a download begins like that, too.
+struct Farewell {
+    said: Rc<Cell<bool>>,
+    listeners: Vec<WindowListenerHandle>,
+}
+
+impl Farewell {
+    fn listen() -> Self {
+        let said = Rc::new(Cell::new(false));
+        let listen = |event: &str| {
+            let said = said.clone();
+            window_event_listener_untyped(event, move |_| said.set(true))
+        };
+        Self { listeners: ["beforeunload", "pagehide"].map(listen).into(), said }
+    }
+
+    fn is_said(&self) -> bool {
+        self.said.get()
+    }
+}
+
+impl Drop for Farewell {
+    fn drop(&mut self) {
+        self.listeners.drain(..).for_each(WindowListenerHandle::remove);
     }
 }
 
