@@ -19,10 +19,12 @@ const PLACES: usize = 4;
 /// Where a tab that is seen says that it has found no place.
 const CHANNEL: &str = "chatwright-places";
 
+type Ear = (BroadcastChannel, Closure<dyn Fn(MessageEvent)>);
+
 thread_local! {
     static WANTED: Cell<bool> = const { Cell::new(false) };
     /// Hears the others, as long as the page is there.
-    static EAR: OnceCell<Option<(BroadcastChannel, Closure<dyn Fn(MessageEvent)>)>> = const { OnceCell::new() };
+    static EAR: OnceCell<Option<Ear>> = const { OnceCell::new() };
 }
 
 /// A place; free again when it is dropped.
@@ -62,7 +64,7 @@ pub(super) async fn take() -> Option<Place> {
     None
 }
 
-fn listen() -> Option<(BroadcastChannel, Closure<dyn Fn(MessageEvent)>)> {
+fn listen() -> Option<Ear> {
     let channel = BroadcastChannel::new(CHANNEL).ok()?;
     let heard = Closure::<dyn Fn(MessageEvent)>::new(|_| WANTED.set(true));
     channel.set_onmessage(Some(heard.as_ref().unchecked_ref()));
