@@ -4,9 +4,9 @@
 //! fifth of the whole.
 
 use crate::erase::effect;
+use crate::prelude::*;
 use crate::reactive::RwSignal;
 use leptos::ev::{self, MouseEvent};
-use leptos::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 
 /// The address; a cheap handle.

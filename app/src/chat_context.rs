@@ -3,8 +3,8 @@
 
 use crate::address::Address;
 use crate::erase::effect;
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
-use leptos::prelude::*;
 
 /// The name in the query string.
 const QUERY_KEY: &str = "conversation";

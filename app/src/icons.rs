@@ -1,16 +1,16 @@
 //! Icons, drawn with strokes in the colour of the text around them. All are decoration: what they stand for is said in words
 //! beside them or in their button's label.
 
-use crate::erase::Erase;
+use crate::erase::{Erase, Erased};
 use crate::node::{Node, element};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// An icon of a 20 by 20 grid.
 #[component]
 pub fn Icon(
     /// What it shows.
     of: Shape,
-) -> impl IntoView {
+) -> Erased {
     view! {
         <svg class="cw-icon" viewBox="0 0 20 20" aria-hidden="true" focusable="false">
             <path d=of.path() />

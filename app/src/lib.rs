@@ -11,6 +11,8 @@ pub mod chat_context;
 pub mod chunks;
 #[cfg(feature = "ssr")]
 pub mod context;
+#[cfg(not(feature = "ssr"))]
+pub mod element;
 pub mod erase;
 pub mod icons;
 pub mod markdown;
@@ -19,6 +21,7 @@ mod numbers;
 pub mod page_state;
 pub mod pages;
 pub mod pictures;
+pub mod prelude;
 pub mod properties;
 pub mod reactive;
 pub mod routes;

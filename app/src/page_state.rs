@@ -3,9 +3,9 @@
 //! A person writes with [`PageState::set`], an agent with [`PageState::write_by_agent`]; the latter is shown at the field and
 //! can be undone with one click.
 
+use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill};
-use leptos::prelude::*;
 use litemap::LiteMap;
 use serde_json::{Map, Value};
 use std::sync::Arc;

@@ -1,8 +1,8 @@
 //! The properties of a block as they are now: operators evaluated, and evaluated again when what they read has changed.
 
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::scope::Scope;
-use leptos::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use wire::page::properties::as_text;

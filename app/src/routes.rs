@@ -3,9 +3,9 @@
 use crate::address::{Address, Target, target};
 use crate::erase::{Erase, dynamic};
 use crate::pages::{MissingPage, PageRoute, RustPage, RustPages};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::title::DocumentTitle;
-use leptos::prelude::*;
 
 /// The app: `/` is the config's first page, `/{page}` each page by its id.
 #[component]

@@ -3,7 +3,7 @@
 use crate::address::Address;
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::page_state::{PageState, use_page_state};
-use leptos::prelude::*;
+use crate::prelude::*;
 use operators::{Evaluator, Language, OperatorError};
 use serde_json::Value;
 use wasm_split_helpers::wasm_split;

@@ -1,7 +1,7 @@
 //! The tabs of one browser tell each other which conversation changed.
 
 use crate::agent_chat::browser::random_id;
-use leptos::prelude::*;
+use crate::prelude::*;
 use leptos::web_sys::{BroadcastChannel, MessageEvent};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;

@@ -1,11 +1,11 @@
 //! The theme: the system's, light or dark. A choice is kept in the browser's storage; `public/assets/theme.js` applies it before the
 //! first paint.
 
-use crate::erase::{Erase, attribute, effect, handler};
+use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 
 /// The key in the browser's storage; `theme.js` reads it too.
 const STORAGE_KEY: &str = "theme";
@@ -61,7 +61,7 @@ impl Theme {
 /// A button that goes through the themes. Which icon shows is the style sheet's matter, so that it is right before the WASM has
 /// loaded.
 #[component]
-pub fn ThemeSwitch() -> impl IntoView {
+pub fn ThemeSwitch() -> Erased {
     let theme = RwSignal::new(Theme::System);
     // After hydration: the server does not know the choice.
     effect(move || theme.set(stored()));

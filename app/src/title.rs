@@ -1,6 +1,6 @@
 //! The title of the browser's tab.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Gives the tab a title while it stands on the page: in the rendered page, and whenever it comes to stand there in the browser.
 #[cfg(feature = "ssr")]

@@ -1,8 +1,8 @@
 //! What a block is given to say that something has happened.
 
 use super::{ACTIONS, Actions, List, Status};
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use std::pin::Pin;

@@ -1,8 +1,8 @@
 //! Goes to another page or address.
 
 use crate::address::Address;
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::properties::as_text;
 

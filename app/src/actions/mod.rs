@@ -14,10 +14,10 @@ pub use events::BlockEvents;
 pub use tools::ClientTools;
 
 use crate::chunks::{Chunk, Loading, Missing};
+use crate::prelude::*;
 use crate::reactive::{RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::{Text, fill, t};
-use leptos::prelude::*;
 use litemap::LiteMap;
 use serde_json::Value;
 use std::pin::Pin;

@@ -1,8 +1,8 @@
 //! Runs a list of actions.
 
 use super::{Actions, Status, link};
+use crate::prelude::*;
 use crate::texts::{Text, fill};
-use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::page::{Action, ActionType, ClientTool};

@@ -1,7 +1,7 @@
 //! What a page does for an agent: tools that run here, in the user's browser.
 
 use super::{ACTIONS, Actions};
-use leptos::prelude::*;
+use crate::prelude::*;
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use super::session::Session;
 use crate::agent_conversations::when::moment;
 use crate::erase::{Erase, Erased, attribute, text};
 use crate::numbers::{dollars, grouped};
+use crate::prelude::*;
 use crate::texts::{Text, fill};
-use leptos::prelude::*;
 use wire::api::MessageMetadata;
 
 /// In a few words; the rest when the pointer rests on them. Empty until the page is alive: the server does not know the reader's clock.

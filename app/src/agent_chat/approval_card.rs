@@ -8,10 +8,10 @@ use super::words::{tool_name, tool_words, wish};
 use crate::agent_conversations::when::moment;
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, property, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, fill, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
-use leptos::prelude::*;
 use serde_json::{Map, Value};
 use std::time::Duration;
 use wire::api::Remember;
@@ -81,7 +81,7 @@ impl Ask {
 pub(super) fn ApprovalCard(
     /// What is asked.
     ask: Ask,
-) -> impl IntoView {
+) -> Erased {
     let (session, standing) = (expect_context::<Session>(), expect_context::<Standing>());
     let note = RwSignal::new(String::new());
     let Ask { approval_id, call_id, heading, note: about, input, rest, is_own, may_remember, expires_at, is_cut_off } =
@@ -247,7 +247,7 @@ fn Arguments(
     draft: RwSignal<Option<String>>,
     /// What is wrong with that.
     fault: RwSignal<&'static str>,
-) -> impl IntoView {
+) -> Erased {
     let input = StoredValue::new(input);
     let is_edited = Memo::new(move |_| draft.with(Option::is_some));
     let edit = move |_| draft.set(Some(input.with_value(|input| format!("{input:#}"))));

@@ -4,7 +4,7 @@ use super::notice::notice;
 use super::standing;
 use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
-use leptos::prelude::*;
+use crate::prelude::*;
 use serde_json::Value;
 use wire::file::{is_shown_inline, kept_file_id};
 use wire::message::FilePart;

@@ -5,12 +5,12 @@ use super::outgoing::{Attached, Upload};
 use super::session::Session;
 use crate::erase::{Erase, Erased, Item, Key, dynamic, each, flag, handler};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use leptos::prelude::*;
 
 /// A card for each, with how far it has come.
 #[component]
-pub(super) fn Attachments() -> impl IntoView {
+pub(super) fn Attachments() -> Erased {
     let session = expect_context::<Session>();
     let item = move |attached: Attached| Item {
         key: Key::Text(attached.key.clone()),

@@ -1,8 +1,8 @@
 //! What the chat asks of the browser. Nothing here is called on the server.
 
+use crate::prelude::*;
 use crate::texts::{Text, fill};
 use futures::channel::oneshot;
-use leptos::prelude::*;
 use leptos::web_sys;
 use std::time::Duration;
 use wasm_bindgen::prelude::Closure;

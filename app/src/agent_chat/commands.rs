@@ -2,9 +2,9 @@
 
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, list, optional};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 
 /// What fits what is typed, and which of it is chosen; a cheap handle.
 #[derive(Clone, Copy)]

@@ -9,12 +9,12 @@ use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
 use crate::erase::{Erase, Erased, awaited, effect, handler};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::{Text, said, speaking, spoken, t};
 use leptos::ev::DragEvent;
 use leptos::html;
-use leptos::prelude::*;
 use leptos::web_sys::HtmlElement;
 use serde_json::Value;
 use wire::error::ErrorCode;
@@ -40,7 +40,7 @@ pub fn AgentChat(
     /// What its agent may have the page do.
     #[prop(optional)]
     tools: ClientTools,
-) -> impl IntoView {
+) -> Erased {
     let (open, locale, preset) = (RwSignal::new(false), properties.locale.clone(), StoredValue::new(Vec::new()));
     let chat = chat_of(properties.conversation_id.as_ref());
     let place = Place { block_id: id, page_id, properties, fields, events, tools, chat, open, preset };
@@ -169,7 +169,7 @@ fn sized(properties: &AgentChatProperties) -> NodeRef<html::Section> {
 
 /// The conversation could not be loaded.
 #[component]
-fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<()>) -> impl IntoView {
+fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<()>) -> Erased {
     let is_missing = error.code() == ErrorCode::NotFound;
     let text = if is_missing { t(Text::ConversationNotYours).to_owned() } else { said(&error.0) };
     view! {
@@ -185,7 +185,7 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
                             </button>
                         }
                     })}
-                <a class="cw-button" href=move || chat.href(None)>
+                <a class="cw-button" href=attribute(move || Some(chat.href(None)))>
                     {t(Text::NewConversation)}
                 </a>
             </div>

@@ -9,11 +9,11 @@ use super::{CONVERSATION, EXTRAS};
 use crate::agent_chat::browser;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::{Memo, StoredValue};
 use crate::texts::{Text, t};
 use leptos::ev::{ClipboardEvent, Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
-use leptos::prelude::*;
 
 /// The composer: Enter sends, Shift+Enter breaks the line (or the other way round), Escape stops the answer, and the up key in an empty
 /// composer brings back what was written before.
@@ -23,7 +23,7 @@ pub(super) fn Composer(
     placeholder: String,
     /// Unique on the page.
     block_id: String,
-) -> impl IntoView {
+) -> Erased {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Textarea>::new();
     let draft = session.draft;
@@ -191,7 +191,7 @@ fn refusal(session: Session) -> Erased {
 
 /// While an answer is being written: stop, and beside it the button that sends once there is something to send.
 #[component]
-fn SendAndStop() -> impl IntoView {
+fn SendAndStop() -> Erased {
     let session = expect_context::<Session>();
     let is_empty =
         Memo::new(move |_| session.draft.with(|draft| draft.trim().is_empty()) && session.attached.with(Vec::is_empty));

@@ -4,11 +4,11 @@ use super::session::{Act, Session};
 use super::{browser, speech};
 use crate::erase::{Erase, Erased, attribute, effect, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
 use leptos::html;
-use leptos::prelude::*;
 use wire::page::SenderSwitch;
 
 /// What the config gives the composer; none when it gives nothing.

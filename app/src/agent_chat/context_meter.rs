@@ -4,9 +4,9 @@ use super::EXTRAS;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, optional};
 use crate::numbers::grouped;
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, fill};
-use leptos::prelude::*;
 
 /// From so many percent on it is shown.
 const WORTH_SHOWING: u64 = 50;

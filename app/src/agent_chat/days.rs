@@ -4,7 +4,7 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::agent_conversations::when::{day, day_heading, is_today};
 use crate::erase::{Erase, Erased, optional, text};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// The heading above a message that is the first of its day; above the first of all only where that is not today's. The server, which does not
 /// know the reader's clock, goes by its own, so that little changes when the page comes to life.

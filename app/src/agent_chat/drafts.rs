@@ -1,7 +1,7 @@
 //! What was typed and not sent, by user and conversation: in the browser's storage, and where there is none, as long as the page is open.
 //! Several people may use one browser, one after the other: none sees what another has typed.
 
-use leptos::prelude::*;
+use crate::prelude::*;
 use leptos::web_sys::Storage;
 use std::cell::RefCell;
 

@@ -5,10 +5,10 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, effect, handler, optional};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, t};
 use leptos::html;
-use leptos::prelude::*;
 
 /// So many of the newest messages are always there.
 const NEWEST: usize = 30;

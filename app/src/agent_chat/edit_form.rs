@@ -1,16 +1,16 @@
 //! The field in which a message of the user is edited.
 
 use super::session::{Phase, Session};
-use crate::erase::{Erase, attribute, effect, flag, handler, property};
+use crate::erase::{Erase, Erased, attribute, effect, flag, handler, property};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use leptos::html;
-use leptos::prelude::*;
 
 /// Enter sends, Shift+Enter breaks the line, Escape leaves the message as it was.
 #[component]
-pub(super) fn EditForm() -> impl IntoView {
+pub(super) fn EditForm() -> Erased {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Textarea>::new();
     let text =

@@ -4,11 +4,11 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::RwSignal;
 use crate::texts::{Text, t};
 use leptos::ev::{KeyboardEvent, SubmitEvent};
 use leptos::html;
-use leptos::prelude::*;
 use wire::change::{Feedback, Rating};
 
 /// A button that says that an answer was good or bad; pressed again, nothing any more.
@@ -45,7 +45,7 @@ pub(super) fn FeedbackForm(
     message: MessageState,
     /// Whether it is asked.
     asks_why: RwSignal<bool>,
-) -> impl IntoView {
+) -> Erased {
     let session = expect_context::<Session>();
     let field = NodeRef::<html::Input>::new();
     effect(move || {

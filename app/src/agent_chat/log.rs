@@ -9,18 +9,18 @@ use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
 use super::suggestions::Suggestions;
 use super::thinking::Thinking;
-use crate::erase::{Erase, Item, Key, attribute, each, effect, flag, handler, text};
+use crate::erase::{Erase, Erased, Item, Key, attribute, each, effect, flag, handler, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
-use leptos::prelude::*;
 use wire::Role;
 
 /// The log.
 #[component]
-pub(super) fn Log() -> impl IntoView {
+pub(super) fn Log() -> Erased {
     let session = expect_context::<Session>();
     let scroller = NodeRef::<html::Div>::new();
     let content = NodeRef::<html::Div>::new();

@@ -13,7 +13,6 @@ use crate::erase::{Erase, Erased, Item, dynamic, each, list};
 use crate::node::drawn;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use wire::Role;
 use wire::page::Speaker;
 
@@ -22,7 +21,7 @@ use wire::page::Speaker;
 pub(super) fn Message(
     /// The message.
     message: MessageState,
-) -> impl IntoView {
+) -> Erased {
     let session = expect_context::<Session>();
     let (class, who) = match message.role {
         Role::User => ("cw-message cw-message-user", t(Text::You)),

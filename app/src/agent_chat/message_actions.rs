@@ -11,9 +11,9 @@ use super::session::Session;
 use super::versions::Versions;
 use crate::erase::{Erase, Erased, attribute, dynamic, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use std::time::Duration;
 use wire::Role;
 use wire::api::Outcome;
@@ -27,7 +27,7 @@ const COPIED_FOR: Duration = Duration::from_millis(1600);
 pub(super) fn Actions(
     /// The message.
     message: MessageState,
-) -> impl IntoView {
+) -> Erased {
     let session = expect_context::<Session>();
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;

@@ -8,9 +8,9 @@ use super::speech;
 use crate::agent_conversations::actions::move_focus;
 use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::html;
-use leptos::prelude::*;
 use wire::Role;
 use wire::page::MessageActions;
 
@@ -24,7 +24,7 @@ pub(super) fn has_menu(actions: MessageActions, is_answer: bool) -> bool {
 
 /// The menu of the message whose button was pressed last.
 #[component]
-pub(super) fn MessageMenu() -> impl IntoView {
+pub(super) fn MessageMenu() -> Erased {
     let session = expect_context::<Session>();
     let menu = NodeRef::<html::Div>::new();
     let items = optional(move || session.subject.get().map(|_| EXTRAS.view(move |code| (code.menu)(session, menu))));

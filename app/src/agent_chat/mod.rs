@@ -69,7 +69,7 @@ pub(crate) use rare::{EXTRAS, TOOLS};
 
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
-use leptos::prelude::*;
+use crate::prelude::*;
 use message_state::MessageState;
 use session::{Act, Place, Session};
 use standing::Standing;

@@ -4,14 +4,15 @@ use super::session::{Act, Phase, Remedy, Session};
 use super::words::is_expired;
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
+use crate::prelude::*;
 use crate::texts::{Text, said, t};
-use leptos::prelude::*;
 use wire::ToolPart;
 use wire::api::{LimitName, Outcome};
 
 /// Below an answer that was stopped, cut off or failed.
 #[component]
-pub(super) fn Ending() -> impl IntoView {
+pub(super) fn Ending() -> Erased {
     let session = expect_context::<Session>();
     let retry = move || {
         view! {
@@ -74,7 +75,7 @@ fn limit_text(limit: Option<LimitName>) -> &'static str {
 
 /// What went wrong between this page and the server, and that the connection is being restored.
 #[component]
-pub(super) fn Trouble() -> impl IntoView {
+pub(super) fn Trouble() -> Erased {
     let session = expect_context::<Session>();
     optional(move || {
         if session.offline.get() {

@@ -6,10 +6,10 @@ use super::session::{Place, Session};
 use super::standing::Standing;
 use super::welcome::Welcome;
 use super::{CONVERSATION, EXTRAS, TOOLS};
-use crate::erase::{Erase, dynamic, effect, optional};
+use crate::erase::{Erase, Erased, dynamic, effect, optional};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use wire::api::ConversationView;
 
 /// An open conversation, or a new one.
@@ -23,7 +23,7 @@ pub(super) fn Pane(
     own_id: RwSignal<Option<String>>,
     /// Learns which session is open.
     open: StoredValue<Option<Session>>,
-) -> impl IntoView {
+) -> Erased {
     let own = place.properties.sender.placeholder.clone().or_else(|| place.properties.placeholder.clone());
     let placeholder = own.unwrap_or_else(|| t(Text::TypeMessage).to_owned());
     let block_id = place.block_id.clone();

@@ -7,7 +7,7 @@ use super::reasoning::Reasoning;
 use super::session::Session;
 use crate::erase::{Erase, Erased, dynamic, text};
 use crate::markdown::{DocumentView, Extras, without_marks};
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::{Role, UiPart};
 
 /// What is done for the texts of this chat beyond Markdown.

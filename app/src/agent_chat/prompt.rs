@@ -4,7 +4,7 @@ use super::emblem::emblem;
 use super::session::Session;
 use crate::erase::{Erase, Erased, handler, list};
 use crate::node::drawn;
-use leptos::prelude::*;
+use crate::prelude::*;
 use serde_json::json;
 use wire::page::Prompt;
 

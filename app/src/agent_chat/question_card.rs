@@ -4,10 +4,10 @@ use super::question_field::question_field;
 use super::session::Session;
 use crate::erase::{Erase, Erased, flag, handler, list, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, RwSignal};
 use crate::texts::{Text, fill, instead_of, t};
 use leptos::ev::{Event, SubmitEvent};
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::question::{ASK_USER, AnswerDraft, Question, QuestionKind};
 use wire::{ToolPart, ToolState};
@@ -23,7 +23,7 @@ pub(super) fn is_question(tool: &ToolPart) -> bool {
 pub(super) fn QuestionCard(
     /// The call that waits.
     tool: ArcRwSignal<ToolPart>,
-) -> impl IntoView {
+) -> Erased {
     let session = expect_context::<Session>();
     let (call_id, question) = tool.with_untracked(|tool| {
         (tool.tool_call_id.clone(), Question::read(tool.input.as_ref().unwrap_or(&Value::Null)))
@@ -100,7 +100,7 @@ fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> 
         let choose = handler(move |_: Event| draft.update(|draft| draft.option = Some(at)));
         view! {
             <label>
-                <input type="radio" name=group.clone() value=at.to_string() on:change=choose />
+                <input on:change=choose type="radio" name=group.clone() value=at.to_string() />
                 <span dir="auto">{text.clone()}</span>
             </label>
         }

@@ -1,9 +1,9 @@
 //! A field in the form of a question.
 
 use crate::erase::{Erase, Erased, handler, list};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
-use leptos::prelude::*;
 use wire::page::FieldType;
 use wire::question::QuestionField;
 
@@ -14,7 +14,7 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
         FieldType::Boolean => {
             let give =
                 handler(move |event: Event| give(if event_target_checked(&event) { "true" } else { "" }.to_owned()));
-            view! { <input type="checkbox" on:change=give /> }.erase()
+            view! { <input on:change=give type="checkbox" /> }.erase()
         }
         FieldType::Choice { options } => {
             let option = |text: &String| view! { <option value=text.clone()>{text.clone()}</option> }.erase();

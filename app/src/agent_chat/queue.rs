@@ -4,16 +4,16 @@ use super::outgoing::Queued;
 use super::session::{Phase, Session};
 use crate::erase::{Erase, Erased, Item, Key, dynamic, each, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{self, Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
-use leptos::prelude::*;
 use leptos::web_sys::HtmlElement;
 use wasm_bindgen::JsCast;
 
 /// The messages in their order, and what holds them back.
 #[component]
-pub(super) fn Queue() -> impl IntoView {
+pub(super) fn Queue() -> Erased {
     let session = expect_context::<Session>();
     let item = move |queued: Queued| Item {
         key: Key::Text(queued.key.clone()),

@@ -5,9 +5,9 @@ use super::part::extras;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, optional, text};
 use crate::icons::{Icon, Shape};
 use crate::markdown::{Document, DocumentView};
+use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 
 /// A reasoning part.
 #[component]
@@ -16,7 +16,7 @@ pub(super) fn Reasoning(
     document: Document,
     /// Whether it is still being written.
     open: ArcRwSignal<bool>,
-) -> impl IntoView {
+) -> Erased {
     let is_open = Memo::new(move |_| open.get());
     folded(is_open, view! { <DocumentView document extras=extras() /> }.erase())
 }

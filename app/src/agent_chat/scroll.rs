@@ -1,9 +1,9 @@
 //! Following the end of the log while the reader is there, and only then.
 
-use crate::erase::effect;
+use crate::erase::{Attribute, attribute, effect};
+use crate::prelude::*;
 use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
-use leptos::prelude::*;
 use leptos::web_sys::{self, ResizeObserver};
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
@@ -33,8 +33,8 @@ impl Follow {
     }
 
     /// For the attribute that the style sheet looks at. Tracked.
-    pub(super) fn is_cold(self) -> impl Fn() -> Option<&'static str> + Copy {
-        move || self.cold.get().then_some("")
+    pub(super) fn is_cold(self) -> Attribute {
+        attribute(move || self.cold.get().then(String::new))
     }
 
     /// Scrolls to the end and stays there.

@@ -1,7 +1,7 @@
 //! Reading aloud and hearing, by the browser.
 
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use leptos::web_sys::SpeechSynthesisUtterance;
 use std::cell::RefCell;
 use wasm_bindgen::{JsCast, JsValue};

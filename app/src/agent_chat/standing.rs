@@ -5,11 +5,11 @@ use super::words::tool_words;
 use crate::api::{list_grants, revoke_grant};
 use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill, t};
 use leptos::ev::Event;
 use leptos::html;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 use wire::api::StandingApproval;
@@ -107,7 +107,7 @@ enum Shown {
 
 /// A native modal dialog: it keeps the focus, and Escape closes it.
 #[component]
-pub(super) fn StandingDialog() -> impl IntoView {
+pub(super) fn StandingDialog() -> Erased {
     let (standing, session) = (expect_context::<Standing>(), expect_context::<Session>());
     let asked = standing.asked;
     let dialog = NodeRef::<html::Dialog>::new();

@@ -4,8 +4,8 @@ use super::standing::Standing;
 use crate::api::list_grants;
 use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 /// A button beside the one that sends.

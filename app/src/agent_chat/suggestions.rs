@@ -4,8 +4,8 @@ use super::message_state::PartKind;
 use super::prompt::prompts;
 use super::session::{Phase, Session};
 use crate::erase::{Erase, optional};
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use wire::page::prompts as read;
 use wire::{Role, UiPart};
 
@@ -16,7 +16,7 @@ const MAX_SHOWN: usize = 8;
 
 /// A button for each; what it says is sent.
 #[component]
-pub(super) fn Suggestions() -> impl IntoView {
+pub(super) fn Suggestions() -> Erased {
     let session = expect_context::<Session>();
     optional(move || {
         if session.phase.get() != Phase::Idle || session.queue.with(|queue| !queue.is_empty()) {

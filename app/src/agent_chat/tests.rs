@@ -6,7 +6,7 @@ use super::tool_card::card;
 use super::words::wish;
 use crate::node::Node;
 use crate::pictures::Pictures;
-use leptos::prelude::*;
+use crate::prelude::*;
 use serde_json::{Value, json};
 use wire::page::ResultDisplay;
 use wire::{ToolPart, UiMessage, UiPart};

@@ -2,10 +2,10 @@
 
 use super::message_state::{MessageState, PartKind};
 use super::session::Session;
-use crate::erase::{Erase, effect, optional, text};
+use crate::erase::{Erase, Erased, effect, optional, text};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use serde_json::Value;
 use std::time::Duration;
 use wire::{Role, UiPart};
@@ -16,7 +16,7 @@ const STATUS_KEYS: [&str; 3] = ["message", "status", "text"];
 
 /// The line at the end of the log.
 #[component]
-pub(super) fn Thinking() -> impl IntoView {
+pub(super) fn Thinking() -> Erased {
     let session = expect_context::<Session>();
     let (shows_status, messages, delay, rotation) = session.display(|display| {
         let rotation = display.thinking_message_rotation_interval;

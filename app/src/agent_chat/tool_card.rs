@@ -9,13 +9,13 @@ use super::sub_agent::{self, SubAgent};
 use super::tool_result::{is_for_eyes, result_nodes};
 use super::value::value_nodes;
 use super::words::{Standing, first_argument, is_expired, short, tool_name, tool_state};
-use crate::erase::{Erase, handler, list, optional};
+use crate::erase::{Erase, Erased, handler, list, optional};
 use crate::icons::Shape;
 use crate::markdown::on_click;
 use crate::node::{Node, drawn, element};
+use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{self, Text, fill, t};
-use leptos::prelude::*;
 use serde_json::{Map, Value};
 use wire::page::ResultDisplay;
 use wire::question::ASK_USER;
@@ -26,7 +26,7 @@ use wire::{ToolPart, ToolState};
 pub(super) fn ToolCard(
     /// The call.
     tool: ArcRwSignal<ToolPart>,
-) -> impl IntoView {
+) -> Erased {
     let memo = |what: fn(&ToolPart) -> Wait| {
         let tool = tool.clone();
         Memo::new(move |_| tool.with(what))
@@ -78,7 +78,7 @@ fn waits_for(tool: &ToolPart) -> Wait {
 }
 
 #[component]
-fn CallCard(tool: ArcRwSignal<ToolPart>) -> impl IntoView {
+fn CallCard(tool: ArcRwSignal<ToolPart>) -> Erased {
     let session = expect_context::<Session>();
     let results = tool.with_untracked(|tool| session.display(|display| display.results_of(&tool.tool_name)));
     view! {

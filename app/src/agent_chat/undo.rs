@@ -1,11 +1,11 @@
 //! What was deleted can be taken back for a moment.
 
 use super::session::Session;
-use crate::erase::{Erase, effect, handler, optional};
+use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::html;
-use leptos::prelude::*;
 use leptos::web_sys::HtmlButtonElement;
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ const MOMENT: Duration = Duration::from_secs(10);
 
 /// Says that a message was deleted.
 #[component]
-pub(super) fn Undo() -> impl IntoView {
+pub(super) fn Undo() -> Erased {
     let session = expect_context::<Session>();
     let button = NodeRef::<html::Button>::new();
     effect(move || {

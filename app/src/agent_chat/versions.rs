@@ -5,9 +5,9 @@ use super::message_state::MessageState;
 use super::session::Session;
 use crate::erase::{Erase, Erased, attribute, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
-use leptos::prelude::*;
 use leptos::web_sys::{Element, FocusOptions, HtmlElement};
 use wasm_bindgen::JsCast;
 
@@ -16,7 +16,7 @@ use wasm_bindgen::JsCast;
 pub(super) fn Versions(
     /// The message.
     message: MessageState,
-) -> impl IntoView {
+) -> Erased {
     let versions = message.versions.clone();
     let several = Memo::new(move |_| versions.with(|versions| versions.len() > 1));
     optional(move || {

@@ -6,8 +6,8 @@ use super::session::{Act, Session};
 use crate::erase::{Erase, Erased, list};
 use crate::icons::{Icon, Shape};
 use crate::node::drawn;
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use wire::page::{Track, Welcome as WelcomeText};
 
 /// A heading, a sentence, and prompts to click.
@@ -15,7 +15,7 @@ use wire::page::{Track, Welcome as WelcomeText};
 pub(super) fn Welcome(
     /// What it says, from the config.
     text: WelcomeText,
-) -> impl IntoView {
+) -> Erased {
     let session = expect_context::<Session>();
     let title = if text.title.is_empty() { t(Text::HowCanIHelp).to_owned() } else { text.title };
     let class = if text.filled { "cw-welcome cw-welcome-filled" } else { "cw-welcome" };

@@ -6,10 +6,10 @@ use super::organizing::ORGANIZING;
 use super::share_dialog::open_share_dialog;
 use crate::erase::{Erase, Erased, attribute, effect, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::KeyboardEvent;
 use leptos::html;
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 use wire::api::ConversationSummary;
@@ -21,7 +21,7 @@ use wire::order::ConversationChange;
 pub fn ActionsMenu(
     /// The popover's id.
     id: String,
-) -> impl IntoView {
+) -> Erased {
     let list = use_conversations();
     let menu = NodeRef::<html::Div>::new();
     let items = optional(move || list.organizes.get().then(|| ORGANIZING.view(move |code| (code.menu)(menu))));

@@ -6,19 +6,19 @@ use crate::agent_chat::browser::chosen_text;
 use crate::api::codec::Made;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::erase::{Erase, handler};
+use crate::erase::{Erase, Erased, handler};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
 
 /// A file field that looks like a button.
 #[component]
-pub fn Import() -> impl IntoView {
+pub fn Import() -> Erased {
     let list = use_conversations();
     let chat = use_chat_context();
     let CurrentPage(page) = expect_context();

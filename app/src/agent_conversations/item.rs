@@ -9,10 +9,10 @@ use crate::erase::{Attribute, Erase, Erased, attribute, dynamic, flag, handler, 
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::pages::drawer::close_drawers;
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
 use leptos::ev::MouseEvent;
-use leptos::prelude::*;
 use wire::api::ConversationSummary;
 
 /// A link with title and time, and the button of its menu.
@@ -22,7 +22,7 @@ pub fn Conversation(
     item: Entry,
     /// The id of the list's menu.
     menu: String,
-) -> impl IntoView {
+) -> Erased {
     let list = use_conversations();
     let id = item.id.clone();
     let renaming = {
@@ -48,6 +48,7 @@ pub fn Conversation(
             {content}
         </li>
     }
+    .erase()
 }
 
 /// The box that selects the conversation.
@@ -70,7 +71,7 @@ fn choice(list: Conversations, id: String) -> Erased {
 
 /// The conversation as a link, with the button of its menu.
 #[component]
-fn Link(item: Entry, menu: String) -> impl IntoView {
+fn Link(item: Entry, menu: String) -> Erased {
     let chat = use_chat_context();
     let list = use_conversations();
     let Entry { id, summary } = item;

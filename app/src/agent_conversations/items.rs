@@ -8,11 +8,11 @@ use crate::icons::{Shape, icon};
 use crate::node::{Node, drawn, element};
 use crate::numbers::pixels;
 use crate::pages::drawer::close_drawers;
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{Text, fill, t};
 use leptos::ev::MouseEvent;
 use leptos::html;
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub fn ItemList(
     properties: Properties,
     /// What happens.
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let root = NodeRef::<html::Div>::new();
     effect(move || {
         if let (Some(root), Some(width)) = (root.get(), properties.value("width").as_f64()) {

@@ -1,8 +1,8 @@
 //! The list by keyboard: arrows go from row to row, F2 renames, Space selects, Delete deletes.
 
 use super::list::Conversations;
+use crate::prelude::*;
 use leptos::ev::KeyboardEvent;
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::{Element, HtmlElement};
 

@@ -23,12 +23,12 @@ use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, Item, Key, attribute, awaited, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
+use crate::prelude::*;
 use crate::reactive::{Memo, StoredValue};
 use crate::texts::{Text, said, speaking, spoken, t};
 use actions::ActionsMenu;
 use item::Conversation;
 use leptos::ev::KeyboardEvent;
-use leptos::prelude::*;
 use list::{Conversations, Entry};
 pub(crate) use organizing::ORGANIZING;
 use scope::Scope;
@@ -55,7 +55,7 @@ pub fn AgentConversations(
     /// `onSelect` with the conversation's `id`, and `onNew`.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let locale = properties.locale.clone();
     speaking(locale.as_ref(), move || block(id, properties, events))
 }
@@ -93,7 +93,7 @@ fn block(id: String, properties: AgentConversationsProperties, events: BlockEven
 
 /// The list, once its first page is there.
 #[component]
-fn List(id: String, first: Result<ConversationList, ApiError>) -> impl IntoView {
+fn List(id: String, first: Result<ConversationList, ApiError>) -> Erased {
     let list = Conversations::new(first, format!("list-{id}-new"));
     list.keep_fresh();
     provide_context(list);

@@ -3,9 +3,9 @@
 use super::list::{Conversations, use_conversations};
 use crate::erase::{Erase, Erased, Item, Key, each, handler};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::html;
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlDialogElement;
 use wire::order::{ConversationChange, Folder, MoveTo};
@@ -17,7 +17,7 @@ pub(super) const NAME_LENGTH: &str = "60";
 
 /// A native modal dialog: it keeps the focus, and Escape leaves everything where it is.
 #[component]
-pub fn MoveDialog() -> impl IntoView {
+pub fn MoveDialog() -> Erased {
     let list = use_conversations();
     let name = NodeRef::<html::Input>::new();
     let folders = each(move || {

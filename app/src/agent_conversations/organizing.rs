@@ -15,10 +15,10 @@ use crate::actions::BlockEvents;
 use crate::chat_context::ChatContext;
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::reactive::RwSignal;
 use leptos::html;
-use leptos::prelude::*;
 use leptos::web_sys::HtmlInputElement;
 use wasm_split_helpers::wasm_split;
 

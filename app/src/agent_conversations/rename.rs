@@ -3,11 +3,11 @@
 use super::item::actions_button;
 use super::list::{Conversations, Entry, use_conversations};
 use crate::blocks::control::focus;
-use crate::erase::{Erase, effect, handler};
+use crate::erase::{Erase, Erased, effect, handler};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::{FocusEvent, KeyboardEvent};
 use leptos::html;
-use leptos::prelude::*;
 use std::sync::Arc;
 
 /// The longest title that can be typed.
@@ -18,7 +18,7 @@ const TITLE_LENGTH: &str = "120";
 pub fn Rename(
     /// The conversation.
     item: Entry,
-) -> impl IntoView {
+) -> Erased {
     let list = use_conversations();
     let input = NodeRef::<html::Input>::new();
     effect(move || {

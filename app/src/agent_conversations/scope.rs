@@ -6,10 +6,10 @@ use super::move_dialog::NAME_LENGTH;
 use super::organizing::ORGANIZING;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
 use leptos::ev::{Event, KeyboardEvent};
-use leptos::prelude::*;
 use wire::order::{Folder, ListFilter};
 
 /// The value of the choice that shows the archive; no id of a folder has a space.
@@ -17,7 +17,7 @@ const ARCHIVE: &str = "in the archive";
 
 /// The choice, with what can be done to a folder that is chosen.
 #[component]
-pub fn Scope() -> impl IntoView {
+pub fn Scope() -> Erased {
     let list = use_conversations();
     let folders = each(move || {
         let option = |Folder { id, name }: Folder| Item {

@@ -9,10 +9,10 @@ use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
 use crate::node::{Node, drawn, element};
 use crate::pages::drawer::close_drawers;
+use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, fill, t};
 use leptos::ev::{Event, KeyboardEvent};
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::order::{Found, FoundList};
@@ -88,7 +88,7 @@ impl Search {
 
 /// The field.
 #[component]
-pub fn SearchField() -> impl IntoView {
+pub fn SearchField() -> Erased {
     let (search, list) = (expect_context::<Search>(), use_conversations());
     let field = NodeRef::<leptos::html::Input>::new();
     let by_key = move |event: KeyboardEvent| {
@@ -120,7 +120,7 @@ pub fn SearchField() -> impl IntoView {
 
 /// What was found.
 #[component]
-pub fn Finds() -> impl IntoView {
+pub fn Finds() -> Erased {
     let (search, list) = (expect_context::<Search>(), use_conversations());
     let events = expect_context::<ListEvents>();
     let item = move |found: Found, events: ListEvents| Item {

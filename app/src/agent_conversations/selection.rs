@@ -6,14 +6,14 @@ use super::move_dialog::open_move_dialog;
 use super::organizing::ORGANIZING;
 use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{self, Text, t};
 use leptos::ev::MouseEvent;
-use leptos::prelude::*;
 
 /// The bar for what is selected.
 #[component]
-pub fn Selection() -> impl IntoView {
+pub fn Selection() -> Erased {
     let list = use_conversations();
     let on = Memo::new(move |_| list.chosen.with(Option::is_some));
     optional(move || on.get().then(|| ORGANIZING.view(move |code| (code.bar)(list))))
@@ -56,13 +56,13 @@ pub(super) fn bar(list: Conversations) -> Erased {
 
 /// Says what was deleted, and offers it back.
 #[component]
-pub fn Undo() -> impl IntoView {
+pub fn Undo() -> Erased {
     let list = use_conversations();
     let bar = optional(move || match list.deleted.with(Vec::len) {
         0 => None,
         count => Some(ORGANIZING.view(move |code| (code.undo)(list, count))),
     });
-    view! { <div role="status">{bar}</div> }
+    view! { <div role="status">{bar}</div> }.erase()
 }
 
 /// The words with the button.

@@ -5,10 +5,10 @@ use super::move_dialog::open_dialog;
 use crate::agent_chat::browser;
 use crate::api::shares;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, text};
+use crate::prelude::*;
 use crate::reactive::RwSignal;
 use crate::texts::{Text, said, t};
 use leptos::html;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use wire::order::Share;
 
@@ -16,7 +16,7 @@ const DIALOG: &str = "cw-share-conversation";
 
 /// A native modal dialog about the list's subject.
 #[component]
-pub fn ShareDialog() -> impl IntoView {
+pub fn ShareDialog() -> Erased {
     let list = use_conversations();
     let results = NodeRef::<html::Input>::new();
     let links = each(move || {
@@ -32,7 +32,7 @@ pub fn ShareDialog() -> impl IntoView {
                 <h2 id="cw-share-title">{t(Text::ShareTitle)}</h2>
                 <p>{t(Text::ShareAbout)}</p>
                 <label class="cw-share-choice">
-                    <input type="checkbox" node_ref=results />
+                    <input node_ref=results type="checkbox" />
                     {t(Text::ShareResults)}
                 </label>
                 <ul class="cw-share-links">{links}</ul>

@@ -1,9 +1,9 @@
 //! Times for people: in the document a date that is the same everywhere; in the browser, as soon as it has taken over, how long
 //! ago that was.
 
-use crate::erase::{attribute, effect, text};
+use crate::erase::{Erase, Erased, attribute, effect, text};
+use crate::prelude::*;
 use crate::texts::{Text, fill, t};
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsValue;
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ pub fn When(
     at: impl Fn() -> i64 + Clone + Send + 'static,
     /// Unix time, milliseconds, by [`use_now`].
     now: ReadSignal<Option<i64>>,
-) -> impl IntoView {
+) -> Erased {
     let moment = at.clone();
     let words = text(move || match now.get() {
         Some(now) => ago(at(), now),
         None => day(at()),
     });
-    view! { <time datetime=attribute(move || Some(iso(moment())))>{words}</time> }
+    view! { <time datetime=attribute(move || Some(iso(moment())))>{words}</time> }.erase()
 }
 
 /// The browser's time in milliseconds, renewed each minute; none on the server and during hydration, so that both render the same.

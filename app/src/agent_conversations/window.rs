@@ -4,9 +4,9 @@
 use super::list::{Conversations, Entry};
 use crate::erase::effect;
 use crate::numbers::pixels;
+use crate::prelude::*;
 use crate::reactive::{RwSignal, StoredValue};
 use leptos::html;
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::wasm_bindgen::closure::Closure;
 use leptos::web_sys::{Event, HtmlElement};

@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::{Done, Json};
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::order::ConversationChange;
 
 /// Changes conversations, all or none: title, pin, archive, folder, whether they were read, deletion and its undo.

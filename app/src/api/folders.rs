@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::Json;
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::order::FolderList;
 
 /// The caller's folders, by name; before that, one is made (a name alone), renamed (both) or deleted (an id alone).

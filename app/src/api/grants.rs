@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::Json;
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::api::StandingApprovals;
 
 /// The caller's standing approvals, newest first.

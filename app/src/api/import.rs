@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::{Json, Made};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Makes a conversation that goes on on this page out of what was exported as JSON; answers with its id.
 #[server(prefix = "/ui", endpoint = "import", input = Json, output = Json)]

@@ -2,8 +2,8 @@
 
 use super::ApiError;
 use super::codec::ValueJson;
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::Json;
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::page::Page;
 
 /// The definition of a page; without an id, of the first one that the caller may open.

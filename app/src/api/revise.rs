@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::Json;
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::change::{Change, Changed};
 
 /// Another branch, a deletion, a judgement or a copy: what asks nothing of the agent.

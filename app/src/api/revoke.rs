@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::{Done, Json};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Takes a standing approval back: from the next call on, the user is asked again.
 #[server(prefix = "/ui", endpoint = "revoke", input = Json, output = Json)]

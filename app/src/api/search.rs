@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::Json;
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::order::FoundList;
 
 /// Finds of one page.

@@ -1,7 +1,7 @@
 //! Sends something to the agent.
 
 use super::ApiError;
-use leptos::prelude::*;
+use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 use wire::api::SendRequest;
 

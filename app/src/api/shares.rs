@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::Json;
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::order::ShareList;
 
 /// The links to copies of a conversation, the newest first; before that one is made or taken away.

@@ -2,7 +2,7 @@
 
 use super::ApiError;
 use super::codec::{Done, Json};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Ends the answer that is being written in a conversation, if one is. What was written stays.
 #[server(name = StopConversation, prefix = "/ui", endpoint = "stop", input = Json, output = Json)]

@@ -1,7 +1,7 @@
 //! Follows an answer that is being written.
 
 use super::ApiError;
-use leptos::prelude::*;
+use crate::prelude::*;
 use server_fn::codec::{ByteStream, Json, Streaming};
 
 /// The stream of the answer that is being written in a conversation; empty when none is.

@@ -3,9 +3,9 @@
 use crate::actions::Status;
 use crate::erase::{Erase, Erased, attribute, dynamic, optional, text};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::reactive::Memo;
-use leptos::prelude::*;
 
 /// A message in the page.
 #[component]
@@ -13,7 +13,7 @@ pub fn Alert(
     /// `title`, `content` and `status`.
     #[prop(into)]
     properties: Properties,
-) -> impl IntoView {
+) -> Erased {
     let status = move || Status::read(properties.text("status").as_deref());
     let line = move |key: &'static str, class: &'static str| {
         let there = Memo::new(move |_| properties.text(key).is_some_and(|text| !text.is_empty()));

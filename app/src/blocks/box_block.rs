@@ -1,13 +1,13 @@
 //! The block `Box`.
 
-use crate::erase::Erase;
-use leptos::prelude::*;
+use crate::erase::{Erase, Erased};
+use crate::prelude::*;
 
 /// Puts what stands in it below each other.
 #[component]
 pub fn BoxBlock(
     /// What stands in it.
     children: Children,
-) -> impl IntoView {
+) -> Erased {
     view! { <div class="cw-box">{children()}</div> }.erase()
 }

@@ -1,10 +1,10 @@
 //! The block `Button`.
 
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, attribute, flag, handler, text};
+use crate::erase::{Erase, Erased, attribute, flag, handler, text};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::reactive::RwSignal;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use serde_json::Value;
 
@@ -20,7 +20,7 @@ pub fn Button(
     /// `onClick`.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let busy = RwSignal::new(false);
     let class = attribute(move || {
         Some(match properties.text("variant").as_deref() {

@@ -1,9 +1,9 @@
 //! The block `Card`.
 
 use crate::erase::{Erase, Erased, attribute, optional, text};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::reactive::Memo;
-use leptos::prelude::*;
 
 /// A framed group with a heading.
 #[component]
@@ -16,7 +16,7 @@ pub fn Card(
     properties: Properties,
     /// What stands in it.
     children: Children,
-) -> impl IntoView {
+) -> Erased {
     card(id, properties, children().erase())
 }
 

@@ -5,9 +5,9 @@ use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
 use crate::erase::{Erase, Erased, handler};
+use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::BlockType;
 
@@ -23,7 +23,7 @@ pub fn Switch(
     /// `onChange`: it was switched.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     check_input(InputHandle::new(BlockType::Switch, id, properties, events), "cw-switch", Some("switch"))
 }
 
@@ -39,7 +39,7 @@ pub fn Checkbox(
     /// `onChange`: it was ticked, or is no longer.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     check_input(InputHandle::new(BlockType::Checkbox, id, properties, events), "cw-check", None)
 }
 

@@ -2,7 +2,7 @@
 
 use super::block;
 use crate::erase::{Erase, Erased, list};
-use leptos::prelude::*;
+use crate::prelude::*;
 use wire::page::{Block, ColumnsProperties};
 
 /// The whole width, in the units of the style sheet's `cw-share-N` classes.
@@ -15,7 +15,7 @@ pub fn Columns(
     properties: ColumnsProperties,
     /// The columns, each a component.
     columns: Vec<Children>,
-) -> impl IntoView {
+) -> Erased {
     columns_of(&properties, columns.into_iter().map(|column| column().erase()).collect())
 }
 

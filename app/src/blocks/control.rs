@@ -3,7 +3,7 @@
 use super::input::InputHandle;
 use super::multi_select::{is_member, with_member};
 use crate::erase::effect;
-use leptos::prelude::*;
+use crate::prelude::*;
 use leptos::wasm_bindgen::{JsCast, JsValue};
 use leptos::web_sys;
 use serde_json::Value;

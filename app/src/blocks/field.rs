@@ -4,9 +4,9 @@ use super::control::focus;
 use super::input::InputHandle;
 use crate::erase::{Erase, Erased, flag, handler, optional, text};
 use crate::page_state::{PageState, words};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
-use leptos::prelude::*;
 use wire::page::BlockType;
 
 /// An input with its label. When an agent writes the value, the field lights up for a moment and offers to undo it, in a line

@@ -6,9 +6,9 @@ use crate::actions::BlockEvents;
 use crate::attributes::Attributes;
 use crate::erase::effect;
 use crate::page_state::{PageState, use_page_state, words};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::validation::problem;
-use leptos::prelude::*;
 use serde_json::{Value, json};
 use wire::page::BlockType;
 

@@ -5,8 +5,8 @@ use super::{Alert, Checkbox, DatePicker, MultiSelect, NumberInput, Select, Switc
 use crate::actions::BlockEvents;
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
+use crate::prelude::*;
 use crate::properties::Properties;
-use leptos::prelude::*;
 use serde_json::{Map, Value};
 use wasm_split_helpers::wasm_split;
 use wire::page::{Block, BlockType, TabsProperties};

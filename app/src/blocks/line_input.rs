@@ -5,9 +5,9 @@ use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
 use crate::erase::{Erase, Erased, handler};
+use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::BlockType;
 use wire::page::parse_number;
@@ -24,7 +24,7 @@ pub fn TextInput(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let input = InputHandle::new(BlockType::TextInput, id, properties, events);
     line_input(input, Kind { native: "text", keyboard: None, step: None, parse: parse_text })
 }
@@ -41,7 +41,7 @@ pub fn NumberInput(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let input = InputHandle::new(BlockType::NumberInput, id, properties, events);
     line_input(input, Kind { native: "number", keyboard: Some("decimal"), step: Some("any"), parse: parse_number })
 }
@@ -58,7 +58,7 @@ pub fn DatePicker(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let input = InputHandle::new(BlockType::DatePicker, id, properties, events);
     line_input(input, Kind { native: "date", keyboard: None, step: None, parse: parse_text })
 }

@@ -41,11 +41,11 @@ use crate::agent_conversations::{AgentConversations, ORGANIZING};
 use crate::erase::{Erase, Erased, list, optional};
 use crate::markdown::MARKDOWN;
 use crate::pages::CurrentPage;
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::reactive::Memo;
 use crate::scope::Scope;
 use crate::texts::{Locale, speaking};
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::{
     self, AgentChatProperties, AgentConversationsProperties, BlockType, ColumnsProperties, shared_fields,
@@ -56,7 +56,7 @@ use wire::page::{
 pub fn Blocks(
     /// The blocks, in order.
     blocks: Vec<page::Block>,
-) -> impl IntoView {
+) -> Erased {
     several(blocks)
 }
 

@@ -6,9 +6,9 @@ use super::input::InputHandle;
 use crate::actions::BlockEvents;
 use crate::attributes::Attributes;
 use crate::erase::{Erase, Erased, dynamic, handler, list};
+use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::{BlockType, Choice};
 
@@ -25,7 +25,7 @@ pub fn MultiSelect(
     /// `onChange`: something was chosen or is no longer.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let input = InputHandle::new(BlockType::MultiSelect, id, properties, events);
     let each = input.clone();
     let options = dynamic(move || {

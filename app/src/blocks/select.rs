@@ -4,11 +4,11 @@ use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, dynamic, handler, list};
+use crate::erase::{Erase, Erased, dynamic, handler, list};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
-use leptos::prelude::*;
 use wire::page::{BlockType, Choice};
 
 /// A choice of one.
@@ -23,7 +23,7 @@ pub fn Select(
     /// `onChange`: something was chosen.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let input = InputHandle::new(BlockType::Select, id, properties, events);
     bind_text(&input, parse_text);
     let now = input.clone();

@@ -1,11 +1,11 @@
 //! The block `Table`.
 
 use super::field::heading;
-use crate::erase::{Erase, optional};
+use crate::erase::{Erase, Erased, optional};
 use crate::node::{Node, drawn, element};
+use crate::prelude::*;
 use crate::properties::Properties;
 use crate::texts::{self, Text, t};
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::page::TableColumn;
 use wire::page::properties::as_text;
@@ -22,7 +22,7 @@ pub fn Table(
     /// `title`, `rows`, `columns` and `empty`.
     #[prop(into)]
     properties: Properties,
-) -> impl IntoView {
+) -> Erased {
     let caption_id = format!("table-{id}");
     let titled = caption_id.clone();
     let title = optional(move || {

@@ -4,9 +4,9 @@ use super::control::focus;
 use crate::actions::BlockEvents;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, list};
 use crate::page_state::use_page_state;
+use crate::prelude::*;
 use crate::reactive::RwSignal;
 use leptos::ev::KeyboardEvent;
-use leptos::prelude::*;
 use serde_json::json;
 use wire::page::{Block, TabsProperties};
 
@@ -31,7 +31,7 @@ pub fn Tabs(
     /// `onChange`: another tab was chosen.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let selected = RwSignal::new(0_u32);
     let count = tabs.len() as u32;
     let (mut heads, mut panels, mut inputs) = (Vec::new(), Vec::new(), Vec::new());

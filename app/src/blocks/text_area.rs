@@ -4,10 +4,10 @@ use super::control::{bind_text, parse_text, text};
 use super::field::field;
 use super::input::InputHandle;
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, handler};
+use crate::erase::{Erase, Erased, handler};
+use crate::prelude::*;
 use crate::properties::Properties;
 use leptos::ev::Event;
-use leptos::prelude::*;
 use wire::page::BlockType;
 
 /// Several lines of text; it grows with them.
@@ -22,7 +22,7 @@ pub fn TextArea(
     /// `onChange`: the person is done with a change.
     #[prop(optional)]
     events: BlockEvents,
-) -> impl IntoView {
+) -> Erased {
     let input = InputHandle::new(BlockType::TextArea, id, properties, events);
     bind_text(&input, parse_text);
     let (written, done) = (input.clone(), input.clone());

@@ -1,8 +1,8 @@
 //! The block `Title`.
 
-use crate::erase::{Erase, text};
+use crate::erase::{Erase, Erased, text};
+use crate::prelude::*;
 use crate::properties::Properties;
-use leptos::prelude::*;
 
 /// A heading.
 #[component]
@@ -10,6 +10,6 @@ pub fn Title(
     /// `title`: its text.
     #[prop(into)]
     properties: Properties,
-) -> impl IntoView {
+) -> Erased {
     view! { <h2 class="cw-title" dir="auto">{text(move || properties.text("title").unwrap_or_default())}</h2> }.erase()
 }

@@ -1,8 +1,8 @@
 //! The server's half: everything is there, and what a page uses is named in its head.
 
 use super::{Loading, Missing};
+use crate::prelude::*;
 use futures::FutureExt;
-use leptos::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, Once};
 

@@ -1,7 +1,7 @@
 //! The clicks within a text: one handler for each container, so that what is in it needs none.
 
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use leptos::web_sys::{self, Element};
 use std::time::Duration;
 use wasm_bindgen::JsCast;

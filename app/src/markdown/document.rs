@@ -1,8 +1,8 @@
 //! A text that is shown while it grows.
 
 use super::split::{Reference, Splitter, Step};
+use crate::prelude::*;
 use crate::reactive::ArcRwSignal;
-use leptos::prelude::*;
 use pulldown_cmark::{BrokenLink, BrokenLinkCallback, CowStr};
 
 /// A Markdown text in blocks, each with its own signal: when the text grows, only the view of its last block is told. The blocks stand

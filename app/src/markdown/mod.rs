@@ -34,7 +34,7 @@ pub use view::{DocumentView, Markdown};
 
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
-use leptos::prelude::*;
+use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
 
 /// What is done for a text beyond Markdown.

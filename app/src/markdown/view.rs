@@ -6,7 +6,7 @@ use super::document::{Block, Document, Group, References};
 use super::render::render;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::node::{Node, drawn, element};
-use leptos::prelude::*;
+use crate::prelude::*;
 
 /// Text in Markdown.
 #[component]
@@ -14,7 +14,7 @@ pub fn Markdown(
     /// The text; it may change.
     #[prop(into)]
     text: Signal<String>,
-) -> impl IntoView {
+) -> Erased {
     let document = Document::new(&text.read_untracked(), true);
     let shown = document.clone();
     let mut first = true;
@@ -24,7 +24,7 @@ pub fn Markdown(
             shown.replace(&text, true);
         }
     });
-    view! { <DocumentView document /> }
+    view! { <DocumentView document /> }.erase()
 }
 
 /// A document, while it grows too.
@@ -35,7 +35,7 @@ pub fn DocumentView(
     /// What is done for it beyond Markdown.
     #[prop(optional)]
     extras: Extras,
-) -> impl IntoView {
+) -> Erased {
     let Document { groups, references, .. } = document;
     let item = move |group: Group| {
         let references = references.clone();

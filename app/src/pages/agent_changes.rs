@@ -5,21 +5,21 @@ use crate::agent_chat::TOOLS;
 use crate::blocks::control::focus;
 use crate::erase::{Erase, Erased, handler, optional, text};
 use crate::page_state::{PageState, use_page_state};
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 
 /// Below this many changes the line at the field is enough.
 const WORTH_A_BAR: usize = 2;
 
 /// A bar at the lower edge of the form, over what is there, so that nothing moves.
 #[component]
-pub fn AgentChanges() -> impl IntoView {
+pub fn AgentChanges() -> Erased {
     let state = use_page_state();
     let count = Memo::new(move |_| state.agent_writes().len());
     let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
     let bar = optional(move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)())));
-    view! { <div class="cw-agent-changes">{bar}</div> }
+    view! { <div class="cw-agent-changes">{bar}</div> }.erase()
 }
 
 /// The bar itself.

@@ -2,13 +2,13 @@
 
 use super::drawer::{CONTENT, CONVERSATIONS};
 use super::regions::RegionNames;
-use crate::erase::{Erase, optional};
+use crate::erase::{Erase, Erased, optional};
 use crate::icons::{Icon, Shape};
 use crate::page_state::use_page_state;
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
-use leptos::prelude::*;
 
 /// The page's title, the buttons that open its drawers on a narrow screen, and the theme switch.
 #[component]
@@ -17,7 +17,7 @@ pub fn Bar(
     title: String,
     /// The regions that are drawers on a narrow screen.
     names: RegionNames,
-) -> impl IntoView {
+) -> Erased {
     let state = use_page_state();
     let changes = Memo::new(move |_| state.agent_writes().len());
     view! {
@@ -45,10 +45,10 @@ fn DrawerButton(
     /// How many things behind it changed by themselves.
     #[prop(optional)]
     changes: Option<Memo<usize>>,
-) -> impl IntoView {
+) -> Erased {
     let badge = optional(move || {
         let changes = changes?.get();
-        (changes > 0).then(|| view! { <span class="cw-badge">{changes}</span> }.erase())
+        (changes > 0).then(|| view! { <span class="cw-badge">{changes.to_string()}</span> }.erase())
     });
     view! {
         <button type="button" class="cw-icon-button cw-drawer-button" popovertarget=drawer aria-label=name>
@@ -61,7 +61,7 @@ fn DrawerButton(
 
 /// The product's mark: a speech bubble cut like a chisel.
 #[component]
-fn Mark() -> impl IntoView {
+fn Mark() -> Erased {
     view! {
         <svg class="cw-mark" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
             <path class="cw-mark-body" d="M5 3h14a3 3 0 0 1 3 3v8a3 3 0 0 1-3 3h-6l-6 5v-5H5a3 3 0 0 1-3-3V6a3 3 0 0 1 3-3z" />

@@ -1,10 +1,10 @@
 //! On a narrow screen the regions beside the main one are drawers: native popovers, which open without script, close with Escape
 //! or a click outside, and give the focus back. On a wide screen the style sheet shows them as columns.
 
-use crate::erase::Erase;
+use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys;
 
@@ -20,7 +20,7 @@ pub fn DrawerHead(
     drawer: &'static str,
     /// Its name.
     name: String,
-) -> impl IntoView {
+) -> Erased {
     view! {
         <div class="cw-drawer-head">
             <strong>{name}</strong>

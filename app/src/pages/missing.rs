@@ -1,13 +1,13 @@
 //! What is shown at an address that has no page.
 
-use crate::erase::Erase;
+use crate::erase::{Erase, Erased};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use crate::title::DocumentTitle;
-use leptos::prelude::*;
 
 /// Says that nothing is here, with status 404 and a way home.
 #[component]
-pub fn MissingPage() -> impl IntoView {
+pub fn MissingPage() -> Erased {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>() {
         response.set_status(http::StatusCode::NOT_FOUND);

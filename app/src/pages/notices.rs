@@ -4,14 +4,14 @@ use crate::actions::{Actions, Notice};
 use crate::blocks::alert::status_icon;
 use crate::erase::{Erase, Erased, Item, Key, each, effect, handler};
 use crate::icons::{Icon, Shape};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::html;
-use leptos::prelude::*;
 
 /// Below the bar, over everything. Screen readers hear them from the page's announcer, since a region that was hidden a moment ago
 /// is not read out. A popover, because an open drawer is one: only another is above it.
 #[component]
-pub fn Notices() -> impl IntoView {
+pub fn Notices() -> Erased {
     let actions = expect_context::<Actions>();
     let popover = NodeRef::<html::Ul>::new();
     effect(move || {

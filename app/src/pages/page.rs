@@ -12,13 +12,13 @@ use crate::address::Address;
 use crate::agent_chat::FRAMES;
 use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, awaited, effect, flag};
+use crate::erase::{Erase, Erased, awaited, effect, flag};
 use crate::page_state::{PageState, words};
+use crate::prelude::*;
 use crate::reactive::StoredValue;
 use crate::scope::{EXPRESSIONS, expressions, speaks};
 use crate::texts::{Text, said, t};
 use crate::title::DocumentTitle;
-use leptos::prelude::*;
 use serde_json::Value;
 use wire::error::ErrorCode;
 use wire::page::Page;
@@ -34,7 +34,7 @@ pub fn PageRoute(
     id: Signal<Option<String>>,
     /// Only its chat, in a frame on another site's page: the first, or the one with this agent.
     embedded: Option<Option<String>>,
-) -> impl IntoView {
+) -> Erased {
     let page = Loaded::new(move || (0, id.get()), load_page, false);
     awaited(move || {
         let embedded = embedded.clone();
@@ -60,7 +60,7 @@ pub fn PageRoute(
 
 /// A page: its regions, with the state that its blocks share.
 #[component]
-fn PageView(page: Page) -> impl IntoView {
+fn PageView(page: Page) -> Erased {
     let title = page.title.clone().unwrap_or_else(|| words(&page.id));
     let (blocks, events) = (page.blocks.clone(), page.events.clone());
     let in_rust = expect_context::<RustPages>().content(&page.id);
@@ -72,7 +72,7 @@ fn PageView(page: Page) -> impl IntoView {
     let events = BlockEvents::of_config(events);
     // Once the page has come to life: there are no effects on the server.
     effect(move || events.emit("onInit", Value::Null));
-    view! { <PageFrame title parts /> }
+    view! { <PageFrame title parts /> }.erase()
 }
 
 /// What stands around the regions of a page: the bar above, messages over it.
@@ -82,7 +82,7 @@ pub fn PageFrame(
     title: String,
     /// What stands in the regions.
     parts: Parts,
-) -> impl IntoView {
+) -> Erased {
     let names = RegionNames::of(&parts);
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     let is_whole = flag(move || fills_page.is_some_and(|fills_page| fills_page.get()));
@@ -119,7 +119,7 @@ pub fn provide_page(page: Page) {
 
 /// A page that could not be loaded.
 #[component]
-fn FailedPage(error: ApiError) -> impl IntoView {
+fn FailedPage(error: ApiError) -> Erased {
     #[cfg(feature = "ssr")]
     if let Some(response) = use_context::<leptos_axum::ResponseOptions>()
         && let Ok(status) = http::StatusCode::from_u16(error.code().status())
@@ -138,4 +138,5 @@ fn FailedPage(error: ApiError) -> impl IntoView {
             </p>
         </main>
     }
+    .erase()
 }

@@ -6,9 +6,9 @@ use super::layout::{Layout, Region};
 use crate::blocks::Blocks;
 use crate::chat_context::ChatContext;
 use crate::erase::{Erase, Erased};
+use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev;
-use leptos::prelude::*;
 
 /// The names of the regions that the page has beside its main one. Without a chat the content is the main one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +85,7 @@ pub fn Regions(
     parts: Parts,
     /// What they are called.
     names: RegionNames,
-) -> impl IntoView {
+) -> Erased {
     // An open drawer would stay on top of the columns that replace it; beside a chat that takes the page there are none.
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     Effect::new(move |_| {

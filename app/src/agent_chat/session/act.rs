@@ -3,7 +3,7 @@
 use super::{Problem, Remedy, Session};
 use crate::agent_chat::{CONVERSATION, EXTRAS};
 use crate::chunks::Missing;
-use leptos::prelude::*;
+use crate::prelude::*;
 use leptos::task::spawn_local;
 use leptos::web_sys::File;
 

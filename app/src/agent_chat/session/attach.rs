@@ -4,10 +4,10 @@
 use super::Session;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
+use crate::prelude::*;
 use crate::reactive::ArcRwSignal;
 use crate::texts::{self, Text, fill, t};
 use futures::channel::oneshot;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
 use serde_json::Value;

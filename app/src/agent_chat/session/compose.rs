@@ -3,9 +3,9 @@
 use super::{Act, Session};
 use crate::agent_chat::{browser, drafts};
 use crate::erase::effect;
+use crate::prelude::*;
 use leptos::ev;
 use leptos::ev::DragEvent;
-use leptos::prelude::*;
 use serde_json::{Map, Value, json};
 use wire::Role;
 use wire::page::{Prompt, Sender};

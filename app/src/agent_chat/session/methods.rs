@@ -2,8 +2,8 @@
 
 use super::{Act, Phase, Session};
 use crate::actions::Actions;
+use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::prelude::*;
 use serde_json::Value;
 
 impl Session {

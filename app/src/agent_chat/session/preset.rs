@@ -5,7 +5,7 @@ use super::{Act, Phase, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
 use crate::erase::effect;
-use leptos::prelude::*;
+use crate::prelude::*;
 use serde_json::Value;
 use wire::{Role, TextPart, UiMessage, UiPart};
 

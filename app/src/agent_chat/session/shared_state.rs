@@ -1,7 +1,7 @@
 //! What the agent sees of the page, read at the moment of sending.
 
 use super::Session;
-use leptos::prelude::*;
+use crate::prelude::*;
 use serde_json::{Map, Value};
 
 impl Session {

@@ -4,10 +4,10 @@ use super::connect::SILENCE;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::api;
+use crate::prelude::*;
 use crate::tabs;
 use futures::StreamExt;
 use leptos::ev;
-use leptos::prelude::*;
 use leptos::task::spawn_local;
 use std::time::Duration;
 
