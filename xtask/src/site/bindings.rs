@@ -4,7 +4,7 @@
 
 use super::files::forget_copies;
 use super::split::{self, LOADER, MANIFEST};
-use super::{names, order};
+use super::{names, order, places};
 use crate::build::Profile;
 use anyhow::{Context, Result, bail};
 use std::hash::{DefaultHasher, Hasher};
@@ -29,6 +29,7 @@ pub(super) fn make(wasm: &Path, package: &Path, profile: Profile) -> Result<()> 
         std::fs::remove_dir_all(package)?;
     }
     std::fs::create_dir_all(package)?;
+    let input = if profile == Profile::Release { places::forgotten(&input)? } else { input };
     let main = split::split(&input, package, profile)?;
     bind(main, package, profile)?;
     split::finish(&package.join("chatwright.wasm"))?;

@@ -8,8 +8,8 @@ use std::path::Path;
 /// The chunks that the page of `examples/demo` is rendered with; a journey asserts them.
 const DEMO: &[&str] = &["inputs"];
 
-/// What scripts load when something needs it, and what pages of other sites load that embed a chat.
-const ELSEWHERE: &[&str] = &["assets/lazy/", "assets/embed"];
+/// What scripts load when something needs it, what pages of other sites load that embed a chat, and what documents load that are not the app.
+const ELSEWHERE: &[&str] = &["assets/lazy/", "assets/embed", "pkg/documents.css"];
 
 /// Prints what every page downloads, what each chunk adds to it, and the sums that matter. `sizes` are those of the compressed files, by
 /// their names in the site.

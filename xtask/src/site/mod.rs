@@ -7,6 +7,7 @@ mod files;
 mod graph;
 mod names;
 mod order;
+mod places;
 mod remains;
 mod split;
 mod styles;
@@ -22,7 +23,9 @@ pub(crate) fn make(root: &Path, wasm: &Path, site: &str, profile: Profile) -> Re
     let site = root.join(site);
     bindings::make(&root.join(wasm), &site.join("pkg"), profile)?;
     let mut files = Files::under(&root.join("public"))?;
-    files.insert("pkg/chatwright.css", styles::concatenate(&root.join("style"))?);
+    for (sheet, main) in [("pkg/chatwright.css", "main.css"), ("pkg/documents.css", "documents.css")] {
+        files.insert(sheet, styles::concatenate(&root.join("style"), main)?);
+    }
     files.write(&site)?;
     match profile {
         // Compressed copies are preferred by the server, so that none may be older than its file.

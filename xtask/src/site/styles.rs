@@ -1,13 +1,13 @@
-//! One style sheet out of those that `main.css` imports.
+//! One style sheet out of those that another imports.
 
 use anyhow::{Context, Result};
 use std::path::Path;
 
-/// `main.css` with each `@import "NAME.css";` line replaced by the file, and without comments and indentation.
-pub(super) fn concatenate(folder: &Path) -> Result<Vec<u8>> {
+/// A style sheet with each `@import "NAME.css";` line replaced by the file, and without comments and indentation.
+pub(super) fn concatenate(folder: &Path, main: &str) -> Result<Vec<u8>> {
     let read = |name: &str| std::fs::read_to_string(folder.join(name)).with_context(|| format!("style/{name}"));
     let mut all = String::new();
-    for line in read("main.css")?.lines() {
+    for line in read(main)?.lines() {
         match line.strip_prefix("@import \"").and_then(|rest| rest.strip_suffix("\";")) {
             Some(name) => all.push_str(&read(name)?),
             None => all.push_str(line),
