@@ -26,6 +26,7 @@ pub(in crate::routes) fn document(status: StatusCode, title: &str, content: impl
                 <meta name="color-scheme" content="light dark" />
                 <script src="/assets/theme.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
+                <link rel="stylesheet" href="/pkg/documents.css" />
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
                 <title>{title}</title>
             </head>
