@@ -5,6 +5,7 @@
 //! does not do). That was a seventh of the download.
 
 use leptos::prelude::*;
+use std::pin::Pin;
 
 /// A view of some type.
 #[cfg(feature = "ssr")]
@@ -61,7 +62,11 @@ pub enum Key {
 
 /// A view for each item of a list that changes. The view of an item that stays is kept.
 pub fn each(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> Erased {
-    let items: Box<dyn Fn() -> Vec<Item> + Send + Sync> = Box::new(items);
+    each_of(Box::new(items))
+}
+
+/// A closure has a type for each type of what is around it, whatever it is made of.
+fn each_of(items: Box<dyn Fn() -> Vec<Item> + Send + Sync>) -> Erased {
     let (key, view) = (|item: &Item| item.key.clone(), |item: Item| (item.view)());
     view! { <For each=items key=key children=view /> }.erase()
 }
@@ -88,8 +93,20 @@ pub fn property(value: impl FnMut() -> String + Send + 'static) -> Box<dyn FnMut
 
 /// What is done whenever something that it reads changes, and once at first; in the browser only.
 pub fn effect(run: impl FnMut() + 'static) {
-    let mut run: Box<dyn FnMut()> = Box::new(run);
+    effect_of(Box::new(run));
+}
+
+fn effect_of(mut run: Box<dyn FnMut()>) {
     Effect::new(move |_: Option<()>| run());
+}
+
+/// Runs something that waits, beside the rest.
+pub fn spawn_local(task: impl Future<Output = ()> + 'static) {
+    spawn_boxed(Box::pin(task));
+}
+
+fn spawn_boxed(task: Pin<Box<dyn Future<Output = ()>>>) {
+    leptos::task::spawn_local(task);
 }
 
 /// What is done on an event.
@@ -105,7 +122,10 @@ pub type Flag = Box<dyn FnMut() -> bool + Send>;
 
 /// What is shown once it has loaded; until then what was there before. On the server the page waits for it.
 pub fn awaited(view: impl Fn() -> Suspend<Erased> + Send + Sync + 'static) -> Erased {
-    let view: Box<dyn Fn() -> Suspend<Erased> + Send + Sync> = Box::new(view);
+    awaited_of(Box::new(view))
+}
+
+fn awaited_of(view: Box<dyn Fn() -> Suspend<Erased> + Send + Sync>) -> Erased {
     view! { <Transition>{view}</Transition> }.erase()
 }
 

@@ -1,9 +1,9 @@
 //! What a block is given to say that something has happened.
 
 use super::{ACTIONS, Actions, List, Status};
+use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::task::spawn_local;
 use serde_json::Value;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -3,14 +3,13 @@
 use super::session::Session;
 use super::words::tool_words;
 use crate::api::{list_grants, revoke_grant};
-use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list};
+use crate::erase::{Erase, Erased, dynamic, effect, flag, handler, list, spawn_local};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill, t};
 use leptos::ev::Event;
 use leptos::html;
-use leptos::task::spawn_local;
 use serde_json::Value;
 use wire::api::StandingApproval;
 

@@ -2,11 +2,11 @@
 
 use super::standing::Standing;
 use crate::api::list_grants;
+use crate::erase::spawn_local;
 use crate::erase::{Erase, Erased, effect, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::texts::{Text, t};
-use leptos::task::spawn_local;
 
 /// A button beside the one that sends.
 pub(super) fn standing_button(standing: Standing) -> Erased {

@@ -6,13 +6,12 @@ use crate::agent_chat::browser::chosen_text;
 use crate::api::codec::Made;
 use crate::api::import_conversation;
 use crate::chat_context::{ChatContext, use_chat_context};
-use crate::erase::{Erase, Erased, handler};
+use crate::erase::{Erase, Erased, handler, spawn_local};
 use crate::icons::{Icon, Shape};
 use crate::pages::CurrentPage;
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use leptos::ev::Event;
-use leptos::task::spawn_local;
 use leptos::wasm_bindgen::JsCast;
 use leptos::web_sys::HtmlInputElement;
 

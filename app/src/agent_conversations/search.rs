@@ -6,14 +6,13 @@ use super::list::{Conversations, use_conversations};
 use super::organizing::ORGANIZING;
 use crate::api::search_conversations;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, Item, Key, each, handler, optional};
+use crate::erase::{Erase, Erased, Item, Key, each, handler, optional, spawn_local};
 use crate::node::{Node, drawn, element};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, fill, t};
 use leptos::ev::{Event, KeyboardEvent};
-use leptos::task::spawn_local;
 use std::time::Duration;
 use wire::order::{Found, FoundList};
 

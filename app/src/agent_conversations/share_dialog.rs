@@ -4,12 +4,11 @@ use super::list::{Conversations, use_conversations};
 use super::move_dialog::open_dialog;
 use crate::agent_chat::browser;
 use crate::api::shares;
-use crate::erase::{Erase, Erased, Item, Key, each, handler, text};
+use crate::erase::{Erase, Erased, Item, Key, each, handler, spawn_local, text};
 use crate::prelude::*;
 use crate::reactive::RwSignal;
 use crate::texts::{Text, said, t};
 use leptos::html;
-use leptos::task::spawn_local;
 use wire::order::Share;
 
 const DIALOG: &str = "cw-share-conversation";

@@ -1,11 +1,10 @@
 //! The block `Button`.
 
 use crate::actions::BlockEvents;
-use crate::erase::{Erase, Erased, attribute, flag, handler, text};
+use crate::erase::{Erase, Erased, attribute, flag, handler, spawn_local, text};
 use crate::prelude::*;
 use crate::properties::Properties;
 use crate::reactive::RwSignal;
-use leptos::task::spawn_local;
 use serde_json::Value;
 
 /// A button. While what it leads to is being done, another click does nothing.

@@ -3,10 +3,10 @@
 use super::{Loading, Missing, all};
 use crate::actions::{Actions, Status};
 use crate::agent_chat::browser::sleep;
+use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::reactive::ArcRwSignal;
 use crate::texts::{Text, t};
-use leptos::task::spawn_local;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;

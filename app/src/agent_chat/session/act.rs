@@ -3,8 +3,8 @@
 use super::{Problem, Remedy, Session};
 use crate::agent_chat::{CONVERSATION, EXTRAS};
 use crate::chunks::Missing;
+use crate::erase::spawn_local;
 use crate::prelude::*;
-use leptos::task::spawn_local;
 use leptos::web_sys::File;
 
 /// Something to be done.

@@ -4,11 +4,11 @@
 use super::Session;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
+use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::reactive::ArcRwSignal;
 use crate::texts::{self, Text, fill, t};
 use futures::channel::oneshot;
-use leptos::task::spawn_local;
 use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
 use serde_json::Value;
 use std::cell::RefCell;

@@ -3,7 +3,7 @@
 use super::{Phase, Session};
 use crate::agent_chat::message_state::MessageState;
 use crate::api;
-use leptos::task::spawn_local;
+use crate::erase::spawn_local;
 use serde_json::json;
 use wire::Role;
 use wire::change::{Change, Changed, Feedback};

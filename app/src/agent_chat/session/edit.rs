@@ -4,7 +4,7 @@ use super::{Phase, Remedy, Session};
 use crate::agent_chat::browser;
 use crate::agent_chat::message_state::MessageState;
 use crate::agent_chat::outgoing::{Outgoing, OutgoingFile};
-use leptos::task::spawn_local;
+use crate::erase::spawn_local;
 use serde_json::json;
 use wire::api::Submission;
 

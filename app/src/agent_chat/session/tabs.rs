@@ -4,11 +4,11 @@ use super::connect::SILENCE;
 use super::{Phase, Session};
 use crate::agent_chat::browser;
 use crate::api;
+use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::tabs;
 use futures::StreamExt;
 use leptos::ev;
-use leptos::task::spawn_local;
 use std::time::Duration;
 
 /// While the page is seen and nothing is being written here, this often it asks whether something is being written.
