@@ -11,6 +11,7 @@ mod places;
 mod remains;
 mod split;
 mod styles;
+mod types;
 mod wasm;
 
 use crate::build::Profile;

@@ -1,7 +1,7 @@
 //! Cuts the WASM into what every page needs and the chunks that some need.
 
 use super::graph::Graph;
-use super::{order, remains, wasm};
+use super::{order, remains, types, wasm};
 use crate::build::Profile;
 use anyhow::{Context, Result, anyhow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -85,7 +85,11 @@ fn rename(cut: &SplitWasm, left: &[u8], package: &Path, profile: Profile) -> Res
     let mut chunks = Vec::new();
     for chunk in &cut.split_modules {
         let content = std::fs::read(chunk)?;
-        let content = if profile == Profile::Release { order::sorted(&wasm::compact(&content)?)? } else { content };
+        let content = if profile == Profile::Release {
+            types::pruned(&order::sorted(&wasm::compact(&content)?)?)?
+        } else {
+            content
+        };
         content.hash(&mut mark);
         std::fs::remove_file(chunk)?;
         chunks.push((stem(chunk)?, content));
