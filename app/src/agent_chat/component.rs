@@ -8,7 +8,7 @@ use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
-use crate::erase::{Erase, Erased, awaited, effect, handler};
+use crate::erase::{Erase, Erased, attribute, awaited, effect, handler};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;

@@ -11,6 +11,7 @@ use super::session::Session;
 use super::sources::sources;
 use crate::erase::{Erase, Erased, Item, dynamic, each, list};
 use crate::node::drawn;
+use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use wire::Role;

@@ -5,7 +5,6 @@ use super::words::is_expired;
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
-use crate::prelude::*;
 use crate::texts::{Text, said, t};
 use wire::ToolPart;
 use wire::api::{LimitName, Outcome};

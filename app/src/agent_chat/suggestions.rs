@@ -3,7 +3,7 @@
 use super::message_state::PartKind;
 use super::prompt::prompts;
 use super::session::{Phase, Session};
-use crate::erase::{Erase, optional};
+use crate::erase::{Erase, Erased, optional};
 use crate::prelude::*;
 use crate::texts::{Text, t};
 use wire::page::prompts as read;

@@ -3,7 +3,7 @@
 use super::when::day;
 use crate::actions::BlockEvents;
 use crate::agent_chat::emblem::emblem;
-use crate::erase::{Erase, attribute, effect, handler};
+use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Shape, icon};
 use crate::node::{Node, drawn, element};
 use crate::numbers::pixels;
