@@ -137,9 +137,6 @@ async fn a_yes_is_for_the_tool_as_it_was() {
         assert!(yes(&server, "c1", false).await, "it is asked again");
         assert_eq!(house.remote.calls(), 0);
     }
-    let server = house.serve();
-    assert!(!yes(&server, "c1", false).await);
-    assert_eq!(house.remote.calls(), 1);
 }
 
 #[tokio::test]
