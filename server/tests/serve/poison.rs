@@ -242,13 +242,12 @@ impl House {
 #[test]
 fn any_stored_message_is_shown_or_left_out() {
     let runtime = Runtime::new().unwrap();
-    let mut house = runtime.block_on(House::open());
-    let house = std::cell::RefCell::new(&mut house);
+    let house = tokio::sync::Mutex::new(runtime.block_on(House::open()));
     let config = Config { cases: 24, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[38; 32]));
     let check = |bodies: Vec<String>| {
         let faults = runtime.block_on(async {
-            let mut house = house.borrow_mut();
+            let mut house = house.lock().await;
             house.store(&bodies).await;
             house.faults().await
         });

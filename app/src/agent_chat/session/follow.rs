@@ -17,9 +17,9 @@ use std::time::Duration;
 use wire::api::ConversationView;
 
 /// Drawing takes at most a quarter of the time: after a costly frame the next one waits. Text that grows looks the same at twenty
-/// frames a second as at sixty, and every frame costs the browser layout and paint.
+/// frames a second as at sixty, hardly otherwise at fifteen, and every frame costs the browser layout and paint.
 const REST_FACTOR: f64 = 3.0;
-const SHORTEST_REST: f64 = 40.0;
+const SHORTEST_REST: f64 = 55.0;
 const LONGEST_REST: f64 = 300.0;
 /// A message that is told again from its start is shown when it is as long as what is shown, or after this long.
 const CATCH_UP: f64 = 1_500.0;
