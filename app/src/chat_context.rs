@@ -22,7 +22,7 @@ pub struct ChatContext {
     pub wanted: RwSignal<Option<String>>,
     address: Address,
     /// The page's state says which conversation is shown, and not its address.
-    is_named: bool,
+    pub(crate) is_named: bool,
 }
 
 impl ChatContext {

@@ -141,6 +141,11 @@ test("the page puts messages into the chat and takes them out again", async ({ p
   const chat = new Chat(page);
   await page.getByRole("button", { name: "Load" }).click();
   await expect(chat.answers.last()).toContainText("What was said");
+  // Nobody has answered them yet.
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect(page.getByRole("heading", { name: "How can I help?" })).toBeVisible();
+  await page.getByRole("button", { name: "Load" }).click();
+  await expect(chat.answers.last()).toContainText("What was said");
   await chat.ask("and now");
   await expect(chat.log.getByRole("article")).toHaveCount(4);
   const conversation = page.url();

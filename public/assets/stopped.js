@@ -6,11 +6,15 @@ const AT_ONCE = 60_000;
 const framed = location.pathname.startsWith("/embed/");
 let shown = false;
 
-/** A panic ends in a trap; a stack that is full is the script's own error, in the WASM. */
+/** A panic ends in a trap; a stack that is full is the script's own error, in the WASM: in Firefox an `InternalError`. */
 const isEnd = (error) =>
-  error instanceof WebAssembly.RuntimeError || (error instanceof RangeError && /wasm/.test(error.stack ?? ""));
+  error instanceof WebAssembly.RuntimeError ||
+  ((error instanceof RangeError || error?.name === "InternalError") && /wasm/.test(error.stack ?? ""));
 
-const conversation = () => new URLSearchParams(location.search).get("conversation");
+const addressed = () => new URLSearchParams(location.search).get("conversation");
+/** Without one in the address, the one that the page itself names. */
+const conversation = () =>
+  addressed() ?? document.querySelector(".cw-chat[data-conversation]")?.dataset.conversation ?? null;
 
 /** Whether this conversation stopped the page a moment ago, too. What cannot be kept is not known. */
 function isAgain() {
@@ -38,10 +42,14 @@ function show() {
     new: location.pathname,
   };
   for (const link of box.querySelectorAll("[data-to]")) link.href = to[link.dataset.to];
+  // A page that names the conversation itself would show the same one again.
+  if (addressed() === null) box.querySelector('[data-to="new"]')?.remove();
   // What is left of the app may still listen, and would take a link as one within the page.
   box.addEventListener("click", (event) => event.stopPropagation());
+  // What is not in an open modal dialog cannot be reached, above it or not.
+  for (const dialog of document.querySelectorAll("dialog:modal")) dialog.close();
   document.body.append(box);
-  // Above a drawer and a dialog, which are in the browser's top layer.
+  // Above a drawer, which is in the browser's top layer.
   box.popover = "manual";
   box.showPopover?.();
 }

@@ -99,7 +99,7 @@ pub(super) fn inline(place: Place) -> Erased {
     let loaded = Loaded::new(move || wanted.get(), load, true);
     let (lang, dir) = spoken();
     let frame = sized(&place.properties);
-    let standing = Standing::provide();
+    let standing = Standing::new();
     // Whoever comes here is about to write.
     let turn_to = move || {
         CONVERSATION.request();
@@ -120,7 +120,7 @@ pub(super) fn inline(place: Place) -> Erased {
     let pane = awaited(move || {
         Suspend::new(async move {
             match loaded.wait().await {
-                Ok(view) => view! { <Pane view place=place.get_value() own_id open /> }.erase(),
+                Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.erase(),
                 Err(error) => {
                     // Nothing is open: the conversation from before has to be loaded again.
                     own_id.set(None);
@@ -129,6 +129,8 @@ pub(super) fn inline(place: Place) -> Erased {
             }
         })
     });
+    // For `stopped.js`: the address does not say it.
+    let named = move || chat.conversation.get().filter(|_| chat.is_named);
     view! {
         <section
             class="cw-chat"
@@ -136,6 +138,7 @@ pub(super) fn inline(place: Place) -> Erased {
             lang=lang
             dir=dir
             aria-label=t(Text::ChatWithAgent)
+            data-conversation=attribute(named)
             on:pointerenter=handler(move |_| turn_to())
             on:focusin=handler(move |_| turn_to())
             on:dragover=handler(move |event| drag(event, true))
@@ -185,9 +188,15 @@ fn LoadFailed(error: ApiError, chat: ChatContext, #[prop(into)] retry: Callback<
                             </button>
                         }
                     })}
-                <a class="cw-button" href=attribute(move || Some(chat.href(None)))>
-                    {t(Text::NewConversation)}
-                </a>
+                // Where the page names the conversation, no link leads to another one.
+                {(!chat.is_named)
+                    .then(|| {
+                        view! {
+                            <a class="cw-button" href=attribute(move || Some(chat.href(None)))>
+                                {t(Text::NewConversation)}
+                            </a>
+                        }
+                    })}
             </div>
         </div>
     }

@@ -23,6 +23,8 @@ pub(super) fn Pane(
     own_id: RwSignal<Option<String>>,
     /// Learns which session is open.
     open: StoredValue<Option<Session>>,
+    /// What is known of the user's standing approvals; the chat's, whichever conversation it shows.
+    standing: Standing,
 ) -> Erased {
     let own = place.properties.sender.placeholder.clone().or_else(|| place.properties.placeholder.clone());
     let placeholder = own.unwrap_or_else(|| t(Text::TypeMessage).to_owned());
@@ -30,8 +32,8 @@ pub(super) fn Pane(
     let welcome = place.properties.welcome.clone().unwrap_or_default();
     let session = Session::new(view.as_ref(), place);
     provide_context(session);
+    provide_context(standing);
     open.set_value(Some(session));
-    let standing = expect_context::<Standing>();
     effect(move || own_id.set(session.id.get()));
     let view = StoredValue::new(view);
     effect(move || view.with_value(|view| session.start(view.as_ref())));

@@ -23,12 +23,9 @@ pub(super) struct Standing {
 }
 
 impl Standing {
-    /// For the chat that is made here.
-    pub(super) fn provide() -> Self {
-        let (asked, is_wanted, are_any) = (RwSignal::new(0), RwSignal::new(false), RwSignal::new(false));
-        let standing = Self { asked, is_wanted, are_any };
-        provide_context(standing);
-        standing
+    /// For one chat. Whoever shows its conversations provides it: several chats may stand side by side.
+    pub(super) fn new() -> Self {
+        Self { asked: RwSignal::new(0), is_wanted: RwSignal::new(false), are_any: RwSignal::new(false) }
     }
 
     /// Whether the dialog was opened, so that it is there from then on. Tracked.

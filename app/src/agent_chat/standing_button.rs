@@ -11,6 +11,10 @@ use crate::texts::{Text, t};
 /// A button beside the one that sends.
 pub(super) fn standing_button(standing: Standing) -> Erased {
     effect(move || {
+        // The chat's last conversation may have asked.
+        if untrack(|| standing.are_any()) {
+            return;
+        }
         spawn_local(async move {
             // Whoever cannot know shows nothing; the line below a call leads to the list all the same. One that was given meanwhile counts.
             if list_grants().await.is_ok_and(|list| !list.items.is_empty()) {

@@ -121,9 +121,17 @@ impl RenderHtml for Element {
             Position::Current => {}
             _ => cursor.sibling(),
         }
-        let Some(element) = DomElement::cast_from(cursor.current()) else {
-            // The document is not the one that the server rendered: the view gets an element of its own.
-            return self.build();
+        let found = cursor.current();
+        let Some(element) = DomElement::cast_from(found.clone()) else {
+            // The document is not the one that the server rendered: an element of the view's own takes the place of what is there.
+            let state = self.build();
+            if let Some(parent) = found.parent_node() {
+                // Fails only for what is no child of it.
+                let _ = parent.replace_child(&state.element, &found);
+            }
+            cursor.set(state.element.clone().into());
+            position.set(Position::NextChild);
+            return state;
         };
         let Parts { attributes, children, .. } = *self.0;
         let kept = attributes.into_iter().filter_map(|part| part.hydrate(&element)).collect();

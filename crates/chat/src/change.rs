@@ -6,7 +6,7 @@ use crate::{Caller, Inner, errors, send, settle};
 use std::collections::HashMap;
 use store::{AuditEntry, Conversation, CopyBranch, Deletion, SetBranch, StoredMessage};
 use wire::change::{Change, Changed, Feedback};
-use wire::{ErrorCode, UiMessage, UserError};
+use wire::{ErrorCode, ToolPart, UiMessage, UiPart, UserError};
 
 /// Why a question has no answer.
 const DELETED: &str = "The user deleted the message.";
@@ -101,6 +101,8 @@ impl Inner {
             messages.into_iter().map(|stored| (stored.id.clone(), stored.message)).collect();
         let settled = |mut message: UiMessage| {
             settle::supersede(&mut message);
+            // What was cut off is made once more in the first conversation, if at all.
+            message.parts.iter_mut().filter_map(UiPart::as_tool_mut).for_each(ToolPart::disarm);
             message
         };
         let messages = path.iter().filter_map(|id| messages.remove(*id)).map(settled).collect();

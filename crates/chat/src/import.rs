@@ -8,7 +8,7 @@ use crate::{Caller, Chat, errors, exposure};
 use std::collections::HashMap;
 use store::{ImportedMessage, NewConversation};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{CutOff, Role, ToolState, UiMessage, UiPart, UserError, is_private};
+use wire::{Role, ToolState, UiMessage, UiPart, UserError, is_private};
 
 /// Messages of one file.
 const MAX_MESSAGES: usize = 5_000;
@@ -109,14 +109,13 @@ fn settled(id: String, mut message: UiMessage) -> UiMessage {
             UiPart::SourceDocument(source) => source.provider_metadata = None,
             UiPart::Tool(tool) => {
                 (tool.call_provider_metadata, tool.result_provider_metadata) = (None, None);
-                if tool.runs_again() {
-                    tool.set_cut_off(CutOff::Again);
-                }
                 if !tool.is_final() {
                     tool.state = ToolState::OutputError;
                     tool.error_text = Some(CUT_OFF.to_owned());
                     (tool.output, tool.preliminary) = (None, None);
                 }
+                // Whatever the file says of it: nothing that it holds lets a call run.
+                tool.disarm();
             }
             UiPart::StepStart | UiPart::Data(_) | UiPart::Other(_) => {}
         }

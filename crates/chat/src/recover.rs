@@ -53,6 +53,12 @@ async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
             tool.set_cut_off(CutOff::Again);
         }
     }
+    let not_begun = not_begun(store, run, &message).await?;
+    for tool in message.parts.iter_mut().filter_map(UiPart::as_tool_mut) {
+        if not_begun.contains(&tool.tool_call_id) {
+            ask_again(tool);
+        }
+    }
     // A question to the user stays open.
     let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
     let below = store.calls_running_below(&run.owner, &run.run_id).await?;
@@ -96,6 +102,27 @@ async fn cut_off(store: &Store, run: &OpenRun) -> Result<HashMap<String, Begun>,
         Some((id.to_owned(), Begun { fingerprint, is_idempotent, is_repeated }))
     });
     Ok(begun.collect())
+}
+
+/// Calls that were about to be made once more in this run, and were not: nothing of them is in the ledger.
+async fn not_begun(store: &Store, run: &OpenRun, message: &UiMessage) -> Result<HashSet<String>, StoreError> {
+    let mut not_begun = HashSet::new();
+    for tool in message.tools().filter(|tool| !tool.is_final() && tool.cut_off() == Some(CutOff::Again)) {
+        let entry = format!("{}:{}:{}", run.message_id, tool.tool_call_id, run.run_id);
+        if store.tool_call_state(&run.owner, &run.conversation_id, &entry).await?.is_none() {
+            not_begun.insert(tool.tool_call_id.clone());
+        }
+    }
+    Ok(not_begun)
+}
+
+/// The user decides again: a yes was for one more time.
+fn ask_again(tool: &mut ToolPart) {
+    let terms = tool.approval.take().and_then(|approval| approval.terms);
+    tool.state = ToolState::ApprovalRequested;
+    (tool.error_text, tool.output, tool.preliminary) = (None, None, None);
+    tool.approval = Some(Approval { terms, ..Approval::new(new_id()) });
+    tool.set_cut_off(CutOff::Open);
 }
 
 fn subject(run: &OpenRun) -> Subject {

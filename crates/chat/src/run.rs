@@ -19,7 +19,7 @@ use store::{AuditEntry, FinishRun, JournalBatch, RunStatus, Step, StoreError};
 use tracing::Instrument;
 use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
-use wire::{Chunk, UiMessage, UserError};
+use wire::{Chunk, ToolPart, UiMessage, UiPart, UserError};
 
 /// What a call reads that was not finished when its run ended.
 pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or may not have had an effect.";
@@ -272,6 +272,11 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     run.seal();
     let mut message = run.message();
     settle_texts(&mut message);
+    if close.status != RunStatus::Waiting {
+        // What had begun to wait for the user once more, and was stopped, is not made without his yes.
+        let tools = message.parts.iter_mut().filter_map(UiPart::as_tool_mut);
+        tools.filter(|tool| tool.runs_again()).for_each(ToolPart::disarm);
+    }
     let finish = FinishRun {
         run_id: run.identity.run_id.clone(),
         epoch: run.identity.epoch,

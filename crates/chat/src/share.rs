@@ -54,9 +54,17 @@ impl Chat {
     /// The conversation as it is now, with what tools gave, for its owner to read; no link leads to it.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that is not the caller's, 413 for one that is too long for a page.
     pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedCopy, UserError> {
-        Ok(copy_of(self.conversation(caller, id).await?, true))
+        let copy = copy_of(self.conversation(caller, id).await?, true);
+        let length = serde_json::to_string(&copy).map_or(usize::MAX, |text| text.len());
+        match length <= MAX_COPY {
+            true => Ok(copy),
+            false => Err(UserError::new(
+                ErrorCode::TooLarge,
+                "The conversation is too long for one page. It can be exported as Markdown or JSON.",
+            )),
+        }
     }
 
     /// The links to copies of a conversation, the newest first.

@@ -388,6 +388,13 @@ impl ToolPart {
         self.state == ToolState::OutputError && self.cut_off() == Some(CutOff::Open)
     }
 
+    /// Sees to it that a call that was cut off is not made once more, however it ended.
+    pub fn disarm(&mut self) {
+        if self.cut_off().is_some() {
+            self.set_cut_off(CutOff::Again);
+        }
+    }
+
     /// Enters what becomes of a call that was cut off. What else was said of its question stays.
     pub fn set_cut_off(&mut self, to: CutOff) {
         let approval = self.approval.get_or_insert_with(|| Approval::new(""));

@@ -4,6 +4,7 @@
 use super::agent_context::{field, undeclared, with_page_context, with_page_tools, with_shared_state};
 use super::agent_operators::AgentOperators;
 use super::agent_settings::{approval, settings};
+use super::current::Kept;
 use super::hooks::{self, HookRoom};
 use super::marks::{marked, of_one};
 use super::mcp::McpServers;
@@ -78,12 +79,12 @@ impl ConfiguredAgents {
         pages: Arc<Pages>,
         tools: PageTools,
         rights: Arc<Rights>,
-        circuits: &Arc<Circuits>,
+        kept: &Kept,
     ) -> anyhow::Result<Self> {
         let naming = mentions::naming(config);
         let mut agents = HashMap::new();
         for agent in config.agents.values() {
-            let (built, personal) = build(config, agent, mcp, circuits)?;
+            let (built, personal) = build(config, agent, mcp, kept)?;
             let endpoint_tools = endpoint_tools(agent, endpoints)?;
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let page_context = agent.page_context;
@@ -95,7 +96,7 @@ impl ConfiguredAgents {
                 page_context,
                 endpoints: endpoint_tools,
                 personal,
-                operators: AgentOperators::of(config, agent, circuits),
+                operators: AgentOperators::of(config, agent, &kept.circuits),
                 hooks,
                 policy,
                 below,
@@ -228,9 +229,9 @@ fn build(
     config: &Config,
     agent: &config::Agent,
     mcp: &McpServers,
-    circuits: &Circuits,
+    kept: &Kept,
 ) -> anyhow::Result<(Option<Arc<Agent>>, Personal)> {
-    let models = models_of(config, agent, circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
+    let models = models_of(config, agent, &kept.circuits).map_err(|error| anyhow!("{}: {error}", agent.at))?;
     let Some((model, fallbacks)) = models else {
         tracing::warn!(
             agent = agent.id,
@@ -241,7 +242,7 @@ fn build(
     };
     let mut sources = mcp.sources(config, agent)?;
     let mut personal = Vec::new();
-    for remote in remote_agents::of_agent(config, agent)? {
+    for remote in remote_agents::of_agent(config, agent, &kept.remembered)? {
         sources.push(remote.for_nobody());
         if remote.is_personal {
             personal.push((sources.len() - 1, remote));

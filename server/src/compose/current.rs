@@ -8,7 +8,7 @@ use super::history::{ConfigState, History, Read, Status};
 use super::mcp::McpServers;
 use super::page_tools::PageTools;
 use super::pages::Pages;
-use super::remote_agents;
+use super::remote_agents::{self, Remembered};
 use super::served::Served;
 use crate::Site;
 use crate::auth::rates::Rates;
@@ -34,10 +34,18 @@ pub(crate) struct Current {
     ground: Ground,
     site: Site,
     history: Mutex<History>,
-    /// What is known of models that fail.
-    circuits: Arc<Circuits>,
+    kept: Kept,
     /// One at a time takes the place of what was built before.
     building: tokio::sync::Mutex<()>,
+}
+
+/// What is known of the outside, whatever becomes of the config.
+#[derive(Default)]
+pub(super) struct Kept {
+    /// Of models that fail.
+    pub(super) circuits: Arc<Circuits>,
+    /// Of the tools of remote agents.
+    pub(super) remembered: Remembered,
 }
 
 struct Things {
@@ -66,7 +74,7 @@ impl Things {
         written: Arc<Config>,
         ground: &Ground,
         site: Site,
-        circuits: &Arc<Circuits>,
+        kept: &Kept,
         before: Option<&Self>,
     ) -> anyhow::Result<Self> {
         // Asked before they are read: what changes meanwhile shows as a change next time.
@@ -77,12 +85,11 @@ impl Things {
         let databases = before.map_or(&no_databases, |before| &before.databases);
         let databases = endpoints::open_databases(&config, databases).await?;
         let mcp = McpServers::open(&config, before.map_or(&no_mcp, |before| &before.mcp));
-        let endpoints = Arc::new(endpoints::build(&config, &databases, circuits)?);
+        let endpoints = Arc::new(endpoints::build(&config, &databases, &kept.circuits)?);
         let rights = Rights::new(&config);
         let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
-        let agents =
-            ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone(), circuits)?;
+        let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone(), kept)?;
         let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
         let served = config.served.as_ref().map(served);
         let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
@@ -107,10 +114,10 @@ impl Things {
 
 impl Current {
     pub(super) async fn new(config: Config, read: Read, ground: Ground, site: Site) -> anyhow::Result<Self> {
-        let circuits = Arc::<Circuits>::default();
-        let things = Things::build(Arc::new(config), &ground, site, &circuits, None).await?;
+        let kept = Kept::default();
+        let things = Things::build(Arc::new(config), &ground, site, &kept, None).await?;
         let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(History::begin(read)));
-        Ok(Self { things, ground, site, history, circuits, building: tokio::sync::Mutex::default() })
+        Ok(Self { things, ground, site, history, kept, building: tokio::sync::Mutex::default() })
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
@@ -120,10 +127,10 @@ impl Current {
     pub(crate) async fn replace(&self, config: Config, read: Read) -> anyhow::Result<()> {
         let _alone = self.building.lock().await;
         let before = self.things.load_full();
-        let things = Things::build(Arc::new(config), &self.ground, self.site, &self.circuits, Some(&before)).await?;
+        let things = Things::build(Arc::new(config), &self.ground, self.site, &self.kept, Some(&before)).await?;
         self.things.store(Arc::new(things));
         // A model that failed may be reached in another way now.
-        self.circuits.close();
+        self.kept.circuits.close();
         self.history.lock().replaced(read);
         Ok(())
     }
@@ -140,8 +147,7 @@ impl Current {
     pub(crate) async fn refresh(&self) -> anyhow::Result<()> {
         let _alone = self.building.lock().await;
         let before = self.things.load_full();
-        let things =
-            Things::build(before.written.clone(), &self.ground, self.site, &self.circuits, Some(&before)).await?;
+        let things = Things::build(before.written.clone(), &self.ground, self.site, &self.kept, Some(&before)).await?;
         self.things.store(Arc::new(things));
         Ok(())
     }
@@ -179,7 +185,7 @@ impl Current {
 
     /// Which models are not asked because they fail.
     pub(crate) fn circuits(&self) -> Vec<CircuitFacts> {
-        self.circuits.facts()
+        self.kept.circuits.facts()
     }
 
     /// How the MCP servers do.

@@ -6,9 +6,32 @@ use anyhow::{Context, anyhow};
 use chat::Caller;
 use config::{Config, ConnectionKind};
 use contract::ToolSource;
+use parking_lot::Mutex;
+use std::collections::HashMap;
 use std::sync::Arc;
-use tools::remote_agent::{RemoteSelection, RemoteSource, UserToken};
+use tools::remote_agent::{RemoteSelection, RemoteSource, UserToken, Versions};
 use tools::{RemoteAgent, RemoteAgentSettings};
+
+/// What is known of remote agents' tools, whatever becomes of the config: by connection, address and prefix. A config that names another
+/// address names another agent.
+#[derive(Default)]
+pub(super) struct Remembered(Mutex<HashMap<Used, Arc<Versions>>>);
+
+/// Connection, address and prefix.
+type Used = (String, String, Option<String>);
+
+/// Remote agents that are known; beyond it those are forgotten that no agent uses now.
+const MAX_REMEMBERED: usize = 1_000;
+
+impl Remembered {
+    fn of(&self, key: Used) -> Arc<Versions> {
+        let mut known = self.0.lock();
+        if known.len() >= MAX_REMEMBERED {
+            known.retain(|_, versions| Arc::strong_count(versions) > 1);
+        }
+        known.entry(key).or_default().clone()
+    }
+}
 
 /// A remote agent of an agent.
 pub(super) struct Remote {
@@ -32,7 +55,7 @@ impl Remote {
 }
 
 /// The remote agents of an agent.
-pub(super) fn of_agent(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Remote>> {
+pub(super) fn of_agent(config: &Config, agent: &config::Agent, remembered: &Remembered) -> anyhow::Result<Vec<Remote>> {
     let remotes = agent.remote_agents.iter().map(|used| {
         let ConnectionKind::RemoteAgent(connection) = &config.connections[&used.connection_id].kind else {
             return Err(anyhow!("{}: `{}` is no remote agent", agent.at, used.connection_id));
@@ -55,9 +78,10 @@ pub(super) fn of_agent(config: &Config, agent: &config::Agent) -> anyhow::Result
             confirm: used.confirm.is_some(),
             approval: approval(used.confirm, None),
         };
+        let versions = remembered.of((used.connection_id.clone(), settings.base_url.to_string(), used.prefix.clone()));
         let remote = RemoteAgent::new(settings).map_err(|error| anyhow!(error));
         let source = remote.and_then(|remote| {
-            RemoteSource::new(&used.connection_id, remote, &selection).map_err(|error| anyhow!(error))
+            RemoteSource::new(&used.connection_id, remote, &selection, versions).map_err(|error| anyhow!(error))
         });
         let source = source.with_context(|| format!("{}: the connection `{}`", agent.at, used.connection_id))?;
         let prefix = used.prefix.as_ref().map(|prefix| format!("{prefix}__")).unwrap_or_default();
@@ -68,7 +92,7 @@ pub(super) fn of_agent(config: &Config, agent: &config::Agent) -> anyhow::Result
 
 /// One source for each remote agent of an agent, without a user.
 pub(super) fn sources(config: &Config, agent: &config::Agent) -> anyhow::Result<Vec<Arc<dyn ToolSource>>> {
-    Ok(of_agent(config, agent)?.iter().map(Remote::for_nobody).collect())
+    Ok(of_agent(config, agent, &Remembered::default())?.iter().map(Remote::for_nobody).collect())
 }
 
 /// Whether any remote agent is asked with what its user came with.

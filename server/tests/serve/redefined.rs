@@ -121,7 +121,11 @@ async fn yes(server: &Server, conversation: &str, always: bool) -> bool {
         json!({ "pageId": "p", "agentId": "helper", "conversationId": conversation, "submission": submission });
     let sent = server.ask(Method::POST, "/ui/send").json(&json!({ "request": request })).send().await.unwrap();
     assert!(sent.status().is_success(), "{}", sent.text().await.unwrap());
-    sent.text().await.unwrap().contains("tool-approval-request")
+    // What was decided before is told, too, so the question is looked for in what is stored.
+    sent.text().await.unwrap();
+    let view = server.conversation(conversation).await;
+    let last = view["messages"].as_array().unwrap().last().unwrap();
+    last["parts"].as_array().unwrap().iter().any(|part| part["state"] == "approval-requested")
 }
 
 #[tokio::test]
@@ -137,6 +141,9 @@ async fn a_yes_is_for_the_tool_as_it_was() {
         assert!(yes(&server, "c1", false).await, "it is asked again");
         assert_eq!(house.remote.calls(), 0);
     }
+    let server = house.serve();
+    assert!(!yes(&server, "c1", false).await, "it is as it was when it was asked about");
+    assert_eq!(house.remote.calls(), 1);
 }
 
 #[tokio::test]

@@ -46,6 +46,8 @@ impl Session {
                 let first = args.first().cloned().unwrap_or_default();
                 self.act(Act::SetMessages(first.get("messages").cloned().unwrap_or(first)));
             }
+            // Nothing leads away from messages that nobody has answered: they are taken out.
+            "newConversation" | "clearMessages" if self.is_only_preset() => self.act(Act::SetMessages(Value::Null)),
             "newConversation" | "clearMessages" => self.chat.select(None, false),
             "clearError" => self.problem.set(None),
             "open" => self.show_drawer(true),
@@ -54,6 +56,11 @@ impl Session {
             other => return Err(format!("The chat cannot do `{other}`.")),
         }
         Ok(())
+    }
+
+    /// Whether messages are shown of a conversation that has not begun.
+    fn is_only_preset(self) -> bool {
+        self.id.with_untracked(Option::is_none) && !self.messages.with_untracked(Vec::is_empty)
     }
 
     /// Whoever wants it to be used wants it to be seen.

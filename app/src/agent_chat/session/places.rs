@@ -51,9 +51,13 @@ pub(super) async fn take() -> Option<Place> {
     EAR.with(|ear| ear.get_or_init(listen).is_some());
     let Some((locks, request)) = locks() else { return browser::is_visible().then_some(Place(None)) };
     for number in 0..PLACES {
-        if let Some(free) = lock(&locks, &request, &format!("chatwright-place-{number}")).await {
-            WANTED.set(false);
-            return Some(Place(Some(free)));
+        match lock(&locks, &request, &format!("chatwright-place-{number}")).await {
+            Ok(Some(free)) => {
+                WANTED.set(false);
+                return Some(Place(Some(free)));
+            }
+            Ok(None) => {}
+            Err(Refused) => return browser::is_visible().then_some(Place(None)),
         }
     }
     if let (true, Ok(channel)) = (browser::is_visible(), BroadcastChannel::new(CHANNEL)) {
@@ -79,8 +83,11 @@ fn locks() -> Option<(JsValue, Function)> {
     Some((locks, request))
 }
 
+/// The browser has locks and gives none here, as in a frame without an origin: it is as if it had none.
+struct Refused;
+
 /// What frees a lock again, if nobody had it.
-async fn lock(locks: &JsValue, request: &Function, name: &str) -> Option<Function> {
+async fn lock(locks: &JsValue, request: &Function, name: &str) -> Result<Option<Function>, Refused> {
     let (tell, told) = oneshot::channel();
     let tell = Rc::new(Cell::new(Some(tell)));
     let refuse = tell.clone();
@@ -91,11 +98,11 @@ async fn lock(locks: &JsValue, request: &Function, name: &str) -> Option<Functio
         // Whoever asked may be gone: then the lock is, too.
         if is_told && !lock.is_null() { held.into() } else { JsValue::UNDEFINED }
     });
-    // A frame without an origin may have none.
+    // Whoever asked hears of it at once.
     let refused = Closure::once(move |_: JsValue| drop(refuse.take()));
     let options = Object::new();
-    Reflect::set(&options, &JsValue::from_str("ifAvailable"), &JsValue::TRUE).ok()?;
-    let asked = request.call3(locks, &JsValue::from_str(name), &options, granted.as_ref()).ok()?;
-    drop(asked.dyn_into::<Promise>().ok()?.catch(&refused));
-    told.await.ok().flatten()
+    Reflect::set(&options, &JsValue::from_str("ifAvailable"), &JsValue::TRUE).map_err(|_| Refused)?;
+    let asked = request.call3(locks, &JsValue::from_str(name), &options, granted.as_ref()).map_err(|_| Refused)?;
+    drop(asked.dyn_into::<Promise>().map_err(|_| Refused)?.catch(&refused));
+    told.await.map_err(|_| Refused)
 }

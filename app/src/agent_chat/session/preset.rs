@@ -21,12 +21,15 @@ impl Session {
                 return;
             }
             before = Some(given.clone());
-            let is_open = || self.id.with_untracked(Option::is_some) || self.has_preset();
+            let is_begun = || self.id.with_untracked(Option::is_some);
+            let is_shown = || !self.messages.with_untracked(Vec::is_empty);
+            let is_open = || is_begun() || is_shown() || self.has_preset();
             if is_first && (given.is_null() || untrack(is_open)) {
                 return;
             }
             untrack(|| match given {
-                Value::Null => self.chat.select(None, false),
+                Value::Null if is_begun() => self.chat.select(None, false),
+                // Nothing leads away from messages that nobody has answered: they are taken out.
                 given => self.act(Act::SetMessages(given)),
             });
         });

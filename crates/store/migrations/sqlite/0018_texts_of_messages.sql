@@ -1,5 +1,5 @@
 -- What a message's text is, found in one pass: before, each part was looked for from the beginning of the body, twice, so that the time
--- grew with the square of their number. PostgreSQL reads them in one pass already; this number is SQLite's alone.
+-- grew with the square of their number. PostgreSQL reads them in one pass already.
 DROP TRIGGER search_new_message;
 DROP TRIGGER search_changed_message;
 

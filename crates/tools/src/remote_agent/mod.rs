@@ -24,3 +24,4 @@ pub use schema::RESERVED_PARAMETERS;
 pub use settings::{RemoteAgentSettings, UserToken};
 pub use source::{RemoteSelection, RemoteSource};
 pub use tool::RemoteTool;
+pub use versions::Versions;

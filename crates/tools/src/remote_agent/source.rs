@@ -58,11 +58,16 @@ struct Known {
 }
 
 impl RemoteSource {
-    /// The remote agent under this name.
+    /// The remote agent under this name. `versions` is what is known of its tools, by whichever source.
     ///
     /// # Errors
     /// In one line, which pattern of the selection cannot be read.
-    pub fn new(name: impl Into<String>, agent: RemoteAgent, selection: &RemoteSelection) -> Result<Self, String> {
+    pub fn new(
+        name: impl Into<String>,
+        agent: RemoteAgent,
+        selection: &RemoteSelection,
+        versions: Arc<Versions>,
+    ) -> Result<Self, String> {
         let shared = Shared {
             name: name.into(),
             agent,
@@ -71,7 +76,7 @@ impl RemoteSource {
             confirm: selection.confirm,
             approval: selection.approval.clone(),
             known: Mutex::default(),
-            versions: Arc::default(),
+            versions,
         };
         Ok(Self { shared: Arc::new(shared), token: None })
     }

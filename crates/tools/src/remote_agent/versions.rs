@@ -1,4 +1,4 @@
-//! What a remote agent has said of its tools since this server began to ask it. What was harmless once may be exchanged (a rug pull), so
+//! What a remote agent has said of its tools since this server began to ask it, over changes of the config. What was harmless once may be exchanged (a rug pull), so
 //! the user is asked about a tool that says something else than before, and about one that once wanted to be asked about.
 
 use contract::{Tool, ToolContext, ToolError, ToolSpec};
@@ -13,9 +13,9 @@ const MAX_TOOLS: usize = 10_000;
 /// Users' yeses that are known; beyond it all are forgotten, and the users are asked again.
 const MAX_ACCEPTED: usize = 10_000;
 
-/// The versions of a source's tools.
+/// The versions of a remote agent's tools. Whoever makes the source anew hands them on; see [`RemoteSource::new`](super::RemoteSource::new).
 #[derive(Default)]
-pub(super) struct Versions(Mutex<Known>);
+pub struct Versions(Mutex<Known>);
 
 #[derive(Default)]
 struct Known {
@@ -89,7 +89,7 @@ impl Tool for OtherTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        // It is only called when the user agreed.
+        // It is only called when the user agreed, or an administrator tries it.
         if let Some(key) = self.version.key.clone() {
             self.version.versions.accept(key);
         }

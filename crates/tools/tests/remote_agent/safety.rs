@@ -7,6 +7,7 @@ use axum::response::{IntoResponse, Redirect};
 use contract::{Tool, ToolSource};
 use secrecy::SecretString;
 use serde_json::json;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -141,7 +142,9 @@ async fn each_user_has_a_token() {
     })
     .await;
     let settings = RemoteAgentSettings { user_token: Some(UserToken::Own), ..server.settings() };
-    let source = RemoteSource::new("crm", RemoteAgent::new(settings).unwrap(), &RemoteSelection::default()).unwrap();
+    let source =
+        RemoteSource::new("crm", RemoteAgent::new(settings).unwrap(), &RemoteSelection::default(), Arc::default())
+            .unwrap();
     let check = async |token: Option<&str>, context: bool, expected: &str| {
         let own = source.on_behalf(token.map(SecretString::from));
         let sourced = own.tools("ada").await.unwrap();

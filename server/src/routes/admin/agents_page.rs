@@ -50,10 +50,11 @@ pub(crate) async fn list(
 
 /// `GET /admin/agents.csv`
 pub(crate) async fn export(
-    _: Admin,
+    admin: Admin,
     State(state): State<AppState>,
     Query(mut query): Query<AgentQuery>,
 ) -> Result<Response, PageError> {
+    state.composition.store.enter_audit(admin.entry("export_agents", "", Value::Null)).await?;
     let mut file = Csv::new("id,name,model,provider,whoMayAsk,requests,errors,replyMs,costUsd");
     loop {
         query.after = file.add_page(agents::found(&state, &query).await?, cells);

@@ -19,6 +19,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
+use serde_json::Value;
 use store::{CustomAgentRow, CustomAgentVersion};
 use wire::{ErrorCode, UserError};
 
@@ -63,10 +64,11 @@ pub(crate) async fn list(
 
 /// `GET /admin/custom-agents.csv`
 pub(crate) async fn export(
-    _: Admin,
+    admin: Admin,
     State(state): State<AppState>,
     Query(mut query): Query<CustomQuery>,
 ) -> Result<Response, PageError> {
+    state.composition.store.enter_audit(admin.entry("export_custom_agents", "", Value::Null)).await?;
     let mut file = Csv::new("id,name,description,from,tools,by,version,changed");
     loop {
         query.after = file.add_page(custom::found(&state, &query).await?, cells);
@@ -108,7 +110,7 @@ fn lines_of(rows: Vec<CustomAgentRow>) -> AnyView {
 }
 
 /// What was stored is what was checked; of anything else nothing is shown.
-fn definition(value: serde_json::Value) -> CustomAgent {
+fn definition(value: Value) -> CustomAgent {
     serde_json::from_value(value).unwrap_or(CustomAgent {
         name: "?".to_owned(),
         description: String::new(),

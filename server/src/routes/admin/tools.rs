@@ -137,10 +137,11 @@ pub(crate) async fn list(
 
 /// `GET /admin/tools.csv`
 pub(crate) async fn export(
-    _: Admin,
+    admin: Admin,
     State(state): State<AppState>,
     Query(mut query): Query<ToolQuery>,
 ) -> Result<Response, PageError> {
+    state.composition.store.enter_audit(admin.entry("export_tools", "", Value::Null)).await?;
     let mut file = Csv::new("tool,agent,calls,errors,notLetRun,averageMs,last");
     loop {
         query.after = file.add_page(found(&state, &query).await?, cells);
