@@ -93,6 +93,7 @@ fn deliberate(role: &str, case: &str) -> Option<&'static str> {
         ("system", _) => "instructions come from the config alone",
         ("user", "textMeta") => "what a user writes has no settings of a provider",
         ("assistant", "inStreaming" | "inAvailable") => "a call always has a result (D-7)",
+        ("assistant", "outPreliminary") => "how far a call was is no result of it",
         ("assistant", "apprReq" | "apprYes" | "apprNo" | "denied" | "deniedNoReason" | "approvedOutput") => {
             "questions and decisions are the server's record; a model reads what came of them"
         }
