@@ -90,7 +90,7 @@ test.describe("custom agents", () => {
     await expect(page.getByRole("alert")).toContainText("Somebody else has changed this agent");
     await page.goto(admin);
     await page.getByRole("button", { name: "Delete the agent" }).click();
-    await expect(page.getByText("There is none yet.")).toBeVisible();
+    await expect(page.getByText("No custom agent fits.")).toBeVisible();
     expect((await page.goto(path))?.status()).toBe(404);
   });
 });
