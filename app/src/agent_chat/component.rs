@@ -88,8 +88,8 @@ pub(super) fn inline(place: Place) -> Erased {
                 let (view, code) = futures::join!(load_conversation(id), CONVERSATION.load());
                 code.map_err(|_| ApiError::from(Missing::told()))?;
                 match view {
-                    // It begins with the first message.
-                    Err(error) if error.code() == ErrorCode::NotFound && chat.given().is_some() => Ok(None),
+                    // It begins with the first message. No signal is read here: on the server its owner may be gone by now.
+                    Err(error) if error.code() == ErrorCode::NotFound && chat.is_named => Ok(None),
                     view => view.map(Some),
                 }
             }
