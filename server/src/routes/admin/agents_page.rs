@@ -3,7 +3,7 @@
 use super::agents::{self, AgentDetail, AgentLine, AgentQuery, LiveTool, SortQuery};
 use super::csv::{self, Csv};
 use super::layout::{Tab, dollars, number, page, seconds};
-use super::lists::{as_table, choice, field, paged, pager};
+use super::lists::{as_table, choice, field, orders, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
@@ -29,8 +29,7 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let (lines, next) = paged(agents::found(&state, &query).await?);
-    let orders = SortQuery::ALL.map(|(_, name, text)| (name, text));
-    let chosen = SortQuery::ALL.iter().find(|(sort, ..)| *sort == query.sort).map_or("", |(_, name, _)| *name);
+    let (orders, chosen) = orders(&SortQuery::ALL, &query.sort);
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Agents">
             {field("text", "Name or model", "search", query.text.as_deref())}

@@ -5,7 +5,7 @@ use super::custom::{
     self, CustomAgentBody, CustomAgentDetail, CustomQuery, CustomSort, MAX_DESCRIPTION, MAX_INSTRUCTIONS, MAX_NAME,
 };
 use super::layout::{Tab, page};
-use super::lists::{as_table, choice, field, paged, pager};
+use super::lists::{as_table, choice, field, orders, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
@@ -33,8 +33,7 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let ((rows, next), bases) = (paged(custom::found(&state, &query).await?), custom::bases(&state));
-    let orders = CustomSort::ALL.map(|(_, name, text)| (name, text));
-    let chosen = CustomSort::ALL.iter().find(|(sort, ..)| *sort == query.sort).map_or("", |(_, name, _)| *name);
+    let (orders, chosen) = orders(&CustomSort::ALL, &query.sort);
     let is_allowed = !bases.is_empty();
     let new = bases.into_iter().map(|from| {
         let path = format!("{LIST}/new?from={}", encoded(&from));

@@ -112,6 +112,15 @@ pub(super) fn field(
     }
 }
 
+/// What a list can be sorted by, out of `all` with their names and words, and the name of the one that is `chosen`.
+pub(super) fn orders<S: PartialEq, const N: usize>(
+    all: &[(S, &'static str, &'static str); N],
+    chosen: &S,
+) -> ([(&'static str, &'static str); N], &'static str) {
+    let name = all.iter().find(|(sort, ..)| sort == chosen).map_or("", |(_, name, _)| *name);
+    (all.each_ref().map(|(_, name, text)| (*name, *text)), name)
+}
+
 /// A choice of a filter.
 pub(super) fn choice(
     name: &'static str,

@@ -3,7 +3,7 @@
 use super::agents::{self, LiveTool};
 use super::csv::{self, Csv};
 use super::layout::{Tab, number, page, seconds};
-use super::lists::{as_table, choice, field, filled, numbered, paged, pager};
+use super::lists::{as_table, choice, field, filled, numbered, orders, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError, of_store};
@@ -111,8 +111,7 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let Health { servers, calls, next } = health(&state, &query).await?;
-    let orders = SortQuery::ALL.map(|(_, name, text)| (name, text));
-    let chosen = SortQuery::ALL.iter().find(|(sort, ..)| *sort == query.sort).map_or("", |(_, name, _)| *name);
+    let (orders, chosen) = orders(&SortQuery::ALL, &query.sort);
     let content = view! {
         <section class="cw-account-part" aria-labelledby="servers">
             <h2 id="servers">"MCP servers"</h2>
