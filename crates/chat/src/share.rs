@@ -36,10 +36,7 @@ impl Chat {
         }
         let copy = copy_of(view, tool_results);
         let share = Share { id: uuid::Uuid::new_v4().simple().to_string(), created_at: copy.created_at };
-        let copy = serde_json::to_string(&copy).map_err(|_| errors::internal())?;
-        if copy.len() > MAX_COPY {
-            return Err(UserError::new(ErrorCode::TooLarge, "The conversation is too long to be shared."));
-        }
+        let copy = written(&copy, "The conversation is too long to be shared.")?;
         let store = &self.inner.store;
         if store.share(&caller.user_id, id, share.clone(), copy).await.map_err(errors::of_store)? {
             return Ok(share);
@@ -57,14 +54,8 @@ impl Chat {
     /// 404 for a conversation that is not the caller's, 413 for one that is too long for a page.
     pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedCopy, UserError> {
         let copy = copy_of(self.conversation(caller, id).await?, true);
-        let length = serde_json::to_string(&copy).map_or(usize::MAX, |text| text.len());
-        match length <= MAX_COPY {
-            true => Ok(copy),
-            false => Err(UserError::new(
-                ErrorCode::TooLarge,
-                "The conversation is too long for one page. It can be exported as Markdown or JSON.",
-            )),
-        }
+        written(&copy, "The conversation is too long for one page. It can be exported as Markdown or JSON.")?;
+        Ok(copy)
     }
 
     /// The links to copies of a conversation, the newest first.
@@ -98,6 +89,15 @@ impl Chat {
             errors::internal()
         })
     }
+}
+
+/// A copy as it is kept, or why it is too long.
+fn written(copy: &SharedCopy, too_long: &'static str) -> Result<String, UserError> {
+    let written = serde_json::to_string(copy).map_err(|_| errors::internal())?;
+    if written.len() > MAX_COPY {
+        return Err(UserError::new(ErrorCode::TooLarge, too_long));
+    }
+    Ok(written)
 }
 
 fn copy_of(view: ConversationView, tool_results: bool) -> SharedCopy {
