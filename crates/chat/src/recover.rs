@@ -9,7 +9,7 @@ use faults::Point;
 use std::collections::{HashMap, HashSet};
 use store::{CutOffCall, FinishRun, OpenRun, RunStatus, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{Approval, Chunk, CutOff, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{Approval, ApprovalTerms, Chunk, CutOff, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
@@ -56,7 +56,9 @@ async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
     let not_begun = not_begun(store, run, &message).await?;
     for tool in message.parts.iter_mut().filter_map(UiPart::as_tool_mut) {
         if not_begun.contains(&tool.tool_call_id) {
-            ask_again(tool);
+            // A yes was for one more time, and the user decides about the next.
+            let terms = tool.approval.take().and_then(|approval| approval.terms).unwrap_or_default();
+            ask_again(tool, terms);
         }
     }
     // A question to the user stays open.
@@ -116,12 +118,11 @@ async fn not_begun(store: &Store, run: &OpenRun, message: &UiMessage) -> Result<
     Ok(not_begun)
 }
 
-/// The user decides again: a yes was for one more time.
-fn ask_again(tool: &mut ToolPart) {
-    let terms = tool.approval.take().and_then(|approval| approval.terms);
+/// The user is asked whether the call is made once more.
+fn ask_again(tool: &mut ToolPart, terms: Box<ApprovalTerms>) {
     tool.state = ToolState::ApprovalRequested;
     (tool.error_text, tool.output, tool.preliminary) = (None, None, None);
-    tool.approval = Some(Approval { terms, ..Approval::new(new_id()) });
+    tool.approval = Some(Approval { terms: Some(terms), ..Approval::new(new_id()) });
     tool.set_cut_off(CutOff::Open);
 }
 
@@ -209,13 +210,8 @@ fn offer_again(tool: &mut ToolPart, begun: &Begun) {
     // What the user was told when he said yes to it counts on.
     terms.tool.get_or_insert_with(|| begun.fingerprint.clone());
     (terms.may_remember, terms.expires_at, terms.cut_off) = (None, None, Some(CutOff::Open));
-    let terms = Some(terms);
-    tool.approval = Some(match begun.is_idempotent {
-        true => Approval { terms, ..known },
-        false => {
-            tool.state = ToolState::ApprovalRequested;
-            tool.error_text = None;
-            Approval { terms, ..Approval::new(new_id()) }
-        }
-    });
+    match begun.is_idempotent {
+        true => tool.approval = Some(Approval { terms: Some(terms), ..known }),
+        false => ask_again(tool, terms),
+    }
 }
