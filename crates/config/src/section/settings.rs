@@ -201,6 +201,15 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
 /// Reads `limits`, with what bounds users in it.
 pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Bounds) {
     let mut entry = section::<LimitsEntry>(node, context).unwrap_or_default();
+    // Where only `bodyBytes` is written, and lower than the texts' own bound, it bounds them as well.
+    if node.get("textBytes").is_some() && entry.text_bytes > entry.body_bytes {
+        let message = format!(
+            "no text can have so many bytes: the request that holds it has {} at most (`bodyBytes`)",
+            entry.body_bytes
+        );
+        let help = format!("write `bodyBytes` higher than {}, or a lower `textBytes`", entry.text_bytes);
+        context.report.error(node.at(&[Step::Key("textBytes")]), message, Some(help));
+    }
     let bounds = Bounds {
         quotas: quotas::check(std::mem::take(&mut entry.quotas), node, context),
         rates: rates::check(std::mem::take(&mut entry.rates), node, context),

@@ -95,6 +95,29 @@ fn versions() {
 }
 
 #[test]
+fn a_text_is_no_longer_than_the_request_that_holds_it() {
+    assert_snapshot!(check("limits: { bodyBytes: 65536, textBytes: 65537 }\n"), @"
+    refused
+    chatwright.yaml:1:40: error: no text can have so many bytes: the request that holds it has 65536 at most (`bodyBytes`)
+       |
+     1 | limits: { bodyBytes: 65536, textBytes: 65537 }
+       |                                        ^^^^^
+       = help: write `bodyBytes` higher than 65537, or a lower `textBytes`
+    ");
+    assert_snapshot!(check("limits: { textBytes: 2097152 }\n"), @"
+    refused
+    chatwright.yaml:1:22: error: no text can have so many bytes: the request that holds it has 1048576 at most (`bodyBytes`)
+       |
+     1 | limits: { textBytes: 2097152 }
+       |                      ^^^^^^^
+       = help: write `bodyBytes` higher than 2097152, or a lower `textBytes`
+    ");
+    for good in ["limits: { bodyBytes: 65536 }", "limits: { bodyBytes: 4194304, textBytes: 2097152 }"] {
+        assert!(!check(good).contains("error"), "{good}");
+    }
+}
+
+#[test]
 fn quotas() {
     assert_snapshot!(check("limits:\n  quotas:\n    - { per: day }\n    - { per: month, costUsd: -1 }\n"), @"
     refused
