@@ -1,9 +1,11 @@
 //! What an administrator waits for: every list of the console over 100,000 conversations and 2,000,000 messages, in SQLite.
 
+mod fill;
+
 use crate::process::{self, Measurable};
 use anyhow::{Result, ensure};
+pub(crate) use fill::fill;
 use reqwest::Client;
-use rusqlite::Connection;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -24,11 +26,7 @@ agents:
 pages: [{ id: p }]
 ";
 
-/// What fills the database.
-const FILL: &str = include_str!("admin/fill.sql");
-/// The administrator's session, and the SHA-256 that is kept of it.
-const TOKEN: &str = "bench";
-const TOKEN_HASH: &str = "1b32c28cb38c05480eccc1bd60ff97029b57a05c96718b96dad7e9d84894f549";
+const CONVERSATIONS: u32 = 100_000;
 
 /// Lists with their filters and orders.
 const LISTS: [(&str, &str); 38] = [
@@ -82,14 +80,7 @@ pub(crate) async fn measure(binary: &Path) -> Result<()> {
     std::fs::write(&config, CONFIG)?;
     // The tables are the server's to make.
     process::serve(binary, &config, folder.path()).await?.stop().await?;
-    let begun = Instant::now();
-    let database = folder.path().join("bench.db");
-    fill(&database)?;
-    println!(
-        "100,000 conversations, 2,000,000 messages: {:.0} MB, made in {:.0} s",
-        database.metadata()?.len() as f64 / 1e6,
-        begun.elapsed().as_secs_f64()
-    );
+    fill(&folder.path().join("bench.db"), CONVERSATIONS)?;
     let server = process::serve(binary, &config, folder.path()).await?;
     let client = Client::builder().build()?;
     println!("{:<36} {:>9} {:>9}", "", "median", "longest");
@@ -103,15 +94,6 @@ pub(crate) async fn measure(binary: &Path) -> Result<()> {
     }
     ensure!(late.is_empty(), "longer than {} ms: {}", BOUND.as_millis(), late.join("; "));
     println!("each is there within {} ms", BOUND.as_millis());
-    Ok(())
-}
-
-/// In one transaction, and as fast as it goes: nobody needs it after a power failure.
-fn fill(database: &Path) -> Result<()> {
-    let connection = Connection::open(database)?;
-    connection.execute_batch("PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA temp_store = MEMORY;")?;
-    let rows = FILL.replace(":token_hash", &format!("x'{TOKEN_HASH}'"));
-    connection.execute_batch(&format!("BEGIN; {rows} COMMIT; PRAGMA wal_checkpoint(TRUNCATE);"))?;
     Ok(())
 }
 
@@ -132,7 +114,7 @@ async fn list(client: &Client, server: &Measurable, name: &str, path: &str) -> R
 }
 
 async fn ask(client: &Client, server: &Measurable, path: &str) -> Result<String> {
-    let request = client.get(format!("{}{path}", server.origin)).header("cookie", format!("cw_session={TOKEN}"));
+    let request = client.get(format!("{}{path}", server.origin)).header("cookie", fill::COOKIE);
     let answer = request.send().await?;
     ensure!(answer.status().is_success(), "{path}: {}", answer.status());
     Ok(answer.text().await?)

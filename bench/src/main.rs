@@ -29,6 +29,12 @@ async fn main() -> Result<()> {
         Some("admin") => {
             admin::measure(&PathBuf::from(std::env::args().nth(2).context("usage: bench admin BINARY")?)).await
         }
+        Some("fill") => {
+            let usage = "usage: bench fill DATABASE CONVERSATIONS";
+            let database = std::env::args().nth(2).context(usage)?;
+            let conversations = std::env::args().nth(3).and_then(|count| count.parse().ok()).context(usage)?;
+            admin::fill(&PathBuf::from(database), conversations)
+        }
         Some(binary) => compare(PathBuf::from(binary)).await,
         None => anyhow::bail!("usage: bench BINARY"),
     }

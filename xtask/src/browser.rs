@@ -1,6 +1,7 @@
 //! What runs in a real browser: the journeys, and the pictures.
 
 use crate::build::{self, Profile};
+use crate::cargo::cargo;
 use crate::step::step;
 use crate::tools;
 use anyhow::Result;
@@ -10,6 +11,9 @@ use xshell::{Shell, cmd};
 pub(crate) fn journeys(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Debug)?;
     build::rust_page(shell)?;
+    step("build what fills a database for the journey of the console", || {
+        Ok(cargo(shell).args(["build", "--package", "bench"]).run()?)
+    })?;
     step("check the types of the journeys", || {
         let _folder = shell.push_dir("end2end");
         Ok(cmd!(shell, "npx --no-install tsc").run()?)
