@@ -157,3 +157,27 @@ test("the page puts messages into the chat and takes them out again", async ({ p
   await open(page, conversation);
   await expect(chat.log.getByRole("article")).toHaveCount(4);
 });
+
+test("a first message that is refused begins nothing", async ({ page, console }) => {
+  console.expect(/status of 429/);
+  await open(page, "/given");
+  const chat = new Chat(page);
+  await page.getByRole("button", { name: "Load" }).click();
+  await expect(chat.answers.last()).toContainText("What was said");
+  const refuse = { status: 429, json: { code: "rate_limited", message: "Too many messages.", retryAfter: 9 } };
+  await page.route("**/ui/send", (route) => route.fulfill(refuse));
+  await page.getByRole("textbox", { name: "Message" }).fill("and now");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(chat.log.getByText("Too many messages.")).toBeVisible();
+  // The conversation has not begun, so that nothing holds what the page put in.
+  await page.getByRole("button", { name: "Clear" }).click();
+  await expect(chat.log.getByRole("article")).toHaveCount(0);
+  await expect(page.getByRole("textbox", { name: "Message" })).toHaveValue("and now");
+  // Sent again it is the conversation's first message, and the address says which one it is.
+  await page.unroute("**/ui/send");
+  await page.getByRole("button", { name: "Send" }).click();
+  await expect(chat.answers.last()).toContainText("You said: and now");
+  await expect(page).toHaveURL(/conversation=/);
+  await page.reload();
+  await expect(chat.log.getByRole("article")).toHaveCount(2);
+});

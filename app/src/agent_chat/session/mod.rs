@@ -52,7 +52,7 @@ use wire::{Role, UiMessage};
 /// An open conversation; a cheap handle.
 #[derive(Clone, Copy)]
 pub(super) struct Session {
-    /// None until the first message of a new conversation is accepted.
+    /// None until the first message of a new conversation is sent, and again when it is refused.
     pub(super) id: RwSignal<Option<String>>,
     pub(super) messages: RwSignal<Vec<MessageState>>,
     pub(super) phase: RwSignal<Phase>,
@@ -153,6 +153,8 @@ struct Inner {
     heard: f64,
     /// No connection is open, another one will be.
     left: bool,
+    /// With which id the conversation begins.
+    next_id: Option<String>,
     /// A message that the server has not acknowledged; sent again as it is, it is the same message.
     unsent: Option<(String, Outgoing)>,
     /// The answer was stopped for what waits.

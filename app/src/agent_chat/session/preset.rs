@@ -54,7 +54,8 @@ impl Session {
         }
         let messages = preset.try_update_value(std::mem::take).unwrap_or_default();
         self.messages.set(messages.iter().map(MessageState::new).collect());
-        self.inner.update_value(|inner| inner.history = messages);
+        // What was refused before this belongs to another conversation.
+        self.inner.update_value(|inner| (inner.history, inner.next_id, inner.unsent) = (messages, None, None));
     }
 }
 

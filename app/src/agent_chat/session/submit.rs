@@ -266,7 +266,7 @@ impl Session {
         written: Option<&[(String, Value)]>,
     ) -> Result<(), ApiError> {
         let is_new = self.id.with_untracked(Option::is_none);
-        let conversation_id = self.id.get_untracked().or_else(|| self.chat.given()).unwrap_or_else(browser::random_id);
+        let conversation_id = self.id.get_untracked().unwrap_or_else(|| self.next_id());
         self.id.set(Some(conversation_id.clone()));
         let request = self.request(conversation_id.clone(), submission, written.unwrap_or_default());
         let answer = api::send(request).await;
@@ -276,6 +276,10 @@ impl Session {
         let stream = match answer {
             Ok(stream) => stream,
             Err(error) => {
+                // It has not begun, unless something is being written there: then it was accepted before, and nobody heard of it.
+                if is_new && error.code() != ErrorCode::Busy {
+                    self.id.set(None);
+                }
                 self.phase.set(Phase::Idle);
                 return Err(error);
             }
@@ -294,6 +298,16 @@ impl Session {
         }
         self.follow(stream, true).await;
         Ok(())
+    }
+
+    /// With which id the conversation begins that has not begun. What is sent again has the same: the server may have taken it, and its
+    /// word got lost.
+    fn next_id(self) -> String {
+        let given = self.chat.given();
+        let id = self.inner.try_update_value(|inner| {
+            inner.next_id.get_or_insert_with(|| given.unwrap_or_else(browser::random_id)).clone()
+        });
+        id.unwrap_or_else(browser::random_id)
     }
 
     pub(super) fn request(
