@@ -1,6 +1,6 @@
 //! The page behind a link to a copy of a conversation: to be read, by anyone who has the link. Plain HTML without the app.
 
-use crate::markdown::{Extras, markdown_with};
+use crate::markdown::{Extras, Marks, markdown_with};
 use crate::node::{Node, element};
 use crate::texts::{Text, Texts, fill, t};
 use chat::SharedCopy;
@@ -13,7 +13,7 @@ pub const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self
      form-action 'none'; frame-ancestors 'none'";
 
 /// As in a conversation with everything switched on, but for diagrams: they are drawn in frames, which this page does without.
-const EXTRAS: Extras = Extras { colours: true, diagrams: false, math: true, sources: false };
+const EXTRAS: Extras = Extras { colours: true, diagrams: false, math: true, sources: Marks::Hidden };
 
 /// The whole document for a copy; without one, for a link behind which there is nothing. In the words of `texts`, or in English.
 pub fn shared_page(copy: Option<&SharedCopy>, texts: Option<Texts>) -> String {

@@ -1,31 +1,11 @@
 import type { Page } from "@playwright/test";
+import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { TEXTS } from "../fixtures/texts.ts";
 import { alive, expect, open } from "../fixtures/test.ts";
-import { writer } from "../fixtures/writer.ts";
+import { CITED, conversation, writer } from "../fixtures/writer.ts";
 
 const test = writer(TEXTS);
-
-/** Makes a conversation of so many questions with answers, the last of which is made of `parts`; answers with its id. */
-async function conversation(origin: string, parts: object[], count = 1): Promise<string> {
-  const messages = Array.from({ length: 2 * count }, (_, at) => ({
-    ...(at ? { parentId: `m${at - 1}` } : {}),
-    createdAt: 1_700_000_000_000 + at,
-    message: {
-      id: `m${at}`,
-      role: at % 2 ? "assistant" : "user",
-      parts: at === 2 * count - 1 ? parts : [{ type: "text", text: at % 2 ? `Answer\n\n- ${at}` : `Question ${1 + at / 2}.` }],
-    },
-  }));
-  const about = { title: "History", pageId: "markdown", agentId: "writer", createdAt: 1_700_000_000_000 };
-  const file = { format: "chatwright.conversation.1", ...about, head: `m${2 * count - 1}`, messages };
-  const answer = await fetch(`${origin}/api/conversations`, {
-    method: "POST",
-    headers: { origin, "content-type": "application/json" },
-    body: JSON.stringify(file),
-  });
-  return ((await answer.json()) as { id: string }).id;
-}
 
 /** What is shown in a colour of code, sorted: blocks are coloured as their grammars arrive. */
 function coloured(page: Page, colour: string): Promise<string[]> {
@@ -152,14 +132,7 @@ test("a page can do without colours and diagrams", async ({ page }) => {
 });
 
 test("sources have numbers in the text, which lead to them", async ({ page, server }) => {
-  const source = { sourceType: "url", id: "https://example.org/a", url: "https://example.org/a", title: "A page" };
-  const book = { sourceType: "document", id: "1", mediaType: "text/plain", title: "A book" };
-  const citations = [
-    { source, endIndex: 17, citedText: "water boils" },
-    { source: book, endIndex: 40 },
-  ];
-  const text = "Water boils at 71. On the mountain it is. Done.";
-  const id = await conversation(server.url, [{ type: "text", text, citations }]);
+  const id = await conversation(server.url, [CITED]);
   await open(page, `/markdown?conversation=${id}`);
   const answer = new Chat(page).answers.first();
   await expect(answer.getByText("2 sources")).toBeVisible();
@@ -174,7 +147,45 @@ test("sources have numbers in the text, which lead to them", async ({ page, serv
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   await answer.hover();
   await answer.getByRole("button", { name: "Copy answer" }).click();
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(text);
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(CITED.text);
+  // The arrow of the list stands where the config says.
+  const arrow = async () => {
+    const [words, arrow] = await Promise.all([answer.getByText("2 sources").boundingBox(), answer.locator("summary .cw-chevron").boundingBox()]);
+    return arrow!.x < words!.x;
+  };
+  expect(await arrow()).toBe(false);
+  await open(page, `/arrow?conversation=${id}`);
+  expect(await arrow()).toBe(true);
+});
+
+test("a number in the text opens its source, where there is no list", async ({ page, server }) => {
+  const other = { type: "source-url", sourceId: "s", url: "https://example.net/b", title: "Another page" };
+  const id = await conversation(server.url, [CITED, other]);
+  await open(page, `/cards?conversation=${id}`);
+  const answer = new Chat(page).answers.first();
+  await expect(answer.getByText(/sources$/)).toHaveCount(0);
+  const number = answer.getByRole("button", { name: "Source 1: A page" });
+  const link = page.getByRole("link", { name: /A page/ });
+  // By the keyboard alone: open, on to the link, and back.
+  await number.focus();
+  await page.keyboard.press("Enter");
+  await expect(link).toHaveAttribute("href", "https://example.org/a");
+  await expect(answer.getByRole("group", { name: "Source 1" })).toContainText("water boils");
+  await accessible(page);
+  await page.keyboard.press("Tab");
+  await expect(link).toBeFocused();
+  await page.keyboard.press("Escape");
+  await expect(link).toHaveCount(0);
+  await expect(number).toBeFocused();
+  // By the numbers, by the words, and of what has no address.
+  await answer.getByRole("button", { name: "Source 2: A book" }).click();
+  await expect(answer.getByRole("group", { name: "Source 2" })).toHaveText("A book");
+  // It has no number in the text, so that a line below it names it.
+  await answer.getByRole("group", { name: "1 source" }).getByRole("button", { name: "Source 3: Another page" }).click();
+  await expect(page.getByRole("link", { name: /Another page/ })).toBeVisible();
+  await expect(answer.getByRole("group", { name: "Source 2" })).toHaveCount(0);
+  await page.setViewportSize({ width: 320, height: 640 });
+  await fits(page);
 });
 
 test("of a long conversation the end is there at once, and the rest when the reader goes there", async ({ page, server }) => {

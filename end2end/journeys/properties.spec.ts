@@ -62,6 +62,14 @@ pages:
         properties: { title: Clear }
         events: { onClick: [{ type: SetState, params: { given: null } }] }
       - { id: chat, type: AgentChat, properties: { agentId: clerk, messages: { _state: given } } }
+  - id: judged
+    blocks:
+      - id: chat
+        type: AgentChat
+        properties: { agentId: clerk, feedbackValues: { _state: judged } }
+        events:
+          onMessageComplete: [{ type: SetState, params: { judged: { _expr: "{event.id: 'like'}" } } }]
+          onFeedback: [{ type: SetState, params: { judged: { _expr: "{event.id: event.rating}" } } }]
 `;
 
 const test = base.extend<{ told: Told }>({
@@ -180,4 +188,26 @@ test("a first message that is refused begins nothing", async ({ page, console })
   await expect(page).toHaveURL(/conversation=/);
   await page.reload();
   await expect(chat.log.getByRole("article")).toHaveCount(2);
+});
+
+test("what the page keeps of judgements is shown", async ({ page }) => {
+  await open(page, "/judged");
+  const chat = new Chat(page);
+  await chat.ask("Hello");
+  const good = chat.answers.first().getByRole("button", { name: "Good answer" });
+  const bad = chat.answers.first().getByRole("button", { name: "Bad answer" });
+  await expect(good).toHaveAttribute("aria-pressed", "true");
+  // A click is stored, and the page hears of it.
+  await bad.click();
+  await expect(bad).toHaveAttribute("aria-pressed", "true");
+  await expect(good).toHaveAttribute("aria-pressed", "false");
+  await page.getByRole("button", { name: "Close" }).click();
+  // After a reload the page says nothing of it, and what is stored counts.
+  await page.reload();
+  await alive(page);
+  await expect(bad).toHaveAttribute("aria-pressed", "true");
+  // Without one, none is shown any more.
+  await bad.click();
+  await expect(bad).toHaveAttribute("aria-pressed", "false");
+  await expect(good).toHaveAttribute("aria-pressed", "false");
 });

@@ -13,6 +13,8 @@ pub(super) struct Cited {
     pub(super) title: String,
     /// The words that were taken from it.
     pub(super) words: Option<String>,
+    /// A passage rests on it, behind which stands its number.
+    pub(super) is_marked: bool,
 }
 
 /// All of a message, in the order in which it names them: later ones do not change the numbers of earlier ones.
@@ -22,10 +24,10 @@ pub(super) fn all_of(message: &UiMessage) -> Vec<Cited> {
         match part {
             UiPart::SourceUrl(source) => {
                 let title = source.title.clone().unwrap_or_else(|| source.url.clone());
-                add(&mut all, Cited { url: Some(source.url.clone()), title, words: None });
+                add(&mut all, Cited { url: Some(source.url.clone()), title, words: None, is_marked: false });
             }
             UiPart::SourceDocument(source) => {
-                add(&mut all, Cited { url: None, title: source.title.clone(), words: None });
+                add(&mut all, Cited { url: None, title: source.title.clone(), words: None, is_marked: false });
             }
             UiPart::Text(text) => {
                 text.citations.iter().filter_map(cited).for_each(|cited| add(&mut all, cited));
@@ -73,12 +75,15 @@ fn cited(citation: &Value) -> Option<Cited> {
         |of: &Value, key: &str| of.get(key).and_then(Value::as_str).filter(|text| !text.is_empty()).map(str::to_owned);
     let url = text(source, "url");
     let title = text(source, "title").or_else(|| url.clone())?;
-    Some(Cited { url, title, words: text(citation, "citedText") })
+    Some(Cited { url, title, words: text(citation, "citedText"), is_marked: true })
 }
 
 fn add(all: &mut Vec<Cited>, new: Cited) {
     match all.iter_mut().find(|known| is_same(known, &new)) {
-        Some(known) => known.words = known.words.take().or(new.words),
+        Some(known) => {
+            known.words = known.words.take().or(new.words);
+            known.is_marked |= new.is_marked;
+        }
         None => all.push(new),
     }
 }

@@ -22,11 +22,10 @@ pub(super) fn rating_button(
         Rating::Up => (Shape::ThumbUp, t(Text::GoodAnswer)),
         Rating::Down => (Shape::ThumbDown, t(Text::BadAnswer)),
     };
-    let (message, feedback) = (message.clone(), message.feedback.clone());
-    let is_given = move |feedback: &Option<Feedback>| feedback.as_ref().is_some_and(|given| given.rating == rating);
-    let pressed = attribute(move || Some(feedback.with(is_given).to_string()));
+    let (message, shown) = (message.clone(), message.clone());
+    let pressed = attribute(move || Some((session.rating(&shown) == Some(rating)).to_string()));
     let click = move |_| {
-        let given = message.feedback.with_untracked(is_given);
+        let given = untrack(|| session.rating(&message)) == Some(rating);
         session.rate(&message, (!given).then_some(Feedback { rating, reason: None }));
         asks_why.set(!given);
     };

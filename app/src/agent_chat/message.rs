@@ -8,7 +8,7 @@ use super::message_state::{MessageState, PartKind, PartState};
 use super::part::part_view;
 use super::reasoning::all_reasoning;
 use super::session::Session;
-use super::sources::sources;
+use super::sources::{marks, sources};
 use crate::erase::{Erase, Erased, Item, dynamic, each, list};
 use crate::node::drawn;
 use crate::prelude::*;
@@ -56,11 +56,14 @@ fn head(speaker: &Speaker) -> Option<Erased> {
 
 fn body(message: &MessageState) -> Erased {
     let session = expect_context::<Session>();
-    let (parts, role) = (message.parts.clone(), message.role);
+    let (parts, role, marks) = (message.parts.clone(), message.role, marks(session, message));
     let is_grouped = session.display(|display| display.show_reasoning && display.reasoning_grouped);
-    let item = move |part: PartState| Item { key: part.key(), view: Box::new(move || part_view(part, role)) };
+    let item = move |part: PartState| {
+        let marks = marks.clone();
+        Item { key: part.key(), view: Box::new(move || part_view(part, role, marks)) }
+    };
     let stands_here = move |part: &PartState| !(is_grouped && matches!(part.kind, PartKind::Reasoning { .. }));
-    let parts = each(move || parts.get().into_iter().filter(stands_here).map(item).collect());
+    let parts = each(move || parts.get().into_iter().filter(stands_here).map(&item).collect());
     let thoughts = if is_grouped { all_reasoning(message) } else { ().erase() };
     let sources = if session.display(|display| display.show_sources) { sources(message) } else { ().erase() };
     // What an answer says is announced in sentences, see `announcer.rs`; the text itself must not be, token by token.

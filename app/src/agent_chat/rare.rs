@@ -2,8 +2,9 @@
 
 use super::message_state::MessageState;
 use super::session::Session;
-use super::{attachments, context_meter, edit_form, feedback, message_menu, queue, sources, standing, tool_card, undo};
-use super::{cited::Cited, versions};
+use super::{
+    attachments, context_meter, edit_form, feedback, message_menu, queue, sources, standing, tool_card, undo, versions,
+};
 use crate::chunks::{Chunk, Loading, Missing};
 use crate::erase::{Erase, Erased};
 use crate::pages::agent_changes;
@@ -56,7 +57,7 @@ pub(crate) struct Extras {
     /// The lines of a message's menu, given the popover around them.
     pub(super) menu: fn(Session, NodeRef<html::Div>) -> Erased,
     pub(super) queue: fn() -> Erased,
-    pub(super) sources: fn(ArcRwSignal<Vec<Cited>>) -> Erased,
+    pub(super) sources: fn(MessageState) -> Erased,
     pub(super) undo: fn() -> Erased,
     pub(super) versions: fn(MessageState) -> Erased,
 }
@@ -75,7 +76,7 @@ fn extras() -> Result<Extras, Missing> {
         feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.erase(),
         menu: message_menu::items,
         queue: || view! { <queue::Queue /> }.erase(),
-        sources: sources::panels,
+        sources: sources::shown,
         undo: || view! { <undo::Undo /> }.erase(),
         versions: versions::steps,
     })

@@ -4,7 +4,7 @@ use super::message_state::{MessageState, PartKind, PartState};
 use super::part::extras;
 use crate::erase::{Erase, Erased, Item, Key, each, flag, optional, text};
 use crate::icons::{Icon, Shape};
-use crate::markdown::{Document, DocumentView};
+use crate::markdown::{Document, DocumentView, Marks};
 use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{Text, t};
@@ -18,7 +18,7 @@ pub(super) fn Reasoning(
     open: ArcRwSignal<bool>,
 ) -> Erased {
     let is_open = Memo::new(move |_| open.get());
-    folded(is_open, view! { <DocumentView document extras=extras() /> }.erase())
+    folded(is_open, view! { <DocumentView document extras=extras(Marks::Hidden) /> }.erase())
 }
 
 /// All that was thought for an answer, in one place. Nothing while there is none.
@@ -41,7 +41,7 @@ pub(super) fn all_reasoning(message: &MessageState) -> Erased {
         let thoughts = thoughts.clone();
         let item = |(number, document, _): (usize, Document, ArcRwSignal<bool>)| Item {
             key: Key::Number(number),
-            view: Box::new(|| view! { <DocumentView document extras=extras() /> }.erase()),
+            view: Box::new(|| view! { <DocumentView document extras=extras(Marks::Hidden) /> }.erase()),
         };
         is_there.get().then(|| folded(is_open, each(move || thoughts().into_iter().map(item).collect())))
     })

@@ -3,10 +3,22 @@
 use crate::node::{Node, element};
 use crate::texts::{Text, fill};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Around the number: control characters, which mean nothing to Markdown and which no model writes.
 const BEGIN: char = '\u{e}';
 const END: char = '\u{f}';
+
+/// What becomes of the [marks](mark) of sources in a text.
+#[derive(Clone)]
+pub enum Marks {
+    /// Nothing.
+    Hidden,
+    /// Numbers that lead to the list of sources below the text.
+    Listed,
+    /// Numbers that say what they stand for, and open it: given the number, the id of the popover and the title.
+    Named(Arc<dyn Fn(usize) -> (String, String) + Send + Sync>),
+}
 
 /// A piece of a text with marks.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,9 +58,17 @@ pub(super) fn pieces(text: &str) -> Vec<Piece<'_>> {
 }
 
 /// The number of a source, which leads to it.
-pub(super) fn number(number: &str) -> Node {
-    let link = element("button").with("type", "button").with("class", "cw-md-cite").with("data-source", number);
-    link.with("aria-label", fill(Text::SourceNumber, &[number])).text(number)
+pub(super) fn number(number: &str, marks: &Marks) -> Option<Node> {
+    let button = element("button").with("type", "button").with("class", "cw-md-cite");
+    let button = match marks {
+        Marks::Hidden => return None,
+        Marks::Listed => button.with("data-source", number).with("aria-label", fill(Text::SourceNumber, &[number])),
+        Marks::Named(of) => {
+            let (popover, title) = of(number.parse().ok()?);
+            button.with("popovertarget", popover).with("aria-label", fill(Text::SourceNamed, &[number, &title]))
+        }
+    };
+    Some(button.text(number))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::texts::{Text, t};
 
 /// The markup of a code block. It has no state of its own, so that it can be changed in place while the code arrives; see
 /// [`super::on_click`]. `open` says that more code may come.
-pub(super) fn code_block(language: &str, code: String, open: bool, extras: Extras) -> Node {
+pub(super) fn code_block(language: &str, code: String, open: bool, extras: &Extras) -> Node {
     let label = if language.is_empty() { t(Text::Code) } else { language };
     let wrap = element("button").with("type", "button").with("class", "cw-md-wrap").with("aria-pressed", "false");
     let copy =

@@ -21,6 +21,7 @@ mod split;
 mod tail;
 pub mod view;
 
+pub use citation::Marks;
 pub(crate) use citation::{mark, without_marks};
 pub(crate) use click::on_click;
 pub use document::Document;
@@ -38,7 +39,7 @@ use crate::prelude::*;
 use wasm_split_helpers::wasm_split;
 
 /// What is done for a text beyond Markdown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub struct Extras {
     /// Code blocks are coloured.
     pub colours: bool,
@@ -46,13 +47,13 @@ pub struct Extras {
     pub diagrams: bool,
     /// Formulas in TeX are drawn.
     pub math: bool,
-    /// The [marks](mark) of sources are shown.
-    pub sources: bool,
+    /// What becomes of the [marks](mark) of sources.
+    pub sources: Marks,
 }
 
 impl Default for Extras {
     fn default() -> Self {
-        Self { colours: true, diagrams: true, math: false, sources: false }
+        Self { colours: true, diagrams: true, math: false, sources: Marks::Hidden }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The parser's events as nodes of the document.
 
 use super::Extras;
-use super::citation::{self, without_marks};
+use super::citation::{self, Marks, without_marks};
 use super::code::code_block;
 use super::document::{Lookup, References};
 use super::footnote;
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 const MAX_DEPTH: usize = 32;
 
 /// The nodes of one or more blocks; `open` says that more may come.
-pub(super) fn render(source: &str, references: &References, extras: Extras, open: bool) -> Vec<Node> {
+pub(super) fn render(source: &str, references: &References, extras: &Extras, open: bool) -> Vec<Node> {
     let Masked { text, formulas, open: begun } = if extras.math { mask(source) } else { Masked::plain(source) };
     let shown = match open {
         true => presentable(&text[..begun.unwrap_or(text.len())]),
@@ -35,7 +35,7 @@ pub(super) fn render(source: &str, references: &References, extras: Extras, open
             renderer.event(event);
         }
     }
-    renderer.top.finish(true, &formulas, extras.sources)
+    renderer.top.finish(true, &formulas, &extras.sources)
 }
 
 /// Notes for the numbers in a text. A block that is indented would become a part of them.
@@ -57,7 +57,7 @@ struct Renderer<'a> {
     column: usize,
     in_head: bool,
     formulas: &'a [Formula<'a>],
-    extras: Extras,
+    extras: &'a Extras,
     may_grow: bool,
 }
 
@@ -70,14 +70,14 @@ struct Content {
 }
 
 impl Content {
-    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>], sources: bool) {
+    fn flush(&mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &Marks) {
         if self.text.is_empty() {
             return;
         }
         let text = std::mem::take(&mut self.text);
         for piece in mask::pieces(&text, formulas) {
             match piece {
-                mask::Piece::Text(text) => self.text(text, link_bare_urls, sources),
+                mask::Piece::Text(text) => self.text(text, link_bare_urls, marks),
                 mask::Piece::Formula(formula) => {
                     self.children.push(math::node(formula.source, formula.tex, formula.display));
                 }
@@ -85,13 +85,12 @@ impl Content {
         }
     }
 
-    fn text(&mut self, text: &str, link_bare_urls: bool, sources: bool) {
+    fn text(&mut self, text: &str, link_bare_urls: bool, marks: &Marks) {
         for piece in citation::pieces(text) {
             match piece {
                 citation::Piece::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
                 citation::Piece::Text(text) => self.children.push(Node::Text(text.to_owned())),
-                citation::Piece::Source(number) if sources => self.children.push(citation::number(number)),
-                citation::Piece::Source(_) => {}
+                citation::Piece::Source(number) => self.children.extend(citation::number(number, marks)),
             }
         }
     }
@@ -103,14 +102,14 @@ impl Content {
         }));
     }
 
-    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>], sources: bool) -> Vec<Node> {
-        self.flush(link_bare_urls, formulas, sources);
+    fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &Marks) -> Vec<Node> {
+        self.flush(link_bare_urls, formulas, marks);
         self.children
     }
 }
 
 impl<'a> Renderer<'a> {
-    fn new(formulas: &'a [Formula<'a>], extras: Extras, may_grow: bool) -> Self {
+    fn new(formulas: &'a [Formula<'a>], extras: &'a Extras, may_grow: bool) -> Self {
         Self {
             open: Vec::new(),
             top: Content::default(),
@@ -191,7 +190,7 @@ impl<'a> Renderer<'a> {
         let takes_text = |tag: &Tag<'_>| matches!(tag, Tag::CodeBlock(_) | Tag::Image { .. });
         if !self.open.last().is_some_and(|(tag, _)| takes_text(tag)) {
             let in_link = self.open.iter().any(|(tag, _)| matches!(tag, Tag::Link { .. }));
-            self.top.flush(!in_link, self.formulas, self.extras.sources);
+            self.top.flush(!in_link, self.formulas, &self.extras.sources);
         }
     }
 

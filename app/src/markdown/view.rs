@@ -39,6 +39,7 @@ pub fn DocumentView(
     let Document { groups, references, .. } = document;
     let item = move |group: Group| {
         let references = references.clone();
+        let extras = extras.clone();
         Item { key: Key::Number(group.first), view: Box::new(move || group_view(group, references, extras)) }
     };
     let groups = each(move || groups.get().into_iter().map(&item).collect());
@@ -54,6 +55,7 @@ pub fn DocumentView(
 fn group_view(group: Group, references: References, extras: Extras) -> Erased {
     let item = move |block: Block| {
         let references = references.clone();
+        let extras = extras.clone();
         Item { key: Key::Number(block.number), view: Box::new(move || block_view(block, references, extras)) }
     };
     let blocks = each(move || group.blocks.get().into_iter().map(&item).collect());
@@ -63,13 +65,13 @@ fn group_view(group: Group, references: References, extras: Extras) -> Erased {
 /// A text as a part of a tree that is drawn as a whole; `open` says that more of it may come. Costs as much as the text is long.
 /// What is around it hears the clicks in it, see [`super::on_click`].
 pub(crate) fn markdown_node(text: &str, open: bool) -> Node {
-    tree(render(text, &References::none(), Extras::default(), open))
+    tree(render(text, &References::none(), &Extras::default(), open))
 }
 
 /// The same of a whole text, with what is done for it beyond Markdown.
 #[cfg(feature = "ssr")]
 pub(crate) fn markdown_with(text: &str, extras: Extras) -> Node {
-    tree(render(text, &References::none(), extras, false))
+    tree(render(text, &References::none(), &extras, false))
 }
 
 fn tree(nodes: Vec<Node>) -> Node {
@@ -77,5 +79,5 @@ fn tree(nodes: Vec<Node>) -> Node {
 }
 
 fn block_view(block: Block, references: References, extras: Extras) -> Erased {
-    drawn(move || block.source.with(|source| render(&source.text, &references, extras, source.open)))
+    drawn(move || block.source.with(|source| render(&source.text, &references, &extras, source.open)))
 }

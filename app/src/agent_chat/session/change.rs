@@ -4,9 +4,9 @@ use super::{Phase, Session};
 use crate::agent_chat::message_state::MessageState;
 use crate::api;
 use crate::erase::spawn_local;
-use serde_json::json;
+use serde_json::{Value, json};
 use wire::Role;
-use wire::change::{Change, Changed, Feedback};
+use wire::change::{Change, Changed, Feedback, Rating};
 
 impl Session {
     /// Shows another version of a message, with what was said after that one. `then` follows when it is shown.
@@ -48,6 +48,19 @@ impl Session {
                 self.show_change().await;
             }
         });
+    }
+
+    /// What the user thinks of an answer: what the page keeps of that, otherwise what the server does. Tracked.
+    pub(in crate::agent_chat) fn rating(self, message: &MessageState) -> Option<Rating> {
+        let kept = message.feedback.with(|feedback| feedback.as_ref().map(|feedback| feedback.rating));
+        let Some(values) = self.feedback_values else { return kept };
+        values.with(|values| match values.get(&message.id).and_then(Value::as_str) {
+            // The second is what `onFeedback` says.
+            Some("like" | "up") => Some(Rating::Up),
+            Some("dislike" | "down") => Some(Rating::Down),
+            Some("default") => None,
+            _ => kept,
+        })
     }
 
     /// Says what the user thinks of an answer. It is shown at once, and as it was when the server does not take it.

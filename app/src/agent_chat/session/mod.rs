@@ -45,6 +45,7 @@ use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::said;
 use futures::future::AbortHandle;
+use serde_json::Value;
 use wire::api::{Answer, ConversationView, MessageMetadata, Outcome};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
 use wire::{Role, UiMessage};
@@ -87,6 +88,8 @@ pub(super) struct Session {
     pub(super) deleted: RwSignal<Option<String>>,
     /// The message whose menu is open, or was last.
     pub(super) subject: RwSignal<Option<MessageState>>,
+    /// What the page itself keeps of what the user thinks of answers.
+    feedback_values: Option<Memo<Value>>,
     place: StoredValue<Place>,
     page_state: PageState,
     scope: Scope,
@@ -182,6 +185,9 @@ impl Session {
         let begun = view.filter(|view| !view.messages.is_empty());
         let messages = begun.and_then(|view| untrack(|| CONVERSATION.get()).map(|code| (code.messages)(view)));
         let running = view.is_some_and(|view| view.active.is_some());
+        let scope = Scope::of_page();
+        let values = place.properties.feedback_values.clone();
+        let feedback_values = values.map(|values| Memo::new(move |_| scope.evaluate(&values).unwrap_or_default()));
         let switched = place.properties.sender.switches.iter().map(|switch| switch.default).collect();
         Self {
             id: RwSignal::new(view.map(|view| view.summary.id.clone())),
@@ -203,10 +209,11 @@ impl Session {
             editing: RwSignal::new(None),
             deleted: RwSignal::new(None),
             subject: RwSignal::new(None),
+            feedback_values,
             chat: place.chat,
             place: StoredValue::new(place),
             page_state: use_page_state(),
-            scope: Scope::of_page(),
+            scope,
             inner: StoredValue::new(Inner::default()),
         }
     }

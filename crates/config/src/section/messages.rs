@@ -27,7 +27,6 @@ pub(crate) struct ActionsEntry {
 /// How messages are shown.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["sourcesDisplay"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MessageDisplayEntry {
     /// Answers are Markdown. On unless switched off: then they are shown as they were written.
@@ -48,6 +47,8 @@ pub(crate) struct MessageDisplayEntry {
     show_thought_chain: Option<bool>,
     /// What an answer refers to, numbered, below it. Off unless switched on.
     show_sources: Option<bool>,
+    /// How that is shown.
+    sources_display: Option<SourcesEntry>,
     /// What the agent says it is doing, by data parts of the type `data-status`. On unless switched off.
     show_status_updates: Option<bool>,
     /// A line between the steps of an answer. Off unless switched on.
@@ -68,6 +69,29 @@ pub(crate) struct MessageDisplayEntry {
     thinking_message_rotation_interval: Option<u32>,
     /// How results of tools are shown: one way for all, or by tool with `default` for the others.
     tool_result_display: Option<ResultsEntry>,
+}
+
+/// How it is shown what an answer refers to.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct SourcesEntry {
+    /// Without a list below the answer: each number in the text opens what it stands for. Off unless switched on.
+    inline: Option<bool>,
+    /// Where the arrow of the folded list stands; `end` without it.
+    expand_icon_position: Option<ArrowEntry>,
+}
+
+/// A side of a line.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "position"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum ArrowEntry {
+    /// Before the words.
+    Start,
+    /// After them.
+    End,
 }
 
 /// Where the model's thoughts stand.

@@ -448,12 +448,13 @@ fn operators() {
 #[test]
 fn messages_of_a_chat() {
     assert_snapshot!(check(&page("      - { id: a, type: AgentChat, properties: { agentId: helper, actions: { like: true, copy: maybe } } }
-      - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: x } } }
+      - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: { inlined: true, expandIconPosition: left } } } }
       - { id: c, type: AgentChat, properties: { agentId: helper, messageDisplay: { thinkingMessageDelay: 10, reasoningDisplay: above } } }
       - { id: d, type: AgentChat, properties: { agentId: helper, messageDisplay: { toolResultDisplay: { search: all } } } }
       - { id: e, type: AgentChat, properties: { agentId: helper, roles: { agent: { name: A }, user: { shape: oval } } } }
       - { id: f, type: AgentChat, properties: { agentId: helper, height: 20, maxWidth: [1], welcome: { variant: plain, tracks: [{ label: A }] } } }
       - { id: g, type: AgentChat, properties: { agentId: helper, conversationId: { _sate: a }, urlQuery: plan, suggestions: [{ icon: x }] } }
+      - { id: h, type: AgentChat, properties: { agentId: helper, feedbackValues: { m: liked, n: { _sate: n } } } }
 ")), @"
     refused
     chatwright.yaml:6:77: error: there is no key `like` here
@@ -469,14 +470,21 @@ fn messages_of_a_chat() {
 
     chatwright.yaml:7:84: error: there is no key `showSource` here
        |
-     7 | … agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: x } } }
+     7 | … agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: { inlined: true, expandIconPosition: lef…
        |                                      ^^^^^^^^^^
        = help: did you mean `showSources`?
 
-    chatwright.yaml:7:102: error: `sourcesDisplay` is not available in this version
+    chatwright.yaml:7:120: error: there is no key `inlined` here
        |
-     7 | …messageDisplay: { showSource: true, sourcesDisplay: x } } }
-       |                                      ^^^^^^^^^^^^^^
+     7 | …showSource: true, sourcesDisplay: { inlined: true, expandIconPosition: left } } } }
+       |                                      ^^^^^^^
+       = help: did you mean `inline`?
+
+    chatwright.yaml:7:155: error: there is no position `left`
+       |
+     7 | … inlined: true, expandIconPosition: left } } } }
+       |                                      ^^^^
+       = help: one of `start` and `end`
 
     chatwright.yaml:8:106: error: expected a number between 500 and 600000, found the number 10
        |
@@ -545,6 +553,18 @@ fn messages_of_a_chat() {
      12 | … a }, urlQuery: plan, suggestions: [{ icon: x }] } }
         |                                      ^
         = help: `label`: What is shown and sent.
+
+    chatwright.yaml:13:87: error: there is no feedback `liked`
+        |
+     13 | …entId: helper, feedbackValues: { m: liked, n: { _sate: n } } } }
+        |                                      ^^^^^
+        = help: did you mean `like`?
+
+    chatwright.yaml:13:99: error: there is no operator `_sate`
+        |
+     13 | …r, feedbackValues: { m: liked, n: { _sate: n } } } }
+        |                                      ^^^^^
+        = help: did you mean `_state`?
     ");
 }
 

@@ -309,6 +309,7 @@ texts! {
     CopyCode = "Copy code",
     Wrap = "Wrap",
     SourceNumber = "Source {1}",
+    SourceNamed = "Source {1}: {2}",
     FootnoteNumber = "Footnote {1}",
     BackToFootnote = "Back to footnote {1} in the text",
     TaskDone = "Done",

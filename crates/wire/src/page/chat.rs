@@ -34,6 +34,10 @@ pub struct AgentChatProperties {
     /// What the agent is told instead of the parameters of the page's address: an object, or an operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url_query: Option<Value>,
+    /// What the page itself keeps of what the user thinks of answers, by the ids of messages: an object, or an operator. It is shown
+    /// instead of what the server keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub feedback_values: Option<Value>,
     /// What the agent may have the page do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub client_tools: Vec<ClientTool>,
@@ -86,6 +90,7 @@ impl AgentChatProperties {
             conversation_id: own("conversationId"),
             messages: own("messages"),
             url_query: own("urlQuery"),
+            feedback_values: own("feedbackValues"),
             client_tools: properties
                 .get("clientTools")
                 .and_then(|tools| Vec::read(tools.clone()).ok())
@@ -127,7 +132,8 @@ mod tests {
     #[test]
     fn a_chats_properties() {
         let written = json!({"agentId": "demo", "sharedState": {"name": {"_state": "name"}},
-            "conversationId": {"_state": "open"}, "messages": null, "urlQuery": {"plan": "team"}, "sharedStateReadOnly": true,
+            "conversationId": {"_state": "open"}, "messages": null, "urlQuery": {"plan": "team"}, "feedbackValues": {"m": "like"},
+            "sharedStateReadOnly": true,
             "height": "calc(100dvh - 12rem)", "maxWidth": 640, "suggestions": ["More", {"label": "Less", "icon": "-"}],
             "welcome": {"title": "Hi", "description": ""}, "placeholder": "Ask",
             "actions": {"copy": false, "feedback": true, "regenerate": true, "edit": true, "delete": false, "branch": true, "audio": true}});

@@ -71,6 +71,10 @@ pub struct MessageDisplay {
     pub show_thought_chain: bool,
     /// What the answer refers to.
     pub show_sources: bool,
+    /// Without a list of it: each number in the text opens what it stands for.
+    pub sources_inline: bool,
+    /// The arrow of that list stands before its name.
+    pub sources_arrow_first: bool,
     /// What the agent says it is doing.
     pub show_status_updates: bool,
     /// A line between the steps of an answer.
@@ -106,6 +110,8 @@ impl Default for MessageDisplay {
             reasoning_grouped: false,
             show_thought_chain: true,
             show_sources: false,
+            sources_inline: false,
+            sources_arrow_first: false,
             show_status_updates: true,
             show_step_separators: false,
             show_tool_input_streaming: true,
@@ -124,6 +130,7 @@ impl MessageDisplay {
     pub(super) fn read(own: &Map<String, Value>) -> Self {
         let default = Self::default();
         let time = |key: &str, default| own.get(key).and_then(Value::as_u64).unwrap_or(default).max(THINKING_FLOOR_MS);
+        let sources = own.get("sourcesDisplay").and_then(Value::as_object);
         let (tool_results, tool_results_of) = own.get("toolResultDisplay").map(results).unwrap_or_default();
         Self {
             markdown_rendering: is_on(own, "markdownRendering", default.markdown_rendering),
@@ -134,6 +141,8 @@ impl MessageDisplay {
             reasoning_grouped: text(own, "reasoningDisplay").as_deref() == Some("grouped"),
             show_thought_chain: is_on(own, "showThoughtChain", default.show_thought_chain),
             show_sources: is_on(own, "showSources", default.show_sources),
+            sources_inline: sources.is_some_and(|own| is_on(own, "inline", default.sources_inline)),
+            sources_arrow_first: sources.and_then(|own| text(own, "expandIconPosition")).as_deref() == Some("start"),
             show_status_updates: is_on(own, "showStatusUpdates", default.show_status_updates),
             show_step_separators: is_on(own, "showStepSeparators", default.show_step_separators),
             show_tool_input_streaming: is_on(own, "showToolInputStreaming", default.show_tool_input_streaming),
@@ -274,6 +283,18 @@ mod tests {
         check(json!({ "search": "full" }), "search", ResultDisplay::Full);
         check(json!({ "search": "full" }), "other", ResultDisplay::Summary);
         check(json!({ "search": "full", "default": "none" }), "other", ResultDisplay::None);
+    }
+
+    #[test]
+    fn sources() {
+        let check = |own: Value, expected: (bool, bool)| {
+            let read = read(json!({ "sourcesDisplay": own }));
+            assert_eq!((read.sources_inline, read.sources_arrow_first), expected, "{own}");
+        };
+        check(json!({}), (false, false));
+        check(json!({ "inline": true }), (true, false));
+        check(json!({ "expandIconPosition": "start" }), (false, true));
+        check(json!({ "inline": false, "expandIconPosition": "end" }), (false, false));
     }
 
     #[test]

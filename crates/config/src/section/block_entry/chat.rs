@@ -10,7 +10,6 @@ use serde_json::Value;
 
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["feedbackValues"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentChatEntry {
     /// The agent that answers.
@@ -28,6 +27,9 @@ pub(crate) struct AgentChatEntry {
     messages: Option<Dynamic<Vec<Value>>>,
     /// What the agent is told of the page's address instead of its parameters.
     url_query: Option<Dynamic<IndexMap<String, Value>>>,
+    /// What the user thinks of answers, where the page keeps that itself: `like` or `dislike` by the ids of messages, or an operator. It is
+    /// shown instead of what the server keeps.
+    feedback_values: Option<Dynamic<IndexMap<String, Dynamic<FeedbackEntry>>>>,
     /// What the agent may have this page do: tools that run in the user's browser.
     #[schemars(with = "Vec<crate::section::client_tools::ClientToolEntry>", extend("x-checked-apart" = true))]
     #[serde(default)]
@@ -58,6 +60,24 @@ pub(crate) struct AgentChatEntry {
     #[schemars(with = "Option<crate::section::locale::LocaleEntry>", extend("x-checked-apart" = true))]
     #[serde(default)]
     locale: Value,
+}
+
+/// What the user thinks of an answer.
+#[derive(JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "feedback"))]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) enum FeedbackEntry {
+    /// It was good.
+    Like,
+    /// It was not.
+    Dislike,
+    /// Nothing, whatever the server keeps.
+    Default,
+    /// As `like`: what `onFeedback` says.
+    Up,
+    /// As `dislike`.
+    Down,
 }
 
 /// A length.
