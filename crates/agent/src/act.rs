@@ -9,7 +9,7 @@ use crate::reply::{Failure, Reply};
 use crate::run::Run;
 use crate::sub_agent::Resumed;
 use crate::tools::{self, Came, Ready};
-use crate::{Asked, Decision, Event, EventSink, Grant, PendingCall, Ruling, WaitingCall, skipped};
+use crate::{Asked, Decision, Event, EventSink, Grant, PendingCall, Repeat, Ruling, WaitingCall, skipped};
 use contract::{
     AssistantPart, Execution, FinishReason, Message, ToolCall, ToolError, ToolOutput, ToolResult, ToolSpec,
 };
@@ -80,7 +80,7 @@ impl Run<'_> {
                 (Ok(tool), None) => {
                     if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
                         match tool.spec().execution.is_client() {
-                            true => self.expose(tool.spec(), sink).await?,
+                            true => self.hand_over(&call, tool.spec(), sink).await?,
                             false => ready.push(Ready { call, runner: tool, resumed: None }),
                         }
                     }
@@ -244,7 +244,7 @@ impl Run<'_> {
                         ruling if !self.may_repeat(&call, runner.spec(), &decision, &ruling, sink).await? => {}
                         _ if runner.spec().execution.is_client() => {
                             is_handed_over = true;
-                            self.expose(runner.spec(), sink).await?;
+                            self.hand_over(&call, runner.spec(), sink).await?;
                             sink.emit(Event::CallHandedOver { call }).await?;
                         }
                         _ => ready.push(Ready { call, runner, resumed }),
@@ -287,6 +287,16 @@ impl Run<'_> {
             Decision::Again { approved: false } => self.may_run(call, tool, ruling, true, sink).await,
             _ => Ok(true),
         }
+    }
+
+    /// The user's browser is to run the call; what its page may do is known until it is told, should the server die before that.
+    async fn hand_over<S: EventSink>(&mut self, call: &ToolCall, tool: &ToolSpec, sink: &mut S) -> Result<(), Failure> {
+        self.expose(tool, sink).await?;
+        if tool.execution == Execution::Page {
+            let (call_id, name) = (call.id.clone(), call.name.clone());
+            sink.emit(Event::CallForPage { call_id, name, repeat: Repeat::of(tool) }).await?;
+        }
+        Ok(())
     }
 
     /// Adds results to the tool message behind the last assistant message, in call order.

@@ -1,7 +1,7 @@
 //! What happens in a run, in order: a closed enum, noun first.
 
 use crate::{Decision, Grant, Ruling};
-use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, ToolCall, ToolError, Usage};
+use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, ToolCall, ToolError, ToolSpec, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -45,6 +45,15 @@ pub enum Event {
         exposed: Option<Exposure>,
         /// It was cut off in an earlier run.
         cut_off: bool,
+    },
+    /// The call is the page's to run: nothing stands before it any more. How it ends is told by the page, in another run.
+    CallForPage {
+        /// The call.
+        call_id: String,
+        /// The tool.
+        name: String,
+        /// What must be known if the server dies before the page is told.
+        repeat: Repeat,
     },
     /// The user has said yes to a call that the browser runs: it may run it now.
     CallHandedOver {
@@ -184,6 +193,13 @@ pub struct Repeat {
     pub fingerprint: String,
     /// Nobody needs to be asked.
     pub is_idempotent: bool,
+}
+
+impl Repeat {
+    /// Of a tool as it is now.
+    pub(crate) fn of(tool: &ToolSpec) -> Self {
+        Self { fingerprint: tool.fingerprint(), is_idempotent: tool.marks.idempotent }
+    }
 }
 
 /// What a request to a model took.

@@ -56,8 +56,7 @@ impl Ready {
     /// A task is more than one call: an agent that learns of its end can hand it over anew, and look first.
     fn repeat(&self) -> Option<Repeat> {
         let Runner::Tool(tool) = &self.runner else { return None };
-        let spec = tool.spec();
-        Some(Repeat { fingerprint: spec.fingerprint(), is_idempotent: spec.marks.idempotent })
+        Some(Repeat::of(tool.spec()))
     }
 }
 

@@ -65,6 +65,7 @@ fn note(event: &Event) -> String {
         Event::ToolProgress { call_id, output } => format!("  progress {call_id} {output}"),
         Event::ToolSuspended { call_id, .. } => format!("  suspended {call_id}"),
         Event::CallDecided { call, .. } => format!("  decided {}", call.id),
+        Event::CallForPage { call_id, .. } => format!("  for the page {call_id}"),
         Event::CallHandedOver { call } => format!("  handed over {} {}", call.id, call.input),
         Event::CallGranted { call_id, grant, .. } => format!("  granted {call_id} by {}", grant.id),
         Event::CallRuled { call_id, ruling } => format!("  ruled {call_id} {ruling:?}"),

@@ -138,6 +138,13 @@ impl RunSink {
                     }
                 }
             }
+            // Its entry has no end: what a page does is known by what it says, which the message and the audit log hold.
+            Event::CallForPage { call_id, name, repeat } => {
+                let input = self.inputs.get(call_id).cloned().unwrap_or_default();
+                let entry = self.entry(call_id);
+                let call = StartedCall { call_id: &entry, repeat: Some(repeatable(repeat)) };
+                self.store.tool_started(&identity.owner, &identity.run_id, call, name, &input, crate::now()).await
+            }
             Event::ToolFinished { call_id, .. } | Event::ToolSuspended { call_id, .. } => {
                 if self.started.remove(call_id) {
                     let is_error = matches!(event, Event::ToolFinished { result: Err(_), .. });

@@ -168,6 +168,7 @@ impl ToWire {
             }
             Event::Replied(_)
             | Event::ToolStarted { .. }
+            | Event::CallForPage { .. }
             | Event::CallDecided { .. }
             | Event::CallRuled { .. }
             | Event::Nested { .. } => {}

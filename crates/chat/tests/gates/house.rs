@@ -144,13 +144,15 @@ impl House {
 
     /// Sends, and never comes to the end of the run that asks the user something.
     pub(crate) async fn ask_and_die(&self, conversation: &str, submission: Submission) {
+        self.die_after("tool-approval-request", conversation, submission).await;
+    }
+
+    /// Sends, and never comes to the end of the run that tells such a chunk.
+    pub(crate) async fn die_after(&self, chunk: &str, conversation: &str, submission: Submission) {
         self.dies.store(true, Ordering::Relaxed);
         let sent = self.send(conversation, submission).await.unwrap();
-        let asks = sent.frames.filter(|frame| {
-            let is_question = String::from_utf8_lossy(frame).contains("tool-approval-request");
-            std::future::ready(is_question)
-        });
-        tokio::time::timeout(Duration::from_secs(20), std::pin::pin!(asks).next()).await.expect("a question").unwrap();
+        let told = sent.frames.filter(|frame| std::future::ready(String::from_utf8_lossy(frame).contains(chunk)));
+        tokio::time::timeout(Duration::from_secs(20), std::pin::pin!(told).next()).await.expect(chunk).unwrap();
     }
 
     /// The newest message: how it stands, its calls, and what let them run.

@@ -1,19 +1,42 @@
 //! Calls that a page runs: asked for, handed over, begun by one page and answered once.
 
 use crate::house::{House, agent, bob, message, yes};
-use contract::testing::{RecordingTool, calls, says};
-use contract::{Execution, ToolSpec};
+use agent::Agent;
+use contract::testing::{Cue, RecordingTool, calls, says};
+use contract::{Execution, Marks, ToolSpec};
 use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use wire::ErrorCode;
 use wire::api::{Answer, SendRequest, Submission};
 
+/// What the page's tool is like.
+#[derive(Clone, Copy, Default)]
+struct Like {
+    needs_approval: bool,
+    idempotent: bool,
+    description: &'static str,
+}
+
+impl Like {
+    fn agent(self, replies: Vec<Vec<Cue>>) -> Agent {
+        let spec = ToolSpec {
+            execution: Execution::Page,
+            needs_approval: self.needs_approval,
+            marks: Marks { idempotent: self.idempotent, ..Marks::default() },
+            ..ToolSpec::new("page", self.description, json!({ "type": "object" }))
+        };
+        let tool = RecordingTool::new(spec, |_, _| async { panic!("the browser runs it") });
+        agent("helper", replies, vec![Arc::new(tool)]).0
+    }
+}
+
+fn asks() -> Vec<Cue> {
+    calls(&[("a", "page", "{}")])
+}
+
 async fn house(needs_approval: bool) -> House {
-    let spec = ToolSpec::new("page", "", json!({ "type": "object" }));
-    let spec = ToolSpec { execution: Execution::Page, needs_approval, ..spec };
-    let tool = RecordingTool::new(spec, |_, _| async { panic!("the browser runs it") });
-    House::open(agent("helper", vec![calls(&[("a", "page", "{}")]), says("done")], vec![Arc::new(tool)]).0).await
+    House::open(Like { needs_approval, ..Like::default() }.agent(vec![asks(), says("done")])).await
 }
 
 fn answers(answer: Answer) -> Submission {
@@ -79,4 +102,73 @@ async fn nobody_else_finds_the_call() {
         assert_eq!(house.chat.send(&bob(), request).await.err().unwrap().code, ErrorCode::NotFound);
     }
     assert_eq!(house.last("c1").await, "waiting: page InputAvailable");
+}
+
+/// The server died when the page was about to be told of the call.
+async fn died(before: Like, after: Like) -> House {
+    let house = House::open(before.agent(vec![asks()])).await;
+    match before.needs_approval {
+        true => {
+            house.ask("c1", message("m1")).await;
+            house.die_after("tool-input-available", "c1", yes("a", None, None)).await;
+        }
+        false => house.die_after("finish-step", "c1", message("m1")).await,
+    }
+    house.reopen(after.agent(vec![says("done"), says("done")])).await
+}
+
+#[tokio::test]
+async fn what_was_cut_off_is_handed_over_again_if_it_may_be_called_twice() {
+    let check = async |needs_approval: bool| {
+        let like = Like { needs_approval, idempotent: true, ..Like::default() };
+        let house = died(like, like).await;
+        assert_eq!(house.last("c1").await, "interrupted: page OutputError");
+        house.ask("c1", Submission::Continue).await;
+        assert_eq!(house.last("c1").await, "waiting: page InputAvailable", "the page is not asked, nor the user");
+        house.ask("c1", started("one")).await;
+        house.ask("c1", output(json!(1))).await;
+        assert_eq!(house.last("c1").await, "done: page OutputAvailable");
+        house.ask("c1", Submission::Continue).await;
+        assert_eq!(house.last("c1").await, "done: page OutputAvailable", "once");
+    };
+    check(false).await;
+    check(true).await;
+}
+
+#[tokio::test]
+async fn of_any_other_the_user_decides() {
+    let check = async |before: Like, after: Like| {
+        let house = died(before, after).await;
+        if before.idempotent {
+            house.ask("c1", Submission::Continue).await;
+        }
+        assert_eq!(house.last("c1").await, "waiting: page ApprovalRequested");
+        house.ask("c1", yes("a", None, None)).await;
+        assert_eq!(house.last("c1").await, "waiting: page InputAvailable");
+        house.ask("c1", output(json!(1))).await;
+        assert_eq!(house.last("c1").await, "done: page OutputAvailable");
+    };
+    let (plain, idempotent) = (Like::default(), Like { idempotent: true, ..Like::default() });
+    check(plain, plain).await;
+    check(Like { needs_approval: true, ..plain }, Like { needs_approval: true, ..plain }).await;
+    // The tool as it is by now counts.
+    check(idempotent, plain).await;
+    check(idempotent, Like { needs_approval: true, ..idempotent }).await;
+    check(idempotent, Like { description: "Pays twice.", ..idempotent }).await;
+}
+
+/// Each continuation hands it over once more, and each has its row.
+#[tokio::test]
+async fn cut_off_again_and_again() {
+    let like = Like { idempotent: true, ..Like::default() };
+    let house = died(like, like).await;
+    house.die_after("tool-input-available", "c1", Submission::Continue).await;
+    let house = house.reopen(like.agent(vec![says("done")])).await;
+    assert_eq!(house.last("c1").await, "interrupted: page OutputError");
+    house.ask("c1", Submission::Continue).await;
+    house.ask("c1", output(json!(1))).await;
+    assert_eq!(house.last("c1").await, "done: page OutputAvailable");
+    let log = house.log().await;
+    let outcomes: Vec<_> = log.lines().map(|line| line.split(' ').nth(3).unwrap()).collect();
+    assert_eq!(outcomes, ["interrupted", "interrupted", "ok"], "{log}");
 }
