@@ -1,5 +1,6 @@
 //! Table `tool_calls`: the ledger of effects. A call is entered before its tool runs and completed after it, so that
-//! after a crash it is known which calls may have had an effect; no call is entered twice.
+//! after a crash it is known which calls may have had an effect; no call is entered twice. A call that a page of the user's runs is entered
+//! when it is handed over, and never completed: its end is the page's word.
 
 use crate::sql::{self, Db, Row};
 use crate::{AuditEntry, GateDecision, Store, StoreError, audit};
