@@ -47,6 +47,12 @@ pub(super) fn Log() -> Erased {
             follow.to_end();
         }
     });
+    // After what draws, and in the same frame: to follow when the log has grown would take the browser a second frame for each.
+    effect(move || {
+        if session.drawn.get() > 0 {
+            follow.keep();
+        }
+    });
     let item = |message: MessageState| Item {
         key: Key::Text(message.id.clone()),
         view: Box::new(|| view! { <Message message /> }.erase()),

@@ -56,6 +56,13 @@ impl Follow {
         }
     }
 
+    /// Goes to the end again if the reader is there.
+    pub(super) fn keep(self) {
+        if self.at_end.try_get_untracked() == Some(true) {
+            self.pin();
+        }
+    }
+
     fn pin(self) {
         if let Some(scroller) = self.scroller.get_untracked() {
             scroller.set_scroll_top(scroller.scroll_height());
@@ -85,11 +92,7 @@ pub(super) fn follow_end(follow: Follow, scroller: NodeRef<html::Div>, content: 
     effect(move || {
         let (Some(scroller), Some(content)) = (scroller.get(), content.get()) else { return };
         follow.warm_up();
-        let resized = Closure::<dyn Fn()>::new(move || {
-            if follow.at_end.try_get_untracked() == Some(true) {
-                follow.pin();
-            }
-        });
+        let resized = Closure::<dyn Fn()>::new(move || follow.keep());
         let Ok(observer) = ResizeObserver::new(resized.as_ref().unchecked_ref()) else { return };
         observer.observe(&content);
         observer.observe(&scroller);

@@ -39,6 +39,8 @@ const LONGEST = 60_000;
 const LONG = 6_000;
 /** Code that grows is coloured this seldom, in milliseconds: each time the browser looks at all colours. */
 const SOON = 250;
+/** So long a colour waits for a frame that is drawn anyway, in milliseconds: one more costs as much as the colour. */
+const LATEST = 100;
 /** Milliseconds without a change after which the last line counts as complete. */
 const REST = 300;
 
@@ -114,6 +116,22 @@ async function paint(code, whole) {
   Object.assign(known, { text, end, cost: performance.now() - begun });
 }
 
+/** What is to be coloured with the next change of the document, and how: whole, without its last line, or not any more. */
+const due = new Map();
+let late;
+function soon(code, how) {
+  if (due.get(code) !== "gone") due.set(code, how);
+  late ??= setTimeout(colour, LATEST);
+}
+
+function colour() {
+  clearTimeout(late);
+  late = undefined;
+  const now = [...due];
+  due.clear();
+  for (const [code, how] of now) how === "gone" ? forget(code) : paint(code, how === "whole");
+}
+
 function clear(known) {
   for (const [colour, range] of known.ranges) highlights.get(colour).delete(range);
   Object.assign(known, { ranges: [], text: undefined });
@@ -127,11 +145,11 @@ function changed(code) {
   measure(code);
   if (!canColour) return;
   clearTimeout(known.rest);
-  known.rest = setTimeout(() => paint(code, true), REST);
+  known.rest = setTimeout(() => soon(code, "whole"), REST);
   if (code.textContent.length > LONG) return;
   known.soon ??= setTimeout(() => {
     known.soon = undefined;
-    paint(code, false);
+    if (due.get(code) !== "whole") soon(code, "but its last line");
   }, Math.max(SOON, known.cost * 20));
 }
 
@@ -155,9 +173,11 @@ const view = new IntersectionObserver(
       if (isIntersecting && !known) {
         shown.set(target, { ranges: [], text: undefined, end: 0, cost: 0, rest: undefined, soon: undefined });
         measure(target);
-        if (canColour) paint(target, true);
+        if (canColour) soon(target, "whole");
       } else if (!isIntersecting && known) {
-        forget(target);
+        soon(target, "gone");
+      } else if (isIntersecting && due.get(target) === "gone") {
+        due.delete(target);
       }
     }
   },
@@ -166,6 +186,7 @@ const view = new IntersectionObserver(
 
 function forget(code) {
   const known = shown.get(code);
+  if (!known) return;
   clearTimeout(known.rest);
   clearTimeout(known.soon);
   clear(known);
@@ -207,6 +228,7 @@ new MutationObserver((records) => {
   again.forEach(changed);
   // Their colours would keep them in memory.
   if (isLess) [...shown.keys()].filter((code) => !code.isConnected).forEach(forget);
+  if (due.size > 0) colour();
 }).observe(document.body, {
   childList: true,
   characterData: true,

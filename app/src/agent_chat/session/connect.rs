@@ -22,6 +22,10 @@ pub(super) const SILENCE: f64 = 40_000.0;
 /// A short connection ends when nothing has come for so long, or after [`VISIT`].
 const QUIET: Duration = Duration::from_millis(250);
 const VISIT: f64 = 1_000.0;
+/// What comes within so many milliseconds of being asked for had come before.
+const WAS_THERE: f64 = 2.0;
+/// So long is read what had come before, in milliseconds, until what it brought is drawn.
+const CATCHING_UP: f64 = 8.0;
 /// How long until the next one, and how long if nobody sees the page.
 const BETWEEN: Duration = Duration::from_millis(750);
 const BETWEEN_UNSEEN: Duration = Duration::from_secs(5);
@@ -80,7 +84,9 @@ impl Session {
         });
         let mut stream = Abortable::new(stream.into_inner(), registration);
         let mut place = places::take().await;
+        let mut awake = begun;
         loop {
+            let asked = browser::now();
             let next = stream.next();
             let next = match &place {
                 Some(_) => next.await,
@@ -94,7 +100,8 @@ impl Session {
                 return End::Replaced;
             }
             let Some(Ok(bytes)) = next else { return End::Cut };
-            self.inner.update_value(|inner| inner.heard = browser::now());
+            let now = browser::now();
+            self.inner.update_value(|inner| inner.heard = now);
             if live.borrow_mut().reader.push(&bytes).is_err() {
                 return End::Broken;
             }
@@ -108,6 +115,12 @@ impl Session {
             }
             self.ask_for_frame(live, turn);
             place = place.filter(|place| !place.is_wanted());
+            let has_all = now - asked > WAS_THERE || now - awake > CATCHING_UP;
+            let has_news = !live.borrow().reader.news.is_empty();
+            if has_news && has_all {
+                self.rest(live, turn).await;
+                awake = browser::now();
+            }
         }
     }
 

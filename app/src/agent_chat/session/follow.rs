@@ -31,8 +31,12 @@ pub(super) struct Live {
     shown: Option<MessageState>,
     /// Until then the message on the screen is longer than what has been told.
     catching_up: Option<CatchUp>,
-    /// A frame is on its way.
+    /// A frame is on its way, or has just been drawn.
     frame: bool,
+    /// How long nothing is drawn after a frame.
+    rest: Duration,
+    /// Nothing is read for a while. Whoever reads asks for a frame afterwards.
+    reads_later: bool,
     announcer: Announcer,
     told: Told,
 }
@@ -98,22 +102,37 @@ impl Session {
             }
             let begun = browser::now();
             self.draw(&mut live.borrow_mut(), false);
-            let cost = browser::now() - begun;
-            let rest = (cost * REST_FACTOR).clamp(SHORTEST_REST, LONGEST_REST);
+            let rest = rest_after(browser::now() - begun);
+            live.borrow_mut().rest = rest;
             set_timeout(
                 move || {
                     let has_news = {
                         let mut live = live.borrow_mut();
                         live.frame = false;
-                        !live.reader.news.is_empty()
+                        !live.reader.news.is_empty() && !live.reads_later
                     };
                     if has_news && !self.is_replaced(turn) {
                         self.ask_for_frame(&live, turn);
                     }
                 },
-                Duration::from_millis(rest as u64),
+                rest,
             );
         });
+    }
+
+    /// Lets the browser collect what comes until the next frame can be drawn: to be woken for every piece costs a page more than all else
+    /// that it does with it. A hidden page draws nothing, and its timers are slow.
+    pub(super) async fn rest(self, live: &Rc<RefCell<Live>>, turn: u64) {
+        if !browser::is_visible() {
+            return;
+        }
+        live.borrow_mut().reads_later = true;
+        let rest = live.borrow().rest;
+        browser::sleep(rest).await;
+        live.borrow_mut().reads_later = false;
+        if !self.is_replaced(turn) && !live.borrow().reader.news.is_empty() {
+            self.ask_for_frame(live, turn);
+        }
     }
 
     fn draw(self, live: &mut Live, complete: bool) {
@@ -136,6 +155,7 @@ impl Session {
             shown.show_metadata(message);
         }
         live.reader.news = Default::default();
+        self.drawn.update(|count| *count += 1);
         if let Some(sentence) = live.announcer.next(live.reader.message(), browser::now(), complete) {
             self.announcement.set(sentence);
         }
@@ -238,6 +258,11 @@ impl Session {
     }
 }
 
+/// The rest after a frame that took so many milliseconds.
+fn rest_after(cost: f64) -> Duration {
+    Duration::from_millis((cost * REST_FACTOR).clamp(SHORTEST_REST, LONGEST_REST) as u64)
+}
+
 impl Live {
     fn new() -> Self {
         Self {
@@ -245,6 +270,8 @@ impl Live {
             shown: None,
             catching_up: None,
             frame: false,
+            rest: rest_after(0.0),
+            reads_later: false,
             announcer: Announcer::default(),
             told: Told::default(),
         }

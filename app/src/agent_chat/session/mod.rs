@@ -82,6 +82,8 @@ pub(super) struct Session {
     pub(super) focus: RwSignal<u32>,
     /// Rises when the end of the log should be seen.
     pub(super) to_end: RwSignal<u32>,
+    /// Rises with each frame in which an answer has grown.
+    pub(super) drawn: RwSignal<u32>,
     /// The message that is being edited, with the text as it is so far.
     pub(super) editing: RwSignal<Option<(String, String)>>,
     /// The message that was deleted last, as long as that can be taken back.
@@ -206,6 +208,7 @@ impl Session {
             announcement: RwSignal::new(String::new()),
             focus: RwSignal::new(0),
             to_end: RwSignal::new(0),
+            drawn: RwSignal::new(0),
             editing: RwSignal::new(None),
             deleted: RwSignal::new(None),
             subject: RwSignal::new(None),
