@@ -1,7 +1,7 @@
 import { Chat } from "../fixtures/chat.ts";
 import { expect, open, test } from "../fixtures/test.ts";
 
-const CONVERSATION = /\/conversation-[0-9a-f]+\.wasm/;
+const CONVERSATION = /\/conversation-[0-9a-f]+\.bin/;
 
 test("what a conversation needs is loaded when somebody turns to it", async ({ page }) => {
   const loaded: string[] = [];
@@ -23,7 +23,7 @@ test("what a conversation needs is loaded when somebody turns to it", async ({ p
   // With the page that shows it, it comes at once: it is named in the head.
   const html = await (await page.request.get(page.url())).text();
   expect(html).toContain('<meta name="chunk" content="conversation"');
-  expect(html).toMatch(/<link[^>]*href="\/pkg\/conversation-[0-9a-f]+\.wasm"/);
+  expect(html).toMatch(/<link[^>]*href="\/pkg\/conversation-[0-9a-f]+\.bin"/);
   loaded.length = 0;
   await page.reload();
   await expect(chat.answers).toHaveCount(1);

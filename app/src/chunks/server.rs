@@ -78,7 +78,6 @@ fn name_in_head(name: &'static str) {
     let files = use_context::<ChunkFiles>().unwrap_or_default();
     for file in files.0.get(name).into_iter().flatten() {
         let href = format!("/pkg/{file}");
-        view! { <leptos_meta::Link rel="preload" as_="fetch" type_="application/wasm" crossorigin="anonymous" href /> }
-            .to_html();
+        view! { <leptos_meta::Link rel="preload" as_="fetch" crossorigin="anonymous" href /> }.to_html();
     }
 }

@@ -64,10 +64,11 @@ fn response(path: &str, file: EmbeddedFile, coding: Option<&'static str>, header
     response
 }
 
-/// Whether the build has given the file a name that no other content has: `NAME-0123456789abcdef.wasm`.
+/// Whether the build has given the file a name that no other content has: `NAME-0123456789abcdef.wasm`, or `….bin` for several in one.
 fn is_marked(path: &str) -> bool {
-    let mark = path.strip_suffix(".wasm").and_then(|stem| stem.rsplit_once('-'));
-    mark.is_some_and(|(_, mark)| mark.len() == 16 && mark.bytes().all(|digit| digit.is_ascii_hexdigit()))
+    let stem = path.strip_suffix(".wasm").or_else(|| path.strip_suffix(".bin"));
+    stem.and_then(|stem| stem.rsplit_once('-'))
+        .is_some_and(|(_, mark)| mark.len() == 16 && mark.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
 fn etag(file: &EmbeddedFile) -> String {
@@ -87,6 +88,7 @@ mod tests {
     fn only_what_never_changes_is_kept_for_good() {
         for (path, expected) in [
             ("pkg/conversation-0123456789abcdef.wasm", true),
+            ("pkg/conversation-0123456789abcdef.bin", true),
             ("pkg/chatwright.wasm", false),
             ("pkg/chatwright-chunks.js", false),
             ("pkg/a-0123456789abcdeg.wasm", false),

@@ -10,7 +10,7 @@ use std::io::Write;
 use std::path::Path;
 
 /// Other kinds are compressed already.
-const COMPRESSIBLE: &[&str] = &["wasm", "js", "css", "svg", "html", "txt", "json"];
+const COMPRESSIBLE: &[&str] = &["wasm", "bin", "js", "css", "svg", "html", "txt", "json"];
 
 /// Adds the copies that are missing, and says how much is downloaded.
 pub(super) fn add(site: &Path) -> Result<()> {

@@ -26,6 +26,15 @@ impl Files {
         self.0.insert(PathBuf::from(name), content);
     }
 
+    /// Changes the texts of some.
+    pub(super) fn change(&mut self, is_meant: impl Fn(&Path) -> bool, change: impl Fn(&str) -> String) {
+        for (_, content) in self.0.iter_mut().filter(|(path, _)| is_meant(path)) {
+            if let Ok(text) = std::str::from_utf8(content) {
+                *content = change(text).into_bytes();
+            }
+        }
+    }
+
     /// Writes those that differ, and removes what is no longer part of the site.
     pub(super) fn write(&self, site: &Path) -> Result<()> {
         for (name, content) in &self.0 {

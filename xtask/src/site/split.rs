@@ -1,7 +1,8 @@
 //! Cuts the WASM into what every page needs and the chunks that some need.
 
+use super::bundle::{self, Manifest};
 use super::graph::Graph;
-use super::{order, remains, types, wasm};
+use super::{order, remains, scripts, types, wasm};
 use crate::build::Profile;
 use anyhow::{Context, Result, anyhow};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -35,8 +36,10 @@ pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Ve
     // A name ends at its quote, so that none is taken for another that begins with it.
     let rename =
         |script: String, (old, new): (&String, &String)| script.replace(&format!("/{old}\""), &format!("/{new}\""));
-    std::fs::write(loader, names.iter().fold(script, rename))?;
-    write_manifest(&cut.prefetch_map, &names, package)?;
+    let script = names.iter().fold(script, rename);
+    let (script, manifest) = bundle::bundle(script, manifest(&cut.prefetch_map, &names), package)?;
+    std::fs::write(loader, scripts::lighten(&script))?;
+    std::fs::write(package.join(MANIFEST), serde_json::to_vec(&manifest)?)?;
     Ok(left)
 }
 
@@ -108,13 +111,8 @@ fn stem(file: &Path) -> Result<&str> {
     file.file_stem().and_then(|stem| stem.to_str()).context("the name of a chunk")
 }
 
-fn write_manifest(
-    files: &HashMap<String, Vec<String>>,
-    names: &BTreeMap<String, String>,
-    package: &Path,
-) -> Result<()> {
+/// The files of each chunk by the names that they have now.
+fn manifest(files: &HashMap<String, Vec<String>>, names: &BTreeMap<String, String>) -> Manifest {
     let renamed = |file: &String| names.get(&format!("{file}.wasm")).cloned();
-    let manifest: BTreeMap<_, Vec<_>> =
-        files.iter().map(|(chunk, files)| (chunk, files.iter().filter_map(renamed).collect())).collect();
-    Ok(std::fs::write(package.join(MANIFEST), serde_json::to_vec(&manifest)?)?)
+    files.iter().map(|(chunk, files)| (chunk.clone(), files.iter().filter_map(renamed).collect())).collect()
 }

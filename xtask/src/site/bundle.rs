@@ -1,0 +1,94 @@
+//! Files that are loaded together, in one: they compress better, and are one request.
+
+use anyhow::{Context, Result, ensure};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+/// The files of each chunk.
+pub(super) type Manifest = BTreeMap<String, Vec<String>>;
+
+/// What a conversation needs is nearly half of all that is loaded.
+const CONVERSATION: &str = "conversation";
+/// Text stands on pages without a conversation, too: what both need is a bundle of its own.
+const MARKDOWN: &str = "markdown";
+/// These come with a conversation only, so that nobody loads a bundle for them alone.
+const WITHIN: [&str; 2] = ["extras", "tools"];
+
+/// A part of a bundle as what the browser takes for a file; added to the loader.
+const PART: &str = r#"
+const bundles = new Map();
+function part(file, from, to) {
+    if (!bundles.has(file)) {
+        const bundle = fetch(new URL(`./${file}`, import.meta.url)).then((answer) => {
+            if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
+            return answer.arrayBuffer();
+        });
+        bundle.catch(() => bundles.delete(file));
+        bundles.set(file, bundle);
+    }
+    const wasm = { headers: { "content-type": "application/wasm" } };
+    return bundles.get(file).then((bytes) => new Response(new Uint8Array(bytes, from, to - from), wasm));
+}
+"#;
+
+/// Writes the bundles in place of their parts; answers with the loader and the manifest that know them.
+pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> Result<(String, Manifest)> {
+    let mut script = script + PART;
+    for (name, parts) in bundles(&manifest) {
+        let first = parts.first().context("a bundle has parts")?;
+        // All files of a build have the same mark.
+        let (_, mark) = first.rsplit_once('-').context("a file has a mark")?;
+        let bundle = format!("{name}-{}.bin", mark.trim_end_matches(".wasm"));
+        let mut content = Vec::new();
+        for part in &parts {
+            let (path, from) = (package.join(part), content.len());
+            content.extend(std::fs::read(&path)?);
+            std::fs::remove_file(path)?;
+            let alone = format!("fetch(new URL(\"./{part}\", import.meta.url))");
+            ensure!(script.contains(&alone), "the loader knows {part}");
+            script = script.replace(&alone, &format!("part(\"{bundle}\", {from}, {})", content.len()));
+        }
+        std::fs::write(package.join(&bundle), content)?;
+        for files in manifest.values_mut().filter(|files| files.iter().any(|file| parts.contains(file))) {
+            files.retain(|file| !parts.contains(file));
+            files.insert(0, bundle.clone());
+        }
+    }
+    Ok((script, manifest))
+}
+
+/// The parts of each bundle, by its name.
+fn bundles(manifest: &Manifest) -> BTreeMap<&'static str, BTreeSet<String>> {
+    let mut bundles = BTreeMap::<_, BTreeSet<_>>::new();
+    for file in manifest.get(CONVERSATION).into_iter().flatten() {
+        let users: BTreeSet<_> =
+            manifest.iter().filter(|(_, files)| files.contains(file)).map(|(chunk, _)| chunk.as_str()).collect();
+        let name = if users.contains(MARKDOWN) { MARKDOWN } else { CONVERSATION };
+        if users.iter().all(|user| [CONVERSATION, MARKDOWN].contains(user) || WITHIN.contains(user)) {
+            bundles.entry(name).or_default().insert(file.clone());
+        }
+    }
+    bundles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_others_need_without_a_conversation_stays_a_file() {
+        let manifest = [
+            ("conversation", vec!["shared", "text", "list", "own"]),
+            ("extras", vec!["shared", "text"]),
+            ("markdown", vec!["text", "block"]),
+            ("organizing", vec!["list"]),
+            ("tools", vec!["shared"]),
+        ];
+        let owned =
+            |(chunk, files): (&str, Vec<&str>)| (chunk.to_owned(), files.into_iter().map(str::to_owned).collect());
+        let manifest = manifest.into_iter().map(owned).collect();
+        let expected = [("conversation", vec!["own", "shared"]), ("markdown", vec!["text"])];
+        let shown: Vec<_> = bundles(&manifest).into_iter().map(|(name, parts)| (name, Vec::from_iter(parts))).collect();
+        assert_eq!(shown, expected.map(|(name, parts)| (name, parts.into_iter().map(str::to_owned).collect())));
+    }
+}
