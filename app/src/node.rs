@@ -54,10 +54,16 @@ pub(crate) fn element(tag: &'static str) -> Node {
 impl Node {
     /// With one more attribute.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        if let Self::Element { attributes, .. } = &mut self {
-            attributes.push((name, value.into()));
-        }
+        self.add(name, value.into());
         self
+    }
+
+    /// Not a part of each place that adds one: there are many.
+    #[inline(never)]
+    fn add(&mut self, name: &'static str, value: String) {
+        if let Self::Element { attributes, .. } = self {
+            attributes.push((name, value));
+        }
     }
 
     /// With these children instead of those that it had.

@@ -52,6 +52,7 @@ pub(crate) struct Extras {
     pub(super) attach: fn(Session, Vec<File>, bool),
     pub(super) attachments: fn() -> Erased,
     pub(super) context_meter: fn(context_meter::Taken) -> Erased,
+    pub(super) dictate: fn(Session),
     pub(super) edit: fn() -> Erased,
     pub(super) feedback: fn(MessageState, RwSignal<bool>) -> Erased,
     /// The lines of a message's menu, given the popover around them.
@@ -72,6 +73,7 @@ fn extras() -> Result<Extras, Missing> {
         attach: Session::attach,
         attachments: || view! { <attachments::Attachments /> }.erase(),
         context_meter: context_meter::meter,
+        dictate: Session::dictate,
         edit: || view! { <edit_form::EditForm /> }.erase(),
         feedback: |message, asks_why| view! { <feedback::FeedbackForm message asks_why /> }.erase(),
         menu: message_menu::items,

@@ -23,7 +23,8 @@ pub(super) fn on_key(list: Conversations, event: &KeyboardEvent) {
         "Delete" => {
             let chosen = list.chosen.get_untracked();
             list.chosen.set(None);
-            list.delete(chosen.unwrap_or_else(|| vec![id]));
+            let ids = chosen.unwrap_or_else(|| vec![id]);
+            list.organize(move |code| (code.delete)(list, ids));
         }
         _ => return,
     }

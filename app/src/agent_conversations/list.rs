@@ -1,8 +1,7 @@
 //! The list's state and what can be done to it.
 
-use super::keys::focus_row;
 use super::merge::merge;
-use super::move_dialog::into;
+use super::organizing::{ORGANIZING, Organizing};
 use super::when::use_now;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
 use crate::chat_context::{ChatContext, use_chat_context};
@@ -14,7 +13,7 @@ use crate::tabs;
 use leptos::ev;
 use std::time::Duration;
 use wire::api::{ConversationList, ConversationSummary};
-use wire::order::{ConversationChange, Folder, FolderList, ListFilter, MoveTo, Share};
+use wire::order::{ConversationChange, Folder, FolderList, ListFilter, Share};
 
 /// While an answer is being written somewhere, the list looks this often whether it has ended.
 const WATCH_EVERY: Duration = Duration::from_secs(5);
@@ -22,13 +21,10 @@ const WATCH_EVERY: Duration = Duration::from_secs(5);
 /// Another device may have changed something: while the page is seen, the list looks this often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// How long a deletion is offered to be undone.
-const UNDO_FOR: Duration = Duration::from_secs(12);
-
 /// The conversations that are loaded; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct Conversations {
-    items: RwSignal<Vec<Entry>>,
+    pub(super) items: RwSignal<Vec<Entry>>,
     next: RwSignal<Option<String>>,
     /// What went wrong last.
     pub error: RwSignal<Option<ApiError>>,
@@ -56,7 +52,7 @@ pub struct Conversations {
     pub now: ReadSignal<Option<i64>>,
     /// The id of the link that takes the focus when the row that had it is gone.
     pub fallback_focus: StoredValue<String>,
-    chat: ChatContext,
+    pub(super) chat: ChatContext,
     /// Counts what makes an answer that is still on its way out of date.
     generation: StoredValue<u64>,
 }
@@ -185,7 +181,11 @@ impl Conversations {
                 && last != now
             {
                 last = now;
-                self.change(vec![id], ConversationChange { unread: Some(false), ..ConversationChange::default() });
+                if let Some(entry) = self.entry(&id) {
+                    entry.summary.update(|summary| summary.unread = false);
+                }
+                let read = ConversationChange { unread: Some(false), ..ConversationChange::default() };
+                self.tell(vec![id], read, Box::new(|| ()));
             }
         });
     }
@@ -256,68 +256,16 @@ impl Conversations {
         });
     }
 
-    /// Makes a folder and moves those there that the dialog is about.
-    pub fn move_to_new(self, name: String) {
-        let (before, ids) = (self.folders.get_untracked(), self.moving.get_value());
-        self.chosen.set(None);
-        spawn_local(async move {
-            match folders(None, Some(name)).await {
-                Ok(FolderList { items }) => {
-                    let new = items.iter().find(|folder| !before.contains(folder)).map(|folder| folder.id.clone());
-                    self.folders.try_set(items);
-                    if new.is_some() {
-                        self.change(ids, into(new));
-                    }
-                }
-                Err(error) => self.fail(error),
-            }
-        });
-    }
-
-    /// Renames a conversation.
-    pub fn rename(self, id: String, title: String) {
-        let title = title.trim().to_owned();
-        if !title.is_empty()
-            && self.entry(&id).is_some_and(|entry| entry.summary.with_untracked(|now| now.title != title))
-        {
-            self.change(vec![id], ConversationChange { title: Some(title), ..ConversationChange::default() });
-        }
-    }
-
-    /// Deletes conversations, which can be undone for a while.
-    pub fn delete(self, ids: Vec<String>) {
-        self.change(ids, ConversationChange { deleted: Some(true), ..ConversationChange::default() });
-    }
-
-    /// Brings back what was deleted last.
-    pub fn undo(self) {
-        let ids = self.deleted.get_untracked();
-        self.deleted.set(Vec::new());
-        self.change(ids, ConversationChange { deleted: Some(false), ..ConversationChange::default() });
-    }
-
-    /// Changes conversations: at once here, then on the server, whose word is the last.
-    pub fn change(self, ids: Vec<String>, change: ConversationChange) {
-        if ids.is_empty() {
-            return;
-        }
-        for id in &ids {
-            if let Some(entry) = self.entry(id) {
-                entry.summary.update(|summary| apply(summary, &change));
-            }
-        }
-        let filter = self.filter.get_untracked();
-        let leaves = change.deleted == Some(true)
-            || change.archived.is_some_and(|archived| archived != filter.archived)
-            || filter.folder_id.is_some() && change.folder_id.as_ref().is_some_and(|to| to.0 != filter.folder_id);
-        if leaves {
-            self.focus_beside(&ids);
-            self.items.update(|items| items.retain(|item| !ids.contains(&item.id)));
-        }
+    /// Tells the server of a change, and does what follows from it; the server's word is the last.
+    pub(super) fn tell(self, ids: Vec<String>, change: ConversationChange, then: Box<dyn FnOnce()>) {
         self.outdate();
         spawn_local(async move {
-            match change_conversations(ids.clone(), change.clone()).await {
-                Ok(_) => self.changed(ids, &change),
+            match change_conversations(ids, change).await {
+                Ok(_) => {
+                    self.chat.bump();
+                    tabs::tell("");
+                    then();
+                }
                 Err(error) => {
                     self.reload();
                     self.fail(error);
@@ -326,39 +274,18 @@ impl Conversations {
         });
     }
 
-    fn changed(self, ids: Vec<String>, change: &ConversationChange) {
-        self.chat.bump();
-        tabs::tell("");
-        if change.deleted != Some(true) {
-            return;
-        }
-        let shown = self.chat.conversation.try_get_untracked().flatten();
-        if shown.is_some_and(|shown| ids.contains(&shown)) {
-            self.chat.select(None, true);
-        }
-        self.deleted.try_set(ids.clone());
-        let forget = move || {
-            if self.deleted.try_with_untracked(|now| *now == ids) == Some(true) {
-                self.deleted.set(Vec::new());
+    /// Does what does not belong to every list, once its code has come.
+    pub(super) fn organize(self, act: impl FnOnce(&Organizing) + 'static) {
+        let act: Box<dyn FnOnce(&Organizing)> = Box::new(act);
+        spawn_local(async move {
+            match ORGANIZING.load().await {
+                Ok(code) => act(code),
+                Err(_) => self.lacks_code(),
             }
-        };
-        set_timeout(forget, UNDO_FOR);
-    }
-
-    /// The row that comes to stand where the first of these stood takes the focus, if one of them had it.
-    fn focus_beside(self, ids: &[String]) {
-        let beside = self.items.with_untracked(|items| {
-            let at = items.iter().position(|item| ids.contains(&item.id))?;
-            let stays = |item: &&Entry| !ids.contains(&item.id);
-            items[at..].iter().find(stays).or_else(|| items[..at].iter().rfind(stays)).map(|item| item.id.clone())
         });
-        match beside {
-            Some(id) => request_animation_frame(move || focus_row(&id)),
-            None => self.fallback_focus.with_value(|link| crate::blocks::control::focus(link)),
-        }
     }
 
-    fn entry(self, id: &str) -> Option<Entry> {
+    pub(super) fn entry(self, id: &str) -> Option<Entry> {
         self.items.with_untracked(|items| items.iter().find(|item| item.id == id).cloned())
     }
 
@@ -386,22 +313,9 @@ impl Conversations {
         self.error.try_set(None);
     }
 
-    fn fail(self, error: ApiError) {
+    pub(super) fn fail(self, error: ApiError) {
         self.error.try_set(Some(error));
     }
-}
-
-/// What the server will make of it.
-fn apply(summary: &mut ConversationSummary, change: &ConversationChange) {
-    let ConversationChange { title, pinned, archived, folder_id, unread, deleted: _, temporary } = change.clone();
-    summary.title = title.unwrap_or(std::mem::take(&mut summary.title));
-    summary.pinned = pinned.unwrap_or(summary.pinned);
-    summary.archived = archived.unwrap_or(summary.archived);
-    if let Some(MoveTo(folder)) = folder_id {
-        summary.folder_id = folder;
-    }
-    summary.unread = unread.unwrap_or(summary.unread);
-    summary.temporary = temporary.unwrap_or(summary.temporary);
 }
 
 fn is_visible() -> bool {

@@ -1,6 +1,7 @@
 //! The list of the caller's conversations, newest first. The selected one is the address's; see [`crate::chat_context`].
 
 pub mod actions;
+mod change;
 pub mod import;
 pub mod item;
 pub mod items;

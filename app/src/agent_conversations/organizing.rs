@@ -32,6 +32,7 @@ pub(crate) struct Organizing {
     /// The lines of a conversation's menu, given the popover around them.
     pub(super) menu: fn(NodeRef<html::Div>) -> Erased,
     pub(super) finds: fn() -> Erased,
+    pub(super) delete: fn(Conversations, Vec<String>),
     pub(super) search: fn(Search, Conversations, Option<String>),
     pub(super) rename: fn(Entry) -> Erased,
     pub(super) folder_tools: fn(Conversations, String, RwSignal<bool>) -> Erased,
@@ -60,6 +61,7 @@ fn functions() -> Result<Organizing, Missing> {
         },
         menu: menu_items,
         finds: || view! { <Finds /> }.erase(),
+        delete: Conversations::delete,
         search: Search::ask,
         rename: |item| view! { <Rename item /> }.erase(),
         folder_tools,

@@ -197,28 +197,31 @@ impl<'a> Renderer<'a> {
     fn element(&mut self, tag: Tag<'a>, content: Content) -> Node {
         let Content { children, text } = content;
         let written = |text: &str| without_marks(&unmask(text, self.formulas)).into_owned();
-        match tag {
-            Tag::CodeBlock(kind) => code_block(language(&kind), written(&text), self.may_grow, self.extras),
-            Tag::Image { dest_url, .. } => image(&written(&dest_url), written(&text)),
-            Tag::Link { dest_url, .. } => anchor(&written(&dest_url), children),
-            Tag::FootnoteDefinition(label) => footnote::note(&label, children),
-            Tag::Heading { level, .. } => heading(level, children),
-            Tag::List(Some(1)) => element("ol").around(children),
-            Tag::List(Some(first)) => element("ol").with("start", first.to_string()).around(children),
-            Tag::List(None) => element("ul").around(children),
-            Tag::Item => element("li").around(children),
-            Tag::BlockQuote(_) => element("blockquote").around(children),
-            Tag::HtmlBlock => element("p").with("class", "cw-md-html").around(children),
-            Tag::Emphasis => element("em").around(children),
-            Tag::Strong => element("strong").around(children),
-            Tag::Strikethrough => element("del").around(children),
-            Tag::Table(_) => table(children),
-            Tag::TableHead => element("thead").around(vec![element("tr").around(children)]),
-            Tag::TableRow => element("tr").around(children),
-            Tag::TableCell => self.cell(children),
+        let name = match &tag {
+            Tag::CodeBlock(kind) => return code_block(language(kind), written(&text), self.may_grow, self.extras),
+            Tag::Image { dest_url, .. } => return image(&written(dest_url), written(&text)),
+            Tag::Link { dest_url, .. } => return anchor(&written(dest_url), children),
+            Tag::FootnoteDefinition(label) => return footnote::note(label, children),
+            Tag::Table(_) => return table(children),
+            Tag::TableHead => return element("thead").around(vec![element("tr").around(children)]),
+            Tag::TableCell => return self.cell(children),
+            Tag::HtmlBlock => return element("p").with("class", "cw-md-html").around(children),
+            Tag::List(Some(first)) if *first != 1 => {
+                return element("ol").with("start", first.to_string()).around(children);
+            }
+            Tag::List(Some(_)) => "ol",
+            Tag::List(None) => "ul",
+            Tag::Heading { level, .. } => heading(*level),
+            Tag::Item => "li",
+            Tag::BlockQuote(_) => "blockquote",
+            Tag::Emphasis => "em",
+            Tag::Strong => "strong",
+            Tag::Strikethrough => "del",
+            Tag::TableRow => "tr",
             // The rest belongs to dialects that are not switched on.
-            _ => element("p").around(children),
-        }
+            _ => "p",
+        };
+        element(name).around(children)
     }
 
     fn cell(&mut self, children: Vec<Node>) -> Node {
@@ -228,11 +231,8 @@ impl<'a> Renderer<'a> {
             _ => "cw-md-start",
         };
         self.column += 1;
-        if self.in_head {
-            element("th").with("scope", "col").with("class", class).around(children)
-        } else {
-            element("td").with("class", class).around(children)
-        }
+        let cell = if self.in_head { element("th").with("scope", "col") } else { element("td") };
+        cell.with("class", class).around(children)
     }
 }
 
@@ -246,14 +246,13 @@ fn table(mut children: Vec<Node>) -> Node {
 }
 
 /// The page has its own headings of level 1 and 2.
-fn heading(level: HeadingLevel, children: Vec<Node>) -> Node {
-    let tag = match level {
+fn heading(level: HeadingLevel) -> &'static str {
+    match level {
         HeadingLevel::H1 => "h3",
         HeadingLevel::H2 => "h4",
         HeadingLevel::H3 => "h5",
         _ => "h6",
-    };
-    element(tag).around(children)
+    }
 }
 
 fn anchor(url: &str, children: Vec<Node>) -> Node {

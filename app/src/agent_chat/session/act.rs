@@ -1,6 +1,7 @@
 //! What is done in a conversation: the code for it comes when it is needed first.
 
 use super::{Problem, Remedy, Session};
+use crate::agent_chat::rare::Extras;
 use crate::agent_chat::{CONVERSATION, EXTRAS};
 use crate::chunks::Missing;
 use crate::erase::spawn_local;
@@ -59,15 +60,15 @@ impl Session {
         });
     }
 
-    /// Takes files once the code for it has come.
-    fn attach_later(self, files: Vec<File>, pasted: bool) {
+    /// Does what not everybody does, once the code for it has come.
+    fn with_extras(self, act: Box<dyn FnOnce(&Extras)>) {
         spawn_local(async move {
             let loaded = EXTRAS.load().await;
             if self.is_gone() {
                 return;
             }
             match loaded {
-                Ok(code) => (code.attach)(self, files, pasted),
+                Ok(code) => act(code),
                 Err(_) => self.lacks_code(),
             }
         });
@@ -91,9 +92,9 @@ impl Session {
             }
             Act::SendDraft => self.send_draft(),
             Act::SendText(text) => self.send_text(text),
-            Act::Attach(files, pasted) => self.attach_later(files, pasted),
+            Act::Attach(files, pasted) => self.with_extras(Box::new(move |code| (code.attach)(self, files, pasted))),
             Act::Recall(back) => self.recall(back),
-            Act::Dictate => self.dictate(),
+            Act::Dictate => self.with_extras(Box::new(move |code| (code.dictate)(self))),
             Act::Leave => self.forget_attached(),
             Act::Stop => self.stop(),
             Act::Regenerate(id) => self.regenerate(id),

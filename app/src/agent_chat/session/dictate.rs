@@ -7,7 +7,7 @@ use wasm_bindgen::{JsCast, JsValue};
 
 impl Session {
     /// Writes what the user says into the composer, or ends that.
-    pub(super) fn dictate(self) {
+    pub(in crate::agent_chat) fn dictate(self) {
         if self.hearing.get_untracked() {
             speech::stop_hearing();
             return;
