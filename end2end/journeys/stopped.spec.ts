@@ -1,6 +1,6 @@
 import type { Page } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
-import { expect, open, test } from "../fixtures/test.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
 
 /** Takes the page over once more, when what the server sent is no longer there: the code expects it, and panics. */
 async function panic(page: Page): Promise<void> {
@@ -36,5 +36,6 @@ test("a page whose code panics says so, and what was said can be read all the sa
   await panic(page);
   await stopped.getByRole("link", { name: "New conversation" }).click();
   await expect(page).not.toHaveURL(/conversation=/);
+  await alive(page);
   await chat.ask("and now?");
 });
