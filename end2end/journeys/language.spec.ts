@@ -1,30 +1,10 @@
 import { join } from "node:path";
 import { type Page, expect as baseExpect } from "@playwright/test";
-import { expect, test } from "../fixtures/test.ts";
+import { Chat } from "../fixtures/chat.ts";
+import { expect, open, test } from "../fixtures/test.ts";
+import { HEBREW, beginning } from "../fixtures/words.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/hebrew.yaml") } });
-
-/** Waits until the page has come to life. */
-async function openHebrew(page: Page, path = "/"): Promise<void> {
-  await page.goto(path);
-  const composer = page.getByRole("textbox", { name: "הודעה", exact: true });
-  const send = page.getByRole("button", { name: "שליחה" });
-  await expect(async () => {
-    await composer.fill("");
-    await composer.fill("hello");
-    await expect(send).toBeEnabled({ timeout: 500 });
-  }).toPass();
-  await composer.fill("");
-  await expect(send).toBeDisabled();
-}
-
-async function ask(page: Page, text: string): Promise<void> {
-  const composer = page.getByRole("textbox", { name: "הודעה", exact: true });
-  await composer.fill(text);
-  await composer.press("Enter");
-  await expect(composer).toHaveValue("");
-  await expect(page.getByRole("button", { name: "עצירה" })).toHaveCount(0, { timeout: 30_000 });
-}
 
 /** The words of the UI that have no Hebrew letter. What people, agents and the config say does not count. */
 async function foreign(page: Page): Promise<string[]> {
@@ -47,7 +27,8 @@ async function foreign(page: Page): Promise<string[]> {
 }
 
 test("the page, the list and the chat speak Hebrew, from the right", async ({ page }) => {
-  await openHebrew(page);
+  await open(page, "/", HEBREW);
+  const chat = new Chat(page, HEBREW);
   await expect(page.locator("html")).toHaveAttribute("lang", "he");
   await expect(page.locator("html")).toHaveAttribute("dir", "rtl");
   await expect(page.getByRole("heading", { name: "איך אפשר לעזור?" })).toBeVisible();
@@ -55,21 +36,20 @@ test("the page, the list and the chat speak Hebrew, from the right", async ({ pa
   // The list begins where lines begin, and the form stands between.
   const at = async (label: string, role: "navigation" | "region") => (await page.getByRole(role, { name: label, exact: true }).boundingBox())!.x;
   expect(await at("שיחות", "navigation")).toBeGreaterThan(await at("צ׳אט", "region"));
-  await ask(page, "What do you know about refunds?");
+  await chat.ask("What do you know about refunds?");
   await expect(page.getByText("בוצע").first()).toBeVisible();
   await expect(page.getByRole("button", { name: "תשובה טובה" })).toBeVisible();
   expect(await foreign(page)).toEqual([]);
-  await page.getByRole("article", { name: "סוכן" }).getByRole("button", { name: "עוד", exact: true }).click();
+  await chat.answers.getByRole("button", { name: "עוד", exact: true }).click();
   await expect(page.getByRole("menuitem", { name: "העתקה כטקסט" })).toBeVisible();
   await page.keyboard.press("Escape");
-  await ask(page, "Delete the article about refunds");
-  const approval = page.getByRole("group", { name: /^אישור/ });
-  await expect(approval.getByRole("button", { name: "דחייה" })).toBeVisible();
-  await approval.getByRole("button", { name: "אישור", exact: true }).click();
-  await expect(approval).toHaveCount(0);
-  await expect(page.getByRole("button", { name: "עצירה" })).toHaveCount(0, { timeout: 30_000 });
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval.getByRole("button", { name: "דחייה" })).toBeVisible();
+  await chat.approval.getByRole("button", { name: "אישור", exact: true }).click();
+  await expect(chat.approval).toHaveCount(0);
+  await chat.idle();
   // What was loaded later, and what the server has rendered, say the same.
-  await page.getByRole("button", { name: /^אפשרויות עבור/ }).first().click();
+  await page.getByRole("button", { name: beginning(HEBREW.optionsFor) }).first().click();
   await expect(page.getByRole("menuitem", { name: "שיתוף…" })).toBeVisible();
   await page.getByRole("menuitem", { name: "שיתוף…" }).click();
   await expect(page.getByRole("heading", { name: "שיתוף עותק" })).toBeVisible();
@@ -81,7 +61,7 @@ test("errors and checks are said in Hebrew", async ({ page, console }) => {
   const missing = await page.goto("/nowhere");
   baseExpect(missing?.status()).toBe(404);
   await expect(page.getByText("הדף הזה אינו זמין").or(page.getByText("אין כאן דף"))).toBeVisible();
-  await openHebrew(page);
+  await open(page, "/", HEBREW);
   await page.goto("/support?conversation=of-somebody-else");
   await expect(page.getByText("השיחה אינה קיימת, או שאינה שלך.")).toBeVisible();
 });
