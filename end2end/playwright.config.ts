@@ -4,6 +4,8 @@ import { browser } from "./browser.ts";
 export default defineConfig({
   testDir: "journeys",
   outputDir: "test-results",
+  // What else makes a machine's pictures its own, fixtures/machine.ts knows.
+  snapshotPathTemplate: "snapshots/{arg}{ext}",
   timeout: 60_000,
   expect: { timeout: 10_000 },
   // Each journey has a server and a database of its own, so they do not disturb each other.

@@ -1,4 +1,4 @@
-import { List, seed } from "../fixtures/list.ts";
+import { List, change, seed } from "../fixtures/list.ts";
 import { picture } from "../fixtures/picture.ts";
 import { open, test } from "../fixtures/test.ts";
 
@@ -9,11 +9,7 @@ test("the list in order", async ({ page, server }, info) => {
     "A question with a title that is much too long for the column that it stands in",
     "Tell me about invoices",
   ]);
-  await fetch(`${server.url}/api/conversations/seed-0`, {
-    method: "PATCH",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ pinned: true, unread: false }),
-  });
+  await change(server.url, "seed-0", { pinned: true, unread: false });
   await open(page);
   const narrow = (page.viewportSize()?.width ?? 0) < 800;
   const drawer = async () => {
