@@ -49,7 +49,7 @@ pub(super) fn Log() -> Erased {
     });
     // After what draws, and in the same frame: to follow when the log has grown would take the browser a second frame for each.
     effect(move || {
-        if session.drawn.get() > 0 {
+        if session.frames.get() > 0 {
             follow.keep();
         }
     });
@@ -60,7 +60,9 @@ pub(super) fn Log() -> Erased {
     let earlier = Earlier::new(session, scroller);
     let messages = each(move || earlier.shown().into_iter().map(item).collect());
     let stop = move |event: KeyboardEvent| {
-        if event.key() == "Escape" && untrack(|| session.is_busy()) {
+        // What has been opened in the log closes first, by itself.
+        let is_open = || document().query_selector(".cw-log :popover-open").ok().flatten().is_some();
+        if event.key() == "Escape" && untrack(|| session.is_busy()) && !is_open() {
             // What is around may close with it otherwise.
             event.prevent_default();
             session.stop();

@@ -20,11 +20,19 @@ pub(super) struct Follow {
     cold: RwSignal<bool>,
     /// The position that was seen last; a smaller one means that the reader scrolled up.
     last: StoredValue<i32>,
+    /// The heights of the content and of the container when they were followed last.
+    heights: StoredValue<(i32, i32)>,
 }
 
 impl Follow {
     pub(super) fn new(scroller: NodeRef<html::Div>) -> Self {
-        Self { scroller, at_end: RwSignal::new(true), cold: RwSignal::new(true), last: StoredValue::new(0) }
+        Self {
+            scroller,
+            at_end: RwSignal::new(true),
+            cold: RwSignal::new(true),
+            last: StoredValue::new(0),
+            heights: StoredValue::new((0, 0)),
+        }
     }
 
     /// Whether the reader is at the end. Tracked.
@@ -56,9 +64,13 @@ impl Follow {
         }
     }
 
-    /// Goes to the end again if the reader is there.
+    /// Goes to the end again if the reader is there and it has moved. Where it has not, a reader who begins to scroll up is let go.
     pub(super) fn keep(self) {
-        if self.at_end.try_get_untracked() == Some(true) {
+        if self.at_end.try_get_untracked() != Some(true) {
+            return;
+        }
+        let Some(scroller) = self.scroller.get_untracked() else { return };
+        if self.heights.get_value() != (scroller.scroll_height(), scroller.client_height()) {
             self.pin();
         }
     }
@@ -67,6 +79,7 @@ impl Follow {
         if let Some(scroller) = self.scroller.get_untracked() {
             scroller.set_scroll_top(scroller.scroll_height());
             self.last.set_value(scroller.scroll_top());
+            self.heights.set_value((scroller.scroll_height(), scroller.client_height()));
         }
     }
 

@@ -75,7 +75,7 @@ fn count(of: usize) -> String {
     if of == 1 { t(Text::OneSource).to_owned() } else { texts::count(Text::Sources, of) }
 }
 
-/// A card for each, and a line of those whose numbers stand nowhere in the text.
+/// A card for each, and behind them, so that a card stays where it is, a line of those whose numbers stand nowhere in the text.
 fn cards(message: &str, all: &[Cited], marks_are_shown: bool) -> Vec<Node> {
     let numbered = || all.iter().zip(1..);
     let card = |(cited, number): (&Cited, usize)| {
@@ -95,7 +95,7 @@ fn cards(message: &str, all: &[Cited], marks_are_shown: bool) -> Vec<Node> {
     let line =
         element("div").with("class", "cw-source-line").with("role", "group").with("aria-label", count(buttons.len()));
     let line = (!buttons.is_empty()).then(|| line.around(buttons));
-    line.into_iter().chain(numbered().map(card)).collect()
+    numbered().map(card).chain(line).collect()
 }
 
 /// Title, place, and the words that were taken from it.

@@ -20,12 +20,13 @@ pub(super) fn on_key(list: Conversations, event: &KeyboardEvent) {
         "F2" => list.renaming.set(Some(id)),
         " " => list.choose(&id),
         "Escape" if list.chosen.with_untracked(Option::is_some) => list.chosen.set(None),
-        "Delete" => {
-            let chosen = list.chosen.get_untracked();
+        "Delete" => list.organize(move |code| {
+            let ids = list.chosen.get_untracked().unwrap_or_else(|| vec![id]);
             list.chosen.set(None);
-            let ids = chosen.unwrap_or_else(|| vec![id]);
-            list.organize(move |code| (code.delete)(list, ids));
-        }
+            // Those that an earlier press has deleted are no longer there.
+            let ids = ids.into_iter().filter(|id| list.entry(id).is_some()).collect();
+            (code.delete)(list, ids);
+        }),
         _ => return,
     }
     event.prevent_default();

@@ -278,7 +278,12 @@ impl Conversations {
     pub(super) fn organize(self, act: impl FnOnce(&Organizing) + 'static) {
         let act: Box<dyn FnOnce(&Organizing)> = Box::new(act);
         spawn_local(async move {
-            match ORGANIZING.load().await {
+            let loaded = ORGANIZING.load().await;
+            // The reader may have gone to another page meanwhile.
+            if self.items.try_with_untracked(Vec::is_empty).is_none() {
+                return;
+            }
+            match loaded {
                 Ok(code) => act(code),
                 Err(_) => self.lacks_code(),
             }

@@ -145,7 +145,11 @@ function changed(code) {
   measure(code);
   if (!canColour) return;
   clearTimeout(known.rest);
-  known.rest = setTimeout(() => soon(code, "whole"), REST);
+  known.rest = setTimeout(() => {
+    clearTimeout(known.soon);
+    known.soon = undefined;
+    soon(code, "whole");
+  }, REST);
   if (code.textContent.length > LONG) return;
   known.soon ??= setTimeout(() => {
     known.soon = undefined;
@@ -177,7 +181,7 @@ const view = new IntersectionObserver(
       } else if (!isIntersecting && known) {
         soon(target, "gone");
       } else if (isIntersecting && due.get(target) === "gone") {
-        due.delete(target);
+        due.set(target, "whole");
       }
     }
   },

@@ -1,7 +1,8 @@
 //! Files that are loaded together, in one: they compress better, and are one request.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// The files of each chunk.
@@ -14,39 +15,44 @@ const MARKDOWN: &str = "markdown";
 /// These come with a conversation only, so that nobody loads a bundle for them alone.
 const WITHIN: [&str; 2] = ["extras", "tools"];
 
-/// A part of a bundle as what the browser takes for a file; added to the loader.
+/// A part of a bundle as what the browser takes for a file; added to the loader. The bundle is forgotten with its last part.
 const PART: &str = r#"
 const bundles = new Map();
-function part(file, from, to) {
+function part(file, parts, from, to) {
     if (!bundles.has(file)) {
-        const bundle = fetch(new URL(`./${file}`, import.meta.url)).then((answer) => {
+        const bytes = fetch(new URL(`./${file}`, import.meta.url)).then((answer) => {
             if (!answer.ok) throw new Error(`${file}: ${answer.status}`);
             return answer.arrayBuffer();
         });
-        bundle.catch(() => bundles.delete(file));
-        bundles.set(file, bundle);
+        bytes.catch(() => bundles.delete(file));
+        bundles.set(file, { bytes, left: parts });
     }
+    const bundle = bundles.get(file);
+    bundle.left -= 1;
+    if (bundle.left === 0) bundles.delete(file);
     const wasm = { headers: { "content-type": "application/wasm" } };
-    return bundles.get(file).then((bytes) => new Response(new Uint8Array(bytes, from, to - from), wasm));
+    return bundle.bytes.then((bytes) => new Response(new Uint8Array(bytes, from, to - from), wasm));
 }
 "#;
 
-/// Writes the bundles in place of their parts; answers with the loader and the manifest that know them.
+/// Writes the bundles in place of their parts, each under a mark of what is in it; answers with the loader and the manifest that know them.
 pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> Result<(String, Manifest)> {
     let mut script = script + PART;
     for (name, parts) in bundles(&manifest) {
-        let first = parts.first().context("a bundle has parts")?;
-        // All files of a build have the same mark.
-        let (_, mark) = first.rsplit_once('-').context("a file has a mark")?;
-        let bundle = format!("{name}-{}.bin", mark.trim_end_matches(".wasm"));
-        let mut content = Vec::new();
+        let (mut content, mut places) = (Vec::new(), Vec::new());
         for part in &parts {
             let (path, from) = (package.join(part), content.len());
             content.extend(std::fs::read(&path)?);
             std::fs::remove_file(path)?;
+            places.push((part, from, content.len()));
+        }
+        let mut mark = DefaultHasher::new();
+        content.hash(&mut mark);
+        let bundle = format!("{name}-{:016x}.bin", mark.finish());
+        for (part, from, to) in places {
             let alone = format!("fetch(new URL(\"./{part}\", import.meta.url))");
-            ensure!(script.contains(&alone), "the loader knows {part}");
-            script = script.replace(&alone, &format!("part(\"{bundle}\", {from}, {})", content.len()));
+            ensure!(script.contains(&alone), "the loader does not know {part}");
+            script = script.replace(&alone, &format!("part(\"{bundle}\", {}, {from}, {to})", parts.len()));
         }
         std::fs::write(package.join(&bundle), content)?;
         for files in manifest.values_mut().filter(|files| files.iter().any(|file| parts.contains(file))) {

@@ -27,12 +27,16 @@ impl Files {
     }
 
     /// Changes the texts of some.
-    pub(super) fn change(&mut self, is_meant: impl Fn(&Path) -> bool, change: impl Fn(&str) -> String) {
-        for (_, content) in self.0.iter_mut().filter(|(path, _)| is_meant(path)) {
-            if let Ok(text) = std::str::from_utf8(content) {
-                *content = change(text).into_bytes();
-            }
+    pub(super) fn change(
+        &mut self,
+        is_meant: impl Fn(&Path) -> bool,
+        change: impl Fn(&str) -> Result<String>,
+    ) -> Result<()> {
+        for (path, content) in self.0.iter_mut().filter(|(path, _)| is_meant(path)) {
+            *content =
+                change(std::str::from_utf8(content)?).with_context(|| format!("{}", path.display()))?.into_bytes();
         }
+        Ok(())
     }
 
     /// Writes those that differ, and removes what is no longer part of the site.

@@ -26,7 +26,7 @@ pub(crate) fn make(root: &Path, wasm: &Path, site: &str, profile: Profile) -> Re
     let site = root.join(site);
     bindings::make(&root.join(wasm), &site.join("pkg"), profile)?;
     let mut files = Files::under(&root.join("public"))?;
-    files.change(is_own_script, scripts::lighten);
+    files.change(is_own_script, scripts::lighten)?;
     for (sheet, main) in [("pkg/chatwright.css", "main.css"), ("pkg/documents.css", "documents.css")] {
         files.insert(sheet, styles::concatenate(&root.join("style"), main)?);
     }

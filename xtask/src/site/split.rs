@@ -38,7 +38,7 @@ pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Ve
         |script: String, (old, new): (&String, &String)| script.replace(&format!("/{old}\""), &format!("/{new}\""));
     let script = names.iter().fold(script, rename);
     let (script, manifest) = bundle::bundle(script, manifest(&cut.prefetch_map, &names), package)?;
-    std::fs::write(loader, scripts::lighten(&script))?;
+    std::fs::write(loader, scripts::lighten(&script)?)?;
     std::fs::write(package.join(MANIFEST), serde_json::to_vec(&manifest)?)?;
     Ok(left)
 }

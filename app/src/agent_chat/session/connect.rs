@@ -54,6 +54,10 @@ impl Session {
         let mut end = self.read(stream, live, turn).await;
         let mut attempt = 0;
         loop {
+            // Before anything is said of a session that is gone, or of the connection of whoever follows now.
+            if self.is_replaced(turn) {
+                return End::Replaced;
+            }
             let wait = match end {
                 End::Cut => {
                     self.phase.set(Phase::Reconnecting);
@@ -118,7 +122,10 @@ impl Session {
             let has_all = now - asked > WAS_THERE || now - awake > CATCHING_UP;
             let has_news = !live.borrow().reader.news.is_empty();
             if has_news && has_all {
-                self.rest(live, turn).await;
+                self.rest(live).await;
+                if self.is_replaced(turn) {
+                    return End::Replaced;
+                }
                 awake = browser::now();
             }
         }

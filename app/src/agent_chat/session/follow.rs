@@ -16,10 +16,10 @@ use std::rc::Rc;
 use std::time::Duration;
 use wire::api::ConversationView;
 
-/// Drawing takes at most a quarter of the time: after a costly frame the next one waits. Text that grows looks the same at twenty
-/// frames a second as at sixty, hardly otherwise at fifteen, and every frame costs the browser layout and paint.
-const REST_FACTOR: f64 = 3.0;
-const SHORTEST_REST: f64 = 55.0;
+/// A frame takes at most a ninth of the time, with what the browser makes of it: style, layout and paint cost more than all of our code. Text
+/// that grows looks the same at twenty frames a second as at sixty, hardly otherwise at twelve. In milliseconds.
+const REST_FACTOR: f64 = 8.0;
+const SHORTEST_REST: f64 = 50.0;
 const LONGEST_REST: f64 = 300.0;
 /// A message that is told again from its start is shown when it is as long as what is shown, or after this long.
 const CATCH_UP: f64 = 1_500.0;
@@ -33,10 +33,8 @@ pub(super) struct Live {
     catching_up: Option<CatchUp>,
     /// A frame is on its way, or has just been drawn.
     frame: bool,
-    /// How long nothing is drawn after a frame.
-    rest: Duration,
-    /// Nothing is read for a while. Whoever reads asks for a frame afterwards.
-    reads_later: bool,
+    /// When the next one may be drawn, by the page's clock.
+    next_frame: f64,
     announcer: Announcer,
     told: Told,
 }
@@ -102,37 +100,45 @@ impl Session {
             }
             let begun = browser::now();
             self.draw(&mut live.borrow_mut(), false);
-            let rest = rest_after(browser::now() - begun);
-            live.borrow_mut().rest = rest;
-            set_timeout(
-                move || {
-                    let has_news = {
-                        let mut live = live.borrow_mut();
-                        live.frame = false;
-                        !live.reader.news.is_empty() && !live.reads_later
-                    };
-                    if has_news && !self.is_replaced(turn) {
-                        self.ask_for_frame(&live, turn);
-                    }
-                },
-                rest,
-            );
+            // Behind what the browser makes of it.
+            set_timeout(move || self.drawn(&live, turn, begun), Duration::ZERO);
         });
     }
 
-    /// Lets the browser collect what comes until the next frame can be drawn: to be woken for every piece costs a page more than all else
-    /// that it does with it. A hidden page draws nothing, and its timers are slow.
-    pub(super) async fn rest(self, live: &Rc<RefCell<Live>>, turn: u64) {
-        if !browser::is_visible() {
-            return;
-        }
-        live.borrow_mut().reads_later = true;
-        let rest = live.borrow().rest;
+    /// A frame is on the screen: the next one comes after a rest.
+    fn drawn(self, live: &Rc<RefCell<Live>>, turn: u64, begun: f64) {
+        let now = browser::now();
+        let rest = ((now - begun) * REST_FACTOR).clamp(SHORTEST_REST, LONGEST_REST);
+        live.borrow_mut().next_frame = now + rest;
+        let live = live.clone();
+        set_timeout(
+            move || {
+                let has_news = {
+                    let mut live = live.borrow_mut();
+                    live.frame = false;
+                    !live.reader.news.is_empty()
+                };
+                if has_news && !self.is_replaced(turn) {
+                    self.ask_for_frame(&live, turn);
+                }
+            },
+            Duration::from_millis(rest as u64),
+        );
+    }
+
+    /// Lets the browser collect what comes until the next frame may be drawn: to be woken for every piece costs a page more than all else
+    /// that it does with it. A hidden page draws nothing, and its timers are slow; what is told again is only read until it has been.
+    pub(super) async fn rest(self, live: &Rc<RefCell<Live>>) {
+        let rest = {
+            let live = live.borrow();
+            if live.catching_up.is_some() || !browser::is_visible() {
+                return;
+            }
+            let left = live.next_frame - browser::now();
+            // A frame that is on its way says nothing yet.
+            Duration::from_millis(if left > 0.0 { left } else { SHORTEST_REST } as u64)
+        };
         browser::sleep(rest).await;
-        live.borrow_mut().reads_later = false;
-        if !self.is_replaced(turn) && !live.borrow().reader.news.is_empty() {
-            self.ask_for_frame(live, turn);
-        }
     }
 
     fn draw(self, live: &mut Live, complete: bool) {
@@ -155,7 +161,7 @@ impl Session {
             shown.show_metadata(message);
         }
         live.reader.news = Default::default();
-        self.drawn.update(|count| *count += 1);
+        self.frames.update(|count| *count += 1);
         if let Some(sentence) = live.announcer.next(live.reader.message(), browser::now(), complete) {
             self.announcement.set(sentence);
         }
@@ -258,11 +264,6 @@ impl Session {
     }
 }
 
-/// The rest after a frame that took so many milliseconds.
-fn rest_after(cost: f64) -> Duration {
-    Duration::from_millis((cost * REST_FACTOR).clamp(SHORTEST_REST, LONGEST_REST) as u64)
-}
-
 impl Live {
     fn new() -> Self {
         Self {
@@ -270,8 +271,7 @@ impl Live {
             shown: None,
             catching_up: None,
             frame: false,
-            rest: rest_after(0.0),
-            reads_later: false,
+            next_frame: 0.0,
             announcer: Announcer::default(),
             told: Told::default(),
         }

@@ -2,12 +2,11 @@
 //!
 //! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
 //! being written, whoever asked for it. `submit.rs` sends, `follow.rs` shows what `connect.rs` reads, `places.rs` says for how long,
-//! `client_call.rs` answers the calls that the
-//! page itself executes, `page_call.rs` those among them that do more than fill in fields, `attach.rs` sends files, `queue.rs` keeps
-//! what waits, `preset.rs` shows messages that the page puts in, `compose.rs` is the rest of what the composer does, `act.rs` is the door to all of it for what is on the page before the
-//! conversation has begun, `change.rs` does
-//! what asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and
-//! `methods.rs` does what its actions ask, `tabs.rs` hears of other tabs and devices.
+//! `client_call.rs` answers the calls that the page itself executes, `page_call.rs` those among them that do more than fill in fields,
+//! `attach.rs` sends files, `queue.rs` keeps what waits, `preset.rs` shows messages that the page puts in, `compose.rs` is the rest of what
+//! the composer does, `act.rs` is the door to all of it for what is on the page before the conversation has begun, `change.rs` does what
+//! asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and `methods.rs`
+//! does what its actions ask, `tabs.rs` hears of other tabs and devices.
 
 mod act;
 mod attach;
@@ -83,7 +82,7 @@ pub(super) struct Session {
     /// Rises when the end of the log should be seen.
     pub(super) to_end: RwSignal<u32>,
     /// Rises with each frame in which an answer has grown.
-    pub(super) drawn: RwSignal<u32>,
+    pub(super) frames: RwSignal<u32>,
     /// The message that is being edited, with the text as it is so far.
     pub(super) editing: RwSignal<Option<(String, String)>>,
     /// The message that was deleted last, as long as that can be taken back.
@@ -208,7 +207,7 @@ impl Session {
             announcement: RwSignal::new(String::new()),
             focus: RwSignal::new(0),
             to_end: RwSignal::new(0),
-            drawn: RwSignal::new(0),
+            frames: RwSignal::new(0),
             editing: RwSignal::new(None),
             deleted: RwSignal::new(None),
             subject: RwSignal::new(None),

@@ -305,9 +305,11 @@ impl Session {
     fn next_id(self) -> String {
         let given = self.chat.given();
         let id = self.inner.try_update_value(|inner| {
-            inner.next_id.get_or_insert_with(|| given.unwrap_or_else(browser::random_id)).clone()
+            // The page may have named another one since.
+            inner.next_id = given.or_else(|| inner.next_id.take()).or_else(|| Some(browser::random_id()));
+            inner.next_id.clone()
         });
-        id.unwrap_or_else(browser::random_id)
+        id.flatten().unwrap_or_else(browser::random_id)
     }
 
     pub(super) fn request(
