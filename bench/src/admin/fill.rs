@@ -30,7 +30,9 @@ pub(crate) fn fill(database: &Path, conversations: u32) -> Result<()> {
     let in_use = "SELECT EXISTS (SELECT 1 FROM users) OR EXISTS (SELECT 1 FROM conversations)";
     let is_used: bool = connection.query_row(in_use, (), |row| row.get(0))?;
     ensure!(!is_used, "{} has users or conversations already", database.display());
-    connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA temp_store = MEMORY;")?;
+    connection.execute_batch(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA cache_size = -200000; PRAGMA temp_store = MEMORY;",
+    )?;
     let rows = FILL.replace(":token_hash", &format!("x'{TOKEN_HASH}'"));
     let rows = rows.replace(":conversations", &conversations.to_string());
     connection.execute_batch(&format!("BEGIN; {rows} COMMIT; PRAGMA wal_checkpoint(TRUNCATE);"))?;

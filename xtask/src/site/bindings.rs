@@ -65,7 +65,7 @@ fn slim(package: &Path) -> Result<()> {
 }
 
 /// Tells two builds apart; nothing hostile is compared.
-fn fingerprint(bytes: &[u8]) -> u64 {
+pub(super) fn fingerprint(bytes: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(bytes);
     hasher.finish()

@@ -1,8 +1,8 @@
 //! Files that are loaded together, in one: they compress better, and are one request.
 
+use super::bindings::fingerprint;
 use anyhow::{Result, ensure};
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 /// The files of each chunk.
@@ -46,9 +46,7 @@ pub(super) fn bundle(script: String, mut manifest: Manifest, package: &Path) -> 
             std::fs::remove_file(path)?;
             places.push((part, from, content.len()));
         }
-        let mut mark = DefaultHasher::new();
-        content.hash(&mut mark);
-        let bundle = format!("{name}-{:016x}.bin", mark.finish());
+        let bundle = format!("{name}-{:016x}.bin", fingerprint(&content));
         for (part, from, to) in places {
             let alone = format!("fetch(new URL(\"./{part}\", import.meta.url))");
             ensure!(script.contains(&alone), "the loader does not know {part}");
