@@ -48,7 +48,9 @@ impl Follow {
     /// Scrolls to the end and stays there.
     pub(super) fn to_end(self) {
         self.at_end.set(true);
-        self.pin();
+        if let Some(scroller) = self.scroller.get_untracked() {
+            self.pin(&scroller, (scroller.scroll_height(), scroller.client_height()));
+        }
     }
 
     /// The log was scrolled, by the reader or by us.
@@ -70,17 +72,17 @@ impl Follow {
             return;
         }
         let Some(scroller) = self.scroller.get_untracked() else { return };
-        if self.heights.get_value() != (scroller.scroll_height(), scroller.client_height()) {
-            self.pin();
+        let heights = (scroller.scroll_height(), scroller.client_height());
+        if self.heights.get_value() != heights {
+            self.pin(&scroller, heights);
         }
     }
 
-    fn pin(self) {
-        if let Some(scroller) = self.scroller.get_untracked() {
-            scroller.set_scroll_top(scroller.scroll_height());
-            self.last.set_value(scroller.scroll_top());
-            self.heights.set_value((scroller.scroll_height(), scroller.client_height()));
-        }
+    /// Goes to the end of a container with these heights of content and window.
+    fn pin(self, scroller: &web_sys::Element, heights: (i32, i32)) {
+        scroller.set_scroll_top(heights.0);
+        self.last.set_value(scroller.scroll_top());
+        self.heights.set_value(heights);
     }
 
     /// From the style sheet's way of showing the end to ours, without a visible step.

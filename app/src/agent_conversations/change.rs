@@ -65,14 +65,14 @@ impl Conversations {
             }
         }
         let filter = self.filter.get_untracked();
-        let leaves = change.deleted == Some(true)
+        let is_end = change.deleted == Some(true);
+        let leaves = is_end
             || change.archived.is_some_and(|archived| archived != filter.archived)
             || filter.folder_id.is_some() && change.folder_id.as_ref().is_some_and(|to| to.0 != filter.folder_id);
         if leaves {
             self.focus_beside(&ids);
             self.items.update(|items| items.retain(|item| !ids.contains(&item.id)));
         }
-        let is_end = change.deleted == Some(true);
         let deleted = ids.clone();
         self.tell(
             ids,
