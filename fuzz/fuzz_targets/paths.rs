@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 /// Stands in each file that must not be read.
 const CANARY: &str = "canary-7f3a";
+/// How the file of the system begins that a path must not lead to.
+const PASSWD: &str = "root:x:0";
 
 /// One folder for all inputs; tools that only read leave it as it is.
 static WORLD: LazyLock<(Runtime, Vec<Arc<dyn Tool>>)> = LazyLock::new(|| {
@@ -71,7 +73,7 @@ fuzz_target!(|given: (u8, &str, &str)| {
         Err(error) => Value::from(error.message.clone()).to_string(),
     };
     assert!(words.contains(CANARY) || path.contains(CANARY) || !told.contains(CANARY), "{told}");
-    assert!(!told.contains("root:x:0"), "{told}");
+    assert!(path.contains(PASSWD) || words.contains(PASSWD) || !told.contains(PASSWD), "{told}");
     // Where the folder is, is nobody's business.
     assert!(path.contains("chatwright-fuzz") || words.contains("chatwright-fuzz") || !told.contains("chatwright-fuzz"));
 });

@@ -42,8 +42,7 @@ pub(crate) fn all(shell: &Shell, seconds: u32, only: Option<&str>) -> Result<Vec
         fs::create_dir_all(&corpus)?;
         seed(Path::new(&corpus), target)?;
         step(&format!("build {target}"), || {
-            let build = cmd!(shell, "cargo +nightly fuzz build --sanitizer none --target-dir target/fuzz {target}");
-            Ok(build.env_remove("RUSTUP_TOOLCHAIN").run()?)
+            Ok(cmd!(shell, "cargo fuzz build --sanitizer none --target-dir target/fuzz {target}").run()?)
         })?;
         step(&format!("fuzz {target} for {seconds} s"), || {
             let one = one(shell, seconds, target, &corpus)?;
@@ -64,12 +63,9 @@ fn one(shell: &Shell, seconds: u32, target: &'static str, corpus: &str) -> Resul
         "-verbosity=0".to_owned(),
         "-print_final_stats=1".to_owned(),
     ];
-    // Safe code needs no sanitizer: what is looked for are panics, loops and memory.
-    let fuzz = cmd!(
-        shell,
-        "cargo +nightly fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}"
-    );
-    let output = fuzz.env_remove("RUSTUP_TOOLCHAIN").ignore_status().output()?;
+    // Safe code needs no sanitizer, and without one no nightly compiler: what is looked for are panics, loops and memory.
+    let fuzz = cmd!(shell, "cargo fuzz run --sanitizer none --target-dir target/fuzz {target} {corpus} -- {bounds...}");
+    let output = fuzz.ignore_status().output()?;
     let said = String::from_utf8_lossy(&output.stderr);
     let runs = said.lines().find_map(|line| line.strip_prefix("stat::number_of_executed_units:")?.trim().parse().ok());
     if output.status.success() {
@@ -88,16 +84,13 @@ fn placed(line: &str) -> String {
     format!("{thread}panicked at {}", &place[from..])
 }
 
-/// The nightly compiler and `cargo fuzz`.
+/// `cargo fuzz`.
 fn tools(shell: &Shell) -> Result<()> {
-    let is_there = cmd!(shell, "cargo +nightly fuzz --version").env_remove("RUSTUP_TOOLCHAIN");
-    if is_there.quiet().ignore_stdout().ignore_stderr().run().is_ok() {
+    if cmd!(shell, "cargo fuzz --version").quiet().ignore_stdout().ignore_stderr().run().is_ok() {
         return Ok(());
     }
     step("install cargo-fuzz", || {
-        cmd!(shell, "rustup toolchain install nightly --profile minimal").run()?;
-        let installed = cmd!(shell, "cargo +nightly install cargo-fuzz --locked").env_remove("RUSTUP_TOOLCHAIN").run();
-        installed.context("cargo installs cargo-fuzz")
+        cmd!(shell, "cargo install cargo-fuzz --locked").run().context("cargo installs cargo-fuzz")
     })
 }
 

@@ -72,7 +72,7 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         arguments: Vec<String>,
     },
-    /// Give any bytes to what reads bytes of strangers; installs the nightly compiler and cargo-fuzz.
+    /// Give any bytes to what reads bytes of strangers; installs cargo-fuzz.
     Fuzz {
         /// For each target.
         #[arg(long, default_value_t = 60)]

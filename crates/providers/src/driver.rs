@@ -78,12 +78,15 @@ impl<C: Codec> Reader<C> {
     /// Appends the parts that the next bytes bring.
     pub(crate) fn bytes(&mut self, bytes: &[u8], parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let pushed = self.decoder.push(bytes);
-        while let Some(event) = self.decoder.next() {
-            if self.codec.is_complete() {
-                return Ok(());
-            }
+        while !self.codec.is_complete()
+            && let Some(event) = self.decoder.next()
+        {
             self.events += 1;
             self.codec.event(&event.data, parts)?;
+        }
+        // Whatever comes behind a complete reply, it cannot be its fault any more.
+        if self.codec.is_complete() {
+            return Ok(());
         }
         pushed.map_err(|error| broken(error.to_string()))?;
         self.read = self.read.saturating_add(bytes.len());

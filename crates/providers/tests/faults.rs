@@ -181,6 +181,19 @@ async fn garbage_in_the_middle() {
     }
 }
 
+/// A reply that is complete stays so, even if what comes behind it comes in the same piece. One of Gemini's is complete when the connection
+/// ends, so that nothing can be behind it.
+#[tokio::test]
+async fn garbage_behind_the_end() {
+    for provider in PROVIDERS.iter().filter(|provider| !provider.path.contains("GenerateContent")) {
+        let mut stream = (sse(provider.fixture) + "data: [DONE]\n\n").into_bytes();
+        stream.extend(b"data: {\"a\":\"\xff\"}\n\n");
+        let peer = Peer::start(Script::Bytes(stream)).await;
+        let (parts, error) = ask(&*provider.at(&peer.url()), &CancellationToken::new()).await;
+        assert!(error.is_none() && matches!(parts.last(), Some(Part::Finish { .. })), "{}: {error:?}", provider.path);
+    }
+}
+
 /// The connection ends after k bytes, for many k: never a finished reply, never a call that was not complete.
 #[tokio::test]
 async fn the_connection_ends_early() {
