@@ -120,15 +120,6 @@ pub type Attribute = Box<dyn FnMut() -> Option<String> + Send>;
 /// Whether a class or an attribute is there.
 pub type Flag = Box<dyn FnMut() -> bool + Send>;
 
-/// What is shown once it has loaded; until then what was there before. On the server the page waits for it.
-pub fn awaited(view: impl Fn() -> Suspend<Erased> + Send + Sync + 'static) -> Erased {
-    awaited_of(Box::new(view))
-}
-
-fn awaited_of(view: Box<dyn Fn() -> Suspend<Erased> + Send + Sync>) -> Erased {
-    view! { <Transition>{view}</Transition> }.erase()
-}
-
 #[cfg(not(feature = "ssr"))]
 mod browser {
     use super::Erase;

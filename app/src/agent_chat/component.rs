@@ -8,7 +8,7 @@ use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
-use crate::erase::{Erase, Erased, attribute, awaited, effect, handler};
+use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
@@ -117,17 +117,13 @@ pub(super) fn inline(place: Place) -> Erased {
             session.drop_files(&event);
         }
     };
-    let pane = awaited(move || {
-        Suspend::new(async move {
-            match loaded.wait().await {
-                Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.erase(),
-                Err(error) => {
-                    // Nothing is open: the conversation from before has to be loaded again.
-                    own_id.set(None);
-                    view! { <LoadFailed error chat retry=move || loaded.refetch() /> }.erase()
-                }
-            }
-        })
+    let pane = loaded.view(move |view| match view {
+        Ok(view) => view! { <Pane view place=place.get_value() own_id open standing /> }.erase(),
+        Err(error) => {
+            // Nothing is open: the conversation from before has to be loaded again.
+            own_id.set(None);
+            view! { <LoadFailed error chat retry=move || loaded.refetch() /> }.erase()
+        }
     });
     // For `stopped.js`: the address does not say it.
     let named = move || chat.conversation.get().filter(|_| chat.is_named);

@@ -21,7 +21,7 @@ mod window;
 use crate::actions::BlockEvents;
 use crate::api::{ApiError, Loaded, list_conversations};
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, Item, Key, attribute, awaited, each, flag, handler, optional};
+use crate::erase::{Erase, Erased, Item, Key, attribute, each, flag, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
@@ -73,13 +73,7 @@ fn block(id: String, properties: AgentConversationsProperties, events: BlockEven
     let first = Loaded::new(|| (0, None), |cursor| list_conversations(ListFilter::default(), cursor), false);
     let new_label = properties.new_label.unwrap_or_else(|| t(Text::NewConversation).to_owned());
     let new_id = format!("list-{id}-new");
-    let list = awaited(move || {
-        let id = id.clone();
-        Suspend::new(async move {
-            let first = first.wait().await;
-            view! { <List id first /> }.erase()
-        })
-    });
+    let list = first.view(move |first| view! { <List id=id.clone() first /> }.erase());
     view! {
         <div class="cw-conversations" lang=lang dir=dir>
             <a id=new_id class="cw-button cw-new" href=attribute(move || Some(chat.href(None))) on:click=handler(new)>

@@ -95,6 +95,6 @@ impl<'de> Deserialize<'de> for Made {
 }
 
 /// From text, as the stream's chunks are read: another kind of input would bring the whole JSON reader a second time.
-fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
+pub(super) fn read<T: DeserializeOwned>(text: &str) -> Result<T, serde_json::Error> {
     serde_json::from_str::<Value>(text).and_then(serde_json::from_value)
 }

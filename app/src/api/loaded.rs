@@ -1,9 +1,19 @@
 //! What a view loads while the page is rendered, and again in the browser.
 
+#[cfg(not(feature = "ssr"))]
+mod browser;
+#[cfg(feature = "ssr")]
+mod server;
+
+#[cfg(not(feature = "ssr"))]
+use browser as half;
+#[cfg(feature = "ssr")]
+use server as half;
+
 use super::ApiError;
-use super::codec::ValueJson;
-use crate::prelude::*;
+use crate::erase::Erased;
 use crate::texts::{Text, t};
+use leptos::prelude::untrack;
 use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -17,10 +27,9 @@ pub type Key = (u32, Option<String>);
 
 /// Something of type `T` from a server function. The server's answer comes with the page.
 ///
-/// All of them are one type of resource to Leptos, of JSON: with a type for each, the browser would have to download the code of
-/// resources for each.
+/// All of them are one type of resource, of JSON: with a type for each, the browser would have to download the code of resources for each.
 pub struct Loaded<T> {
-    resource: Resource<Content, ValueJson>,
+    resource: half::Resource,
     of: PhantomData<fn() -> T>,
 }
 
@@ -32,6 +41,9 @@ impl<T> Clone for Loaded<T> {
 
 impl<T> Copy for Loaded<T> {}
 
+type Source = Box<dyn Fn() -> Key + Send + Sync>;
+type Load = Box<dyn Fn(Option<String>) -> Loading + Send + Sync>;
+type View = Box<dyn Fn(Content) -> Erased + Send + Sync>;
 type Loading = Pin<Box<dyn Future<Output = Content> + Send>>;
 
 /// What was loaded: as it came with the page, as a server function returned it in the browser, or why there is nothing.
@@ -103,22 +115,18 @@ impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> Loaded<T> 
     where
         F: Future<Output = Result<T, ApiError>> + Send + 'static,
     {
-        let key: Box<dyn Fn() -> Key + Send + Sync> = Box::new(key);
-        let load = move |(_, id): Key| -> Loading {
+        let load = move |id| -> Loading {
             let content = load(id);
             Box::pin(async move { content.await.map_or_else(Content::Refused, Content::new) })
         };
-        let load: Box<dyn Fn(Key) -> Loading + Send + Sync> = Box::new(load);
-        Self { resource: Resource::new_with_options(key, load, blocking), of: PhantomData }
+        Self { resource: half::Resource::new(Box::new(key), Box::new(load), blocking), of: PhantomData }
     }
 
-    /// What was loaded, once it is there.
-    ///
-    /// # Errors
-    ///
-    /// What the server function answered.
-    pub async fn wait(self) -> Result<T, ApiError> {
-        self.resource.await.read()
+    /// What is shown of it once it is there, and anew whenever it was loaded anew; until then what was there before. On the server the page
+    /// waits for it.
+    pub fn view(self, view: impl Fn(Result<T, ApiError>) -> Erased + Send + Sync + 'static) -> Erased {
+        // Only the content is waited for: what the view reads while it is made must not make it anew.
+        self.resource.view(Box::new(move |content| untrack(|| view(content.read()))))
     }
 
     /// Loads it again.

@@ -12,7 +12,7 @@ use crate::address::Address;
 use crate::agent_chat::FRAMES;
 use crate::api::{ApiError, Loaded, load_page};
 use crate::chat_context::ChatContext;
-use crate::erase::{Erase, Erased, awaited, effect, flag};
+use crate::erase::{Erase, Erased, effect, flag};
 use crate::page_state::{PageState, words};
 use crate::prelude::*;
 use crate::reactive::StoredValue;
@@ -35,26 +35,26 @@ pub fn PageRoute(
     /// Only its chat, in a frame on another site's page: the first, or the one with this agent.
     embedded: Option<Option<String>>,
 ) -> Erased {
-    let page = Loaded::new(move || (0, id.get()), load_page, false);
-    awaited(move || {
-        let embedded = embedded.clone();
-        Suspend::new(async move {
-            match page.wait().await {
-                Ok(page) => {
-                    if speaks(&page) {
-                        EXPRESSIONS.request();
-                        // Without it the page shows all that needs no expression.
-                        let _ = EXPRESSIONS.load().await;
-                    }
-                    match embedded {
-                        Some(agent) => FRAMES.view(move |code| (code.embedded)(page.clone(), agent.as_deref())),
-                        None => view! { <PageView page /> }.erase(),
-                    }
-                }
-                Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
-                Err(error) => view! { <FailedPage error /> }.erase(),
+    let load = |id| async move {
+        let page = load_page(id).await?;
+        if speaks(&page) {
+            // Without it the page shows all that needs no expression.
+            let _ = EXPRESSIONS.load().await;
+        }
+        Ok(page)
+    };
+    Loaded::new(move || (0, id.get()), load, false).view(move |page| match page {
+        Ok(page) => {
+            if speaks(&page) {
+                EXPRESSIONS.request();
             }
-        })
+            match embedded.clone() {
+                Some(agent) => FRAMES.view(move |code| (code.embedded)(page.clone(), agent.as_deref())),
+                None => view! { <PageView page /> }.erase(),
+            }
+        }
+        Err(error) if error.code() == ErrorCode::NotFound => view! { <MissingPage /> }.erase(),
+        Err(error) => view! { <FailedPage error /> }.erase(),
     })
 }
 

@@ -1,0 +1,32 @@
+//! The server's half: a resource of Leptos, which waits while the page is rendered and sends along what was loaded.
+
+use super::{Content, Load, Source, View};
+use crate::api::codec::ValueJson;
+use crate::erase::{Erase, Erased};
+use leptos::prelude::*;
+use leptos::server;
+use std::sync::Arc;
+
+/// What is loaded.
+#[derive(Clone, Copy)]
+pub(super) struct Resource(server::Resource<Content, ValueJson>);
+
+impl Resource {
+    pub(super) fn new(source: Source, load: Load, blocking: bool) -> Self {
+        Self(server::Resource::new_with_options(source, move |(_, id)| load(id), blocking))
+    }
+
+    pub(super) fn view(self, view: View) -> Erased {
+        let view = Arc::new(view);
+        let shown = move || {
+            let view = view.clone();
+            Suspend::new(async move { view(self.0.await) })
+        };
+        view! { <Transition>{shown}</Transition> }.erase()
+    }
+
+    /// Nothing changes while a page is rendered.
+    pub(super) fn refetch(self) {
+        self.0.refetch();
+    }
+}
