@@ -65,6 +65,24 @@ test("formulas are drawn, prices stay text, and so does what is no formula", asy
   await check();
 });
 
+test("characters that are written by their names are shown, and the names are loaded for them alone", async ({ page }) => {
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  const names = () => asked.filter((path) => path.includes("/entities-"));
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("formulas");
+  expect(names()).toEqual([]);
+  await chat.ask("names of characters");
+  const answer = chat.answers.last();
+  const shown = "© 2026 Ada & Co → ½ of it, but &nonsense; and AT&T stay. In code: &copy;.";
+  await expect(answer).toContainText(shown);
+  expect(names()).toHaveLength(1);
+  await page.reload();
+  await expect(page.locator("meta[name=chunk][content=entities]")).toHaveCount(1);
+  await expect(answer).toContainText(shown);
+});
+
 test("footnotes lead there and back", async ({ page }) => {
   await open(page);
   const chat = new Chat(page);

@@ -99,7 +99,7 @@ impl<F: Send + Sync> Chunk<F> {
 
 /// Every chunk.
 #[cfg(not(feature = "ssr"))]
-fn all() -> [&'static half::Piece; 11] {
+fn all() -> [&'static half::Piece; 12] {
     [
         &crate::agent_chat::CONVERSATION.piece,
         &crate::agent_chat::EXTRAS.piece,
@@ -108,6 +108,7 @@ fn all() -> [&'static half::Piece; 11] {
         &crate::agent_conversations::ORGANIZING.piece,
         &crate::markdown::MARKDOWN.piece,
         &crate::markdown::MATH.piece,
+        &crate::markdown::ENTITIES.piece,
         &crate::blocks::INPUTS.piece,
         &crate::blocks::BLOCKS.piece,
         &crate::actions::ACTIONS.piece,

@@ -11,6 +11,7 @@ mod citation;
 mod click;
 mod code;
 mod document;
+mod entities;
 mod footnote;
 mod link;
 mod mask;
@@ -25,6 +26,8 @@ pub use citation::Marks;
 pub(crate) use citation::{mark, without_marks};
 pub(crate) use click::on_click;
 pub use document::Document;
+#[cfg(not(feature = "ssr"))]
+pub(crate) use entities::ENTITIES;
 pub(crate) use link::{allowed, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;

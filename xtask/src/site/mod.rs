@@ -3,12 +3,12 @@
 mod bindings;
 mod bundle;
 mod compress;
+mod entities;
 mod figures;
 mod files;
 mod graph;
 mod names;
 mod order;
-mod places;
 mod remains;
 mod scripts;
 mod split;

@@ -45,7 +45,7 @@ pub(super) fn split(input: &[u8], package: &Path, profile: Profile) -> Result<Ve
 
 /// Takes away the exports that only said what stays. After `wasm-bindgen`, which would remove what nothing exports.
 pub(super) fn finish(main: &Path) -> Result<()> {
-    Ok(std::fs::write(main, wasm::without_exports(&std::fs::read(main)?, KEPT)?)?)
+    Ok(std::fs::write(main, wasm::without_exports(&std::fs::read(main)?, |name| name.starts_with(KEPT))?)?)
 }
 
 fn cut(input: &[u8], package: &Path) -> Result<(SplitWasm, Vec<u8>)> {

@@ -103,12 +103,12 @@ pub(super) fn with_exports(wasm: &[u8], functions: &BTreeSet<u32>, prefix: &str)
     })
 }
 
-/// The module without the exports whose names begin like this.
-pub(super) fn without_exports(wasm: &[u8], prefix: &str) -> Result<Vec<u8>> {
+/// The module without the exports that are meant by their names.
+pub(super) fn without_exports(wasm: &[u8], is_meant: impl Fn(&str) -> bool) -> Result<Vec<u8>> {
     exports(wasm, &mut |exports, all| {
         for export in all {
             let export = export?;
-            if !export.name.starts_with(prefix) {
+            if !is_meant(export.name) {
                 exports.export(export.name, export.kind.into(), export.index);
             }
         }
@@ -178,7 +178,7 @@ mod tests {
         let more = with_exports(&module, &BTreeSet::from([1]), "kept:")?;
         assert!(more.windows(6).any(|bytes| bytes == b"kept:1"));
         assert_eq!(functions(&more)?, [(0, "function 0".to_owned()), (1, "function 1".to_owned())]);
-        assert_eq!(without_exports(&more, "kept:")?, module);
+        assert_eq!(without_exports(&more, |name| name.starts_with("kept:"))?, module);
         Ok(())
     }
 
