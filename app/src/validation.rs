@@ -50,7 +50,7 @@ struct Bound {
 }
 
 fn bound(value: &Value) -> Option<Bound> {
-    Some(Bound { value: value.as_f64()?, text: value.to_string() })
+    Some(Bound { value: value.as_f64()?, text: wire::json::text(value) })
 }
 
 fn amount(number: f64, min: Option<Bound>, max: Option<Bound>) -> Option<String> {

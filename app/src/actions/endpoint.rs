@@ -12,7 +12,7 @@ pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> R
     let url = format!("/api/endpoints/{}/{}", encode(page_id), encode(endpoint_id));
     let away = |_| t(Text::ServerAway).to_owned();
     let request = gloo_net::http::Request::post(&url).header("content-type", "application/json");
-    let response = request.body(payload.to_string()).map_err(away)?.send().await.map_err(away)?;
+    let response = request.body(wire::json::text(payload)).map_err(away)?.send().await.map_err(away)?;
     let text = response.text().await.map_err(away)?;
     let answer: Option<Value> = ValueJson::decode(&text).ok();
     if response.ok() {

@@ -259,7 +259,7 @@ impl Site {
 /// Tells the site something.
 fn tell(message: &Value) {
     let about = CustomEventInit::new();
-    about.set_detail(&JsValue::from_str(&message.to_string()));
+    about.set_detail(&JsValue::from_str(&wire::json::text(message)));
     if let Ok(event) = CustomEvent::new_with_event_init_dict(OUT, &about) {
         // Nobody cancels it.
         let _ = window().dispatch_event(event.unchecked_ref());

@@ -31,6 +31,6 @@ impl<'v> Progress<'v> {
     pub(super) fn bar(self) -> Option<Node> {
         let (done, total) = (self.0.get("progress")?, self.0.get("total")?);
         let bar = element("progress").with("class", "cw-tool-bar").with("aria-label", t(Text::Progress));
-        total.is_number().then(|| bar.with("max", total.to_string()).with("value", done.to_string()))
+        total.is_number().then(|| bar.with("max", wire::json::text(total)).with("value", wire::json::text(done)))
     }
 }

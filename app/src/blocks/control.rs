@@ -103,7 +103,7 @@ pub(crate) fn text(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        other => other.to_string(),
+        other => wire::json::text(other),
     }
 }
 

@@ -6,6 +6,7 @@ pub mod chunk;
 pub mod error;
 pub mod file;
 pub mod invoke;
+pub mod json;
 pub mod locale;
 pub mod message;
 pub mod order;

@@ -97,7 +97,7 @@ impl Session {
             let waits = self.queue.with(|queue| queue.iter().map(written).collect::<Vec<_>>());
             let leaving = self.inner.with_value(|inner| inner.leaving.as_ref().map(written));
             let all: Vec<Value> = leaving.into_iter().chain(waits).collect();
-            browser::keep_in_tab(&place, (!all.is_empty()).then(|| Value::from(all).to_string()));
+            browser::keep_in_tab(&place, (!all.is_empty()).then(|| wire::json::text(&Value::from(all))));
         });
         if self.phase.get_untracked() == Phase::Idle {
             self.send_waiting();

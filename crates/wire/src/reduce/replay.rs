@@ -91,7 +91,7 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
         (input, _) if tool.state == ToolState::InputStreaming => {
             chunks.push(start(tool));
             if let Some(input) = input {
-                let input_text_delta = input.to_string();
+                let input_text_delta = crate::json::text(input);
                 chunks.push(Chunk::ToolInputDelta { tool_call_id: tool_call_id.clone(), input_text_delta });
             }
         }
