@@ -36,6 +36,14 @@ const REPLIES = [
 ] as const;
 const LONG = 2_000;
 const TIMES = 5;
+/** Conversations in a list, and how many are made at once. */
+const MANY = 10_000;
+const AT_ONCE = 20;
+/** Turns of the wheel between two looks at where the list stands, and the time between two turns. */
+const WHEEL = 10;
+const FRAME_MS = 16;
+/** Turns of a simulated hour: one a minute. */
+const ROUNDS = 60;
 const KEYS = 60;
 
 const config = (url: string) => `
@@ -136,6 +144,69 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
   const keys = await page.evaluate(() => (window as unknown as { keys: number[] }).keys);
   report(`typing in it, from the key to the end of what is done for it: ${figures(keys)}`);
 });
+
+test("scrolling a list of many conversations", async ({ page }) => {
+  test.setTimeout(600_000);
+  for (let made = 0; made < MANY; made += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => import_(page.request, server.url, 2)));
+  }
+  await page.goto(`${server.url}/bench`);
+  await alive(page);
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  const rows = list.getByRole("listitem");
+  await rows.first().hover();
+  const scroll = async (step: number) => {
+    let [before, now] = [-1, 0];
+    while (now !== before) {
+      for (let turn = 0; turn < WHEEL; turn += 1) {
+        await page.mouse.wheel(0, step);
+        await page.waitForTimeout(FRAME_MS);
+      }
+      [before, now] = [now, await page.evaluate(scrolled)];
+    }
+  };
+  for (const [what, step] of [["down, while it loads", 2_000], ["up again", -2_000]] as const) {
+    const meter = await Meter.start(page);
+    await scroll(step);
+    const cost = await meter.stop();
+    report(
+      `a list of ${MANY} conversations ${what}: ${await rows.count()} rows in the document, slow frames ` +
+        `${cost.slowFrames.toFixed(1)} % of ${cost.frames}, ${cost.longTasks} tasks over 50 ms (longest ${cost.longestMs} ms)`,
+    );
+  }
+});
+
+test("memory over many turns", async ({ page }) => {
+  test.setTimeout(1_200_000);
+  const id = await import_(page.request, server.url, 500);
+  await page.goto(`${server.url}/bench?conversation=${id}`);
+  await alive(page);
+  const chat = new Chat(page);
+  const client = await page.context().newCDPSession(page);
+  const held: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await page.getByRole("link", { name: "New conversation" }).first().click();
+    await expect(chat.answers).toHaveCount(0);
+    await chat.composer.fill("300");
+    await chat.composer.press("Enter");
+    await answered(page);
+    await page.evaluate((id) => document.querySelector<HTMLElement>(`a[href*="${id}"]`)?.click(), id);
+    await expect(chat.answers.last()).toContainText("Answer 499");
+    await client.send("HeapProfiler.collectGarbage");
+    // The script's objects, the document's, and the memory of the WASM.
+    const { usedSize, embedderHeapUsedSize, backingStorageSize } = (await client.send("Runtime.getHeapUsage")) as Record<string, number>;
+    held.push((usedSize! + embedderHeapUsedSize! + backingStorageSize!) / 1e6);
+  }
+  const at = (round: number) => held[round]!.toFixed(1);
+  const [third, last] = [Math.floor(ROUNDS / 3), ROUNDS - 1];
+  report(`memory over ${ROUNDS} new conversations and as many openings of one of 500 messages: ${at(0)} MB after the first, ${at(third)} after ${third + 1}, ${at(last)} at the end`);
+});
+
+/** In the page: how far the list is scrolled, in pixels. */
+function scrolled(): number {
+  const all = [...document.querySelectorAll<HTMLElement>(".cw-conversations, .cw-conversations *, .cw-region-conversations")];
+  return Math.max(0, ...all.map((element) => element.scrollTop));
+}
 
 /** Waits for the answer and its end. Looks seldom, and without roles, which cost more to find out than what is measured. */
 async function answered(page: Page): Promise<void> {

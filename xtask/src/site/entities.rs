@@ -160,3 +160,60 @@ impl<'w> Data<'w> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use wasm_encoder::{ConstExpr, DataSection, DataSymbolDefinition, LinkingSection, Module, SymbolTable as Symbols};
+
+    const ADDRESS: u32 = 1_024;
+
+    /// A name, a table with one entry for it, and places of these sizes; relocations lead to the table and to the second place.
+    fn module(name: &[u8; 5], sizes: [u32; 2]) -> Vec<u8> {
+        let (mut data, mut symbols, mut linking) = (DataSection::new(), Symbols::new(), LinkingSection::new());
+        let entry = [ADDRESS, 5, ADDRESS, 5].map(u32::to_le_bytes).concat();
+        let content = [&name[..], &[0; 11], &entry, &[0; 64]].concat();
+        data.active(0, &ConstExpr::i32_const(ADDRESS.cast_signed()), content);
+        let all = [
+            (".Lanon.1", 0, 5),
+            (".Lanon.2", 16, 16),
+            ("app::markdown::entities::place::ROOM", 32, sizes[0]),
+            ("app::markdown::entities::place::TABLE", 64, sizes[1]),
+        ];
+        for (name, offset, size) in all {
+            symbols.data(0, name, Some(DataSymbolDefinition { index: 0, offset, size }));
+        }
+        linking.symbol_table(&symbols);
+        // Of section 0, two: of an address as a signed number, at 7 and at 9, the second four bytes behind its symbol.
+        let relocations = [0, 2, 4, 7, 1, 0, 4, 9, 3, 4];
+        let relocations = CustomSection { name: "reloc.CODE".into(), data: relocations.as_slice().into() };
+        let mut module = Module::new();
+        module.section(&data).section(&linking).section(&relocations);
+        module.finish()
+    }
+
+    /// Which symbols the relocations of a module lead to.
+    fn targets(wasm: &[u8]) -> Result<Vec<(u32, i64)>> {
+        let mut targets = Vec::new();
+        for payload in Parser::new(0).parse_all(wasm) {
+            let Payload::CustomSection(custom) = payload? else { continue };
+            if let KnownCustom::Reloc(relocations) = custom.as_known() {
+                for entry in relocations.entries() {
+                    let entry = entry?;
+                    targets.push((entry.index, entry.addend));
+                }
+            }
+        }
+        Ok(targets)
+    }
+
+    #[test]
+    fn the_parser_is_led_to_the_empty_table_and_the_chunk_to_the_full_one() -> Result<()> {
+        assert_eq!(targets(&module(b"AElig", [16, 16]))?, [(1, 0), (3, 4)]);
+        assert_eq!(targets(&apart(&module(b"AElig", [16, 16]))?)?, [(2, 0), (1, 4)]);
+        // A parser with another table is told, and not built in some way.
+        assert!(apart(&module(b"AElig", [32, 32])).is_err_and(|error| error.to_string().contains("16 bytes")));
+        assert!(apart(&module(b"Aacut", [16, 16])).is_err());
+        Ok(())
+    }
+}
