@@ -60,8 +60,9 @@ pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
     step("build its server", || Ok(cargo(shell).args(["build", "--package", "rust-page"]).run()?))
 }
 
-/// A standard library of our own for what is downloaded, compiled for size as all else is: 5 KB less. Not stable yet in cargo, so that the
-/// compiler has to be told to allow it; which compiler that is, `rust-toolchain.toml` says.
+/// A standard library of our own for what is downloaded, compiled for size as all else is: 5 KB less. What it depends on cargo gets from the
+/// registry. Not stable yet in cargo, so that the compiler has to be told to allow it, and with it every build script; which compiler that
+/// is, `rust-toolchain.toml` says, and `Cargo.lock` which scripts.
 const SMALL_STD: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"];
 
 /// A panic ends in a trap at once: what it would say only the browser's console would show, and costs 12 KB. What the user sees is the

@@ -1,5 +1,6 @@
 //! A text that is shown while it grows.
 
+use super::entities;
 use super::split::{Reference, Splitter, Step};
 use crate::prelude::*;
 use crate::reactive::ArcRwSignal;
@@ -63,8 +64,8 @@ impl References {
     /// Tracked.
     pub(super) fn url(&self, label: &str) -> Option<String> {
         let label = label.to_ascii_lowercase();
-        self.all
-            .with(|all| all.iter().find(|reference| reference.label == label).map(|reference| reference.url.clone()))
+        let reference = self.all.with(|all| all.iter().find(|reference| reference.label == label).cloned())?;
+        Some(if reference.is_whole { reference.url } else { entities::replaced(&reference.url) })
     }
 }
 

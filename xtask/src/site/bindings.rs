@@ -6,7 +6,7 @@ use super::files::forget_copies;
 use super::split::{self, LOADER, MANIFEST};
 use super::{entities, names, order, wasm};
 use crate::build::Profile;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use std::hash::{DefaultHasher, Hasher};
 use std::path::Path;
 use wasm_bindgen_cli_support::Bindgen;
@@ -34,6 +34,10 @@ pub(super) fn make(compiled: &Path, package: &Path, profile: Profile) -> Result<
     }
     std::fs::create_dir_all(package)?;
     let input = wasm::without_exports(&entities::apart(&input)?, |name| name.contains(UPSTREAM))?;
+    ensure!(
+        !wasm::imports(&input)?.iter().any(|name| name.contains(UPSTREAM)),
+        "something makes a stream in JavaScript"
+    );
     let main = split::split(&input, package, profile)?;
     bind(main, package, profile)?;
     split::finish(&package.join("chatwright.wasm"))?;

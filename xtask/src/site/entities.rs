@@ -17,12 +17,11 @@ const FIRST: &[u8] = b"AElig";
 /// In the linker's names of the chunk's two places: where the parser is led, and where the chunk reads what it copies there.
 const PLACES: [[&str; 2]; 2] = [["entities", "ROOM"], ["entities", "TABLE"]];
 
-/// The module, as it was linked, whose table of names belongs to nothing but the chunk. A module without that chunk stays as it is.
+/// The module, as it was linked, whose table of names belongs to nothing but the chunk.
 pub(super) fn apart(wasm: &[u8]) -> Result<Vec<u8>> {
     let data = Data::of(wasm)?;
-    let [Some(room), Some(placeholder)] = PLACES.map(|name| data.named(&name)) else {
-        return Ok(wasm.to_vec());
-    };
+    let [room, placeholder] = PLACES.map(|name| data.named(&name).with_context(|| name.join(" of ")));
+    let (room, placeholder) = (room?, placeholder?);
     let table = data.symbols.iter().find(|symbol| data.is_table(symbol)).context("the parser's table of names")?;
     ensure!(table.size == room.size, "the parser's table takes {} bytes, its place {}", table.size, room.size);
     with_targets(wasm, |symbol| match symbol {
@@ -214,6 +213,7 @@ mod tests {
         // A parser with another table is told, and not built in some way.
         assert!(apart(&module(b"AElig", [32, 32])).is_err_and(|error| error.to_string().contains("16 bytes")));
         assert!(apart(&module(b"Aacut", [16, 16])).is_err());
+        assert!(apart(&Module::new().finish()).is_err());
         Ok(())
     }
 }

@@ -47,6 +47,19 @@ pub(super) fn functions(wasm: &[u8]) -> Result<Vec<(u32, String)>> {
     Ok(names)
 }
 
+/// The names of what a module imports.
+pub(super) fn imports(wasm: &[u8]) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    for payload in Parser::new(0).parse_all(wasm) {
+        if let Payload::ImportSection(imports) = payload? {
+            for import in imports.into_imports() {
+                names.push(import?.name.to_owned());
+            }
+        }
+    }
+    Ok(names)
+}
+
 /// The data of a module that has nothing else, one entry for each piece as it stands in its section.
 pub(super) fn only_data(wasm: &[u8]) -> Result<Option<Vec<Vec<u8>>>> {
     let mut pieces = Vec::new();

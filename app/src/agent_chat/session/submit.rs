@@ -269,6 +269,7 @@ impl Session {
         let conversation_id = self.id.get_untracked().unwrap_or_else(|| self.next_id());
         self.id.set(Some(conversation_id.clone()));
         let request = self.request(conversation_id.clone(), submission, written.unwrap_or_default());
+        let selected = self.chat.conversation.get_untracked();
         let answer = api::send(request).await;
         if self.is_gone() {
             return Ok(());
@@ -286,7 +287,8 @@ impl Session {
         };
         self.has_left();
         self.phase.set(Phase::Streaming);
-        if is_new {
+        // Unless the user has turned to another one meanwhile, which is still loading.
+        if is_new && self.chat.conversation.get_untracked() == selected {
             self.chat.select(Some(conversation_id), true);
         }
         if let Some(written) = written {

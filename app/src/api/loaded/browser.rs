@@ -6,6 +6,7 @@ use crate::api::codec;
 use crate::erase::{Erased, effect, optional, spawn_local};
 use crate::prelude::*;
 use crate::reactive::{RwSignal, StoredValue};
+use leptos::reactive::computed::ScopedFuture;
 
 /// What is loaded.
 #[derive(Clone, Copy)]
@@ -32,7 +33,8 @@ impl Resource {
                 return;
             }
             let (_, (_, id)) = known.insert(wanted).clone();
-            let loading = untrack(|| load(id));
+            // With the contexts around: what is said of an error is in the block's language.
+            let loading = untrack(|| ScopedFuture::new_untracked(load(id)));
             let attempt = last.get_value() + 1;
             last.set_value(attempt);
             spawn_local(async move {
@@ -60,7 +62,7 @@ impl Resource {
 }
 
 /// What the server has loaded. The n-th resource of the page is here what the n-th was there: each of them, and each place that shows
-/// one, takes a number.
+/// one, takes a number when it is made, here and there. The server may draw a page several times; the numbers of the first time come first.
 fn came_with_page() -> Option<Content> {
     let page = Owner::current_shared_context()?;
     let written = page.read_data(&page.next_id())?;

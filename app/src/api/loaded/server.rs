@@ -17,7 +17,7 @@ impl Resource {
     }
 
     pub(super) fn view(self, view: View) -> Erased {
-        let view = Arc::new(view);
+        let view: Arc<dyn Fn(Content) -> Erased + Send + Sync> = Arc::from(view);
         let shown = move || {
             let view = view.clone();
             Suspend::new(async move { view(self.0.await) })
