@@ -1,6 +1,7 @@
 //! Numbers with a fraction, in words. The standard library would do it, with tables of 24 KB that every page would load.
 
 use crate::texts::{Text, fill, t};
+use wire::file::Size;
 
 /// A length in CSS, from pixels; nothing below 0, three digits of a fraction.
 pub(crate) fn pixels(pixels: f64) -> String {
@@ -48,6 +49,19 @@ pub(crate) fn time(milliseconds: u64) -> String {
     }
 }
 
+/// A number of bytes.
+pub(crate) fn size(bytes: u64) -> String {
+    let (unit, number) = match Size::of(bytes) {
+        Size::Bytes(number) => (Text::Bytes, number.to_string()),
+        Size::Kilobytes(number) => (Text::Kilobytes, number.to_string()),
+        Size::Megabytes(number) => (Text::Megabytes, number.to_string()),
+        Size::TenthsOfMegabytes(whole, tenths) => {
+            (Text::Megabytes, [&whole.to_string(), t(Text::DecimalMark), &tenths.to_string()].concat())
+        }
+    };
+    fill(unit, &[&number])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -67,5 +81,8 @@ mod tests {
         check(time(1_234), "1.2 s");
         check(time(2_000), "2 s");
         check(time(61_000), "1 min 1 s");
+        check(size(12), "12 bytes");
+        check(size(4_000), "4 KB");
+        check(size(1_600_000), "1.5 MB");
     }
 }

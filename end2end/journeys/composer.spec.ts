@@ -89,7 +89,7 @@ test("what is wrong is refused with the reason, and what was typed stays", async
   await expect(attached(page)).toHaveCount(0);
   // What only the server refuses.
   await choose(page, { name: "middle.txt", mimeType: "text/plain", buffer: Buffer.alloc(150_000, "x") });
-  await expect(attached(page).getByRole("alert")).toHaveText("The file is too large: 97 KB at most.");
+  await expect(attached(page).getByRole("alert")).toHaveText("The file is too large: 98 KB at most.");
   await chat.composer.press("Enter");
   await expect(own(chat)).toHaveCount(0);
   await expect(chat.composer).toHaveValue("These words stay");

@@ -1,10 +1,10 @@
 //! The files that go with the next message.
 
-use super::browser;
 use super::outgoing::{Attached, Upload};
 use super::session::Session;
 use crate::erase::{Erase, Erased, Item, Key, dynamic, each, flag, handler};
 use crate::icons::{Icon, Shape};
+use crate::numbers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
 
@@ -70,7 +70,7 @@ fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) ->
             .erase()
         }
         Upload::Done(_) if size == 0 => ().erase(),
-        Upload::Done(_) => view! { <span class="cw-attachment-size">{browser::size(size)}</span> }.erase(),
+        Upload::Done(_) => view! { <span class="cw-attachment-size">{numbers::size(size)}</span> }.erase(),
         Upload::Failed(message) => {
             let key = key.to_owned();
             view! {

@@ -1,7 +1,6 @@
 //! What the chat asks of the browser. Nothing here is called on the server.
 
 use crate::prelude::*;
-use crate::texts::{Text, fill};
 use futures::channel::oneshot;
 use leptos::web_sys;
 use std::time::Duration;
@@ -118,15 +117,6 @@ pub(crate) async fn sleep(duration: Duration) {
 /// The files of a list.
 pub(crate) fn files(list: Option<web_sys::FileList>) -> Vec<web_sys::File> {
     list.into_iter().flat_map(|list| (0..list.length()).filter_map(move |index| list.get(index))).collect()
-}
-
-/// A number of bytes for people.
-pub(crate) fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => fill(Text::Bytes, &[&bytes.to_string()]),
-        1_024..1_048_576 => fill(Text::Kilobytes, &[&(bytes / 1_024).to_string()]),
-        _ => fill(Text::Megabytes, &[&(bytes / 1_048_576).to_string()]),
-    }
 }
 
 /// The parameters of the address, for the agent.

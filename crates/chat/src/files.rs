@@ -9,7 +9,7 @@ use futures::{Stream, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 use store::{FILE_PIECE, FileRow, NewFile, Store, StoreError};
-use wire::file::{FILES, KeptFile};
+use wire::file::{FILES, KeptFile, Size};
 use wire::{ErrorCode, UserError};
 
 /// How long a file is kept that no message uses.
@@ -202,9 +202,10 @@ fn too_large(bound: u64) -> UserError {
 
 /// A number of bytes for people.
 fn size(bytes: u64) -> String {
-    match bytes {
-        0..1_024 => format!("{bytes} bytes"),
-        1_024..1_048_576 => format!("{} KB", bytes / 1_024),
-        _ => format!("{} MB", bytes / 1_048_576),
+    match Size::of(bytes) {
+        Size::Bytes(bytes) => format!("{bytes} bytes"),
+        Size::Kilobytes(number) => format!("{number} KB"),
+        Size::Megabytes(number) => format!("{number} MB"),
+        Size::TenthsOfMegabytes(whole, tenths) => format!("{whole}.{tenths} MB"),
     }
 }

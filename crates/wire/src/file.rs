@@ -33,3 +33,54 @@ pub fn kept_file_id(url: &str) -> Option<&str> {
 pub fn is_shown_inline(media_type: &str) -> bool {
     matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
+
+/// A number of bytes for people: in which unit, how many, and tenths where they say something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// Fewer than a kilobyte.
+    Bytes(u64),
+    /// To the nearest one.
+    Kilobytes(u64),
+    /// To the nearest one.
+    Megabytes(u64),
+    /// Below ten that are not whole, with their tenths.
+    TenthsOfMegabytes(u64, u64),
+}
+
+impl Size {
+    /// Rounded. What would be 1,024 KB is a megabyte.
+    pub fn of(bytes: u64) -> Self {
+        // Before they are multiplied, so that no number is too large.
+        let tenths = (bytes / 1_024 * 10 + 512) / 1_024;
+        match bytes {
+            0..1_024 => Self::Bytes(bytes),
+            1_024..1_048_064 => Self::Kilobytes((bytes + 512) / 1_024),
+            _ => match (tenths / 10, tenths % 10) {
+                (whole @ 0..10, tenths @ 1..) => Self::TenthsOfMegabytes(whole, tenths),
+                _ => Self::Megabytes((bytes / 1_024 + 512) / 1_024),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_rounded() {
+        let check = |bytes, expected| assert_eq!(Size::of(bytes), expected, "{bytes}");
+        check(0, Size::Bytes(0));
+        check(1_023, Size::Bytes(1_023));
+        check(1_024, Size::Kilobytes(1));
+        check(4_000, Size::Kilobytes(4));
+        check(1_048_063, Size::Kilobytes(1_023));
+        check(1_048_064, Size::Megabytes(1));
+        check(1_048_576, Size::Megabytes(1));
+        check(1_600_000, Size::TenthsOfMegabytes(1, 5));
+        check(10_430_000, Size::TenthsOfMegabytes(9, 9));
+        check(10_485_760, Size::Megabytes(10));
+        check(26_000_000, Size::Megabytes(25));
+        check(u64::MAX, Size::Megabytes(1 << 44));
+    }
+}

@@ -5,6 +5,7 @@ use super::Session;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
 use crate::erase::spawn_local;
+use crate::numbers;
 use crate::prelude::*;
 use crate::reactive::ArcRwSignal;
 use crate::texts::{self, Text, fill, t};
@@ -46,7 +47,7 @@ impl Session {
             } else if file.size() == 0.0 {
                 Some(t(Text::FileEmpty).to_owned())
             } else {
-                most.map(|most| fill(Text::SizeAtMost, &[&browser::size(most)]))
+                most.map(|most| fill(Text::SizeAtMost, &[&numbers::size(most)]))
             };
             match why {
                 Some(why) => refused.push(fill(Text::NotAttached, &[&name, &why])),
