@@ -197,11 +197,13 @@ fn rest_view(rest: &Value) -> Erased {
 fn scope_view(scope: RwSignal<String>) -> Erased {
     let change = move |event: Event| scope.set(event_target_value(&event));
     view! {
-        <select class="cw-approval-scope" aria-label=t(Text::ApprovalHolds) on:change=handler(change)>
-            <option value="">{t(Text::Once)}</option>
-            <option value="conversation">{t(Text::InThisConversation)}</option>
-            <option value="always">{t(Text::Always)}</option>
-        </select>
+        <div class="cw-select">
+            <select class="cw-approval-scope" aria-label=t(Text::ApprovalHolds) on:change=handler(change)>
+                <option value="">{t(Text::Once)}</option>
+                <option value="conversation">{t(Text::InThisConversation)}</option>
+                <option value="always">{t(Text::Always)}</option>
+            </select>
+        </div>
     }
     .erase()
 }

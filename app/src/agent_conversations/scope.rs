@@ -46,11 +46,13 @@ pub fn Scope() -> Erased {
     });
     view! {
         <div class="cw-scope">
-            <select class="cw-control" aria-label=t(Text::Show) on:change=handler(change)>
-                <option value="">{t(Text::AllConversations)}</option>
-                {folders}
-                <option value=ARCHIVE>{t(Text::Archive)}</option>
-            </select>
+            <div class="cw-select">
+                <select class="cw-control" aria-label=t(Text::Show) on:change=handler(change)>
+                    <option value="">{t(Text::AllConversations)}</option>
+                    {folders}
+                    <option value=ARCHIVE>{t(Text::Archive)}</option>
+                </select>
+            </div>
             {tools}
             <Import />
         </div>

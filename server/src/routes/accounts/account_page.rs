@@ -178,7 +178,9 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
                 </fieldset>
                 <label class="cw-account-field">
                     <span>"Good for"</span>
-                    <select name="days">{lives}</select>
+                    <span class="cw-select">
+                        <select name="days">{lives}</select>
+                    </span>
                 </label>
                 <button class="cw-button">"Make a key"</button>
             </form>

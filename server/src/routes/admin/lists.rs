@@ -135,7 +135,9 @@ pub(super) fn choice(
     view! {
         <label class="cw-admin-field">
             <span>{label}</span>
-            <select name=name>{options}</select>
+            <span class="cw-select">
+                <select name=name>{options}</select>
+            </span>
         </label>
     }
 }
