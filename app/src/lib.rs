@@ -6,6 +6,7 @@ pub mod agent_chat;
 pub mod agent_conversations;
 pub mod api;
 pub mod attributes;
+mod bidi;
 pub mod blocks;
 pub mod chat_context;
 pub mod chunks;

@@ -7,6 +7,7 @@ use super::session::{Act, Phase, Session};
 use super::standing::Standing;
 use super::{CONVERSATION, EXTRAS};
 use crate::agent_chat::browser;
+use crate::bidi::direction;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, optional, property};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
@@ -67,7 +68,7 @@ pub(super) fn Composer(
                     <textarea
                         node_ref=field
                         rows="1"
-                        dir="auto"
+                        dir=attribute(move || draft.with(|draft| direction(draft)))
                         aria-label=t(Text::Message)
                         aria-controls=attribute(move || commands.active(&owned).map(|_| owned.clone()))
                         aria-activedescendant=attribute(move || commands.active(&active_of))

@@ -1,6 +1,7 @@
 //! The field in which a message of the user is edited.
 
 use super::session::{Phase, Session};
+use crate::bidi::direction;
 use crate::erase::{Erase, Erased, attribute, effect, flag, handler, property};
 use crate::prelude::*;
 use crate::reactive::Memo;
@@ -57,7 +58,7 @@ pub(super) fn EditForm() -> Erased {
                 <textarea
                     node_ref=field
                     rows="1"
-                    dir="auto"
+                    dir=attribute(move || text.with(|text| direction(text)))
                     aria-label=t(Text::EditYourMessage)
                     prop:value=property(move || text.get())
                     on:input=handler(input)
