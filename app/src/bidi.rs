@@ -6,21 +6,29 @@ pub(crate) fn direction(text: &str) -> Option<String> {
     text.contains(char::is_alphabetic).then(|| "auto".to_owned())
 }
 
+/// Whether a text runs both ways. Where a line of it is cut off at its end, the last words can lose their beginning.
+pub(crate) fn is_mixed(text: &str) -> bool {
+    let is_from_the_right = |sign| matches!(sign, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}');
+    text.contains(is_from_the_right) && text.contains(|sign: char| sign.is_ascii_alphanumeric())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn directions() {
-        let check = |text: &str, by_letters: bool| assert_eq!(direction(text).is_some(), by_letters, "{text}");
-        check("", false);
-        check("/", false);
-        check("12 + 3 = ?", false);
-        check("…!", false);
-        check("/order", true);
-        check("שלום", true);
-        check("12 ש", true);
-        check("החזר עבור הזמנה A-1042", true);
-        check("Überweisung ﷼", true);
+        let check = |text: &str, by_letters: bool, mixed: bool| {
+            assert_eq!((direction(text).is_some(), is_mixed(text)), (by_letters, mixed), "{text}");
+        };
+        check("", false, false);
+        check("/", false, false);
+        check("12 + 3 = ?", false, false);
+        check("…!", false, false);
+        check("/order", true, false);
+        check("שלום", true, false);
+        check("12 ש", true, true);
+        check("החזר עבור הזמנה A-1042", true, true);
+        check("Überweisung ﷼", true, true);
     }
 }

@@ -4,6 +4,7 @@ use super::ListEvents;
 use super::list::{Conversations, Entry, use_conversations};
 use super::organizing::ORGANIZING;
 use super::when::When;
+use crate::bidi::is_mixed;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Attribute, Erase, Erased, attribute, dynamic, flag, handler, optional, text};
 use crate::icons::{Icon, Shape};
@@ -93,7 +94,7 @@ fn Link(item: Entry, menu: String) -> Erased {
         let is_current = move |selected: &Option<String>| selected.as_deref() == Some(id.as_str());
         attribute(move || chat.conversation.with(&is_current).then(|| "page".to_owned()))
     };
-    let [title, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
+    let [title, mixed, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
     let subject = summary;
     let label = attribute(move || Some(label.with(|summary| fill(Text::OptionsFor, &[&summary.title]))));
     let marks = optional(move || match marks.with(|summary| (summary.running, summary.unread)) {
@@ -108,7 +109,13 @@ fn Link(item: Entry, menu: String) -> Erased {
     });
     view! {
         <a class="cw-conversation-link" href=href aria-current=current on:click=handler(select)>
-            <span class="cw-conversation-title" dir="auto">{text(move || title.with(|summary| summary.title.clone()))}</span>
+            <span
+                class="cw-conversation-title"
+                class:cw-mixed=flag(move || mixed.with(|summary| is_mixed(&summary.title)))
+                dir="auto"
+            >
+                {text(move || title.with(|summary| summary.title.clone()))}
+            </span>
             <span class="cw-conversation-when">
                 {marks}
                 <When at=move || when.with(|summary| summary.updated_at) now=list.now />

@@ -3,6 +3,7 @@
 use super::when::day;
 use crate::actions::BlockEvents;
 use crate::agent_chat::emblem::emblem;
+use crate::bidi::is_mixed;
 use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Shape, icon};
 use crate::node::{Node, drawn, element};
@@ -148,7 +149,8 @@ impl Entries {
             below.push(element("span").with("class", "cw-running").around(vec![words]));
         }
         below.extend(when(item).map(|when| element("span").text(when)));
-        let title = element("span").with("class", "cw-conversation-title").with("dir", "auto").text(label.as_str());
+        let class = if is_mixed(&label) { "cw-conversation-title cw-mixed" } else { "cw-conversation-title" };
+        let title = element("span").with("class", class).with("dir", "auto").text(label.as_str());
         let mut content = vec![with_icon(item, title)];
         if !below.is_empty() {
             content.push(element("span").with("class", "cw-conversation-when").around(below));

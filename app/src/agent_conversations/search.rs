@@ -5,6 +5,7 @@ use super::item::href;
 use super::list::{Conversations, use_conversations};
 use super::organizing::ORGANIZING;
 use crate::api::search_conversations;
+use crate::bidi::is_mixed;
 use crate::chat_context::use_chat_context;
 use crate::erase::{Erase, Erased, Item, Key, each, handler, optional, spawn_local};
 use crate::node::{Node, drawn, element};
@@ -176,10 +177,11 @@ fn find(found: Found, ListEvents(events): ListEvents) -> Erased {
         _ => element("mark").text(piece.clone()),
     };
     let passage = move || passage.iter().enumerate().filter(|(_, piece)| !piece.is_empty()).map(piece).collect();
+    let mixed = is_mixed(&conversation.title);
     view! {
         <li class="cw-find">
             <a class="cw-conversation-link" href=href on:click=handler(open)>
-                <span class="cw-conversation-title" dir="auto">{conversation.title}</span>
+                <span class="cw-conversation-title" class:cw-mixed=mixed dir="auto">{conversation.title}</span>
                 <span class="cw-find-passage" dir="auto">{drawn(passage)}</span>
             </a>
         </li>
