@@ -106,7 +106,7 @@ test("pasted pictures have names of their own, and files are dropped anywhere on
   await give(chat.composer, "paste", "image.png", "image/png");
   await give(chat.composer, "paste", "image.png", "image/png");
   await expect(attached(page)).toHaveCount(2);
-  const names = await attached(page).locator(".cw-attachment-name").allInnerTexts();
+  const names = await attached(page).locator(".cw-attachment-name").allTextContents();
   expect(new Set(names).size).toBe(2);
   for (const name of names) expect(name).toMatch(/^pasted-\d{4}-\d\d-\d\dT[\d-]+\.png$/);
   await give(page.getByRole("region", { name: "Chat with the agent" }), "drop", "dropped.png", "image/png");

@@ -2,6 +2,7 @@
 
 use super::outgoing::{Attached, Upload};
 use super::session::Session;
+use crate::bidi::is_mixed;
 use crate::erase::{Erase, Erased, Item, Key, dynamic, each, flag, handler};
 use crate::icons::{Icon, Shape};
 use crate::numbers;
@@ -41,9 +42,7 @@ fn card(session: Session, attached: Attached) -> Erased {
         >
             <span class="cw-attachment-picture">{picture}</span>
             <span class="cw-attachment-text">
-                <span class="cw-attachment-name" dir="auto" title=name.clone()>
-                    {name.clone()}
-                </span>
+                {file_name(&name)}
                 {state}
             </span>
             <button
@@ -58,6 +57,24 @@ fn card(session: Session, attached: Attached) -> Erased {
         </li>
     }
     .erase()
+}
+
+/// The name of a file. Where there is no room for all of it, its beginning and its extension are shown.
+fn file_name(name: &str) -> Erased {
+    let (stem, extension) = name.split_at(stem_length(name));
+    view! {
+        <span class="cw-attachment-name" dir="auto" title=name.to_owned()>
+            <span class:cw-mixed=is_mixed(stem)>{stem.to_owned()}</span>
+            <span>{extension.to_owned()}</span>
+        </span>
+    }
+    .erase()
+}
+
+/// Where the extension begins. What is long, or begins the name, says nothing about the kind.
+fn stem_length(name: &str) -> usize {
+    let is_extension = |at: &usize| *at > 0 && (2..=8).contains(&(name.len() - at));
+    name.rfind('.').filter(is_extension).unwrap_or(name.len())
 }
 
 fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) -> Erased {
@@ -83,5 +100,24 @@ fn state(session: Session, upload: &Upload, name: &str, key: &str, size: u64) ->
             }
             .erase()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions() {
+        let check = |name: &str, extension: &str| assert_eq!(&name[stem_length(name)..], extension, "{name}");
+        check("report.csv", ".csv");
+        check("הזמנות האביב.csv", ".csv");
+        check("archive.tar.gz", ".gz");
+        check("page.numbers", ".numbers");
+        check("notes.markdown", "");
+        check("README", "");
+        check(".profile", "");
+        check("Dr. Who and the others", "");
+        check("ends with a dot.", "");
     }
 }
