@@ -23,7 +23,7 @@ use leptos::prelude::{Owner, provide_context, use_context};
 use leptos::tachys::reactive_graph::OwnedView;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use wire::error::{ErrorCode, UserError};
+use wire::error::{ErrorCode, ErrorReason, UserError};
 use wire::locale::filled;
 
 /// Whether anything but English was ever given; without it nobody looks for it.
@@ -138,6 +138,11 @@ pub(crate) fn spoken() -> (Option<&'static str>, Option<&'static str>) {
 
 /// What the user reads of an error. The server says it in English; a locale may have words for each kind of error instead.
 pub(crate) fn said(error: &UserError) -> String {
+    let own = error.reason.map_or("", own_words);
+    if !own.is_empty() {
+        let reference = error.reference().map(|id| fill(Text::ErrorReference, &[id]));
+        return reference.map_or_else(|| own.to_owned(), |reference| [own, " ", &reference].concat());
+    }
     let text = match error.code {
         ErrorCode::Unauthenticated => Text::ErrorUnauthenticated,
         ErrorCode::Forbidden => Text::ErrorForbidden,
@@ -149,10 +154,25 @@ pub(crate) fn said(error: &UserError) -> String {
         ErrorCode::Malformed | ErrorCode::Internal | ErrorCode::Unavailable => return error.to_string(),
     };
     match (t(text), error.code, error.retry_after) {
-        // A limit without a time is a provider's, or nobody knows when it ends.
+        // Of a limit without a time nobody knows when it ends.
         ("", ..) | (_, ErrorCode::RateLimited, None) => error.to_string(),
         (words, _, after) => filled(words, &[&half::time_after(after.unwrap_or_default())]),
     }
+}
+
+/// What the locale says of a reason; nothing where it leaves that to the server.
+fn own_words(reason: ErrorReason) -> &'static str {
+    t(match reason {
+        ErrorReason::ModelCredentials => Text::ErrorModelCredentials,
+        ErrorReason::ModelLimit => Text::ErrorModelLimit,
+        ErrorReason::ModelRefused => Text::ErrorModelRefused,
+        ErrorReason::ModelAway => Text::ErrorModelAway,
+        ErrorReason::AnswerBroken => Text::ErrorAnswerBroken,
+        ErrorReason::NotSaved => Text::ErrorNotSaved,
+        ErrorReason::ServerBusy => Text::ErrorServerBusy,
+        ErrorReason::ServerFailed => Text::ErrorServerFailed,
+        ErrorReason::Other => return "",
+    })
 }
 
 /// A text that only a locale may have, instead of what was said in English.
@@ -183,12 +203,23 @@ mod tests {
 
     #[test]
     fn errors_in_the_words_of_the_locale() {
-        let error = UserError::new(ErrorCode::NotFound, "There is nothing here.");
-        assert_eq!(Owner::new().with(|| said(&error)), "There is nothing here.");
-        let hebrew = Owner::new().with(|| {
-            provide_context(Texts::new(&Locale::named("he").unwrap()));
-            said(&error)
-        });
-        assert_eq!(hebrew, "זה לא נמצא, או שאין לך גישה אליו.");
+        let check = |error: &UserError, english: &str, hebrew: &str| {
+            assert_eq!(Owner::new().with(|| said(error)), english);
+            let in_hebrew = Owner::new().with(|| {
+                provide_context(Texts::new(&Locale::named("he").unwrap()));
+                said(error)
+            });
+            assert_eq!(in_hebrew, hebrew);
+        };
+        let missing = UserError::new(ErrorCode::NotFound, "There is nothing here.");
+        check(&missing, "There is nothing here.", "זה לא נמצא, או שאין לך גישה אליו.");
+        let away = UserError::new(ErrorCode::Unavailable, "It is away.");
+        check(&away, "It is away.", "It is away.");
+        let away = UserError { trace_id: Some("0a1b".to_owned()), ..away.because(ErrorReason::ModelAway) };
+        let hebrew = "ספק המודל אינו זמין כרגע. אפשר לנסות שוב בעוד רגע. מספר לפנייה: 0a1b";
+        check(&away, "It is away. Reference: 0a1b", hebrew);
+        let limit = UserError::new(ErrorCode::RateLimited, "Wait.").because(ErrorReason::ModelLimit);
+        let limit = UserError { retry_after: Some(9), ..limit };
+        check(&limit, "Wait.", "ספק המודל מקבל כרגע יותר מדי בקשות. כדאי להמתין רגע ולנסות שוב.");
     }
 }

@@ -2,45 +2,57 @@
 
 use contract::{ModelError, ModelErrorKind};
 use store::StoreError;
-use wire::{ErrorCode, UserError};
+use wire::{ErrorCode, ErrorReason, UserError};
 
 /// What the user reads when the model failed: what happened and what to do next, nothing of the provider's answer.
 pub(crate) fn of_model(error: &ModelError) -> UserError {
-    let (code, message) = match error.kind {
+    let (code, reason, message) = match error.kind {
         ModelErrorKind::Unauthorized => (
             ErrorCode::Unavailable,
+            ErrorReason::ModelCredentials,
             "The model provider refused the credentials. Tell whoever runs this site, then try again.",
         ),
         ModelErrorKind::RateLimited => (
             ErrorCode::RateLimited,
+            ErrorReason::ModelLimit,
             "The model provider is receiving too many requests. Wait a moment, then try again.",
         ),
         ModelErrorKind::Refused => (
             ErrorCode::Unavailable,
+            ErrorReason::ModelRefused,
             "The model provider did not accept this request. Try again, or start a new conversation.",
         ),
         ModelErrorKind::Unavailable => {
-            (ErrorCode::Unavailable, "The model provider is in trouble. Try again in a moment.")
+            (ErrorCode::Unavailable, ErrorReason::ModelAway, "The model provider is in trouble. Try again in a moment.")
         }
-        ModelErrorKind::Unreachable => {
-            (ErrorCode::Unavailable, "The model provider cannot be reached. Try again in a moment.")
+        ModelErrorKind::Unreachable => (
+            ErrorCode::Unavailable,
+            ErrorReason::ModelAway,
+            "The model provider cannot be reached. Try again in a moment.",
+        ),
+        ModelErrorKind::Timeout => {
+            (ErrorCode::Unavailable, ErrorReason::AnswerBroken, "The model provider stopped answering. Try again.")
         }
-        ModelErrorKind::Timeout => (ErrorCode::Unavailable, "The model provider stopped answering. Try again."),
-        ModelErrorKind::BrokenStream => (ErrorCode::Unavailable, "The answer broke off before its end. Try again."),
-        ModelErrorKind::CircuitOpen => {
-            (ErrorCode::Unavailable, "The model provider is in trouble and is given a rest. Try again in a moment.")
+        ModelErrorKind::BrokenStream => {
+            (ErrorCode::Unavailable, ErrorReason::AnswerBroken, "The answer broke off before its end. Try again.")
         }
-        ModelErrorKind::Cancelled => (ErrorCode::Unavailable, "The answer was stopped."),
+        ModelErrorKind::CircuitOpen => (
+            ErrorCode::Unavailable,
+            ErrorReason::ModelAway,
+            "The model provider is in trouble and is given a rest. Try again in a moment.",
+        ),
+        ModelErrorKind::Cancelled => (ErrorCode::Unavailable, ErrorReason::AnswerBroken, "The answer was stopped."),
     };
     let retry_after = error.retry_after.map(|wait| wait.as_secs().min(3600) as u32);
-    UserError { retry_after, ..UserError::new(code, message) }
+    UserError { retry_after, ..UserError::new(code, message).because(reason) }
 }
 
 /// What the user reads when the answer could not be kept.
 pub(crate) fn of_closed_sink(why: Option<&str>) -> UserError {
     match why {
         Some("size") => UserError::new(ErrorCode::TooLarge, "The answer grew too long and was ended here."),
-        _ => UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment."),
+        _ => UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment.")
+            .because(ErrorReason::NotSaved),
     }
 }
 
@@ -52,7 +64,8 @@ pub(crate) fn of_store(error: StoreError) -> UserError {
         error => {
             tracing::error!(%error, "the store failed");
             let message = "This could not be saved or read just now. Try again in a moment.";
-            UserError { retry_after: Some(2), ..UserError::new(ErrorCode::Unavailable, message) }
+            let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::NotSaved);
+            UserError { retry_after: Some(2), ..error }
         }
     }
 }
@@ -65,7 +78,8 @@ pub(crate) fn foreign_cursor() -> UserError {
 /// There is no room; in how many seconds there may be.
 pub(crate) fn full(seconds: u32) -> UserError {
     let message = "The server is busy with other answers. Try again in a moment.";
-    UserError { retry_after: Some(seconds), ..UserError::new(ErrorCode::Unavailable, message) }
+    let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
+    UserError { retry_after: Some(seconds), ..error }
 }
 
 /// As many answers are being written for the user as he may have at once.
@@ -80,7 +94,8 @@ pub(crate) fn too_many_runs(most: usize) -> UserError {
 /// The server is about to end.
 pub(crate) fn draining() -> UserError {
     let message = "The server is restarting. Try again in a moment.";
-    UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) }
+    let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
+    UserError { retry_after: Some(5), ..error }
 }
 
 /// A second run in one conversation.
@@ -94,4 +109,5 @@ pub(crate) fn busy() -> UserError {
 /// A fault of ours.
 pub(crate) fn internal() -> UserError {
     UserError::new(ErrorCode::Internal, "Something went wrong on our side. Try again.")
+        .because(ErrorReason::ServerFailed)
 }

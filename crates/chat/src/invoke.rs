@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use store::FinishInvocation;
 use wire::invoke::{AgentTier, Invocation, InvocationStatus, InvokeRequest, ResponseSchema};
-use wire::{ErrorCode, UserError};
+use wire::{ErrorCode, ErrorReason, UserError};
 
 /// Characters of a prompt.
 const MAX_PROMPT: usize = 1_000_000;
@@ -116,7 +116,8 @@ fn time(tier: AgentTier) -> Duration {
 
 fn full() -> UserError {
     let message = "Too many questions are being answered. Try again in a moment.";
-    UserError { retry_after: Some(5), ..UserError::new(ErrorCode::Unavailable, message) }
+    let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
+    UserError { retry_after: Some(5), ..error }
 }
 
 /// In the words of a run's end.

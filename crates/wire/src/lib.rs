@@ -17,7 +17,7 @@ mod read;
 pub mod reduce;
 
 pub use chunk::{Chunk, DataChunk, FinishReason};
-pub use error::{ErrorCode, UserError};
+pub use error::{ErrorCode, ErrorReason, UserError};
 pub use message::{
     Approval, ApprovalTerms, CutOff, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage,
     UiPart,

@@ -383,4 +383,13 @@ texts! {
     ErrorForbidden = "",
     ErrorTooLarge = "",
     ErrorInvalid = "",
+    ErrorModelCredentials = "",
+    ErrorModelLimit = "",
+    ErrorModelRefused = "",
+    ErrorModelAway = "",
+    ErrorAnswerBroken = "",
+    ErrorNotSaved = "",
+    ErrorServerBusy = "",
+    ErrorServerFailed = "",
+    ErrorReference = "Reference: {1}",
 }

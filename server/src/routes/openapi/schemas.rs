@@ -19,6 +19,13 @@ pub(super) fn all() -> Value {
                     "unavailable",
                 ],
             },
+            "reason": {
+                "enum": [
+                    "model_credentials", "model_limit", "model_refused", "model_away", "answer_broken", "not_saved", "server_busy",
+                    "server_failed",
+                ],
+                "description": "Which of the things behind the code it was. There may be others later.",
+            },
             "message": text,
             "path": { "type": "string", "description": "The field that is wrong." },
             "retryAfter": { "type": "integer", "description": "Seconds." },
