@@ -1,4 +1,6 @@
 #![doc = include_str!("../README.md")]
+// In the browser `{:?}` writes nothing, see `xtask/src/build.rs`.
+#![cfg_attr(not(feature = "ssr"), warn(clippy::use_debug))]
 
 pub mod actions;
 pub mod address;

@@ -65,9 +65,10 @@ pub(crate) fn rust_page(shell: &Shell) -> Result<()> {
 /// is, `rust-toolchain.toml` says, and `Cargo.lock` which scripts.
 const SMALL_STD: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-features=optimize_for_size"];
 
-/// A panic ends in a trap at once: what it would say only the browser's console would show, and costs 12 KB. What the user sees is the
-/// page's (`public/assets/stopped.js`); in a debug build the console has the words.
-const SILENT_PANICS: [&str; 3] = ["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none"];
+/// A panic ends in a trap at once, and `{:?}` writes nothing: what they say only the browser's console would show, and costs 14 KB. What the
+/// user sees is the page's (`public/assets/stopped.js`); in a debug build the console has the words.
+const SILENT_PANICS: [&str; 4] =
+    ["-Zunstable-options", "-Cpanic=immediate-abort", "-Zlocation-detail=none", "-Zfmt-debug=none"];
 
 fn wasm(shell: &Shell, package: &str, features: &[&str], profile: Profile) -> Result<()> {
     let _flags = shell.push_env("CARGO_ENCODED_RUSTFLAGS", wasm_flags(shell, profile).join("\u{1f}"));

@@ -124,7 +124,7 @@ pub fn Finds() -> Erased {
     let (search, list) = (expect_context::<Search>(), use_conversations());
     let events = expect_context::<ListEvents>();
     let item = move |found: Found, events: ListEvents| Item {
-        key: Key::Text(format!("{} {:?}", found.conversation.id, found.passage)),
+        key: Key::Text(found.conversation.id.clone() + "\u{1f}" + &found.passage.join("\u{1f}")),
         view: Box::new(move || find(found, events)),
     };
     let items = each(move || {
