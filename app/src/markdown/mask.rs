@@ -37,12 +37,14 @@ pub(super) struct Masked<'t> {
     pub(super) formulas: Vec<Formula<'t>>,
     /// Where a formula begins whose end may still come.
     pub(super) open: Option<usize>,
+    /// Where code begins whose end may still come: whether what follows holds formulas is not known before.
+    pub(super) open_code: Option<usize>,
 }
 
 impl<'t> Masked<'t> {
     /// A text in which no formulas are looked for.
     pub(super) fn plain(text: &'t str) -> Self {
-        Self { text: Cow::Borrowed(text), formulas: Vec::new(), open: None }
+        Self { text: Cow::Borrowed(text), formulas: Vec::new(), open: None, open_code: None }
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) fn mask(text: &str) -> Masked<'_> {
     if !text.bytes().any(is_special) || text.contains([MARK, char::from(FILL)]) {
         return masked;
     }
-    let mut scan = Scan { text, at: 0 };
+    let mut scan = Scan { text, at: 0, in_html: false, open_code: None };
     let mut hidden = Vec::new();
     while let Some(found) = scan.next() {
         match found {
@@ -69,6 +71,7 @@ pub(super) fn mask(text: &str) -> Masked<'_> {
             Found::Open(at) => masked.open = masked.open.or(Some(at)),
         }
     }
+    masked.open_code = scan.open_code;
     if hidden.is_empty() {
         return masked;
     }
@@ -130,6 +133,9 @@ enum Found<'t> {
 struct Scan<'t> {
     text: &'t str,
     at: usize,
+    /// Lines from one that begins with a tag to an empty one: in them no fence begins.
+    in_html: bool,
+    open_code: Option<usize>,
 }
 
 impl<'t> Scan<'t> {
@@ -217,6 +223,10 @@ impl<'t> Scan<'t> {
     /// Over a fenced block of code that begins in this line, if one does.
     fn skip_fence(&mut self) -> bool {
         let line = line_of(&self.text[self.at..]);
+        self.in_html = !line.trim().is_empty() && (self.in_html || begins_with_tag(line.trim_start()));
+        if self.in_html {
+            return false;
+        }
         let content = line.trim_start_matches([' ', '\t', '>', '-', '*', '+']);
         let sign = if content.starts_with('~') { '~' } else { '`' };
         let length = run(content, sign);
@@ -238,9 +248,9 @@ impl<'t> Scan<'t> {
     /// Over code within a line.
     fn skip_code(&mut self) {
         let rest = &self.text[self.at..];
-        let ticks = run(rest, '`');
+        let (begun, ticks) = (self.at, run(rest, '`'));
         self.at += ticks;
-        let content = reach(&rest[ticks..], usize::MAX, "\n\n");
+        let content = paragraph(&rest[ticks..]);
         let mut at = 0;
         while let Some(found) = content[at..].find('`') {
             let length = run(&content[at + found..], '`');
@@ -249,6 +259,9 @@ impl<'t> Scan<'t> {
                 self.at += at;
                 return;
             }
+        }
+        if ticks + content.len() == rest.len() {
+            self.open_code = self.open_code.or(Some(begun));
         }
     }
 }
@@ -285,6 +298,45 @@ fn begins_with_digit(text: &str) -> bool {
 fn reach<'t>(text: &'t str, longest: usize, end: &str) -> &'t str {
     let text = if text.len() > longest { &text[..text.floor_char_boundary(longest)] } else { text };
     text.find(end).map_or(text, |end| &text[..end])
+}
+
+fn begins_with_tag(line: &str) -> bool {
+    let Some(tag) = line.strip_prefix('<') else { return false };
+    let name = tag.trim_start_matches('/').trim_start_matches(|sign: char| sign.is_ascii_alphanumeric());
+    tag.starts_with(['!', '?']) || (name.len() < tag.len() && name.starts_with(['>', '/', ' ', '\n']))
+}
+
+/// The rest of a paragraph: as far as no line is empty or begins another block.
+fn paragraph(text: &str) -> &str {
+    let mut end = line_of(text).len();
+    while end < text.len() {
+        let line = line_of(&text[end..]);
+        if line.trim().is_empty() || interrupts(line.trim()) {
+            break;
+        }
+        end += line.len();
+    }
+    &text[..end]
+}
+
+/// Whether a line may end the paragraph above it. Where one does not, code ends too early, which shows only if it has a formula of its own.
+fn interrupts(line: &str) -> bool {
+    let sign = line.chars().next().unwrap_or_default();
+    let length = run(line, sign);
+    let is_alone = line.chars().all(|other| other == sign || other == ' ');
+    let rest = &line[length..];
+    match sign {
+        '>' | '<' => true,
+        '#' => length <= 6 && (rest.is_empty() || rest.starts_with(' ')),
+        '`' | '~' => length >= 3,
+        '=' => is_alone,
+        '-' | '*' | '+' | '_' => is_alone || (sign != '_' && length == 1 && rest.starts_with(' ')),
+        '0'..='9' => {
+            let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
+            rest.starts_with(". ") || rest.starts_with(") ")
+        }
+        _ => false,
+    }
 }
 
 /// The first line, with its end.
@@ -345,6 +397,21 @@ mod tests {
         check("- ```sh\n  $x$\n  ```\n", &[]);
         check("``a ` $x$`` $y$", &[("y", false)]);
         check("a ` $y$", &[("y", false)]);
+        check("<div>\n```\n\n$y$", &[("y", false)]);
+        check("<https://a.example>\n```\n$y$\n```\n", &[]);
+    }
+
+    #[test]
+    fn code_ends_with_its_paragraph() {
+        for end in ["\n", " \n", "# a\n", "> a\n", "- a\n", "12. a\n", "---\n", "<p>\n", "```\n```\n"] {
+            check(&format!("a ` b\n{end}$y$ `"), &[("y", false)]);
+        }
+        for line in ["a", "2.a", "#a", "-a", "=a", "é"] {
+            check(&format!("a ` b\n{line}\n$y$ `"), &[]);
+        }
+        let open = |text: &str| mask(text).open_code;
+        assert_eq!(open("$\na ` b\nc"), Some(4));
+        assert_eq!(open("$\na ` b\n\nc"), None);
     }
 
     #[test]

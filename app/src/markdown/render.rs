@@ -21,7 +21,7 @@ const MAX_DEPTH: usize = 32;
 
 /// The nodes of one or more blocks; `open` says that more may come.
 pub(super) fn render(source: &str, references: &References, extras: &Extras, open: bool) -> Vec<Node> {
-    let Masked { text, formulas, open: begun } = if extras.math { mask(source) } else { Masked::plain(source) };
+    let Masked { text, formulas, open: begun, .. } = if extras.math { mask(source) } else { Masked::plain(source) };
     let shown = match open {
         true => presentable(&text[..begun.unwrap_or(text.len())]),
         false => Cow::Borrowed(&*text),

@@ -68,7 +68,7 @@ impl Splitter {
     /// Appends to `cuts` where a further block begins. A formula that has begun may go on with lines that look like other blocks.
     fn scan(&self, masked: &Masked<'_>, complete: bool, cuts: &mut Vec<usize>) -> Vec<Reference> {
         entities::prepare();
-        let begun = masked.open.filter(|_| !complete);
+        let begun = masked.open.into_iter().chain(masked.open_code).min().filter(|_| !complete);
         let tail = &masked.text[..begun.map_or(masked.text.len(), |at| line_start(&masked.text, at))];
         let events = Parser::new_with_broken_link_callback(tail, OPTIONS, Some(Lookup(None))).into_offset_iter();
         let definitions = events.reference_definitions().iter();
@@ -195,6 +195,8 @@ mod tests {
         check("$$\na\n- b\n=\n$$\n\nend", &["$$\na\n- b\n=\n$$\n\n", "end"]);
         check("so\n\\[\n- x\n\\]\nend", &["so\n\\[\n- x\n\\]\nend"]);
         check("$$ and\n\n- b\n", &["$$ and\n\n", "- b\n"]);
+        // Code that has begun may go on, and then has no formulas.
+        check("`\n\\(y\n> q\n\\)\n# head\n`", &["`\n\\(y\n> q\n\\)\n", "# head\n", "`"]);
     }
 
     #[test]
@@ -209,7 +211,7 @@ mod tests {
     fn markdown() -> impl Strategy<Value = String> {
         let line = prop_oneof![
             8 => prop::sample::select(vec![
-                "", "", "text *em* `code`", "# head", "- a", "  - b", "1. one", "2", "2. two", "   para", "    code", "> q", ">",
+                "", "", "`", "a ` b", "text *em* `code`", "# head", "- a", "  - b", "1. one", "2", "2. two", "   para", "    code", "> q", ">",
                 "```", "~~~rust", "---", "===", "| a | b |", "|---|---|", "| 1 | 2 |", "<div>", "</div>", "<!--", "-->", "[x]: /u",
                 "[x]", "* * *", "*", "+", "\\", "\tt", "&amp;", "- [ ] t", "   ", "$x$ and \\(y", "\\)", "$$", "a\\[b", "\\]", "10) x", "[y]:", "/u 'title", "é 漢",
             ]).prop_map(str::to_owned),
@@ -240,7 +242,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(512))]
+        #![proptest_config(ProptestConfig::with_cases(4_000))]
 
         #[test]
         fn blocks_render_alone_as_they_do_in_the_whole(text in markdown()) {
