@@ -1,6 +1,6 @@
 //! The list's state and what can be done to it.
 
-use super::merge::merge;
+use super::merge::{self, Place};
 use super::organizing::{ORGANIZING, Organizing};
 use super::when::use_now;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
@@ -146,8 +146,9 @@ impl Conversations {
             });
             on_cleanup(move || focused.remove());
         });
+        // Not tracked one by one, of which there may be thousands: whoever changes whether one runs sets the items.
         let running = Memo::new(move |_| {
-            self.items.with(|items| items.iter().any(|item| item.summary.with(|summary| summary.running)))
+            self.items.with(|items| items.iter().any(|item| item.summary.with_untracked(|summary| summary.running)))
         });
         effect(move || {
             let every = if running.get() { WATCH_EVERY } else { LOOK_EVERY };
@@ -308,13 +309,17 @@ impl Conversations {
 
     fn accept(self, fresh: ConversationList) {
         // `try_`: the reader may have gone to another page meanwhile.
-        let known = self.items.try_get_untracked().unwrap_or_default();
-        let merged = merge(known.iter().map(|item| item.summary.get_untracked()).collect(), fresh.clone());
-        let more_known = merged.items.len() > fresh.items.len();
-        if !more_known {
-            self.next.try_set(merged.next);
-        }
-        self.items.try_set(reconcile(known, merged.items));
+        self.items.try_update(|items| {
+            let places: Vec<_> = items.iter().map(|item| item.summary.with_untracked(Place::of)).collect();
+            let below = merge::below(&places, &fresh);
+            // With nothing below, the fresh page's own cursor goes on; else the one from before, which is further down.
+            if below.is_empty() {
+                self.next.try_set(fresh.next);
+            }
+            let first = reconcile(items, fresh.items);
+            let below = below.into_iter().filter_map(|at| items.get(at).cloned());
+            *items = first.into_iter().chain(below).collect();
+        });
         self.error.try_set(None);
     }
 
@@ -333,8 +338,8 @@ impl Entry {
     }
 }
 
-/// The known entries in the new order with their new content, so that rows keep their elements, focus included.
-fn reconcile(known: Vec<Entry>, summaries: Vec<ConversationSummary>) -> Vec<Entry> {
+/// A page's entries, the known ones with their new content, so that rows keep their elements, focus included.
+fn reconcile(known: &[Entry], summaries: Vec<ConversationSummary>) -> Vec<Entry> {
     let entry = |summary: ConversationSummary| match known.iter().find(|entry| entry.id == summary.id) {
         Some(entry) => {
             if entry.summary.with_untracked(|now| *now != summary) {

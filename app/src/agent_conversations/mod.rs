@@ -7,7 +7,7 @@ pub mod item;
 pub mod items;
 mod keys;
 pub mod list;
-pub mod merge;
+mod merge;
 pub mod move_dialog;
 mod organizing;
 pub mod rename;
