@@ -5,7 +5,6 @@ use crate::api::codec::ValueJson;
 use crate::erase::{Erase, Erased};
 use leptos::prelude::*;
 use leptos::server;
-use std::sync::Arc;
 
 /// What is loaded.
 #[derive(Clone, Copy)]
@@ -17,11 +16,8 @@ impl Resource {
     }
 
     pub(super) fn view(self, view: View) -> Erased {
-        let view: Arc<dyn Fn(Content) -> Erased + Send + Sync> = Arc::from(view);
-        let shown = move || {
-            let view = view.clone();
-            Suspend::new(async move { view(self.0.await) })
-        };
+        // Not in a closure: Leptos calls one twice, and what is in the view would be made, and would load, as often.
+        let shown = Suspend::new(async move { view(self.0.await) });
         view! { <Transition>{shown}</Transition> }.erase()
     }
 
