@@ -84,7 +84,7 @@ impl Store {
     /// [`StoreError::NotFound`] when no such file of the owner's is arriving.
     pub async fn add_piece(&self, owner: &str, id: &str, no: u32, bytes: Bytes) -> Result<(), StoreError> {
         let add = sql::query(ADD).bind(owner.to_owned()).bind(id.to_owned()).bind(no).bind(bytes);
-        self.write(move |db| Box::pin(async move { one_row(add.execute(db).await?.rows_affected()) })).await
+        self.write_bulk(move |db| Box::pin(async move { one_row(add.execute(db).await?.rows_affected()) })).await
     }
 
     /// A file has arrived: what it is, and how many bytes it has.

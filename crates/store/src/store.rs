@@ -75,6 +75,15 @@ impl Store {
         self.database.writer.run(work)
     }
 
+    /// As [`Store::write`], for what writes much: see [`crate::writer::Writer::run_bulk`].
+    pub(crate) fn write_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        self.database.writer.run_bulk(work)
+    }
+
     /// Runs a single `SELECT` on a connection that cannot write. A single statement sees one state of the database, so
     /// no transaction is opened that a dropped caller could leave behind.
     ///

@@ -11,9 +11,10 @@ use crate::sql::Db;
 use faults::Point;
 use futures::executor::block_on;
 use futures::future::BoxFuture;
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::{Semaphore, mpsc, oneshot};
 
 /// Writes that may wait; beyond it callers wait to queue.
 const QUEUE: usize = 256;
@@ -28,6 +29,8 @@ const SLOW: Duration = Duration::from_secs(1);
 #[derive(Clone)]
 pub(crate) struct Writer {
     queue: mpsc::Sender<Message>,
+    /// Whose turn it is to write much.
+    bulk: Arc<Semaphore>,
 }
 
 enum Message {
@@ -51,7 +54,7 @@ impl Writer {
             let started = thread::Builder::new().name("store-writer".to_owned()).spawn(|| block_on(work));
             started.map_err(|error| StoreError::Open(format!("no thread can be started for it: {error}")))?;
         }
-        Ok(Self { queue })
+        Ok(Self { queue, bulk: Arc::new(Semaphore::new(1)) })
     }
 
     /// Runs `work` in a transaction and answers when it is committed. Once this has been polled to the queue, the work
@@ -67,6 +70,20 @@ impl Writer {
         async move {
             queue.send(Message::Job(job)).await.map_err(|_| StoreError::Closed)?;
             answer.get().await
+        }
+    }
+
+    /// As [`Writer::run`], for what writes much and is in no hurry: only one of these is in a group, so that those who are in a hurry do not
+    /// wait for all of them.
+    pub(crate) fn run_bulk<T, F>(&self, work: F) -> impl Future<Output = Result<T, StoreError>> + Send + use<T, F>
+    where
+        T: Send + 'static,
+        F: for<'c> FnOnce(&'c mut Db) -> BoxFuture<'c, Result<T, StoreError>> + Send + 'static,
+    {
+        let (turn, run) = (self.bulk.clone(), self.run(work));
+        async move {
+            let _turn = turn.acquire_owned().await.map_err(|_| StoreError::Closed)?;
+            run.await
         }
     }
 

@@ -1,26 +1,34 @@
-//! Passwords as hashes (Argon2id). Hashing is made to be slow, so it has its own threads, and few at once: a hundred sign-ins at the same
-//! time must not stall the streams of others (A36).
+//! Passwords as hashes (Argon2id). Hashing is made to be slow, so it has its own threads, few of them, which give way to whatever else there
+//! is to do: a hundred sign-ins at the same time must not stall the streams of others (A36, L10).
 
 use anyhow::anyhow;
 use argon2::Argon2;
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use std::num::NonZero;
-use std::sync::{Arc, LazyLock};
-use tokio::sync::Semaphore;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError, mpsc};
+use std::thread;
+use tokio::sync::{Semaphore, oneshot};
 
 /// At once, at most; half of the processors belong to those who are being answered.
 const WORKERS: usize = 2;
 /// Waiting or working; more are turned away.
 const MAX_WAITING: usize = 64;
 
+/// The nicest that a thread can be.
+#[cfg(target_os = "linux")]
+const LAST: i32 = 19;
+
 /// What the password of somebody who is not there is compared with, so that it takes as long.
 static NOBODY: LazyLock<String> = LazyLock::new(|| hash("nobody").unwrap_or_default());
 
-/// Hashes and compares passwords; a cheap handle.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Hashes and compares passwords; a cheap handle. Its threads end with the last one.
 #[derive(Clone)]
 pub(crate) struct Hasher {
-    work: Arc<Semaphore>,
+    queue: mpsc::Sender<Work>,
     waiting: Arc<Semaphore>,
 }
 
@@ -30,9 +38,17 @@ pub(crate) struct Crowded;
 
 impl Default for Hasher {
     fn default() -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
-        let workers = (processors / 2).clamp(1, WORKERS);
-        Self { work: Arc::new(Semaphore::new(workers)), waiting: Arc::new(Semaphore::new(MAX_WAITING)) }
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let (queue, inbox) = mpsc::channel();
+        let inbox = Arc::new(Mutex::new(inbox));
+        for _ in 0..(processors / 2).clamp(1, WORKERS) {
+            let inbox = inbox.clone();
+            let started = thread::Builder::new().name("passwords".to_owned()).spawn(move || serve(&inbox));
+            if let Err(error) = started {
+                tracing::error!(%error, "no thread can be started for passwords");
+            }
+        }
+        Self { queue, waiting: Arc::new(Semaphore::new(MAX_WAITING)) }
     }
 }
 
@@ -48,15 +64,37 @@ impl Hasher {
     }
 
     async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, Crowded> {
-        let _place = self.waiting.try_acquire().map_err(|_| Crowded)?;
-        let permit = self.work.clone().acquire_owned().await.map_err(|_| Crowded)?;
-        // The permit goes along: who hangs up does not make room before the work has ended.
-        let done = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(permit);
-            result
-        });
-        done.await.map_err(|_| Crowded)
+        // The place goes along: who hangs up does not make room before his work was taken up.
+        let place = self.waiting.clone().try_acquire_owned().map_err(|_| Crowded)?;
+        let (reply, answer) = oneshot::channel();
+        let work = move || {
+            if !reply.is_closed() {
+                // He may hang up meanwhile.
+                let _ = reply.send(work());
+            }
+            drop(place);
+        };
+        self.queue.send(Box::new(work)).map_err(|_| Crowded)?;
+        answer.await.map_err(|_| Crowded)
+    }
+}
+
+/// A thread's work, for as long as anybody may ask for some.
+fn serve(inbox: &Mutex<mpsc::Receiver<Work>>) {
+    give_way();
+    loop {
+        let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(work) = next else { break };
+        // Whoever waits is told that it ended; the thread is there for the next.
+        let _ = catch_unwind(AssertUnwindSafe(work));
+    }
+}
+
+/// Linux counts niceness for each thread. Elsewhere it would be the whole process'.
+fn give_way() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(LAST) {
+        tracing::debug!(%error, "the threads for passwords are no nicer than others");
     }
 }
 
