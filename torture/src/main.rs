@@ -5,6 +5,7 @@ mod client;
 mod history;
 mod ledger;
 mod measure;
+mod peer;
 mod provider;
 mod proxy;
 mod random;
@@ -47,6 +48,9 @@ struct Arguments {
     /// Only make the page anew, out of the rows and what the last runs found.
     #[arg(long)]
     page: bool,
+    /// Be the MCP server of the world in this folder instead: see `peer.rs`.
+    #[arg(long, hide = true)]
+    peer: Option<PathBuf>,
     /// The repository's root, where `docs/scorecard.md` is.
     #[arg(long, default_value = ".")]
     root: PathBuf,
@@ -65,6 +69,9 @@ async fn main() -> ExitCode {
 }
 
 async fn run(arguments: Arguments) -> Result<()> {
+    if arguments.peer.is_some() {
+        return peer::serve();
+    }
     // An error only says that a provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let tier = if arguments.tier == 1 { Tier::One } else { Tier::Two };

@@ -23,7 +23,9 @@ use tokio::net::TcpListener;
 pub(crate) struct Script {
     /// Begins the answer's text; names the message.
     pub(crate) tag: String,
-    /// Calls of `effect`, one in each step.
+    /// Calls of the MCP server's tool, one in each step.
+    pub(crate) looks: usize,
+    /// Calls of `effect` after that, one in each step.
     pub(crate) tools: usize,
     /// Calls of `gated_effect` after that.
     pub(crate) gated: usize,
@@ -71,7 +73,7 @@ impl Script {
     }
 
     fn steps(&self) -> usize {
-        usize::from(self.file.is_some()) + self.tools + self.gated
+        usize::from(self.file.is_some()) + self.looks + self.tools + self.gated
     }
 
     fn before(&self, step: usize) -> String {
@@ -178,6 +180,10 @@ fn call(script: &Script, done: usize, shared: &Shared) -> Option<(String, Value)
         }
         left -= 1;
     }
+    if left < script.looks {
+        return Some((crate::peer::TOOL.to_owned(), json!({})));
+    }
+    left -= script.looks;
     let number = shared.calls.fetch_add(1, Relaxed);
     let kind = if script.lost { crate::ledger::LOST_ANSWER } else { "key" };
     let key = json!({ "key": format!("{kind}-{}-{number}", script.tag) });

@@ -131,6 +131,7 @@ impl World {
             gated: "Enters a line after a yes.",
             limits: "",
             auth: BY_PROXY,
+            has_peer: false,
         };
         let setup = given.broken.map_or(setup.clone(), |broken| setup.with("CHATWRIGHT_BROKEN", broken.name()));
         Ok(Self { provider, ledger, history, setup, _folder: folder })

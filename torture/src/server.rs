@@ -3,6 +3,7 @@
 mod sockets;
 
 use crate::history::{History, Op};
+use crate::peer;
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::{self, File, OpenOptions};
@@ -39,6 +40,8 @@ pub(crate) struct Setup {
     pub(crate) limits: &'static str,
     /// How users are told apart.
     pub(crate) auth: &'static str,
+    /// Whether the worker has an MCP server, which is a process of the server's.
+    pub(crate) has_peer: bool,
 }
 
 /// A proxy names them.
@@ -65,8 +68,12 @@ impl Setup {
         logs.map(|log| String::from_utf8_lossy(&fs::read(log).unwrap_or_default()).into_owned()).collect()
     }
 
-    fn config(&self) -> String {
+    fn config(&self) -> Result<String> {
         let Self { model, ledger, gated, limits, auth, .. } = self;
+        let (peer, mcp) = match self.has_peer {
+            true => (peer::connection(&self.folder)?, "    mcp: [peer]\n"),
+            false => (String::new(), ""),
+        };
         let entered = |key: &str| {
             format!(
                 "[{{ id: entered, type: Http, connectionId: ledger, properties: {{ method: POST, path: effects, body: {{ key: {key} }} }} }}, \
@@ -75,14 +82,16 @@ impl Setup {
         };
         let schema = "{ type: object, properties: { key: { type: string } }, required: [key] }";
         let key = entered("{ _payload: key }");
-        format!(
+        Ok(format!(
             "connections:\n\
              \x20 - {{ id: model, type: Anthropic, properties: {{ apiKey: {{ _secret: TORTURE_KEY }}, baseURL: \"{model}\" }} }}\n\
              \x20 - {{ id: ledger, type: Http, properties: {{ baseURL: \"{ledger}\", allowPrivate: true, timeoutMs: 5000 }} }}\n\
+             {peer}\
              agents:\n\
              \x20 - id: worker\n    type: ClaudeAgent\n    connectionId: model\n\
              \x20   properties: {{ model: scripted, maxSteps: 20, fileSystem: {{ basePath: files }} }}\n\
              \x20   tools: [effect, {{ endpointId: gated_effect, confirm: true }}]\n\
+             {mcp}\
              api:\n\
              \x20 - {{ id: effect, description: Enters a line., payloadSchema: {schema}, routine: {key} }}\n\
              \x20 - {{ id: gated_effect, description: \"{gated}\", payloadSchema: {schema}, routine: {key} }}\n\
@@ -90,7 +99,7 @@ impl Setup {
              pages:\n  - {{ id: page, blocks: [] }}\n\
              auth: {{ {auth} }}\n\
              limits: {{ connectionsPerAddress: 7000, runsPerUser: 2000{limits} }}\n"
-        )
+        ))
     }
 
     /// Starts it and waits until it listens.
@@ -109,7 +118,7 @@ impl Setup {
     /// Starts it, whatever becomes of it.
     pub(crate) async fn spawn(&self) -> Result<Server> {
         fs::create_dir_all(self.folder.join("files"))?;
-        fs::write(self.folder.join("chatwright.yaml"), self.config())?;
+        fs::write(self.folder.join("chatwright.yaml"), self.config()?)?;
         let database = self.database.clone().unwrap_or_else(|| format!("sqlite://{}", self.file().display()));
         let mut words: Vec<String> = self.launcher.clone();
         words.push(self.binary.display().to_string());

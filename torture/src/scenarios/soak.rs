@@ -1,14 +1,14 @@
 //! L8: L1 for a long time, and something goes wrong every ten seconds: kills in the first half; in the second, in which memory is looked
-//! at, providers that break off, clients that go away and clients that do not read.
+//! at, providers that break off, clients that go away, clients that do not read, and an MCP server that is killed.
 
 use crate::client::Client;
-use crate::measure;
 use crate::provider::Script;
 use crate::proxy::Proxy;
 use crate::random::Random;
 use crate::scenario::{Given, Outcome, World};
 use crate::scenarios::kill::goes_on;
 use crate::server::{Server, Setup};
+use crate::{measure, peer};
 use anyhow::{Context, Result};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
@@ -33,9 +33,16 @@ const GROWTH: f64 = 1.2;
 /// How long it may take until what is no longer needed is closed: connections to providers are kept for a while.
 const CLOSED: Duration = Duration::from_secs(60);
 
+/// Files by which an MCP server is reached and watched.
+const PIPES: usize = 4;
+
+/// How long it may take until an MCP server that was killed answers again.
+const STARTED: Duration = Duration::from_secs(60);
+
 /// All of it.
 pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
-    let world = World::new(given, "soak").await?;
+    let mut world = World::new(given, "soak").await?;
+    world.setup.has_peer = true;
     let (mut random, hold, mut outcome) = (Random::of(given.seed), given.hold(120, HOUR), Outcome::default());
     let (proxy, mut server) = (Proxy::start().await?, world.setup.start(&world.history).await?);
     proxy.lead_to([&server].into_iter())?;
@@ -52,7 +59,7 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
         let client = Client::new(&proxy.origin, &format!("talker{number}"), &world.history)?;
         users.push(tokio::spawn(talk(client, random.below(u64::MAX), over.clone())));
     }
-    let (begun, mut samples, mut kills) = (Instant::now(), Vec::new(), 0);
+    let (begun, mut samples, mut kills, mut peers) = (Instant::now(), Vec::new(), 0, 0);
     let mut sleepers: Vec<TcpStream> = Vec::new();
     while begun.elapsed() < hold {
         let until = Instant::now() + FAULTS;
@@ -65,14 +72,20 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
         outcome.injected += 1;
         sleepers.clear();
         outcome.expect(!server.has_ended(), || "the server ended by itself".to_owned());
-        if begun.elapsed() < hold / 2 && random.below(2) == 0 {
-            server.kill(&world.history).await?;
-            server = world.setup.start(&world.history).await?;
-            proxy.lead_to([&server].into_iter())?;
-            kills += 1;
-        } else {
-            let number = random.below(STREAMS as u64) as usize;
-            sleepers.push(do_not_read(&server, number, newest[number].load(Relaxed)).await?);
+        let running = peer::running(&world.setup.folder).len();
+        outcome.expect(running <= 1, || format!("I9 {running} MCP servers run, one is needed"));
+        match random.below(4) {
+            0 | 1 if begun.elapsed() < hold / 2 => {
+                server.kill(&world.history).await?;
+                server = world.setup.start(&world.history).await?;
+                proxy.lead_to([&server].into_iter())?;
+                kills += 1;
+            }
+            0 | 2 => peers += peer::kill(&world.setup.folder),
+            _ => {
+                let number = random.below(STREAMS as u64) as usize;
+                sleepers.push(do_not_read(&server, number, newest[number].load(Relaxed)).await?);
+            }
         }
     }
     over.store(true, Relaxed);
@@ -84,15 +97,19 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
         let (user, client) = (format!("talker{number}"), world.client(&server, &format!("talker{number}"))?);
         goes_on(&client, &user, &format!("c-{user}"), u64::MAX, &mut outcome).await?;
     }
+    looks_again(&world.client(&server, "talker0")?, &mut outcome).await?;
     let files = idle_files(&world, &server, &mut outcome).await?;
     let slope = slope(&samples);
     grown(&samples, slope, hold, &mut outcome);
     let counted = counted.load(Relaxed);
     outcome.expect(counted >= STREAMS, || format!("only {counted} turns came whole"));
     server.stop().await?;
+    tokio::time::sleep(peer::TAKES * 2).await;
+    let left = peer::running(&world.setup.folder).len();
+    outcome.expect(left == 0, || format!("I9 {left} MCP servers outlive who started them"));
     outcome.violations.extend(world.check().await?);
     outcome.worst = format!(
-        "{} s of {HOUR}: {counted} turns, {kills} kills, {slope:.1} MB in ten minutes, {files} files open at the end",
+        "{} s of {HOUR}: {counted} turns, {kills} kills, {peers} of an MCP server, {slope:.1} MB in ten minutes, {files} files open at the end",
         hold.as_secs()
     );
     Ok(outcome)
@@ -139,6 +156,7 @@ async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
         }
         let script = Script {
             tag: format!("{}-{round}", client.user()),
+            looks: random.below(3) as usize,
             tools: random.below(3) as usize,
             deltas: 40,
             pause: 50,
@@ -163,18 +181,37 @@ async fn do_not_read(server: &Server, number: usize, newest: usize) -> Result<Tc
     Ok(stream)
 }
 
+/// An MCP server that was killed is started again for who needs it, though not at once.
+async fn looks_again(client: &Client, outcome: &mut Outcome) -> Result<()> {
+    let begun = Instant::now();
+    for round in 0.. {
+        let tag = format!("{}-again-{round}", client.user());
+        let conversation = format!("c-{tag}");
+        client.turn(&conversation, &Script { tag, looks: 1, ..Script::default() }, None).await?;
+        let view = client.view(&conversation).await?.unwrap_or_default();
+        if view.to_string().contains(peer::SEEN) || begun.elapsed() > STARTED {
+            break;
+        }
+        tokio::time::sleep(Duration::from_secs(1)).await;
+    }
+    outcome.expect(begun.elapsed() <= STARTED, || "the MCP server was not started again".to_owned());
+    Ok(())
+}
+
 /// What is open when nobody asks any more, beside what a server that has just started has open.
 async fn idle_files(world: &World, server: &Server, outcome: &mut Outcome) -> Result<usize> {
     let folder = tempfile::tempdir()?;
-    let fresh = Setup { folder: folder.path().to_owned(), ..world.setup.clone() }.start(&world.history).await?;
+    let fresh = Setup { folder: folder.path().to_owned(), has_peer: false, ..world.setup.clone() };
+    let fresh = fresh.start(&world.history).await?;
     let least = fresh.files()?;
     drop(fresh);
     let begun = Instant::now();
-    while server.files()? > least + 4 && begun.elapsed() < CLOSED {
+    let most = least + 4 + PIPES;
+    while server.files()? > most && begun.elapsed() < CLOSED {
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
     let files = server.files()?;
-    outcome.expect(files <= least + 4, || format!("I9 {files} files are open, {least} at the beginning"));
+    outcome.expect(files <= most, || format!("I9 {files} files are open, {least} at the beginning"));
     Ok(files)
 }
 
