@@ -18,6 +18,8 @@ pub(crate) struct Load {
     pub(crate) at_once: usize,
     /// Text deltas that each turn must have.
     pub(crate) deltas: usize,
+    /// How often it is measured, in turn with the floor; the middle one by their ratio counts.
+    pub(crate) rounds: usize,
 }
 
 /// What it cost.

@@ -14,11 +14,11 @@ use process::Measurable;
 use std::path::PathBuf;
 
 /// Many short replies, as fast as they come.
-const BURST: Load = Load { model: "bench-200x0", turns: 400, at_once: 20, deltas: 200 };
+const BURST: Load = Load { model: "bench-200x0", turns: 400, at_once: 20, deltas: 200, rounds: 9 };
 /// Many open streams, each at the pace of a real model.
-const PACED: Load = Load { model: "bench-100x100", turns: 500, at_once: 500, deltas: 100 };
+const PACED: Load = Load { model: "bench-100x100", turns: 500, at_once: 500, deltas: 100, rounds: 1 };
 /// Once through the whole path, so that nothing measured is a first time.
-const WARM_UP: Load = Load { model: "bench-200x0", turns: 40, at_once: 20, deltas: 200 };
+const WARM_UP: Load = Load { model: "bench-200x0", turns: 40, at_once: 20, deltas: 200, rounds: 1 };
 
 #[tokio::main]
 async fn main() -> Result<()> {
@@ -49,14 +49,41 @@ async fn compare(binary: PathBuf) -> Result<()> {
     config::measure(&binary).await?;
     for (name, load) in [("burst", BURST), ("paced", PACED)] {
         println!("\n{name}: {} turns, {} at once, {} deltas each", load.turns, load.at_once, load.deltas);
-        let floor = measure(&floor, &load).await?;
-        let product = measure(&product, &load).await?;
+        let rounds = in_turn(&floor, &product, &load).await?;
+        let (floor, product) = &rounds[rounds.len() / 2];
         println!("{}", Measured::HEADINGS);
         println!("{}\n{}", floor.row("floor"), product.row("chatwright"));
-        println!("CPU per delta, chatwright to floor: {:.2}", product.cpu_us_per_delta / floor.cpu_us_per_delta);
+        println!("CPU per delta, chatwright to floor: {}", spread(&rounds.iter().map(ratio).collect::<Vec<_>>()));
     }
     growth::doubling(&product).await?;
     growth::history(&product).await
+}
+
+/// Rounds with the floor and the product, the least ratio first. A noisy machine is as noisy for both, and the middle of several rounds is less
+/// so than one.
+async fn in_turn(floor: &Measurable, product: &Measurable, load: &Load) -> Result<Vec<(Measured, Measured)>> {
+    let mut rounds = Vec::new();
+    for _ in 0..load.rounds {
+        rounds.push((measure(floor, load).await?, measure(product, load).await?));
+    }
+    rounds.sort_by(|one, other| ratio(one).total_cmp(&ratio(other)));
+    Ok(rounds)
+}
+
+/// CPU for a delta, to the floor's.
+fn ratio((floor, product): &(Measured, Measured)) -> f64 {
+    product.cpu_us_per_delta / floor.cpu_us_per_delta
+}
+
+/// The middle of sorted figures, with the least and the greatest if there are several.
+fn spread(sorted: &[f64]) -> String {
+    match sorted {
+        [] => String::new(),
+        [only] => format!("{only:.2}"),
+        [least, .., greatest] => {
+            format!("{:.2}, the middle of {} from {least:.2} to {greatest:.2}", sorted[sorted.len() / 2], sorted.len())
+        }
+    }
 }
 
 async fn measure(server: &Measurable, load: &Load) -> Result<Measured> {

@@ -20,6 +20,9 @@ use tokio::net::TcpStream;
 const STREAMS: usize = 100;
 const TALKERS: usize = 5;
 
+/// Rounds in one conversation.
+const ROUNDS: usize = 10;
+
 /// Between two faults.
 const FAULTS: Duration = Duration::from_secs(10);
 
@@ -95,7 +98,7 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
     drop(sleepers);
     for number in 0..TALKERS {
         let (user, client) = (format!("talker{number}"), world.client(&server, &format!("talker{number}"))?);
-        goes_on(&client, &user, &format!("c-{user}"), u64::MAX, &mut outcome).await?;
+        goes_on(&client, &user, &conversation(&user, 0), u64::MAX, &mut outcome).await?;
     }
     looks_again(&world.client(&server, "talker0")?, &mut outcome).await?;
     let files = idle_files(&world, &server, &mut outcome).await?;
@@ -115,12 +118,17 @@ pub(crate) async fn soak(given: &Given) -> Result<Outcome> {
     Ok(outcome)
 }
 
+/// In which conversation somebody's round is: each ten have one, since what a turn costs grows with what was said before it.
+fn conversation(user: &str, round: usize) -> String {
+    format!("c-{user}-{}", round / ROUNDS)
+}
+
 /// One of L1's.
 struct Stream {
     client: Client,
     clock: Instant,
     slow: u32,
-    /// Its place in `newest`, which says of each stream in which of its conversations it is.
+    /// Its place in `newest`, which says of each stream in which round it is.
     number: usize,
     newest: Arc<[AtomicUsize]>,
 }
@@ -129,17 +137,14 @@ struct Stream {
 async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>) -> Result<()> {
     let Stream { client, clock, slow, number, newest } = stream;
     let (deltas, pause) = (500 / slow as usize, 20 * u64::from(slow));
-    let conversation = format!("c-{}", client.user());
     for round in 0.. {
         if over.load(Relaxed) {
             break;
         }
         let tag = format!("{}-{round}", client.user());
         let script = Script { tag, tools: 1, deltas, pause, timed: true, ..Script::default() };
-        // A conversation of its own for each ten, so that none grows for an hour.
-        newest[number].store(round / 10, Relaxed);
-        let conversation = format!("{conversation}-{}", round / 10);
-        match measure::pieces(&client, &conversation, &script, clock).await {
+        newest[number].store(round, Relaxed);
+        match measure::pieces(&client, &conversation(client.user(), round), &script, clock).await {
             Ok(pieces) if pieces.len() == deltas => drop(counted.fetch_add(1, Relaxed)),
             _ => tokio::time::sleep(Duration::from_secs(1)).await,
         }
@@ -149,7 +154,7 @@ async fn go_on(stream: Stream, over: Arc<AtomicBool>, counted: Arc<AtomicUsize>)
 
 /// Short turns in which a provider breaks off now and then, and from which the user goes away now and then.
 async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
-    let (conversation, mut random) = (format!("c-{}", client.user()), Random::of(seed));
+    let mut random = Random::of(seed);
     for round in 0.. {
         if over.load(Relaxed) {
             break;
@@ -165,17 +170,18 @@ async fn talk(client: Client, seed: u64, over: Arc<AtomicBool>) -> Result<()> {
         };
         let leave_after = (random.below(3) == 0).then(|| 1 + random.below(30) as usize);
         // What the dead do not answer is in the history as what was not answered.
-        let _ = client.turn(&conversation, &script, leave_after).await;
+        let _ = client.turn(&conversation(client.user(), round), &script, leave_after).await;
         tokio::time::sleep(Duration::from_millis(500 + random.below(2_000))).await;
     }
     Ok(())
 }
 
 /// Watches somebody's answer in the conversation in which he is now, or nothing, without reading.
-async fn do_not_read(server: &Server, number: usize, newest: usize) -> Result<TcpStream> {
+async fn do_not_read(server: &Server, number: usize, round: usize) -> Result<TcpStream> {
     let address = server.origin.strip_prefix("http://").context("no address")?;
     let mut stream = TcpStream::connect(address).await?;
-    let path = format!("/api/agent/page/worker/c-u{number}-{newest}/stream");
+    let conversation = conversation(&format!("u{number}"), round);
+    let path = format!("/api/agent/page/worker/{conversation}/stream");
     let request = format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nx-forwarded-user: u{number}\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     Ok(stream)
