@@ -10,6 +10,14 @@ test("the page is readable before any script runs", async ({ browser, server }) 
   await context.close();
 });
 
+test("what the server has loaded for a page comes with it once", async ({ request }) => {
+  const html = await (await request.get("/")).text();
+  const loaded = [...html.matchAll(/__RESOLVED_RESOURCES\[\d+\] = ("(?:[^"\\]|\\.)*")/g)].map(([, json]) => json);
+  // The page's config, the list, and the conversation that is open, which is none.
+  expect(loaded).toHaveLength(3);
+  expect(new Set(loaded).size).toBe(3);
+});
+
 test("the page comes to life", async ({ page }) => {
   await open(page);
   await expect(page).toHaveTitle(/Chatwright/);
