@@ -162,9 +162,7 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
 
 test("scrolling a list of many conversations", async ({ page }) => {
   test.setTimeout(600_000);
-  for (let made = 0; made < MANY; made += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => import_(page.request, server.url, 2)));
-  }
+  await fill(page, MANY);
   await page.goto(`${server.url}/bench`);
   await alive(page);
   const list = page.getByRole("navigation", { name: "Conversations" });
@@ -193,9 +191,7 @@ test("scrolling a list of many conversations", async ({ page }) => {
 
 test("memory over many turns", async ({ page }) => {
   test.setTimeout(1_200_000);
-  for (let made = 0; made < LISTED; made += AT_ONCE) {
-    await Promise.all(Array.from({ length: AT_ONCE }, () => import_(page.request, server.url, 2)));
-  }
+  await fill(page, LISTED);
   const id = await import_(page.request, server.url, 500);
   await page.goto(`${server.url}/bench?conversation=${id}`);
   await alive(page);
@@ -227,6 +223,13 @@ test("memory over many turns", async ({ page }) => {
   const mean = (figures: number[]) => figures.reduce((sum, figure) => sum + figure, 0) / figures.length;
   expect(mean(seen.slice(-third))).toBeLessThan(mean(seen.slice(third, 2 * third)) * GROWTH);
 });
+
+/** Makes so many conversations of two messages. */
+async function fill(page: Page, count: number): Promise<void> {
+  for (let made = 0; made < count; made += AT_ONCE) {
+    await Promise.all(Array.from({ length: AT_ONCE }, () => import_(page.request, server.url, 2)));
+  }
+}
 
 /** Megabytes that a page holds when its garbage is gone: the script's objects, the document's, and buffers. */
 async function held(client: CDPSession): Promise<number> {

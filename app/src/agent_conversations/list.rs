@@ -312,10 +312,7 @@ impl Conversations {
         let known = self.items.try_get_untracked().unwrap_or_default();
         let places: Vec<_> = known.iter().map(|item| item.summary.with_untracked(merge::place)).collect();
         let below = merge::below(&places, &fresh);
-        // With nothing below, the fresh page's own cursor goes on; else the one from before, which is further down.
-        if below.is_empty() {
-            self.next.try_set(fresh.next);
-        }
+        self.next.try_set(merge::cursor(&below, &fresh, self.next.try_get_untracked().flatten()));
         let mut items = reconcile(&known, fresh.items);
         items.extend(below.into_iter().map(|at| known[at].clone()));
         self.items.try_set(items);

@@ -26,6 +26,11 @@ pub(super) fn below(known: &[Place], fresh: &ConversationList) -> Vec<usize> {
     rest
 }
 
+/// Where the list goes on: with nothing below, by the fresh page's own cursor; else by the one from before, which is further down.
+pub(super) fn cursor(below: &[usize], fresh: &ConversationList, before: Option<String>) -> Option<String> {
+    if below.is_empty() { fresh.next.clone() } else { before }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,39 +56,41 @@ mod tests {
         text.split_whitespace().map(item).collect()
     }
 
-    fn check(known: &str, fresh: &str, next: Option<&str>, expected: &str) {
+    fn check(known: &str, fresh: &str, next: Option<&str>, expected: &str, expected_next: Option<&str>) {
         let fresh = ConversationList { items: items(fresh), next: next.map(str::to_owned) };
-        let known: Vec<_> = items(known).iter().map(place).collect();
-        let ids: Vec<_> = below(&known, &fresh).into_iter().map(|number| &*known[number].2).collect();
-        assert_eq!(ids.join(" "), expected);
+        let known = items(known);
+        let below = below(&known.iter().map(place).collect::<Vec<_>>(), &fresh);
+        assert_eq!(cursor(&below, &fresh, None).as_deref(), expected_next);
+        let merged = fresh.items.into_iter().chain(below.into_iter().map(|number| known[number].clone()));
+        assert_eq!(merged.collect::<Vec<_>>(), items(expected));
     }
 
     #[test]
     fn a_complete_list_replaces_all() {
-        check("a@3 b@2 c@1", "b@4 a@3", None, "");
-        check("a@3", "", None, "");
+        check("a@3 b@2 c@1", "b@4 a@3", None, "b@4 a@3", None);
+        check("a@3", "", None, "", None);
     }
 
     #[test]
     fn what_is_below_the_first_page_stays() {
-        check("a@9 b@8 c@7 d@6", "n@10 a@9", Some("n1"), "b c d");
-        check("a@9 b@8 c@7", "c@10 a@9", Some("n1"), "b");
-        check("a@9 d@6 b@8 c@7", "n@10 a@9", Some("n1"), "b c d");
+        check("a@9 b@8 c@7 d@6", "n@10 a@9", Some("n1"), "n@10 a@9 b@8 c@7 d@6", None);
+        check("a@9 b@8 c@7", "c@10 a@9", Some("n1"), "c@10 a@9 b@8", None);
+        check("a@9 d@6 b@8 c@7", "n@10 a@9", Some("n1"), "n@10 a@9 b@8 c@7 d@6", None);
     }
 
     #[test]
     fn a_deleted_one_goes() {
-        check("a@9 b@8 c@7", "a@9 c@7", Some("n1"), "");
+        check("a@9 b@8 c@7", "a@9 c@7", Some("n1"), "a@9 c@7", Some("n1"));
     }
 
     #[test]
     fn the_same_moment_is_ordered_by_id() {
-        check("b@5 a@5", "c@5 b@5", Some("n1"), "a");
+        check("b@5 a@5", "c@5 b@5", Some("n1"), "c@5 b@5 a@5", None);
     }
 
     #[test]
     fn pinned_ones_stay_above() {
-        check("*a@1 c@9 b@8", "*a@1 *d@0", Some("n1"), "c b");
-        check("*a@1 c@9 b@8", "c@9 a@2", Some("n1"), "");
+        check("*a@1 c@9 b@8", "*a@1 *d@0", Some("n1"), "*a@1 *d@0 c@9 b@8", None);
+        check("*a@1 c@9 b@8", "c@9 a@2", Some("n1"), "c@9 a@2", Some("n1"));
     }
 }
