@@ -12,7 +12,7 @@ pub(crate) fn journeys(shell: &Shell) -> Result<()> {
     build::run(shell, Profile::Debug)?;
     build::rust_page(shell)?;
     step("build what fills a database for the journey of the console", || {
-        Ok(cargo(shell).args(["build", "--package", "bench"]).run()?)
+        Ok(cargo(shell).args(["build", "--package", "bench", "--package", "test_postgres"]).run()?)
     })?;
     step("check the types of the journeys", || {
         let _folder = shell.push_dir("end2end");
