@@ -152,8 +152,8 @@ impl AccountLink {
 }
 
 /// Forbids what the page does not need: no script but ours, nothing from other hosts but pictures of those that the config names. The one
-/// inline script, which loads the WASM, carries the response's nonce. Images may be data and blobs for files that are attached; what a
-/// model writes never becomes an image of another host, see [`crate::markdown`].
+/// inline script, which loads the WASM, and the style with a chat's size carry the response's nonce. Images may be data and blobs for
+/// files that are attached; what a model writes never becomes an image of another host, see [`crate::markdown`].
 #[cfg(feature = "ssr")]
 pub(crate) fn protect() {
     let (Some(nonce), Some(response)) = (use_nonce(), use_context::<leptos_axum::ResponseOptions>()) else {
@@ -165,8 +165,8 @@ pub(crate) fn protect() {
     let named = use_context::<Pictures>().unwrap_or_default();
     let pictures = own.chain(named.0.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let policy = format!(
-        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; img-src {pictures}; \
-         media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
+        "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'nonce-{nonce}'; \
+         img-src {pictures}; media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);

@@ -84,6 +84,16 @@ const test = base.extend<{ told: Told }>({
   },
 });
 
+test("a chat has its size before the page comes to life", async ({ browser, server }) => {
+  const context = await browser.newContext({ javaScriptEnabled: false });
+  const page = await context.newPage();
+  await page.goto(`${server.url}/welcome`);
+  const frame = page.getByRole("region", { name: "Chat with the agent" });
+  expect((await frame.boundingBox())?.height).toBe(420);
+  expect((await page.locator(".cw-composer-box").boundingBox())?.width).toBeLessThanOrEqual(480);
+  await context.close();
+});
+
 test("an empty chat says what the config wants, in the size that it wants", async ({ page }) => {
   await open(page, "/welcome");
   const chat = new Chat(page);

@@ -2,20 +2,19 @@
 
 use super::pane::Pane;
 use super::session::{Place, Session};
+use super::size::{section_id, sized};
 use super::standing::Standing;
 use super::{CONVERSATION, FRAMES};
 use crate::actions::{BlockEvents, ClientTools};
 use crate::api::{ApiError, Loaded, load_conversation};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::chunks::Missing;
-use crate::erase::{Erase, Erased, attribute, effect, handler};
+use crate::erase::{Erase, Erased, attribute, handler};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::{Text, said, speaking, spoken, t};
 use leptos::ev::DragEvent;
-use leptos::html;
-use leptos::web_sys::HtmlElement;
 use serde_json::Value;
 use wire::error::ErrorCode;
 use wire::page::properties::as_text;
@@ -98,7 +97,7 @@ pub(super) fn inline(place: Place) -> Erased {
     };
     let loaded = Loaded::new(move || wanted.get(), load, true);
     let (lang, dir) = spoken();
-    let frame = sized(&place.properties);
+    let (id, frame) = (section_id(&place.block_id), sized(&place.block_id, &place.properties));
     let standing = Standing::new();
     // Whoever comes here is about to write.
     let turn_to = move || {
@@ -129,6 +128,7 @@ pub(super) fn inline(place: Place) -> Erased {
     let named = move || chat.conversation.get().filter(|_| chat.is_named);
     view! {
         <section
+            id=id
             class="cw-chat"
             node_ref=frame
             lang=lang
@@ -145,25 +145,6 @@ pub(super) fn inline(place: Place) -> Erased {
         </section>
     }
     .erase()
-}
-
-/// What gives the chat the size that the config says. A content security policy forbids to write it into the page.
-fn sized(properties: &AgentChatProperties) -> NodeRef<html::Section> {
-    let frame = NodeRef::new();
-    let height = properties.height.clone().filter(|_| properties.display == Display::Inline);
-    let width = properties.max_width.clone();
-    if height.is_some() || width.is_some() {
-        effect(move || {
-            let Some(frame) = frame.get() else { return };
-            // The second of them keeps it so where it would grow.
-            let sizes = [("block-size", &height), ("max-block-size", &height), ("--cw-chat-width", &width)];
-            for (name, value) in sizes {
-                // Fails only for a name that is no property; what is no length counts as nothing.
-                let _ = value.as_ref().map(|value| HtmlElement::style(&frame).set_property(name, value));
-            }
-        });
-    }
-    frame
 }
 
 /// The conversation could not be loaded.

@@ -47,6 +47,7 @@ mod reader;
 mod reasoning;
 mod scroll;
 mod session;
+mod size;
 mod sources;
 mod speech;
 mod standing;
