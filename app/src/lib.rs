@@ -37,6 +37,8 @@ mod tabs;
 pub mod texts;
 pub mod theme;
 pub mod title;
+#[cfg(feature = "ssr")]
+pub mod uploads;
 mod validation;
 
 pub use routes::App;

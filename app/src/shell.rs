@@ -5,6 +5,8 @@ use crate::context::{Frame, Reader};
 use crate::pages::RustPage;
 use crate::pictures::Pictures;
 use crate::texts::{Text, Texts, fill, t};
+#[cfg(feature = "ssr")]
+use crate::uploads::Uploads;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
@@ -151,7 +153,7 @@ impl AccountLink {
     }
 }
 
-/// Forbids what the page does not need: no script but ours, nothing from other hosts but pictures of those that the config names. The one
+/// Forbids what the page does not need: no script but ours, nothing from other hosts but pictures of those that the config names, and files to its storages. The one
 /// inline script, which loads the WASM, and the style with a chat's size carry the response's nonce. Images may be data and blobs for
 /// files that are attached; what a model writes never becomes an image of another host, see [`crate::markdown`].
 #[cfg(feature = "ssr")]
@@ -164,9 +166,11 @@ pub(crate) fn protect() {
     let own = ["'self'", "data:", "blob:"].into_iter();
     let named = use_context::<Pictures>().unwrap_or_default();
     let pictures = own.chain(named.0.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    let uploads = use_context::<Uploads>().unwrap_or_default();
+    let reached = std::iter::once("'self'").chain(uploads.0.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
     let policy = format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'nonce-{nonce}'; \
-         img-src {pictures}; media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
+         connect-src {reached}; img-src {pictures}; media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);

@@ -40,6 +40,8 @@ pub(crate) struct Functions {
     run: fn(List, Value) -> Running,
     /// Runs a tool of the page, called with this. The error is for the model.
     call: fn(tools::Own, Value) -> tools::Called,
+    /// Calls an endpoint by its id, of a page by its id, with a payload. The error is for the person at the page.
+    endpoint: fn(String, String, Value) -> tools::Called,
 }
 
 fn load() -> Loading {
@@ -51,7 +53,14 @@ fn functions() -> Result<Functions, Missing> {
     Ok(Functions {
         run: |list, event| Box::pin(async move { list.0.run(&list.1, &event).await }),
         call: |own, input| Box::pin(async move { own.0.call(&own.1, &input).await }),
+        endpoint: |page, id, payload| Box::pin(async move { endpoint::call(&page, &id, &payload).await }),
     })
+}
+
+/// Calls an endpoint of a page, as its actions do. The error is for the person at the page.
+pub(crate) async fn call_endpoint(page_id: &str, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
+    let code = ACTIONS.load().await.map_err(|_| t(Text::ActionsMissing).to_owned())?;
+    (code.endpoint)(page_id.to_owned(), endpoint_id.to_owned(), payload.clone()).await
 }
 
 /// The most messages that are shown at once; older ones give way.

@@ -23,10 +23,11 @@ pub(super) fn fixed_part(part: &UiPart) -> Erased {
     }
 }
 
-/// Pictures that came with the message are shown; a file at an address is a link to it.
+/// Pictures that came with the message are shown, and those of sites that the config names; another file at an address is a link to it.
 fn file_view(file: &FilePart) -> Erased {
     let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
-    if kept_file_id(&file.url).is_some() {
+    let is_shown = is_shown_inline(&file.media_type) && crate::pictures::may_show(&file.url);
+    if is_shown || kept_file_id(&file.url).is_some() {
         return kept_file(file, name);
     }
     if crate::markdown::is_embedded_image(&file.url) {
@@ -44,7 +45,7 @@ fn file_view(file: &FilePart) -> Erased {
     .erase()
 }
 
-/// A file of ours: a picture that can be opened, or a card with what it is, from which it is saved.
+/// A file of ours, or a picture that may be shown like one: a picture that can be opened, or a card with what it is, from which it is saved.
 fn kept_file(file: &FilePart, name: String) -> Erased {
     let (url, words) = (file.url.clone(), name.clone());
     if is_shown_inline(&file.media_type) {
@@ -76,4 +77,33 @@ fn unavailable(data: &Value) -> Erased {
 /// Whether an address is one of the web.
 pub(super) fn is_web(url: &str) -> bool {
     crate::markdown::allowed(url).is_some_and(|url| !url.starts_with("mailto:"))
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+    use crate::pictures::Pictures;
+
+    /// Whether a file is shown, saved, or linked.
+    fn check(url: &str, media_type: &str, expected: &str) {
+        let (url, media_type) = (url.to_owned(), media_type.to_owned());
+        let file = FilePart { url, media_type, filename: None, provider_metadata: None };
+        let html = Owner::new().with(|| {
+            provide_context(Pictures(["https://a.example".to_owned()].into()));
+            file_view(&file).to_html()
+        });
+        let found = ["<img", "download", "nofollow", "<span"].into_iter().find(|known| html.contains(known));
+        assert_eq!(found, Some(expected), "{html}");
+    }
+
+    #[test]
+    fn what_becomes_of_files() {
+        check("/api/files/1", "image/png", "<img");
+        check("/api/files/1", "text/csv", "download");
+        check("data:image/png;base64,AA==", "image/png", "<img");
+        check("https://a.example/x.png", "image/png", "<img");
+        check("https://a.example/x.svg", "image/svg+xml", "nofollow");
+        check("https://b.example/x.png", "image/png", "nofollow");
+        check("javascript:alert(1)", "image/png", "<span");
+    }
 }

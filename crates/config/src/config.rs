@@ -35,6 +35,8 @@ pub struct Config {
     pub embed: Option<Embed>,
     /// Other sites whose pictures are shown, as origins.
     pub pictures: Vec<String>,
+    /// Other sites to which pages send files, as origins.
+    pub uploads: Vec<String>,
     /// What other agent platforms may call.
     pub served: Option<ServedAgent>,
     /// Bounds of time, size and number.

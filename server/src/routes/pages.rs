@@ -7,6 +7,7 @@ use app::AccountLink;
 use app::chunks::{ChunkFiles, Needs};
 use app::context::{AppContext, Reader, Seen};
 use app::pictures::Pictures;
+use app::uploads::Uploads;
 use axum::Extension;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
@@ -76,8 +77,10 @@ pub(super) fn contexts(state: &AppState, caller: Caller) -> impl Fn() + Clone + 
     let reader = Reader(mark(&caller.user_id));
     let texts = state.composition.current.texts();
     let pictures = Pictures(state.composition.current.config().pictures.clone().into());
+    let uploads = Uploads(state.composition.current.config().uploads.clone().into());
     move || {
         provide_context(pictures.clone());
+        provide_context(uploads.clone());
         if let Some(texts) = texts.clone() {
             provide_context(texts);
         }

@@ -34,10 +34,13 @@ async fn nothing_but_what_the_page_needs() {
     };
     assert!(nonce(&first).len() >= 16 && nonce(&first) != nonce(&second), "{first:?} {second:?}");
     let mut rest = first.clone();
-    rest.insert("script-src".to_owned(), first["script-src"].replace(&nonce(&first), "N"));
+    for sources in rest.values_mut() {
+        *sources = sources.replace(&nonce(&first), "N");
+    }
     let rest: Vec<_> = rest.iter().map(|(name, sources)| format!("{name} {sources}")).collect();
     insta::assert_snapshot!(rest.join("\n"), @"
     base-uri 'none'
+    connect-src 'self'
     default-src 'self'
     form-action 'self'
     frame-ancestors 'none'
@@ -45,7 +48,21 @@ async fn nothing_but_what_the_page_needs() {
     media-src 'self' data:
     object-src 'none'
     script-src 'self' 'nonce-N' 'wasm-unsafe-eval'
+    style-src 'self' 'nonce-N'
     ");
+}
+
+#[tokio::test]
+async fn files_go_to_storages_that_the_config_names() {
+    let attachments = "{ enabled: true, uploadPolicyRequestId: sign, uploadOrigin: 'https://b.example' }";
+    let chat = format!(
+        "{{ id: chat, type: AgentChat, properties: {{ agentId: a, sender: {{ attachments: {attachments} }} }} }}"
+    );
+    let (server, _folder) = serve(&format!(
+        "api: [{{ id: sign, routine: [{{ ':return': {{ url: 'https://b.example' }} }}] }}]\n\
+         pages: [{{ id: p, blocks: [{{ id: card, type: Card, blocks: [{chat}] }}] }}]"
+    ));
+    assert_eq!(policy(&server, "/p").await["connect-src"], "'self' https://b.example");
 }
 
 #[tokio::test]

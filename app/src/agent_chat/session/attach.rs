@@ -1,7 +1,7 @@
 //! Files on their way to the server. Whichever way they come (chosen, pasted, dropped), they are checked here and sent at once, so that
-//! the message itself goes fast.
+//! the message itself goes fast: to the server, or where the page has a storage of its own, see `elsewhere.rs`.
 
-use super::Session;
+use super::{Session, elsewhere};
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
 use crate::erase::spawn_local;
@@ -13,9 +13,9 @@ use futures::channel::oneshot;
 use leptos::web_sys::{File, ProgressEvent, Url, XmlHttpRequest};
 use serde_json::Value;
 use std::cell::RefCell;
-use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use wire::file::{KeptFile, is_shown_inline};
+use wasm_bindgen::{JsCast, JsValue};
+use wire::file::{KeptFile, is_shown_inline, kept_file_id};
 
 /// Files of one message; the server takes no more.
 const MAX_FILES: usize = 20;
@@ -72,7 +72,9 @@ impl Session {
             }
         });
         if let Some(gone) = gone {
-            if let Some(OutgoingFile { part, .. }) = untrack(|| gone.file()) {
+            if let Some(part) =
+                untrack(|| gone.file()).map(|file| file.part).filter(|part| kept_file_id(&part.url).is_some())
+            {
                 // Nobody waits for it: the server takes away what no message uses.
                 spawn_local(async move {
                     let _ = delete(&part.url).await;
@@ -88,7 +90,7 @@ impl Session {
         let known = self.attached.with_untracked(|all| all.iter().find(|attached| attached.key == key).cloned());
         let file = take(key).map(|running| running.file);
         if let (Some(attached), Some(file)) = (known, file) {
-            start(attached, file);
+            self.begin_upload(attached, file);
         }
     }
 
@@ -112,7 +114,36 @@ impl Session {
             upload: ArcRwSignal::new(Upload::Running(0)),
         };
         self.attached.update(|all| all.push(attached.clone()));
-        start(attached, file);
+        self.begin_upload(attached, file);
+    }
+
+    /// Begins to send a file.
+    fn begin_upload(self, attached: Attached, file: File) {
+        attached.upload.set(Upload::Running(0));
+        RUNNING.with_borrow_mut(|all| {
+            all.push(Running { key: attached.key.clone(), file: file.clone(), request: None });
+        });
+        let storage = self.place.with_value(|place| {
+            let rules = place.properties.sender.attachments.as_ref();
+            Some((place.page_id.clone(), rules?.storage.clone()?))
+        });
+        spawn_local(async move {
+            let outcome = match storage {
+                Some((page_id, storage)) => elsewhere::send(&page_id, &storage, &attached, &file).await,
+                None => send(&attached, &file).await,
+            };
+            let is_wanted = RUNNING.with_borrow(|all| all.iter().any(|running| running.key == attached.key));
+            if !is_wanted {
+                return;
+            }
+            match outcome {
+                Ok(sent) => {
+                    take(&attached.key);
+                    attached.upload.set(Upload::Done(sent));
+                }
+                Err(message) => attached.upload.set(Upload::Failed(message)),
+            }
+        });
     }
 
     /// Browsers call every pasted picture the same; here each has the time in its name, and a number if need be.
@@ -132,59 +163,52 @@ impl Session {
     }
 }
 
-/// Begins to send a file.
-fn start(attached: Attached, file: File) {
-    attached.upload.set(Upload::Running(0));
-    RUNNING.with_borrow_mut(|all| {
-        all.push(Running { key: attached.key.clone(), file: file.clone(), request: None });
-    });
-    spawn_local(async move {
-        let outcome = send(&attached, &file).await;
-        let is_wanted = RUNNING.with_borrow(|all| all.iter().any(|running| running.key == attached.key));
-        if !is_wanted {
-            return;
-        }
-        match outcome {
-            Ok(kept) => {
-                take(&attached.key);
-                attached.upload.set(Upload::Done(kept.into()));
-            }
-            Err(message) => attached.upload.set(Upload::Failed(message)),
-        }
-    });
+/// Sends a file to the server; the error is for the user.
+async fn send(attached: &Attached, file: &File) -> Result<OutgoingFile, String> {
+    let lost = || t(Text::FileNotSent).to_owned();
+    let name = String::from(js_sys::encode_uri_component(&attached.name));
+    let request = posting(attached, &format!("/api/files?name={name}")).map_err(|_| lost())?;
+    request.set_request_header("content-type", "application/octet-stream").map_err(|_| lost())?;
+    let (status, answer) = ended(&request, || request.send_with_opt_blob(Some(file))).await.map_err(|_| lost())?;
+    if status == 201 {
+        return serde_json::from_str::<KeptFile>(&answer).map(OutgoingFile::from).map_err(|_| lost());
+    }
+    let error: Value = serde_json::from_str(&answer).unwrap_or_default();
+    Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(t(Text::FileNotSent)).to_owned())
 }
 
-/// Sends a file; the error is for the user. Only this kind of request says how far it has come.
-async fn send(attached: &Attached, file: &File) -> Result<KeptFile, String> {
-    let lost = |_| t(Text::FileNotSent).to_owned();
-    let request = XmlHttpRequest::new().map_err(lost)?;
-    let name = String::from(js_sys::encode_uri_component(&attached.name));
-    request.open("POST", &format!("/api/files?name={name}")).map_err(lost)?;
-    request.set_request_header("content-type", "application/octet-stream").map_err(lost)?;
+/// A request with a file, which can be ended with it. Only this kind of request says how far it has come.
+pub(super) fn posting(attached: &Attached, url: &str) -> Result<XmlHttpRequest, JsValue> {
+    let request = XmlHttpRequest::new()?;
+    request.open("POST", url)?;
     let upload = attached.upload.clone();
     let progress = Closure::<dyn Fn(ProgressEvent)>::new(move |event: ProgressEvent| {
         let percent = if event.total() > 0.0 { event.loaded() / event.total() * 100.0 } else { 0.0 };
         upload.set(Upload::Running(percent as u8));
     });
-    request.upload().map_err(lost)?.set_onprogress(Some(progress.as_ref().unchecked_ref()));
-    let (tell, told) = oneshot::channel::<()>();
-    let end = Closure::once(move || drop(tell));
-    request.set_onloadend(Some(end.as_ref().unchecked_ref()));
+    // It goes with the request.
+    request.upload()?.set_onprogress(Some(progress.into_js_value().unchecked_ref()));
     RUNNING.with_borrow_mut(|all| {
         if let Some(running) = all.iter_mut().find(|running| running.key == attached.key) {
             running.request = Some(request.clone());
         }
     });
-    request.send_with_opt_blob(Some(file)).map_err(lost)?;
+    Ok(request)
+}
+
+/// The status and the text that came of a request; no status where nothing did.
+pub(super) async fn ended(
+    request: &XmlHttpRequest,
+    send: impl FnOnce() -> Result<(), JsValue>,
+) -> Result<(u16, String), JsValue> {
+    let (tell, told) = oneshot::channel::<()>();
+    let end = Closure::once(move || drop(tell));
+    request.set_onloadend(Some(end.as_ref().unchecked_ref()));
+    send()?;
     // The end is that the other half is gone.
     let _ = told.await;
     request.set_onloadend(None);
-    let answer = request.response_text().ok().flatten().unwrap_or_default();
-    if request.status().unwrap_or_default() == 201 {
-        return serde_json::from_str(&answer).map_err(|_| t(Text::FileNotSent).to_owned());
-    }
-    let error: Value = serde_json::from_str(&answer).unwrap_or_default();
-    Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(t(Text::FileNotSent)).to_owned())
+    Ok((request.status()?, request.response_text()?.unwrap_or_default()))
 }
 
 /// Tells the server that a file is not needed.

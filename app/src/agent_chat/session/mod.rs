@@ -16,6 +16,7 @@ mod compose;
 mod connect;
 mod dictate;
 mod edit;
+mod elsewhere;
 mod events;
 mod follow;
 mod methods;

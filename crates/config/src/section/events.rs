@@ -146,14 +146,7 @@ fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
         }
         Some("CallEndpoint") => {
             let Some((id, at)) = named(params, "endpointId") else { return };
-            if context.endpoint(id, at).and_then(super::type_of) == Some("InternalApi") {
-                let help = "only routines, hooks and agents may call it".to_owned();
-                context.report.error(
-                    at,
-                    format!("the endpoint `{id}` is internal, so no page can call it"),
-                    Some(help),
-                );
-            }
+            context.page_endpoint(id, at);
         }
         Some("CallMethod") => method(params, survey, context),
         Some("Link") => link(params, context),

@@ -126,6 +126,15 @@ impl<'n> Context<'n, '_> {
         find(&self.endpoints, id, ("endpoint", "api"), at, self.report)
     }
 
+    /// Reports where there is no endpoint with this id that a page can call.
+    fn page_endpoint(&mut self, id: &str, at: Span) {
+        if self.endpoint(id, at).and_then(type_of) == Some("InternalApi") {
+            let help = "only routines, hooks and agents may call it".to_owned();
+            let message = format!("the endpoint `{id}` is internal, so no page can call it");
+            self.report.error(at, message, Some(help));
+        }
+    }
+
     /// The agent with this id; where there is none, that is reported.
     fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.agents, id, ("agent", "agents"), at, self.report)
@@ -171,6 +180,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
         endpoints,
         auth: auth::read(section("auth"), &pages, &mut context),
         embed: embed::read(section("embed"), &mut context),
+        uploads: sender::storages(&pages),
         pictures: pictures::read(section("pictures"), &pages, &mut context),
         pages,
         locale: root.get("locale").and_then(|entry| locale::read(&entry.value, &mut context)),

@@ -1,10 +1,13 @@
 //! The composer of a chat as it is written, and what it must mean beyond its shape.
 
 use super::Context;
+use super::embed::origin;
 use super::value::{Id, Text};
+use crate::config::Page;
 use crate::source::{Node, Span, Step};
 use schemars::JsonSchema;
 use serde_json::{Map, Value};
+use wire::page::Block;
 use wire::page::sender::{accepted, is_file_kind};
 
 /// What the composer can do.
@@ -59,7 +62,7 @@ pub(crate) enum WhileRunningEntry {
 /// The files that may be attached.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["uploadPolicyRequestId", "downloadPolicyRequestId", "s3PostPolicyRequestId"]))]
+#[schemars(extend("x-keys-not-yet" = ["s3PostPolicyRequestId"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AttachmentsEntry {
     /// Files may be attached. Off unless switched on.
@@ -69,6 +72,13 @@ pub(crate) struct AttachmentsEntry {
     /// Bytes of one file; at most what `limits.fileBytes` says.
     #[schemars(range(min = 1))]
     max_size: Option<u64>,
+    /// The endpoint that lets a file be sent to a storage of your own instead of to the server: of `{name, type, size}` it makes `{url, fields}`,
+    /// as S3 signs it for a form.
+    upload_policy_request_id: Option<Id>,
+    /// The endpoint that says where what was sent is read: of `{key, name, type, size}` it makes an address.
+    download_policy_request_id: Option<Id>,
+    /// The site of that storage, such as `https://files.s3.amazonaws.com`; pages send files to no other.
+    upload_origin: Option<Text>,
 }
 
 /// Kinds of files.
@@ -136,10 +146,51 @@ pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut 
         }
     }
     let attachments = sender.get("attachments").and_then(Value::as_object);
+    if let Some(own) = attachments {
+        check_storage(own, &at, context);
+    }
     for kind in accepted(attachments.and_then(|own| own.get("accept"))).iter().filter(|kind| !is_file_kind(kind)) {
         let help = "write `.csv`, `image/png` or `image/*`".to_owned();
         let at = at(&[Step::Key("attachments"), Step::Key("accept")]);
         context.report.error(at, format!("`{kind}` is no kind of files"), Some(help));
+    }
+}
+
+/// The sites to which the chats of these pages send files, each once.
+pub(super) fn storages(pages: &[Page]) -> Vec<String> {
+    let mut all = Vec::new();
+    let mut blocks: Vec<&Block> = pages.iter().flat_map(|page| &page.definition.blocks).collect();
+    while let Some(block) = blocks.pop() {
+        let attachments = block.properties.get("sender").and_then(|sender| sender.get("attachments"));
+        all.extend(attachments.and_then(|own| Some(own.get("uploadOrigin")?.as_str()?.to_owned())));
+        blocks.extend(&block.blocks);
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Checks where files go, if not to the server: none of the three keys does something without the first and the last.
+fn check_storage(own: &Map<String, Value>, at: &dyn Fn(&[Step<'_>]) -> Span, context: &mut Context<'_, '_>) {
+    let at = |key: &str| at(&[Step::Key("attachments"), Step::Key(key)]);
+    for key in ["uploadPolicyRequestId", "downloadPolicyRequestId"] {
+        if let Some(id) = own.get(key).and_then(Value::as_str) {
+            context.page_endpoint(id, at(key));
+        }
+    }
+    if let Some(site) = own.get("uploadOrigin").and_then(Value::as_str) {
+        origin(site, at("uploadOrigin"), context);
+    }
+    let missing = |key: &str| !own.contains_key(key);
+    let (policy, site) = ("uploadPolicyRequestId", "uploadOrigin");
+    for (key, other, why) in [
+        (policy, site, "pages send files to no site that is not named"),
+        (site, policy, "an endpoint says how a file is sent there"),
+        ("downloadPolicyRequestId", policy, "without it files go to the server"),
+    ] {
+        if !missing(key) && missing(other) {
+            context.report.error(at(key), format!("`{key}` needs `{other}`"), Some(why.to_owned()));
+        }
     }
 }
 

@@ -57,6 +57,22 @@ pub struct Attachments {
     /// Bytes of one file, below the server's own bound.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_size: Option<u64>,
+    /// Where the files go, if not to the server.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
+}
+
+/// A storage of the page's own, such as a bucket of S3: the browser sends files there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Storage {
+    /// The endpoint that says for each file whether and how it may be sent there: of `{name, type, size}` it makes `{url, fields}`.
+    pub upload_policy_request_id: String,
+    /// The endpoint that says where what was sent is read: of `{key, name, type, size}` it makes an address.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub download_policy_request_id: Option<String>,
+    /// The only site to which files are sent, as an origin.
+    pub upload_origin: String,
 }
 
 /// Something that can be switched on and off.
@@ -109,7 +125,11 @@ fn objects<'a>(own: &'a Map<String, Value>, key: &str) -> impl Iterator<Item = &
 
 impl Attachments {
     fn read(own: &Map<String, Value>) -> Self {
-        Self { accept: accepted(own.get("accept")), max_size: own.get("maxSize").and_then(Value::as_u64) }
+        Self {
+            accept: accepted(own.get("accept")),
+            max_size: own.get("maxSize").and_then(Value::as_u64),
+            storage: Storage::read(own),
+        }
     }
 
     /// Whether a file of this name and kind may be attached. The kind is what the browser says; the server looks again.
@@ -121,6 +141,16 @@ impl Attachments {
             None => kind == *accept,
         };
         self.accept.is_empty() || self.accept.iter().any(fits)
+    }
+}
+
+impl Storage {
+    fn read(own: &Map<String, Value>) -> Option<Self> {
+        Some(Self {
+            upload_policy_request_id: text(own, "uploadPolicyRequestId")?,
+            download_policy_request_id: text(own, "downloadPolicyRequestId"),
+            upload_origin: text(own, "uploadOrigin")?,
+        })
     }
 }
 
@@ -194,6 +224,9 @@ mod tests {
                 "commands": [{ "name": "sum", "text": "Sum up." }],
             })
         );
+        let storage = json!({ "uploadPolicyRequestId": "put", "downloadPolicyRequestId": "get", "uploadOrigin": "https://a.example" });
+        let own = Attachments::read(storage.as_object().unwrap());
+        assert_eq!(serde_json::to_value(&own).unwrap(), storage);
         let off = json!({ "attachments": { "accept": "image/*" } });
         assert_eq!(Sender::read(off.as_object().unwrap()), Sender::default());
     }
@@ -201,7 +234,7 @@ mod tests {
     #[test]
     fn which_files_are_taken() {
         let check = |accept: &str, name: &str, kind: &str, expected: bool| {
-            let attachments = Attachments { accept: accepted(Some(&json!(accept))), max_size: None };
+            let attachments = Attachments { accept: accepted(Some(&json!(accept))), ..Attachments::default() };
             assert_eq!(attachments.takes(name, kind), expected, "{accept}: {name} {kind}");
         };
         check("", "a.exe", "", true);

@@ -1,0 +1,106 @@
+import type { Locator, Page } from "@playwright/test";
+import { Chat, answered } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
+import { Provider } from "../fixtures/provider.ts";
+import { Storage } from "../fixtures/storage.ts";
+import { expect, open, test as base } from "../fixtures/test.ts";
+
+const PICTURE = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
+  "base64",
+);
+
+const config = (provider: string, storage: string) => `
+connections: [{ id: upstream, type: OpenAICompatible, properties: { baseURL: "${provider}", apiKey: none } }]
+agents: [{ id: clerk, type: Agent, connectionId: upstream, properties: { model: m } }]
+api:
+  - id: sign-upload
+    payloadSchema: { type: object, properties: { name: { type: string }, type: { type: string }, size: { type: number, maximum: 1000 } } }
+    routine:
+      - :if: { _eq: [{ _payload: name }, "secret.png"] }
+        :then: [{ ":reject": This file is not for others. }]
+      - :return:
+          url: "${storage}"
+          fields: { key: "ada/\${filename}", signature: right }
+  - id: sign-download
+    routine: [{ ":return": { url: { _template: "${storage}/{{ payload.key }}?for={{ payload.type }}" } } }]
+pages:
+  - id: desk
+    blocks:
+      - id: chat
+        type: AgentChat
+        properties:
+          agentId: clerk
+          sender:
+            attachments: { enabled: true, uploadPolicyRequestId: sign-upload, downloadPolicyRequestId: sign-download, uploadOrigin: "${storage}" }
+  - id: open
+    blocks:
+      - id: chat
+        type: AgentChat
+        properties: { agentId: clerk, sender: { attachments: { enabled: true, uploadPolicyRequestId: sign-upload, uploadOrigin: "${storage}" } } }
+`;
+
+const test = base.extend<{ storage: Storage; seen: string[] }>({
+  storage: async ({}, use) => {
+    const storage = await Storage.start();
+    await use(storage);
+    storage.close();
+  },
+  seen: async ({}, use) => use([]),
+  server: async ({ storage, seen }, use) => {
+    const provider = await Provider.start((_, text, __, pictures) => {
+      seen.push(...pictures);
+      return `You said: ${text}`;
+    });
+    await configured(provider, config(provider.url, storage.url), use);
+  },
+});
+
+async function choose(page: Page, name: string): Promise<Locator> {
+  const chosen = page.waitForEvent("filechooser");
+  await page.getByRole("button", { name: "Attach files" }).click();
+  await (await chosen).setFiles([{ name, mimeType: "image/png", buffer: PICTURE }]);
+  return page.getByRole("list", { name: "Attached files" }).getByRole("listitem").filter({ hasText: name });
+}
+
+test("a file goes to the page's own storage, and the model reads it there", async ({ page, storage, seen, server }) => {
+  const asked: string[] = [];
+  page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  await open(page, "/desk");
+  const chat = new Chat(page);
+  await expect(await choose(page, "pixel.png")).toContainText(`${PICTURE.length} bytes`);
+  await chat.send("Look");
+  await answered(page, "You said: Look");
+  expect([...storage.files.keys()]).toEqual(["ada/pixel.png"]);
+  expect(Buffer.from(storage.files.get("ada/pixel.png")!)).toEqual(PICTURE);
+  const address = `${storage.url}/ada/pixel.png?for=image/png`;
+  expect(seen).toEqual([address]);
+  expect(asked).not.toContain("/api/files");
+  // It stands in the conversation.
+  await page.reload();
+  await expect(chat.log.getByRole("link", { name: "pixel.png" })).toHaveAttribute("href", address);
+  // Where everybody may read, the storage's address and the file's name are enough.
+  await open(page, "/open");
+  await choose(page, "b c.png");
+  await chat.send("And this");
+  await answered(page, "You said: And this");
+  expect(seen.at(-1)).toBe(`${storage.url}/ada/b%20c.png`);
+  expect(server.log.join("")).not.toContain("ERROR");
+});
+
+test("what the endpoint rejects or the storage refuses is told at the file, and can be tried again", async ({ page, storage, console }) => {
+  console.expect(/Failed to load resource/);
+  await open(page, "/desk");
+  const chat = new Chat(page);
+  await chat.composer.fill("What I wrote stays");
+  await expect(await choose(page, "secret.png")).toContainText("This file is not for others.");
+  await page.getByRole("button", { name: "Remove secret.png" }).click();
+  storage.status = 503;
+  const file = await choose(page, "late.png");
+  await expect(file.getByRole("alert")).toBeVisible();
+  storage.status = 204;
+  await file.getByRole("button", { name: "Try again" }).click();
+  await expect(file).toContainText("bytes");
+  expect([...storage.files.keys()]).toEqual(["ada/late.png"]);
+  await expect(chat.composer).toHaveValue("What I wrote stays");
+});
