@@ -70,6 +70,8 @@ const test = banked.extend<{ chat: Chat }>({
     const chat = new Chat(page);
     await chat.send("Pay 7 euros");
     await expect.poll(() => bank.paid.length).toBe(1);
+    // The bank may hear of it before the page hears that its message has arrived.
+    await expect(page).toHaveURL(/conversation=/);
     const address = page.url();
     await page.goto("about:blank");
     await server.kill();

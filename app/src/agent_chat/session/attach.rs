@@ -177,7 +177,8 @@ async fn send(attached: &Attached, file: &File) -> Result<OutgoingFile, String> 
     Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(t(Text::FileNotSent)).to_owned())
 }
 
-/// A request with a file, which can be ended with it. Only this kind of request says how far it has come.
+/// A request with a file, which can be ended with it; an error once the file has been taken out. Only this kind of request says how far it
+/// has come.
 pub(super) fn posting(attached: &Attached, url: &str) -> Result<XmlHttpRequest, JsValue> {
     let request = XmlHttpRequest::new()?;
     request.open("POST", url)?;
@@ -189,11 +190,10 @@ pub(super) fn posting(attached: &Attached, url: &str) -> Result<XmlHttpRequest, 
     // It goes with the request.
     request.upload()?.set_onprogress(Some(progress.into_js_value().unchecked_ref()));
     RUNNING.with_borrow_mut(|all| {
-        if let Some(running) = all.iter_mut().find(|running| running.key == attached.key) {
-            running.request = Some(request.clone());
-        }
-    });
-    Ok(request)
+        let running = all.iter_mut().find(|running| running.key == attached.key).ok_or(JsValue::NULL)?;
+        running.request = Some(request.clone());
+        Ok(request)
+    })
 }
 
 /// The status and the text that came of a request; no status where nothing did.
