@@ -110,6 +110,11 @@ impl Place {
     }
 }
 
+/// A text as a part of an address.
+pub(crate) fn encoded(part: &str) -> String {
+    js_sys::encode_uri_component(part).into()
+}
+
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {

@@ -153,9 +153,9 @@ impl AccountLink {
     }
 }
 
-/// Forbids what the page does not need: no script but ours, nothing from other hosts but pictures of those that the config names, and files to its storages. The one
-/// inline script, which loads the WASM, and the style with a chat's size carry the response's nonce. Images may be data and blobs for
-/// files that are attached; what a model writes never becomes an image of another host, see [`crate::markdown`].
+/// Forbids what the page does not need: no script but ours, and of other hosts nothing but pictures of those that the config names, and its
+/// storages for files. The one inline script, which loads the WASM, and the style with a chat's size carry the response's nonce. Images may
+/// be data and blobs for files that are attached; what a model writes never becomes an image of another host, see [`crate::markdown`].
 #[cfg(feature = "ssr")]
 pub(crate) fn protect() {
     let (Some(nonce), Some(response)) = (use_nonce(), use_context::<leptos_axum::ResponseOptions>()) else {
@@ -163,14 +163,15 @@ pub(crate) fn protect() {
     };
     let ancestors =
         use_context::<Frame>().map_or_else(|| "'none'".to_owned(), |frame| format!("'self' {}", frame.host));
-    let own = ["'self'", "data:", "blob:"].into_iter();
-    let named = use_context::<Pictures>().unwrap_or_default();
-    let pictures = own.chain(named.0.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
-    let uploads = use_context::<Uploads>().unwrap_or_default();
-    let reached = std::iter::once("'self'").chain(uploads.0.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    let with = |own: &[&'static str], sites: &[String]| {
+        own.iter().copied().chain(sites.iter().map(String::as_str)).collect::<Vec<_>>().join(" ")
+    };
+    let pictures = with(&["'self'", "data:", "blob:"], &use_context::<Pictures>().unwrap_or_default().0);
+    let reached = with(&["'self'"], &use_context::<Uploads>().unwrap_or_default().0);
     let policy = format!(
         "default-src 'self'; script-src 'self' 'nonce-{nonce}' 'wasm-unsafe-eval'; style-src 'self' 'nonce-{nonce}'; \
-         connect-src {reached}; img-src {pictures}; media-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors {ancestors}"
+         connect-src {reached}; img-src {pictures}; media-src 'self' data:; object-src 'none'; base-uri 'none'; \
+         form-action 'self'; frame-ancestors {ancestors}"
     );
     if let Ok(policy) = http::HeaderValue::from_str(&policy) {
         response.insert_header(http::header::CONTENT_SECURITY_POLICY, policy);

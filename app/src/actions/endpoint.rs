@@ -5,11 +5,11 @@ use serde_json::Value;
 /// The result of an endpoint, or what to tell the person at the page.
 #[cfg(feature = "hydrate")]
 pub(super) async fn call(page_id: &str, endpoint_id: &str, payload: &Value) -> Result<Value, String> {
+    use crate::address::encoded;
     use crate::api::codec::ValueJson;
     use crate::texts::{Text, t};
     use leptos::server::codee::Decoder;
-    let encode = |part: &str| String::from(js_sys::encode_uri_component(part));
-    let url = format!("/api/endpoints/{}/{}", encode(page_id), encode(endpoint_id));
+    let url = format!("/api/endpoints/{}/{}", encoded(page_id), encoded(endpoint_id));
     let away = |_| t(Text::ServerAway).to_owned();
     let request = gloo_net::http::Request::post(&url).header("content-type", "application/json");
     let response = request.body(wire::json::text(payload)).map_err(away)?.send().await.map_err(away)?;

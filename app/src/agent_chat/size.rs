@@ -24,10 +24,7 @@ fn declarations(properties: &AgentChatProperties) -> Vec<(&'static str, String)>
 pub(super) fn sized(block_id: &str, properties: &AgentChatProperties) -> NodeRef<html::Section> {
     let frame = NodeRef::new();
     let sizes = declarations(properties);
-    #[cfg(feature = "ssr")]
     in_head(block_id, &sizes);
-    #[cfg(not(feature = "ssr"))]
-    let _ = block_id;
     if !sizes.is_empty() {
         effect(move || {
             let Some(frame) = frame.get() else { return };
@@ -48,6 +45,10 @@ fn in_head(block_id: &str, sizes: &[(&'static str, String)]) {
         view! { <leptos_meta::Style>{rule}</leptos_meta::Style> }.to_html();
     }
 }
+
+/// The browser has no head to write.
+#[cfg(not(feature = "ssr"))]
+fn in_head(_: &str, _: &[(&'static str, String)]) {}
 
 /// As a rule of a style sheet. None where there is nothing to say, and where a name or a value could say something else: that is left to
 /// the browser, which takes each as what it is.

@@ -312,7 +312,11 @@ impl Conversations {
         let known = self.items.try_get_untracked().unwrap_or_default();
         let places: Vec<_> = known.iter().map(|item| item.summary.with_untracked(merge::place)).collect();
         let below = merge::below(&places, &fresh);
-        self.next.try_set(merge::cursor(&below, &fresh, self.next.try_get_untracked().flatten()));
+        let before = self.next.try_get_untracked().flatten();
+        let next = merge::cursor(&below, &fresh, before.clone());
+        if next != before {
+            self.next.try_set(next);
+        }
         let mut items = reconcile(&known, fresh.items);
         items.extend(below.into_iter().map(|at| known[at].clone()));
         self.items.try_set(items);

@@ -2,6 +2,7 @@
 //! the message itself goes fast: to the server, or where the page has a storage of its own, see `elsewhere.rs`.
 
 use super::{Session, elsewhere};
+use crate::address::encoded;
 use crate::agent_chat::browser;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile, Upload};
 use crate::erase::spawn_local;
@@ -166,10 +167,12 @@ impl Session {
 /// Sends a file to the server; the error is for the user.
 async fn send(attached: &Attached, file: &File) -> Result<OutgoingFile, String> {
     let lost = || t(Text::FileNotSent).to_owned();
-    let name = String::from(js_sys::encode_uri_component(&attached.name));
-    let request = posting(attached, &format!("/api/files?name={name}")).map_err(|_| lost())?;
-    request.set_request_header("content-type", "application/octet-stream").map_err(|_| lost())?;
-    let (status, answer) = ended(&request, || request.send_with_opt_blob(Some(file))).await.map_err(|_| lost())?;
+    let url = format!("/api/files?name={}", encoded(&attached.name));
+    let send = |request: &XmlHttpRequest| {
+        request.set_request_header("content-type", "application/octet-stream")?;
+        request.send_with_opt_blob(Some(file))
+    };
+    let (status, answer) = post(attached, &url, send).await.map_err(|_| lost())?;
     if status == 201 {
         return serde_json::from_str::<KeptFile>(&answer).map(OutgoingFile::from).map_err(|_| lost());
     }
@@ -177,9 +180,13 @@ async fn send(attached: &Attached, file: &File) -> Result<OutgoingFile, String> 
     Err(error.pointer("/error/message").and_then(Value::as_str).unwrap_or(t(Text::FileNotSent)).to_owned())
 }
 
-/// A request with a file, which can be ended with it; an error once the file has been taken out. Only this kind of request says how far it
-/// has come.
-pub(super) fn posting(attached: &Attached, url: &str) -> Result<XmlHttpRequest, JsValue> {
+/// The status and the text that come of a request with a file, which ends with the file; the status 0 where nobody answers, and an error
+/// once the file has been taken out. Only this kind of request says how far it has come.
+pub(super) async fn post(
+    attached: &Attached,
+    url: &str,
+    send: impl FnOnce(&XmlHttpRequest) -> Result<(), JsValue>,
+) -> Result<(u16, String), JsValue> {
     let request = XmlHttpRequest::new()?;
     request.open("POST", url)?;
     let upload = attached.upload.clone();
@@ -187,28 +194,20 @@ pub(super) fn posting(attached: &Attached, url: &str) -> Result<XmlHttpRequest, 
         let percent = if event.total() > 0.0 { event.loaded() / event.total() * 100.0 } else { 0.0 };
         upload.set(Upload::Running(percent as u8));
     });
-    // It goes with the request.
-    request.upload()?.set_onprogress(Some(progress.into_js_value().unchecked_ref()));
-    RUNNING.with_borrow_mut(|all| {
-        let running = all.iter_mut().find(|running| running.key == attached.key).ok_or(JsValue::NULL)?;
-        running.request = Some(request.clone());
-        Ok(request)
-    })
-}
-
-/// The status and the text that came of a request; no status where nothing did.
-pub(super) async fn ended(
-    request: &XmlHttpRequest,
-    send: impl FnOnce() -> Result<(), JsValue>,
-) -> Result<(u16, String), JsValue> {
+    request.upload()?.set_onprogress(Some(progress.as_ref().unchecked_ref()));
     let (tell, told) = oneshot::channel::<()>();
     let end = Closure::once(move || drop(tell));
     request.set_onloadend(Some(end.as_ref().unchecked_ref()));
-    send()?;
+    RUNNING.with_borrow_mut(|all| {
+        let running = all.iter_mut().find(|running| running.key == attached.key).ok_or(JsValue::NULL)?;
+        running.request = Some(request.clone());
+        Ok::<_, JsValue>(())
+    })?;
+    send(&request)?;
     // The end is that the other half is gone.
     let _ = told.await;
     request.set_onloadend(None);
-    Ok((request.status()?, request.response_text()?.unwrap_or_default()))
+    Ok((request.status().unwrap_or_default(), request.response_text().ok().flatten().unwrap_or_default()))
 }
 
 /// Tells the server that a file is not needed.

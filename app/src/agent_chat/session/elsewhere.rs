@@ -1,8 +1,9 @@
 //! Files on their way to a storage of the page's own. An endpoint of the page says how a file is sent there, as S3 signs it for a form
 //! (<https://docs.aws.amazon.com/AmazonS3/latest/API/sigv4-HTTPPOSTConstructPolicy.html>), and another one where it is read then.
 
-use super::attach::{ended, posting};
+use super::attach::post;
 use crate::actions::call_endpoint;
+use crate::address::encoded;
 use crate::agent_chat::outgoing::{Attached, OutgoingFile};
 use crate::texts::{Text, t};
 use leptos::web_sys::{File, FormData};
@@ -23,8 +24,8 @@ pub(super) async fn send(
     let policy = call_endpoint(page_id, &storage.upload_policy_request_id, &about).await?;
     let policy = Policy::read(&policy, &attached.name).ok_or_else(lost)?;
     let form = policy.form(file, &attached.name).ok_or_else(lost)?;
-    let request = posting(attached, &policy.url).map_err(|_| lost())?;
-    let (status, _) = ended(&request, || request.send_with_opt_form_data(Some(&form))).await.map_err(|_| lost())?;
+    let sent = post(attached, &policy.url, |request| request.send_with_opt_form_data(Some(&form))).await;
+    let (status, _) = sent.map_err(|_| lost())?;
     if !(200..300).contains(&status) {
         return Err(lost());
     }
@@ -82,8 +83,7 @@ impl Policy {
 
     /// Where a storage that anybody may read has it.
     fn read_at(&self) -> String {
-        let parts: Vec<String> =
-            self.key.split('/').map(|part| String::from(js_sys::encode_uri_component(part))).collect();
+        let parts: Vec<String> = self.key.split('/').map(encoded).collect();
         format!("{}/{}", self.url.trim_end_matches('/'), parts.join("/"))
     }
 }

@@ -77,7 +77,7 @@ pub(crate) struct AttachmentsEntry {
     upload_policy_request_id: Option<Id>,
     /// The endpoint that says where what was sent is read: of `{key, name, type, size}` it makes an address.
     download_policy_request_id: Option<Id>,
-    /// The site of that storage, such as `https://files.s3.amazonaws.com`; pages send files to no other.
+    /// The site of that storage, such as `https://files.example.com`; pages send files to no other.
     upload_origin: Option<Text>,
 }
 

@@ -13,6 +13,7 @@ mod marks;
 mod mcp;
 mod pages;
 mod rights;
+mod sender;
 mod serve_as_remote_agent;
 mod settings;
 mod shape;

@@ -2,7 +2,7 @@ use crate::{check, with_basics};
 use insta::assert_snapshot;
 
 /// A page with these blocks, and an agent `helper`.
-fn page(blocks: &str) -> String {
+pub(super) fn page(blocks: &str) -> String {
     with_basics(&format!(
         "agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\npages:\n  - id: p\n    blocks:\n{blocks}"
     ))
@@ -734,50 +734,4 @@ fn actions() {
      25 |             - { type: Message, params: { content: { _secret: KEY } }, try: [] }
         |                                                                       ^^^
     ");
-}
-
-#[test]
-fn the_composer() {
-    let sender = |sender: &str| {
-        page(&format!("      - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sender: {sender} }} }}"))
-    };
-    assert!(check(&sender("{ attachments: { enabled: true, accept: ['image/*', .csv] } }")).starts_with("accepted"));
-    assert!(check(&sender("{ submitType: return }")).contains("there is no submit type `return`"));
-    let wrong = check(&sender(
-        "{ switches: [{ key: a }, { key: a }], commands: [{ name: a b, text: c }], attachments: { accept: 'image, .pdf' } }",
-    ));
-    for said in [
-        "the switch `a` is there twice",
-        "`a b` cannot be a command",
-        "`image` is no kind of files",
-        "write `.csv`, `image/png` or `image/*`",
-    ] {
-        assert!(wrong.contains(said), "{said}: {wrong}");
-    }
-}
-
-#[test]
-fn a_storage_for_attached_files() {
-    let attachments = |own: &str| {
-        let sender = format!("{{ attachments: {{ enabled: true, {own} }} }}");
-        let block =
-            format!("      - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sender: {sender} }} }}");
-        let api = "api:\n  - { id: sign, routine: [{ ':return': x }] }\n  - { id: inner, type: InternalApi, routine: [{ ':return': x }] }\n";
-        check(&format!("{api}{}", page(&block)))
-    };
-    let site = "uploadOrigin: 'https://b.example'";
-    let right = attachments(&format!("uploadPolicyRequestId: sign, downloadPolicyRequestId: sign, {site}"));
-    assert!(right.starts_with("accepted"), "{right}");
-    for (own, said) in [
-        ("uploadPolicyRequestId: sign".to_owned(), "`uploadPolicyRequestId` needs `uploadOrigin`"),
-        (site.to_owned(), "`uploadOrigin` needs `uploadPolicyRequestId`"),
-        ("downloadPolicyRequestId: sign".to_owned(), "`downloadPolicyRequestId` needs `uploadPolicyRequestId`"),
-        (format!("uploadPolicyRequestId: sing, {site}"), "did you mean `sign`?"),
-        (format!("uploadPolicyRequestId: inner, {site}"), "the endpoint `inner` is internal, so no page can call it"),
-        ("uploadPolicyRequestId: sign, uploadOrigin: 'https://b.example/x'".to_owned(), "write `https://b.example`"),
-        ("s3PostPolicyRequestId: sign".to_owned(), "not available in this version"),
-    ] {
-        let found = attachments(&own);
-        assert!(found.contains(said), "{own}: {found}");
-    }
 }
