@@ -127,7 +127,7 @@ test("opening a long conversation, and typing in it", async ({ page }) => {
     await expect(chat.answers).toHaveCount(0);
   }
   report(`opening a conversation of ${LONG} messages, from the click to the frame that shows its end: ${figures(opened)}; longest task: ${figures(tasks)}`);
-  expect(median(tasks)).toBeLessThanOrEqual(TASK_MS);
+  expect(Math.max(...tasks)).toBeLessThanOrEqual(TASK_MS);
 
   const loaded: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {

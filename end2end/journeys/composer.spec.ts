@@ -1,28 +1,13 @@
 import { join } from "node:path";
-import type { Locator, Page } from "@playwright/test";
+import type { Locator } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
+import { PICTURE, attached, choose } from "../fixtures/files.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
 test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/composer.yaml") } });
 
-/** A picture of one pixel. */
-const PICTURE = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-  "base64",
-);
-
-function attached(page: Page): Locator {
-  return page.getByRole("list", { name: "Attached files" }).getByRole("listitem");
-}
-
 function own(chat: Chat): Locator {
   return chat.log.getByRole("article", { name: "You" });
-}
-
-async function choose(page: Page, ...files: { name: string; mimeType: string; buffer: Buffer }[]): Promise<void> {
-  const chosen = page.waitForEvent("filechooser");
-  await page.getByRole("button", { name: "Attach files" }).click();
-  await (await chosen).setFiles(files);
 }
 
 /** Lets a file go above an element, or pastes it there. */

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { accessible } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
+import { listening } from "../fixtures/listening.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { expect, open, test as base } from "../fixtures/test.ts";
 
@@ -18,15 +17,16 @@ class Bank {
     if (this.answers) response.writeHead(200, { "content-type": "application/json" }).end(`{"number":${this.paid.length}}`);
   });
 
+  #close = () => {};
+
   async open(): Promise<string> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    const { url, close } = await listening(this.#server);
+    this.#close = close;
+    return url;
   }
 
   close(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
+    this.#close();
   }
 }
 

@@ -1,10 +1,9 @@
 import { type KeyObject, generateKeyPairSync, sign } from "node:crypto";
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { BrowserContext } from "@playwright/test";
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
+import { listening } from "../fixtures/listening.ts";
 import type { Server } from "../fixtures/server.ts";
 import { alive, expect, open, test as base } from "../fixtures/test.ts";
 
@@ -25,9 +24,8 @@ class Host {
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify({ keys: [host.#key.published] }));
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const host = new Host(`http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`, () => void server.close());
+    const { url, close } = await listening(server);
+    const host = new Host(`${url}/keys`, close);
     return host;
   }
 

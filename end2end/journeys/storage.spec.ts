@@ -1,14 +1,10 @@
 import type { Locator, Page } from "@playwright/test";
 import { Chat, answered } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
+import { PICTURE, attached, choose } from "../fixtures/files.ts";
 import { Provider } from "../fixtures/provider.ts";
 import { Storage } from "../fixtures/storage.ts";
 import { expect, open, test as base } from "../fixtures/test.ts";
-
-const PICTURE = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-  "base64",
-);
 
 const config = (provider: string, storage: string) => `
 connections: [{ id: upstream, type: OpenAICompatible, properties: { baseURL: "${provider}", apiKey: none } }]
@@ -56,11 +52,10 @@ const test = base.extend<{ storage: Storage; seen: string[] }>({
   },
 });
 
-async function choose(page: Page, name: string): Promise<Locator> {
-  const chosen = page.waitForEvent("filechooser");
-  await page.getByRole("button", { name: "Attach files" }).click();
-  await (await chosen).setFiles([{ name, mimeType: "image/png", buffer: PICTURE }]);
-  return page.getByRole("list", { name: "Attached files" }).getByRole("listitem").filter({ hasText: name });
+/** Attaches a picture; what stands for it in the composer. */
+async function attach(page: Page, name: string): Promise<Locator> {
+  await choose(page, { name, mimeType: "image/png", buffer: PICTURE });
+  return attached(page).filter({ hasText: name });
 }
 
 test("a file goes to the page's own storage, and the model reads it there", async ({ page, storage, seen, server }) => {
@@ -68,7 +63,7 @@ test("a file goes to the page's own storage, and the model reads it there", asyn
   page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   await open(page, "/desk");
   const chat = new Chat(page);
-  await expect(await choose(page, "pixel.png")).toContainText(`${PICTURE.length} bytes`);
+  await expect(await attach(page, "pixel.png")).toContainText(`${PICTURE.length} bytes`);
   await chat.send("Look");
   await answered(page, "You said: Look");
   expect([...storage.files.keys()]).toEqual(["ada/pixel.png"]);
@@ -81,7 +76,7 @@ test("a file goes to the page's own storage, and the model reads it there", asyn
   await expect(chat.log.getByRole("link", { name: "pixel.png" })).toHaveAttribute("href", address);
   // Where everybody may read, the storage's address and the file's name are enough.
   await open(page, "/open");
-  await choose(page, "b c.png");
+  await attach(page, "b c.png");
   await chat.send("And this");
   await answered(page, "You said: And this");
   expect(seen.at(-1)).toBe(`${storage.url}/ada/b%20c.png`);
@@ -93,10 +88,10 @@ test("what the endpoint rejects or the storage refuses is told at the file, and 
   await open(page, "/desk");
   const chat = new Chat(page);
   await chat.composer.fill("What I wrote stays");
-  await expect(await choose(page, "secret.png")).toContainText("This file is not for others.");
+  await expect(await attach(page, "secret.png")).toContainText("This file is not for others.");
   await page.getByRole("button", { name: "Remove secret.png" }).click();
   storage.status = 503;
-  const file = await choose(page, "late.png");
+  const file = await attach(page, "late.png");
   await expect(file.getByRole("alert")).toBeVisible();
   storage.status = 204;
   await file.getByRole("button", { name: "Try again" }).click();
