@@ -69,6 +69,8 @@ test("the list by keyboard alone", async ({ page, server }) => {
   await page.keyboard.press("ArrowDown");
   await expect(list.link("Plums")).toBeFocused();
   await page.keyboard.press("F2");
+  // What changes the list is loaded with its first use.
+  await expect(page.getByRole("textbox", { name: "New title" })).toBeFocused();
   await page.keyboard.type("Prunes");
   await page.keyboard.press("Enter");
   await list.shows("Figs", "Prunes", "Pears", "Apples");
