@@ -48,3 +48,12 @@ async fn an_end_has_its_time() {
     assert!(server.wait().success());
     assert!(begun.elapsed() < Duration::from_secs(8), "{:?}", begun.elapsed());
 }
+
+#[tokio::test]
+async fn a_server_whose_log_nobody_reads_answers_and_ends() {
+    let mut server = Server::start_unheard();
+    let told = chunks(server.message("c1", "hello").send().await.unwrap()).await;
+    assert_eq!(told.last().unwrap()["type"], "finish");
+    server.terminate();
+    assert!(server.wait().success());
+}

@@ -36,7 +36,14 @@ impl Server {
         Self::spawn(arguments, |command| command.env("CHATWRIGHT_LOG", "trace").stderr(log))
     }
 
-    /// The same with more variables.
+    /// With all that it can log, for nobody: who read it is gone.
+    pub(crate) fn start_unheard() -> Self {
+        let mut server = Self::spawn(&[], |command| command.env("CHATWRIGHT_LOG", "trace").stderr(Stdio::piped()));
+        drop(server.child.stderr.take());
+        server
+    }
+
+    /// As [`Server::start_logging`], with more variables.
     pub(crate) fn start_logging_in(variables: &[(&str, &str)], arguments: &[&str], log: File) -> Self {
         Self::spawn(arguments, |command| {
             command.env("CHATWRIGHT_LOG", "trace").envs(variables.iter().copied()).stderr(log)
