@@ -38,12 +38,12 @@ impl Db {
         matches!(self, Self::Postgres(_) | Self::PostgresReader(_))
     }
 
-    /// Runs statements that return nothing and have no parameters, in one request.
-    pub(crate) async fn run(&mut self, statements: &'static str) -> Result<(), sqlx::Error> {
+    /// Runs a statement that returns nothing and has no parameters, in one request.
+    pub(crate) async fn run(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
         match self.handle() {
-            Handle::Local(db) => db.run(statements),
-            Handle::Sqlite(db) => sqlx::raw_sql(statements).execute(db).await.map(drop),
-            Handle::Postgres(db) => sqlx::raw_sql(statements).execute(db).await.map(drop),
+            Handle::Local(db) => db.run(statement),
+            Handle::Sqlite(db) => sqlx::raw_sql(statement).execute(db).await.map(drop),
+            Handle::Postgres(db) => sqlx::raw_sql(statement).execute(db).await.map(drop),
         }
     }
 

@@ -28,8 +28,13 @@ impl Local {
         Self { connection }
     }
 
-    /// Runs statements that return nothing and have no parameters.
-    pub(crate) fn run(&self, statements: &str) -> Result<(), sqlx::Error> {
+    /// Runs a statement that returns nothing and has no parameters.
+    pub(crate) fn run(&self, statement: &str) -> Result<(), sqlx::Error> {
+        self.execute(statement, &[]).map(drop)
+    }
+
+    /// Runs several of them, once.
+    pub(crate) fn run_all(&self, statements: &str) -> Result<(), sqlx::Error> {
         self.connection.execute_batch(statements).map_err(failed)
     }
 

@@ -103,12 +103,12 @@ impl Place {
         let opened = opened.map_err(failed)?;
         opened.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
         let opened = Local::new(opened);
-        opened.run(&format!("PRAGMA synchronous = {}; {settings}", synchronous()))?;
+        opened.run_all(&format!("PRAGMA synchronous = {}; {settings}", synchronous()))?;
         if !self.is_file {
-            opened.run("PRAGMA journal_mode = MEMORY")?;
+            opened.run_all("PRAGMA journal_mode = MEMORY")?;
         }
         if read_only {
-            opened.run("PRAGMA query_only = ON")?;
+            opened.run_all("PRAGMA query_only = ON")?;
         }
         Ok(opened)
     }

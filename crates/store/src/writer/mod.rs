@@ -104,7 +104,13 @@ impl Writer {
 
 async fn serve(mut line: Line, mut inbox: mpsc::Receiver<Message>) {
     let (mut messages, mut jobs, mut closing) = (Vec::new(), Vec::new(), Vec::new());
+    let mut is_shared = false;
     while inbox.recv_many(&mut messages, GROUP).await > 0 {
+        if is_shared && messages.len() < GROUP {
+            line.gather();
+            take_more(&mut inbox, &mut messages);
+        }
+        is_shared = messages.len() > 1;
         for message in messages.drain(..) {
             match message {
                 Message::Job(job) => jobs.push(job),
@@ -123,6 +129,15 @@ async fn serve(mut line: Line, mut inbox: mpsc::Receiver<Message>) {
     }
     for reply in closing {
         let _ = reply.send(());
+    }
+}
+
+/// What has come by now, as far as the group has room.
+fn take_more(inbox: &mut mpsc::Receiver<Message>, messages: &mut Vec<Message>) {
+    while messages.len() < GROUP
+        && let Ok(message) = inbox.try_recv()
+    {
+        messages.push(message);
     }
 }
 
