@@ -6,6 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::response::Response;
 use axum::routing::post;
+use axum::serve::ListenerExt;
 use bytes::Bytes;
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,8 @@ pub(crate) async fn serve(base_url: &str) -> Result<()> {
     let app = Router::new().route("/api/agent/bench/{model}", post(answer)).with_state(provider);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("listening on http://{}", listener.local_addr()?);
+    // As every server that streams words: otherwise the system holds each of them back until the one before it is acknowledged, 40 ms.
+    let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     Ok(axum::serve(listener, app).await?)
 }
 
