@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 /// What a file waits for company, once writes come close together. Those that come meanwhile share an fsync and the pages that all of them
-/// change, which is most of what a short turn costs; nobody notices so little in front of a model.
+/// change, two fifths of what short turns cost the writer; nobody notices so little in front of a model.
 const GATHER: Duration = Duration::from_millis(2);
 
 /// The connection that writes.
