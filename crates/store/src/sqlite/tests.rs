@@ -107,8 +107,8 @@ async fn a_failed_commit_fails_the_group() {
     let (database, _folder) = database().await;
     let broken = database.writer.run(|db| {
         Box::pin(async move {
-            let sql = "PRAGMA defer_foreign_keys = ON;
-                INSERT INTO messages (conversation_id, id, role, created_at, body) VALUES ('no', 'm', 'user', 0, '{}')";
+            db.run("PRAGMA defer_foreign_keys = ON").await?;
+            let sql = "INSERT INTO messages (conversation_id, id, role, created_at, body) VALUES ('no', 'm', 'user', 0, '{}')";
             Ok(db.run(sql).await?)
         })
     });
