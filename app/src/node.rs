@@ -38,6 +38,10 @@ fn namespace(tag: &str) -> Option<&'static str> {
     }
 }
 
+/// The attribute by which an element among its siblings is known again: what the browser keeps of
+/// it, an open menu for one, goes where it goes. Elements without one are known by their place.
+pub(crate) const KEY: &str = "data-key";
+
 /// Names and values.
 type Attributes = Vec<(&'static str, String)>;
 
@@ -51,7 +55,18 @@ pub(crate) fn element(tag: &'static str) -> Node {
     Node::Element { tag, attributes: Vec::new(), children: Vec::new() }
 }
 
+fn key(attributes: &Attributes) -> Option<&str> {
+    attributes.iter().find(|(name, _)| *name == KEY).map(|(_, value)| value.as_str())
+}
+
 impl Node {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Text(_) => None,
+            Self::Element { attributes, .. } => key(attributes),
+        }
+    }
+
     /// With one more attribute.
     pub(crate) fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.add(name, value.into());
@@ -88,6 +103,13 @@ pub(crate) enum NodeState {
 }
 
 impl NodeState {
+    fn key(&self) -> Option<&str> {
+        match self {
+            Self::Text(_) => None,
+            Self::Element { attributes, .. } => key(attributes),
+        }
+    }
+
     fn as_mountable(&self) -> &dyn Mountable {
         match self {
             Self::Text(text) => text,
@@ -183,6 +205,9 @@ fn change_attributes(element: &Element, before: &mut Attributes, now: Attributes
 }
 
 fn change_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
+    if now.iter().any(|child| child.key().is_some()) {
+        return change_keyed(parent, before, now);
+    }
     for mut surplus in before.drain(now.len().min(before.len())..) {
         surplus.unmount();
     }
@@ -191,6 +216,46 @@ fn change_children(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>
         child.rebuild(state);
     }
     before.extend(now.map(|child| appended(child, parent)));
+}
+
+/// Children that are known by their keys: those that go are taken away first, so that few of the
+/// others have to be moved.
+fn change_keyed(parent: &Element, before: &mut Vec<NodeState>, now: Vec<Node>) {
+    let mut keys: Vec<String> = now.iter().filter_map(Node::key).map(str::to_owned).collect();
+    keys.sort_unstable();
+    let stays = |state: &NodeState| state.key().is_none_or(|key| keys.binary_search_by(|own| (**own).cmp(key)).is_ok());
+    before.retain_mut(|state| {
+        let stays = stays(state);
+        if !stays {
+            state.unmount();
+        }
+        stays
+    });
+    let count = now.len();
+    for (at, child) in now.into_iter().enumerate() {
+        let same = |state: &NodeState| state.key() == child.key();
+        let found = before[at..].iter().position(same);
+        let mut state = match found {
+            Some(0) => {
+                child.rebuild(&mut before[at]);
+                continue;
+            }
+            Some(ahead) => {
+                let mut state = before.remove(at + ahead);
+                child.rebuild(&mut state);
+                state
+            }
+            None => child.build(),
+        };
+        match before.get(at) {
+            Some(next) => drop(next.insert_before_this(&mut state)),
+            None => state.mount(parent, None),
+        }
+        before.insert(at, state);
+    }
+    for mut surplus in before.drain(count..) {
+        surplus.unmount();
+    }
 }
 
 impl AddAnyAttr for Node {

@@ -30,3 +30,28 @@ test("a list that the page keeps by itself", async ({ page }) => {
   await list.getByRole("button", { name: "New chat" }).click();
   await expect(says("none")).toBeVisible();
 });
+
+test("an open menu stays with the entry that it was opened for", async ({ page }) => {
+  await page.goto("/changing");
+  const list = page.getByRole("navigation", { name: "Conversations" });
+  const remove = list.getByRole("button", { name: "Remove" });
+  // Until the page has come to life, a click is lost.
+  await expect(async () => {
+    await list.getByRole("button", { name: "Second", exact: true }).click();
+    await expect(page.getByText("chosen b")).toBeVisible({ timeout: 500 });
+  }).toPass();
+  await list.getByLabel("Options for First").click();
+  await expect(remove).toBeVisible();
+  await page.getByRole("button", { name: "Add" }).click();
+  // An entry has come above it.
+  await expect(list.getByRole("button", { name: "New", exact: true })).toBeVisible();
+  await expect(remove).toHaveCount(1);
+  await remove.click();
+  await expect(page.getByRole("heading", { name: "a", exact: true })).toBeVisible();
+  // With its entry the menu goes: it is not another one's.
+  await list.getByLabel("Options for First").click();
+  await expect(remove).toBeVisible();
+  await page.getByRole("button", { name: "Drop" }).click();
+  await expect(list.getByText("First")).toHaveCount(0);
+  await expect(remove).toBeHidden();
+});

@@ -6,7 +6,7 @@ use crate::agent_chat::emblem::emblem;
 use crate::bidi::is_mixed;
 use crate::erase::{Erase, Erased, attribute, effect, handler};
 use crate::icons::{Shape, icon};
-use crate::node::{Node, drawn, element};
+use crate::node::{KEY, Node, drawn, element};
 use crate::numbers::pixels;
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
@@ -111,14 +111,17 @@ fn heading(grouping: &Value, name: &str, list: Node) -> Node {
     };
     let label = label.unwrap_or_else(|| name.to_owned());
     if grouping.get("collapsible") == Some(&Value::Bool(false)) {
-        return element("div").around(vec![element("h3").with("class", "cw-item-group").text(label), list]);
+        return element("div")
+            .with(KEY, name)
+            .around(vec![element("h3").with("class", "cw-item-group").text(label), list]);
     }
     let open = match grouping.get("defaultExpandedKeys").and_then(Value::as_array) {
         Some(keys) => keys.iter().any(|key| as_text(key).as_deref() == Some(name)),
         None => true,
     };
     let details = if open { element("details").with("open", "") } else { element("details") };
-    details.around(vec![element("summary").with("class", "cw-item-group").text(label), list])
+    // What the reader has folded stays so, whatever comes before it.
+    details.with(KEY, name).around(vec![element("summary").with("class", "cw-item-group").text(label), list])
 }
 
 /// What all entries share.
@@ -157,7 +160,7 @@ impl Entries {
         }
         let mut row = vec![link.around(content)];
         row.extend(self.menu(&label));
-        element("li").with("class", "cw-conversation").with("data-key", key).around(row)
+        element("li").with("class", "cw-conversation").with(KEY, key).around(row)
     }
 
     /// A menu that opens without script.
@@ -203,7 +206,7 @@ fn when(item: &Value) -> Option<String> {
 fn click(event: &MouseEvent, properties: Properties, events: &BlockEvents) {
     let Some(target) = event.target().and_then(|target| target.dyn_into::<Element>().ok()) else { return };
     let closest = |selector: &str| target.closest(selector).ok().flatten();
-    let Some(key) = closest("[data-key]").and_then(|row| row.get_attribute("data-key")) else { return };
+    let Some(key) = closest("li[data-key]").and_then(|row| row.get_attribute(KEY)) else { return };
     if let Some(action) = closest("[data-action]") {
         if let Some(menu) = closest("details") {
             let _ = menu.remove_attribute("open");
