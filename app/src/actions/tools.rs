@@ -78,6 +78,11 @@ impl ClientTools {
         }
     }
 
+    /// Whether the tool is one of this chat's.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.find(name).is_some()
+    }
+
     /// Whether a call that was begun may be made once more. What a page in Rust does, it does once.
     pub(crate) fn may_repeat(&self, name: &str) -> bool {
         matches!(self.find(name), Some(Handler::Actions(own)) if own.1.idempotent)

@@ -259,6 +259,8 @@ pub struct AgentRequest<'a> {
     pub caller: &'a Caller,
     /// The page on which the chat stands.
     pub page_id: &'a str,
+    /// The chat on the page, by the id of its block, if the client names it.
+    pub block_id: Option<&'a str>,
     /// The agent.
     pub agent_id: &'a str,
     /// The conversation.
@@ -276,6 +278,7 @@ impl<'a> AgentRequest<'a> {
         Self {
             caller,
             page_id: &request.page_id,
+            block_id: request.block_id.as_deref(),
             agent_id: &request.agent_id,
             conversation_id: &request.conversation_id,
             shared_state: &request.shared_state,

@@ -97,6 +97,7 @@ fn ada() -> Caller {
 fn request(conversation_id: &str, submission: Submission) -> SendRequest {
     SendRequest {
         page_id: "p".to_owned(),
+        block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: conversation_id.to_owned(),
         submission,

@@ -39,6 +39,7 @@ fn caller(name: &str) -> Caller {
 async fn send(chat: &Chat, name: &str, conversation: &str, id: &str) -> Result<(), UserError> {
     let request = SendRequest {
         page_id: "p".to_owned(),
+        block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: conversation.to_owned(),
         submission: Submission::Message { message: UiMessage::user(id, "Hello"), replaces: None, history: Vec::new() },

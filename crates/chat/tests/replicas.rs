@@ -53,6 +53,7 @@ fn ada() -> Caller {
 async fn send(chat: &Chat, submission: Submission) -> Result<Sent, UserError> {
     let request = SendRequest {
         page_id: "p".to_owned(),
+        block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: "c".to_owned(),
         submission,

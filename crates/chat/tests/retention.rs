@@ -58,6 +58,7 @@ async fn say(chat: &Chat, agent: &str, conversation: &str) {
     let message = UiMessage::user(format!("m-{conversation}"), "Hello");
     let request = SendRequest {
         page_id: "p".to_owned(),
+        block_id: None,
         agent_id: agent.to_owned(),
         conversation_id: conversation.to_owned(),
         submission: Submission::Message { message, replaces: None, history: Vec::new() },

@@ -268,7 +268,9 @@ pub struct Page {
 /// A tool that a page runs in the user's browser.
 #[derive(Clone, Debug)]
 pub struct ClientTool {
-    /// The agent that may call it, from a chat of the page.
+    /// The chat that has it, by the id of its block.
+    pub block_id: String,
+    /// The agent that may call it, from that chat.
     pub agent_id: String,
     /// What the model calls it.
     pub name: String,

@@ -13,6 +13,10 @@ use serde_json::{Map, Value};
 pub struct SendRequest {
     /// The page on which the chat stands.
     pub page_id: String,
+    /// The chat on the page, by the id of its block. Needed where a page has several chats with
+    /// this agent: each has its own shared state and client tools.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block_id: Option<String>,
     /// The agent that answers.
     pub agent_id: String,
     /// Chosen by the client (letters, digits, `-`, `_`; at most 128); a new one makes a new conversation.

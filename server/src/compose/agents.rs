@@ -11,7 +11,7 @@ use super::mcp::McpServers;
 use super::mentions;
 use super::models;
 use super::page_tools::PageTools;
-use super::pages::Pages;
+use super::pages::{AskedFrom, PageChat, Pages};
 use super::policy::AgentPolicy;
 use super::remote_agents::{self, Remote};
 use crate::auth::rights::Rights;
@@ -24,7 +24,7 @@ use endpoints::{EndpointTool, Endpoints};
 use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::sync::Arc;
-use tools::AskUserTool;
+use tools::{AskUserTool, Field};
 use wire::{ErrorCode, UserError};
 
 /// A model, and those that are asked when it fails, in this order.
@@ -198,16 +198,37 @@ impl Agents for ConfiguredAgents {
             Some(Configured { page_context: true, .. }) => with_page_context(&agent, request),
             _ => agent,
         };
-        let agent = with_page_tools(agent, self.tools.of(request.page_id, request.agent_id));
-        let fields = match self.pages.shared_fields(request.page_id, request.agent_id) {
-            Some(declared) => {
-                declared.iter().filter(|field| request.shared_state.contains_key(&field.key)).map(field).collect()
-            }
-            // Another client's page: what it sends is what it shares.
-            None => request.shared_state.iter().map(undeclared).collect::<Vec<_>>(),
+        let asked_from = self.pages.asked_from(request.page_id, request.agent_id, request.block_id)?;
+        let tools = match &asked_from {
+            AskedFrom::Undeclared => self.tools.of_page(request.page_id, request.agent_id),
+            AskedFrom::Chat(chat) => self.tools.of_chat(request.page_id, request.agent_id, &chat.block_id),
+            AskedFrom::Ambiguous(_) => Vec::new(),
         };
-        Ok(with_shared_state(&agent, fields, request.shared_state))
+        let agent = with_page_tools(agent, &tools);
+        Ok(with_shared_state(&agent, fields(&asked_from, request.shared_state)?, request.shared_state))
     }
+}
+
+/// What a request shares with the agent. A chat of a config shares what the config declares; where
+/// a page declares none for the agent, a client shares what it sends.
+///
+/// # Errors
+/// 422 where something is shared and it is open which of several chats shares it.
+fn fields(asked_from: &AskedFrom<'_>, state: &Map<String, Value>) -> Result<Vec<Field>, UserError> {
+    match asked_from {
+        AskedFrom::Undeclared => Ok(state.iter().map(undeclared).collect()),
+        AskedFrom::Chat(chat) => {
+            Ok(chat.fields.iter().filter(|field| state.contains_key(&field.key)).map(field).collect())
+        }
+        AskedFrom::Ambiguous(_) if state.is_empty() => Ok(Vec::new()),
+        AskedFrom::Ambiguous(chats) => Err(ambiguous(chats)),
+    }
+}
+
+fn ambiguous(chats: &[&PageChat]) -> UserError {
+    let ids: Vec<_> = chats.iter().map(|chat| format!("`{}`", chat.block_id)).collect();
+    let message = format!("This page has several chats with this agent. Say from which one: {}.", ids.join(", "));
+    UserError::invalid("/blockId", message)
 }
 
 /// The agent's model and those that it falls back to; none where its connection has no models.

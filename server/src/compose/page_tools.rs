@@ -12,7 +12,14 @@ use tools::{PageTool, RESERVED_NAMES};
 
 /// The tools of all pages, by page and agent.
 #[derive(Default)]
-pub(super) struct PageTools(HashMap<(String, String), Vec<Arc<dyn Tool>>>);
+pub(super) struct PageTools(HashMap<(String, String), Vec<PageToolEntry>>);
+
+/// A tool, and who has it.
+struct PageToolEntry {
+    /// The only chat that has it; without one, every chat of the page with the agent.
+    block_id: Option<String>,
+    tool: Arc<dyn Tool>,
+}
 
 impl PageTools {
     /// # Errors
@@ -24,7 +31,7 @@ impl PageTools {
                 let (asks, approval) = (tool.confirm.is_some(), approval(tool.confirm, None));
                 let built = PageTool::new(&tool.name, &tool.description, tool.input_schema.clone(), asks, approval);
                 let built = marked(Arc::new(built), of_one(tool.marks));
-                tools.add(&page.definition.id, &tool.agent_id, built);
+                tools.add(&page.definition.id, &tool.agent_id, Some(tool.block_id.clone()), built);
             }
         }
         for page in in_rust {
@@ -39,19 +46,30 @@ impl PageTools {
                 let ToolMarks { reads_private, returns_untrusted, egress } = tool.marks;
                 let marks = Marks { reads_private, returns_untrusted, egress, ..Marks::default() };
                 let built = marked(Arc::new(built), marks);
-                tools.add(page.id, tool.agent_id, built);
+                tools.add(page.id, tool.agent_id, None, built);
             }
         }
         Ok(tools)
     }
 
-    fn add(&mut self, page_id: &str, agent_id: &str, tool: Arc<dyn Tool>) {
-        self.0.entry((page_id.to_owned(), agent_id.to_owned())).or_default().push(tool);
+    fn add(&mut self, page_id: &str, agent_id: &str, block_id: Option<String>, tool: Arc<dyn Tool>) {
+        let key = (page_id.to_owned(), agent_id.to_owned());
+        self.0.entry(key).or_default().push(PageToolEntry { block_id, tool });
     }
 
-    /// What this page does for this agent.
-    pub(super) fn of(&self, page_id: &str, agent_id: &str) -> &[Arc<dyn Tool>] {
-        self.0.get(&(page_id.to_owned(), agent_id.to_owned())).map_or(&[], Vec::as_slice)
+    /// What one chat of the config does for this agent, with what the whole page does.
+    pub(super) fn of_chat(&self, page_id: &str, agent_id: &str, block_id: &str) -> Vec<Arc<dyn Tool>> {
+        self.filtered(page_id, agent_id, |own| own.is_none_or(|own| own == block_id))
+    }
+
+    /// What a page that is written in Rust does for this agent, whichever of its chats asks.
+    pub(super) fn of_page(&self, page_id: &str, agent_id: &str) -> Vec<Arc<dyn Tool>> {
+        self.filtered(page_id, agent_id, |own| own.is_none())
+    }
+
+    fn filtered(&self, page_id: &str, agent_id: &str, has: impl Fn(Option<&str>) -> bool) -> Vec<Arc<dyn Tool>> {
+        let all = self.0.get(&(page_id.to_owned(), agent_id.to_owned())).map(Vec::as_slice).unwrap_or_default();
+        all.iter().filter(|entry| has(entry.block_id.as_deref())).map(|entry| entry.tool.clone()).collect()
     }
 }
 
@@ -80,8 +98,8 @@ mod tests {
     fn made(tool: &'static [RustTool]) -> Result<Vec<Arc<dyn Tool>>, String> {
         let pages = [RustPage { id: "form", content: Parts::default, client_tools: tool }];
         let tools = PageTools::new(&[], &pages).map_err(|error| error.to_string())?;
-        assert!(tools.of("form", "another").is_empty() && tools.of("another", "clerk").is_empty());
-        Ok(tools.of("form", "clerk").to_vec())
+        assert!(tools.of_page("form", "another").is_empty() && tools.of_page("another", "clerk").is_empty());
+        Ok(tools.of_page("form", "clerk"))
     }
 
     #[test]

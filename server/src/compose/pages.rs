@@ -9,14 +9,33 @@ use std::sync::Arc;
 use wire::page::{AgentChatProperties, Block, BlockType, Page, SharedField, shared_fields};
 use wire::{ErrorCode, UserError};
 
-/// All pages, with what their chats share.
+/// All pages, with their chats.
 pub(crate) struct Pages {
     order: Vec<String>,
     by_id: HashMap<String, Arc<Page>>,
-    shared: HashMap<(String, String), Vec<SharedField>>,
+    chats: HashMap<String, Vec<PageChat>>,
     /// Pages with chats in which agents can be named: not everybody may name each.
     naming: HashSet<String>,
     rights: Arc<Rights>,
+}
+
+/// A chat that a page declares.
+pub(crate) struct PageChat {
+    /// The id of its block.
+    pub(crate) block_id: String,
+    agent_id: String,
+    /// The keys of its shared state.
+    pub(crate) fields: Vec<SharedField>,
+}
+
+/// The chat from which an agent is asked.
+pub(crate) enum AskedFrom<'a> {
+    /// The page declares no chat with this agent: it is written in Rust, or the client has its own.
+    Undeclared,
+    /// This one.
+    Chat(&'a PageChat),
+    /// One of several; the client does not say which.
+    Ambiguous(Vec<&'a PageChat>),
 }
 
 impl Pages {
@@ -25,15 +44,9 @@ impl Pages {
         let naming =
             pages.iter_mut().filter_map(|page| mentions::resolve(page, config).then(|| page.id.clone())).collect();
         let order = pages.iter().map(|page| page.id.clone()).collect();
-        let mut shared = HashMap::new();
-        for page in &pages {
-            for chat in chats(&page.blocks) {
-                let fields = shared_fields(page, &chat);
-                shared.insert((page.id.clone(), chat.agent_id), fields);
-            }
-        }
+        let chats = pages.iter().map(|page| (page.id.clone(), chats(page, &page.blocks))).collect();
         let by_id = pages.into_iter().map(|page| (page.id.clone(), Arc::new(page))).collect();
-        Self { order, by_id, shared, naming, rights }
+        Self { order, by_id, chats, naming, rights }
     }
 
     /// The page with this id; without one, the first that the caller may open.
@@ -66,23 +79,51 @@ impl Pages {
     /// A page on which the caller may ask this agent: one with a chat for it if there is one.
     pub(crate) fn for_agent(&self, caller: &Caller, agent_id: &str) -> Option<&str> {
         let open = || self.order.iter().filter(|id| self.rights.open_page(caller, id).is_ok());
-        let with_chat = open().find(|id| self.shared_fields(id, agent_id).is_some());
+        let with_chat = open().find(|id| self.chats_with(id, agent_id).next().is_some());
         with_chat.or_else(|| open().next()).map(String::as_str)
     }
 
-    /// What the page declares for its chat with this agent; none when it has no such chat.
-    pub(crate) fn shared_fields(&self, page_id: &str, agent_id: &str) -> Option<&[SharedField]> {
-        self.shared.get(&(page_id.to_owned(), agent_id.to_owned())).map(Vec::as_slice)
+    /// The chat of a page that asks this agent. A block id is needed only where the page has
+    /// several chats with the agent.
+    ///
+    /// # Errors
+    /// 422 for a block id that is not one of them.
+    pub(crate) fn asked_from(
+        &self,
+        page_id: &str,
+        agent_id: &str,
+        block_id: Option<&str>,
+    ) -> Result<AskedFrom<'_>, UserError> {
+        let mut chats: Vec<_> = self.chats_with(page_id, agent_id).collect();
+        let found = |id: &str| chats.iter().position(|chat| chat.block_id == id);
+        match (block_id.map(found), chats.len()) {
+            (_, 0) => Ok(AskedFrom::Undeclared),
+            (Some(Some(at)), _) => Ok(AskedFrom::Chat(chats.swap_remove(at))),
+            (Some(None), _) => {
+                let message = "This page has no such chat with this agent (any more). Load the page again.";
+                Err(UserError::invalid("/blockId", message))
+            }
+            (None, 1) => Ok(AskedFrom::Chat(chats.swap_remove(0))),
+            (None, _) => Ok(AskedFrom::Ambiguous(chats)),
+        }
+    }
+
+    fn chats_with(&self, page_id: &str, agent_id: &str) -> impl Iterator<Item = &PageChat> {
+        let chats = self.chats.get(page_id).map(Vec::as_slice).unwrap_or_default();
+        chats.iter().filter(move |chat| chat.agent_id == agent_id)
     }
 }
 
-fn chats(blocks: &[Block]) -> Vec<AgentChatProperties> {
+/// The chats among blocks, in their order.
+fn chats(page: &Page, blocks: &[Block]) -> Vec<PageChat> {
     let mut found = Vec::new();
     for block in blocks {
         if block.kind == BlockType::AgentChat {
-            found.push(AgentChatProperties::read(&block.properties));
+            let properties = AgentChatProperties::read(&block.properties);
+            let fields = shared_fields(page, &properties);
+            found.push(PageChat { block_id: block.id.clone(), agent_id: properties.agent_id, fields });
         }
-        found.extend(chats(&block.blocks));
+        found.extend(chats(page, &block.blocks));
     }
     found
 }

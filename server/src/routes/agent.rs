@@ -26,6 +26,7 @@ pub(crate) struct Body {
     messages: Vec<Value>,
     trigger: Option<String>,
     message_id: Option<String>,
+    block_id: Option<String>,
     #[serde(default)]
     url_query: Map<String, Value>,
     #[serde(default)]
@@ -67,6 +68,7 @@ pub(crate) async fn send(
     };
     let request = SendRequest {
         page_id,
+        block_id: body.block_id,
         agent_id,
         conversation_id,
         submission,

@@ -6,6 +6,7 @@ mod audit;
 mod backup;
 mod callers;
 mod certificates;
+mod chats;
 mod circuit;
 mod client;
 mod clock;

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 
 /// A model that says what these parts of its request were, by JSON pointer.
-async fn mirror(parts: &'static [&'static str]) -> String {
+pub(crate) async fn mirror(parts: &'static [&'static str]) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
     let said = move |Json(request): Json<Value>| async move {

@@ -75,7 +75,7 @@ impl Session {
     /// The same for a tab that only watched: the tab that asked goes first. If it is gone, the call is still open after a while; what it
     /// had begun is not done again.
     pub(in crate::agent_chat) fn run_calls_later(self) {
-        let calls = self.client_calls();
+        let calls = self.calls_for_here();
         if calls.is_empty() {
             return;
         }
@@ -86,7 +86,7 @@ impl Session {
             browser::sleep(elsewhere.unwrap_or(COURTESY)).await;
             let undisturbed = !self.is_gone() && self.inner.with_value(|inner| inner.follower == turn);
             if undisturbed && browser::is_visible() && self.phase.get_untracked() == Phase::Idle {
-                self.run_these(self.client_calls());
+                self.run_these(self.calls_for_here());
             }
         });
     }
@@ -117,6 +117,18 @@ impl Session {
     fn client_calls(self) -> Vec<ToolPart> {
         let tools = self.newest_answer().map(|answer| answer.tools()).unwrap_or_default();
         tools.iter().map(ArcRwSignal::get_untracked).filter(is_client_call).collect()
+    }
+
+    /// Of the calls that wait for a page, those that this chat can execute: another chat of the
+    /// page may show the same conversation.
+    fn calls_for_here(self) -> Vec<ToolPart> {
+        let is_for_here = |call: &ToolPart| {
+            self.place.with_value(|place| match call.tool_name == PAGE_STATE_TOOL {
+                true => !place.fields.is_empty(),
+                false => place.tools.has(&call.tool_name),
+            })
+        };
+        self.client_calls().into_iter().filter(is_for_here).collect()
     }
 
     async fn execute(self, calls: Vec<ToolPart>) -> (Vec<Answer>, Vec<(String, Value)>) {

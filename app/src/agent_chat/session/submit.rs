@@ -323,6 +323,7 @@ impl Session {
         let shared_state: Map<String, Value> = self.shared_state(written);
         self.place.with_value(|place| SendRequest {
             page_id: place.page_id.clone(),
+            block_id: Some(place.block_id.clone()),
             agent_id: place.properties.agent_id.clone(),
             conversation_id,
             submission,

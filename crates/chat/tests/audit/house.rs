@@ -130,6 +130,7 @@ pub(crate) fn ada() -> Caller {
 pub(crate) fn request(submission: Submission) -> SendRequest {
     SendRequest {
         page_id: "p".to_owned(),
+        block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: "c1".to_owned(),
         submission,

@@ -138,6 +138,7 @@ async fn what_may_not_be_made_twice_waits_for_the_user() {
     assert_eq!(refused(yes("a", None, Some(Remember::Always))).await.path.as_deref(), Some("/answers/0/remember"));
     let request = SendRequest {
         page_id: "p".to_owned(),
+        block_id: None,
         agent_id: "helper".to_owned(),
         conversation_id: "c1".to_owned(),
         submission: yes("a", None, None),

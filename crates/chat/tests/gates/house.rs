@@ -126,6 +126,7 @@ impl House {
     pub(crate) async fn send(&self, conversation: &str, submission: Submission) -> Result<Sent, UserError> {
         let request = SendRequest {
             page_id: "p".to_owned(),
+            block_id: None,
             agent_id: "helper".to_owned(),
             conversation_id: conversation.to_owned(),
             submission,

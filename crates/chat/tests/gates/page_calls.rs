@@ -92,6 +92,7 @@ async fn nobody_else_finds_the_call() {
     for submission in [started("two"), output(json!("forged"))] {
         let request = SendRequest {
             page_id: "p".to_owned(),
+            block_id: None,
             agent_id: "helper".to_owned(),
             conversation_id: "c1".to_owned(),
             submission,

@@ -57,13 +57,8 @@ pub(super) struct ClientTools {
     pub(super) shown: Vec<page::ClientTool>,
 }
 
-/// Reads the tools of the chat at `block`. `known` are those of the page's chats before it.
-pub(super) fn read(
-    block: &Node,
-    known: &[ClientTool],
-    survey: &Survey<'_>,
-    context: &mut Context<'_, '_>,
-) -> ClientTools {
+/// Reads the tools of the chat at `block`, whose id is `block_id`.
+pub(super) fn read(block: &Node, block_id: &str, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> ClientTools {
     let mut tools = ClientTools::default();
     let Some(list) = of_chat(block) else { return tools };
     let agent_id = agent_of(block).unwrap_or_default();
@@ -73,13 +68,8 @@ pub(super) fn read(
         context.report.error(list.at, format!("{} tools; {MAX_TOOLS} are the most", own.len()), None);
     }
     for node in own {
-        let Some((declared, shown)) = tool(node, agent_id, survey, context) else { continue };
+        let Some((declared, shown)) = tool(node, (block_id, agent_id), survey, context) else { continue };
         check_name(&declared.name, node, &mut taken, agent_id, context);
-        if known.iter().any(|known| known.agent_id == agent_id && known.name == declared.name) {
-            let help = "give one of them another `name`".to_owned();
-            let message = format!("another chat with `{agent_id}` on this page has a tool `{}`", declared.name);
-            context.report.error(node.at(&[Step::Key("name")]), message, Some(help));
-        }
         tools.declared.push(declared);
         tools.shown.push(shown);
     }
@@ -88,7 +78,7 @@ pub(super) fn read(
 
 fn tool(
     node: &Node,
-    agent_id: &str,
+    (block_id, agent_id): (&str, &str),
     survey: &Survey<'_>,
     context: &mut Context<'_, '_>,
 ) -> Option<(ClientTool, page::ClientTool)> {
@@ -112,6 +102,7 @@ fn tool(
     let entry = entry?;
     let name = entry.name.0;
     let declared = ClientTool {
+        block_id: block_id.to_owned(),
         agent_id: agent_id.to_owned(),
         name: name.clone(),
         description: entry.description.0,

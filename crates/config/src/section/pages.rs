@@ -151,7 +151,7 @@ fn block(
         if !shared.is_empty() {
             properties.insert("sharedState".to_owned(), Value::Object(shared));
         }
-        let own = client_tools::read(node, tools, survey, context);
+        let own = client_tools::read(node, &id, survey, context);
         tools.extend(own.declared);
         properties.remove("clientTools");
         if !own.shown.is_empty() {

@@ -284,6 +284,7 @@ pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &st
     let message = UiMessage::user(uuid::Uuid::now_v7().simple().to_string(), question);
     let request = SendRequest {
         page_id,
+        block_id: None,
         agent_id: id.to_owned(),
         conversation_id: conversation_id.clone(),
         submission: Submission::Message { message, replaces: None, history: Vec::new() },

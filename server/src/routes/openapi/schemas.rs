@@ -46,6 +46,7 @@ pub(super) fn all() -> Value {
             "messages": list("Message"),
             "trigger": { "enum": ["submit-message", "regenerate-message"] },
             "messageId": text,
+            "blockId": { "type": "string", "description": "The chat on the page, where the page has several with this agent." },
             "sharedState": { "type": "object" },
             "urlQuery": { "type": "object" },
             "switches": { "type": "object" },
