@@ -97,10 +97,11 @@ fn Link(item: Entry, menu: String) -> Erased {
     let [title, mixed, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
     let subject = summary;
     let label = attribute(move || Some(label.with(|summary| fill(Text::OptionsFor, &[&summary.title]))));
-    let marks = optional(move || match marks.with(|summary| (summary.running, summary.unread)) {
-        (true, _) => Some(mark("cw-running", t(Text::AnsweringNow))),
-        (false, true) => Some(mark("cw-unread", t(Text::Unread))),
-        (false, false) => None,
+    let marks = optional(move || match marks.with(|summary| (summary.running, summary.waiting, summary.unread)) {
+        (true, _, _) => Some(mark("cw-running", t(Text::AnsweringNow))),
+        (false, true, _) => Some(mark("cw-waiting", t(Text::WaitsForYou))),
+        (false, false, true) => Some(mark("cw-unread", t(Text::Unread))),
+        (false, false, false) => None,
     });
     let pin = optional(move || match pin.with(|summary| (summary.temporary, summary.pinned)) {
         (true, _) => Some(sign(Shape::Clock, t(Text::Temporary))),
@@ -149,10 +150,10 @@ pub(super) fn href(summary: &ConversationSummary) -> Attribute {
     attribute(move || Some(elsewhere.clone().unwrap_or_else(|| chat.href(Some(&id)))))
 }
 
-/// A dot that says that an answer is being written, or that one waits to be read.
+/// A dot that says that an answer is being written, waits for the user, or has not been read.
 fn mark(class: &'static str, words: &'static str) -> Erased {
     view! {
-        <span class=class>
+        <span class=class title=words.trim_end_matches([' ', '.'])>
             <span class="cw-visually-hidden">{words}</span>
         </span>
     }

@@ -46,6 +46,7 @@ mod tests {
                 created_at: 0,
                 updated_at: updated_at.parse().unwrap(),
                 running: false,
+                waiting: false,
                 pinned: id.starts_with('*'),
                 archived: false,
                 unread: false,

@@ -1,9 +1,10 @@
 //! Table `conversations`: the list, one of them, deletion for good. `change` changes what the list shows.
 
 use crate::sql::{self, Db, Row, Sql};
-use crate::{AuditEntry, Store, StoreError, audit, run_events};
+use crate::{AuditEntry, Store, StoreError, audit, body, run_events};
 use faults::Break;
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 use wire::api::ConversationSummary;
 use wire::order::ListFilter;
 
@@ -54,7 +55,9 @@ pub struct RunRow {
 macro_rules! summary_columns {
     () => {
         "c.id, c.title, c.page_id, c.agent_id, c.created_at, c.updated_at, c.pinned, c.archived, c.folder_id, c.read_at,
-         c.expires_at IS NOT NULL AS temporary, r.id AS run_id"
+         c.expires_at IS NOT NULL AS temporary, r.id AS run_id,
+         EXISTS (SELECT 1 FROM runs w WHERE w.conversation_id = c.id AND w.epoch = c.epoch AND w.message_id = c.head
+             AND w.status = 'waiting') AS waiting"
     };
 }
 pub(crate) use summary_columns;
@@ -83,6 +86,11 @@ const ONE: &str = concat!(
     FROM conversations c LEFT JOIN runs r ON r.conversation_id = c.id AND r.status = 'running'
     WHERE c.owner = $1 AND c.id = $2 AND c.deleted_at IS NULL"
 );
+
+/// The newest message of the active branch.
+const HEAD: &str = "
+    SELECT m.id, m.role, m.body FROM conversations c JOIN messages m ON m.conversation_id = c.id AND m.id = c.head
+    WHERE c.id = $1";
 
 /// Messages, runs and ledger rows go with it (ON DELETE CASCADE).
 const DELETE: &str = "DELETE FROM conversations WHERE owner = $1 AND id = $2";
@@ -158,8 +166,13 @@ async fn list(
         Some(folder) => query.bind(folder),
         None => query,
     };
-    let row = |row: &Row| Ok(ConversationRow { summary: summary(row)? });
-    query.fetch_all(db).await?.iter().map(row).collect()
+    let mut rows = Vec::new();
+    for row in query.fetch_all(db).await? {
+        let mut summary = summary(&row)?;
+        check_waiting(db, &mut summary).await?;
+        rows.push(ConversationRow { summary });
+    }
+    Ok(rows)
 }
 
 async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversation>, StoreError> {
@@ -176,7 +189,24 @@ async fn one(db: &mut Db, owner: String, id: String) -> Result<Option<Conversati
         }
         None => None,
     };
-    Ok(Some(Conversation { summary: summary(&row)?, head: row.try_get("head")?, active_run }))
+    let mut summary = summary(&row)?;
+    check_waiting(db, &mut summary).await?;
+    Ok(Some(Conversation { summary, head: row.try_get("head")?, active_run }))
+}
+
+/// A run that waits may do so for its user or for a page that runs a call, which takes no user: its
+/// message says which. Few conversations wait, so their messages are read one by one.
+pub(crate) async fn check_waiting(db: &mut Db, summary: &mut ConversationSummary) -> Result<(), StoreError> {
+    if !summary.waiting {
+        return Ok(());
+    }
+    let row = sql::query(HEAD).bind(&summary.id).fetch_optional(db).await?;
+    let Some(row) = row else { return Ok(()) };
+    let id: String = row.try_get("id")?;
+    let message = body::decode(&summary.id, &id, row.try_get("role")?, row.bytes("body")?);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+    summary.waiting = message.tools().any(|tool| tool.waits_for_user(now));
+    Ok(())
 }
 
 /// A summary from a row of [`summary_columns`].
@@ -191,6 +221,8 @@ pub(crate) fn summary(row: &Row) -> Result<ConversationSummary, sqlx::Error> {
         created_at: row.try_get("created_at")?,
         updated_at,
         running,
+        // More is known of it once its message is read: see `check_waiting`.
+        waiting: row.try_get("waiting")?,
         pinned: row.try_get("pinned")?,
         archived: row.try_get("archived")?,
         // What is being written is not there yet.

@@ -305,6 +305,9 @@ pub struct ConversationSummary {
     pub updated_at: i64,
     /// Whether an answer is being written.
     pub running: bool,
+    /// Whether the newest answer waits for its user: for a decision about a call, or for the answer
+    /// to a question.
+    pub waiting: bool,
     /// Whether it stands above the others.
     pub pinned: bool,
     /// Whether it is out of the list, in the archive.
@@ -326,6 +329,7 @@ read_struct!(ConversationSummary {
     created_at: "createdAt",
     updated_at: "updatedAt",
     running: "running",
+    waiting: "waiting" or default,
     pinned: "pinned" or default,
     archived: "archived" or default,
     unread: "unread" or default,
@@ -399,7 +403,7 @@ mod tests {
     fn a_conversation_is_read_as_it_is_written() {
         let summary = json!({
             "id": "c1", "title": "Refunds", "pageId": "demo", "agentId": "demo",
-            "createdAt": 1, "updatedAt": 2, "running": true,
+            "createdAt": 1, "updatedAt": 2, "running": true, "waiting": false,
             "pinned": true, "archived": false, "unread": false, "temporary": false, "folderId": "f1",
         });
         let messages = json!([{"id": "m1", "role": "user", "parts": [{"type": "text", "text": "Hi"}]}]);

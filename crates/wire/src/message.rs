@@ -5,6 +5,7 @@ mod direct;
 mod read;
 
 use crate::ProviderMetadata;
+use crate::question::ASK_USER;
 use crate::read::{read_names, read_struct};
 use serde::{Serialize, Serializer, ser::SerializeMap};
 use serde_json::{Map, Value};
@@ -202,6 +203,9 @@ pub struct ToolPart {
     pub tool_metadata: Option<Value>,
 }
 
+/// What the model reads of a question that the user passed over with a new message.
+pub const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
+
 /// In [`ToolPart::tool_metadata`]: `{by, at}` of the page that runs the call.
 const STARTED: &str = "started";
 
@@ -252,6 +256,9 @@ pub struct Approval {
     /// Nobody decided in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired: Option<bool>,
+    /// The user sent a new message instead of deciding.
+    #[serde(rename = "passedOver", skip_serializing_if = "Option::is_none")]
+    pub passed_over: Option<bool>,
 }
 
 /// How the user is asked whether a tool may run.
@@ -315,7 +322,15 @@ read_struct!(ApprovalTerms {
 impl Approval {
     /// A question that nobody has decided on.
     pub fn new(id: impl Into<String>) -> Self {
-        Self { id: id.into(), approved: None, reason: None, signature: None, terms: None, expired: None }
+        Self {
+            id: id.into(),
+            approved: None,
+            reason: None,
+            signature: None,
+            terms: None,
+            expired: None,
+            passed_over: None,
+        }
     }
 }
 
@@ -376,6 +391,26 @@ impl ToolPart {
     /// Whether nothing more will happen to the call.
     pub fn is_final(&self) -> bool {
         self.state.is_final() && !(self.state == ToolState::OutputAvailable && self.preliminary == Some(true))
+    }
+
+    /// Whether the user sent a new message instead of deciding about the call.
+    pub fn is_passed_over(&self) -> bool {
+        // Messages that were stored before there was a mark have the reason alone.
+        let is_marked =
+            |approval: &Approval| approval.passed_over == Some(true) || approval.reason.as_deref() == Some(PASSED_OVER);
+        self.state == ToolState::OutputDenied && self.approval.as_ref().is_some_and(is_marked)
+    }
+
+    /// Whether it waits for its user at this time (Unix, milliseconds): for a decision that can
+    /// still be made, or for the answer to a question. A call that the page runs waits for the
+    /// page.
+    pub fn waits_for_user(&self, now: i64) -> bool {
+        let terms = self.approval.as_ref().and_then(|approval| approval.terms.as_ref());
+        match self.state {
+            ToolState::ApprovalRequested => terms.and_then(|terms| terms.expires_at).is_none_or(|until| until > now),
+            ToolState::InputAvailable => self.tool_name == ASK_USER && self.provider_executed != Some(true),
+            _ => false,
+        }
     }
 
     /// What becomes of it, if it was cut off when it ran.

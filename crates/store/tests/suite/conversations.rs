@@ -1,7 +1,7 @@
 //! The list, its order and its pages; rename and delete.
 
 use crate::support::{batch, begin, each, end, journal, submission, turn};
-use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
+use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, RunStatus, Store, StoreError};
 use wire::api::ConversationSummary;
 use wire::order::{ConversationChange, ListFilter};
 
@@ -71,6 +71,7 @@ async fn one_conversation() {
             created_at: 10,
             updated_at: 10,
             running: true,
+            waiting: false,
             pinned: false,
             archived: false,
             unread: false,
@@ -146,6 +147,44 @@ async fn delete_takes_everything_along() {
         assert_eq!(again, Begun::Started { epoch: 1 });
         assert_eq!(store.messages("bob", "c").await.unwrap().len(), 2);
         assert_eq!(store.events("bob", "r-m", 0, 10).await.unwrap(), []);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_conversation_waits_for_its_user() {
+    each(async |store| {
+        let epoch = begin(store, "c", "m", None, 10).await;
+        let with = |part: serde_json::Value| {
+            let message = serde_json::json!({ "id": "a-m", "role": "assistant", "parts": [part] });
+            let message = serde_json::from_value(message).unwrap();
+            FinishRun { status: RunStatus::Waiting, message, ..end("m", epoch, 20) }
+        };
+        let asks = serde_json::json!({ "type": "tool-pay", "toolCallId": "a", "state": "approval-requested", "input": {}, "approval": { "id": "q" } });
+        store.finish_run(with(asks.clone())).await.unwrap();
+        let waits = async || {
+            let listed = store.conversations("ada", ListFilter::default(), 1, None).await.unwrap()[0].summary.waiting;
+            assert_eq!(store.conversation("ada", "c").await.unwrap().unwrap().summary.waiting, listed);
+            listed
+        };
+        assert!(waits().await);
+        let update = async |part: serde_json::Value| {
+            let message = with(part).message;
+            store.update_message("ada", "c", message, Vec::new()).await.unwrap();
+        };
+        // The time to decide is up.
+        let mut expired = asks;
+        expired["approval"]["terms"] = serde_json::json!({ "expiresAt": 1 });
+        update(expired).await;
+        assert!(!waits().await);
+        update(serde_json::json!({ "type": "tool-ask-user", "toolCallId": "a", "state": "input-available", "input": {} })).await;
+        assert!(waits().await);
+        // A call that the page runs.
+        update(serde_json::json!({ "type": "tool-offer", "toolCallId": "a", "state": "input-available", "input": {} })).await;
+        assert!(!waits().await);
+        update(serde_json::json!({ "type": "tool-ask-user", "toolCallId": "a", "state": "input-available", "input": {} })).await;
+        begin(store, "c", "n", Some("a-m"), 30).await;
+        assert!(!waits().await, "the user has gone on");
     })
     .await;
 }

@@ -332,6 +332,7 @@ texts! {
     Import = "Import a conversation",
     AnsweringNow = "Answering now. ",
     Unread = "Unread. ",
+    WaitsForYou = "Waiting for you. ",
     Temporary = "Temporary.",
     Pinned = "Pinned.",
     ArchiveEmpty = "The archive is empty.",

@@ -169,6 +169,7 @@ impl Approval {
             // What cannot be read is left out: no client's word counts here.
             terms: take(fields, "terms").and_then(|terms| ApprovalTerms::read(terms).ok()).map(Box::new),
             expired: yes(fields, "expired"),
+            passed_over: yes(fields, "passedOver"),
         })
     }
 }

@@ -74,6 +74,7 @@ pub(super) fn all() -> Value {
             "createdAt": time,
             "updatedAt": time,
             "running": flag,
+            "waiting": { "type": "boolean", "description": "The newest answer waits for a decision or an answer of its user." },
             "pinned": flag,
             "archived": flag,
             "unread": flag,
