@@ -1,11 +1,13 @@
 //! The page behind a link to a copy of a conversation: to be read, by anyone who has the link. Plain HTML without the app.
 
+use crate::agent_chat::notice::mark;
 use crate::markdown::{Extras, Marks, markdown_with};
 use crate::node::{Node, element};
 use crate::texts::{Text, Texts, fill, t};
 use chat::SharedCopy;
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
+use wire::api::MessageMetadata;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// What the page may load: our style sheet and the script that follows the chosen theme.
@@ -77,8 +79,10 @@ fn message(message: &UiMessage) -> Node {
         Role::Assistant | Role::System => ("cw-message cw-message-assistant", t(Text::Agent)),
     };
     let parts = message.parts.iter().filter_map(|part| shown(part, message.role)).collect();
-    let body = element("div").with("class", "cw-message-body").around(parts);
-    element("article").with("class", class).with("aria-label", who).around(vec![body])
+    let mut content = vec![element("div").with("class", "cw-message-body").around(parts)];
+    let mark = MessageMetadata::of(message).broken_off().and_then(mark);
+    content.extend(mark.map(|mark| element("p").with("class", "cw-notice cw-notice-quiet").text(mark)));
+    element("article").with("class", class).with("aria-label", who).around(content)
 }
 
 fn shown(part: &UiPart, role: Role) -> Option<Node> {
@@ -98,6 +102,7 @@ fn call(tool: &ToolPart) -> Node {
     let outcome = match tool.state {
         ToolState::OutputAvailable => t(Text::SharedDone),
         ToolState::OutputError => t(Text::SharedFailed),
+        ToolState::OutputDenied if tool.is_passed_over() => t(Text::StateNotAnswered),
         ToolState::OutputDenied => t(Text::SharedDenied),
         _ => t(Text::SharedUnfinished),
     };

@@ -4,7 +4,7 @@ use super::earlier::Earlier;
 use super::message::Message;
 use super::message_menu::MessageMenu;
 use super::message_state::MessageState;
-use super::notice::{Ending, Trouble};
+use super::notice::Trouble;
 use super::scroll::{Follow, follow_end};
 use super::session::{Phase, Session};
 use super::suggestions::Suggestions;
@@ -89,7 +89,6 @@ pub(super) fn Log() -> Erased {
                     {earlier.button()}
                     {messages}
                     <Thinking />
-                    <Ending />
                     <Suggestions />
                     <Trouble />
                     <p class="cw-visually-hidden" aria-live="polite">

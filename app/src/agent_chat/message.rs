@@ -5,6 +5,7 @@ use super::days::heading;
 use super::emblem::emblem;
 use super::message_actions::Actions;
 use super::message_state::{MessageState, PartKind, PartState};
+use super::notice::ending;
 use super::part::part_view;
 use super::reasoning::all_reasoning;
 use super::session::Session;
@@ -34,11 +35,13 @@ pub(super) fn Message(
     let id = message.id.clone();
     let content = if message.role == Role::User { editable(message.clone()) } else { body(&message) };
     let day = heading(session, &message);
+    let ending = if message.role == Role::Assistant { ending(session, &message) } else { ().erase() };
     view! {
         {day}
         <article class=class aria-label=who data-message=id data-variant=speaker.variant data-shape=speaker.shape>
             {head}
             {content}
+            {ending}
             <Actions message />
         </article>
     }

@@ -32,7 +32,7 @@ pub(super) fn Actions(
     let actions = session.actions();
     let is_answer = message.role == Role::Assistant;
     let id = message.id.clone();
-    let is_newest = Memo::new(move |_| session.messages.with(|all| all.last().is_some_and(|last| last.id == id)));
+    let is_newest = Memo::new(move |_| session.is_newest(&id));
     let (blank, edited) = (message.clone(), message.id.clone());
     let is_hidden = Memo::new(move |_| {
         blank.is_blank() || is_answer && is_newest.get() && session.is_busy() || session.is_edited(&edited)

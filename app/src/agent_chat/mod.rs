@@ -33,7 +33,7 @@ mod message;
 mod message_actions;
 mod message_menu;
 mod message_state;
-mod notice;
+pub(crate) mod notice;
 mod outgoing;
 mod pane;
 mod part;

@@ -1,58 +1,94 @@
-//! How the newest answer ended, when it did not end well, and what went wrong otherwise; each with what can be done.
+//! How an answer ended that did not come to its end, and what went wrong otherwise; each with what
+//! can be done.
 
+use super::message_state::MessageState;
 use super::session::{Act, Phase, Remedy, Session};
 use super::words::is_expired;
 use crate::erase::{Erase, Erased, handler, optional};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
+use crate::reactive::Memo;
 use crate::texts::{Text, said, t};
 use wire::ToolPart;
-use wire::api::{LimitName, Outcome};
+use wire::api::{LimitName, MessageMetadata, Outcome};
 
-/// Below an answer that was stopped, cut off or failed.
-#[component]
-pub(super) fn Ending() -> Erased {
-    let session = expect_context::<Session>();
-    let retry = move || {
-        view! {
-            <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate(None))>
-                <Icon of=Shape::Retry />
-                {t(Text::Retry)}
-            </button>
-        }
-    };
-    let go_on = move || {
-        view! {
-            <button type="button" class="cw-button" on:click=handler(move |_| session.go_on())>
-                {t(Text::Continue)}
-            </button>
-        }
-    };
+/// Below an answer that was stopped, cut off or failed, however long ago. The newest one can be
+/// gone on with. An older one can only be given again, as another version: what follows it was said
+/// after what is there.
+pub(super) fn ending(session: Session, message: &MessageState) -> Erased {
+    let (message, id) = (message.clone(), message.id.clone());
+    let is_newest = Memo::new(move |_| session.is_newest(&id));
+    // What is known of the newest answer is of its last run, and another one may be writing.
+    let is_over = Memo::new(move |_| !is_newest.get() || session.phase.get() == Phase::Idle);
     optional(move || {
-        let ending = session.ending()?;
-        let view = match ending.outcome? {
-            Outcome::Failed => {
-                let text = ending.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| said(&error));
-                notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry().erase())
-            }
-            Outcome::Interrupted => {
-                let text = t(interrupted(session)).to_owned();
-                notice("cw-notice", Some(Shape::Warning), text, go_on().erase())
-            }
-            Outcome::Limit => notice("cw-notice", None, limit_text(ending.limit).to_owned(), go_on().erase()),
-            Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, t(Text::Stopped).to_owned(), ().erase()),
-            Outcome::Done | Outcome::Waiting => return None,
-        };
-        Some(view)
+        let metadata = message.metadata.get();
+        if !is_over.get() || !is_newest.get() && metadata.broken_off().is_none() {
+            return None;
+        }
+        match is_newest.get() {
+            true => newest(session, &message, metadata),
+            false => older(session, &message, metadata),
+        }
     })
 }
 
-/// Why an answer was interrupted, and what going on with it means.
-fn interrupted(session: Session) -> Text {
-    let has = |what: fn(&ToolPart) -> bool| {
-        let answer = session.messages.with(|messages| messages.last().cloned());
-        answer.is_some_and(|answer| answer.tools().iter().any(|tool| tool.with(what)))
+fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<Erased> {
+    Some(match metadata.outcome? {
+        Outcome::Failed => failed(session, message, metadata),
+        Outcome::Interrupted => {
+            let text = t(interrupted(message)).to_owned();
+            notice("cw-notice", Some(Shape::Warning), text, go_on(session))
+        }
+        Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), go_on(session)),
+        Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, t(Text::Stopped).to_owned(), go_on(session)),
+        Outcome::Done | Outcome::Waiting => return None,
+    })
+}
+
+fn older(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<Erased> {
+    let text = match metadata.outcome? {
+        Outcome::Failed => return Some(failed(session, message, metadata)),
+        Outcome::Limit => limit_text(metadata.limit),
+        outcome => mark(outcome)?,
     };
+    Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().erase()))
+}
+
+fn failed(session: Session, message: &MessageState, metadata: MessageMetadata) -> Erased {
+    let text = metadata.error.map_or_else(|| t(Text::AnswerFailed).to_owned(), |error| said(&error));
+    let id = message.id.clone();
+    let retry = view! {
+        <button type="button" class="cw-button" on:click=handler(move |_| session.regenerate(Some(id.clone())))>
+            <Icon of=Shape::Retry />
+            {t(Text::Retry)}
+        </button>
+    };
+    notice("cw-notice cw-notice-danger", Some(Shape::Warning), text, retry.erase())
+}
+
+fn go_on(session: Session) -> Erased {
+    view! {
+        <button type="button" class="cw-button" on:click=handler(move |_| session.go_on())>
+            {t(Text::Continue)}
+        </button>
+    }
+    .erase()
+}
+
+/// What is said of an answer that did not come to its end, in a few words.
+pub(crate) fn mark(broken_off: Outcome) -> Option<&'static str> {
+    match broken_off {
+        Outcome::Stopped => Some(t(Text::Stopped)),
+        Outcome::Limit => Some(t(Text::LimitReached)),
+        Outcome::Failed => Some(t(Text::AnswerFailed)),
+        Outcome::Interrupted => Some(t(Text::AnswerInterrupted)),
+        Outcome::Done | Outcome::Waiting => None,
+    }
+}
+
+/// Why an answer was interrupted, and what going on with it means.
+fn interrupted(message: &MessageState) -> Text {
+    let has = |what: fn(&ToolPart) -> bool| message.tools().iter().any(|tool| tool.with(what));
     match () {
         () if has(ToolPart::runs_again) => Text::AnswerCutOff,
         () if has(is_expired) => Text::AnswerExpired,

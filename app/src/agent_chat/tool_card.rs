@@ -189,8 +189,12 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay)
     if is_expired(tool) {
         sections.push(element("p").with("class", "cw-value-word").text(t(Text::ExpiredHelp)));
     }
+    let is_passed_over = tool.is_passed_over();
+    if is_passed_over {
+        sections.push(element("p").with("class", "cw-value-word").text(t(Text::PassedOverHelp)));
+    }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
-    if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_expired(tool)) {
+    if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_expired(tool) && !is_passed_over) {
         sections.push(section(t(Text::YourNote), vec![element("p").with("dir", "auto").text(reason)]));
     }
     if sections.is_empty() {

@@ -80,6 +80,7 @@ pub(super) fn tool_state(tool: &ToolPart) -> (Standing, &'static str) {
         (ToolState::OutputDenied, _) if tool.cut_off().is_some() => (Denied, t(Text::StateSkipped)),
         (ToolState::ApprovalResponded, _) if is_approved(tool) => (Running, t(Text::StateApproved)),
         (ToolState::OutputDenied, _) if is_expired(tool) => (Denied, t(Text::StateExpired)),
+        (ToolState::OutputDenied, _) if tool.is_passed_over() => (Denied, t(Text::StateNotAnswered)),
         (ToolState::ApprovalResponded | ToolState::OutputDenied, _) => (Denied, t(Text::StateDenied)),
         (ToolState::OutputAvailable, _) if tool.preliminary == Some(true) => (Running, t(Text::StateRunning)),
         (ToolState::OutputAvailable, _) if is_question => (Done, t(Text::StateAnswered)),

@@ -4,6 +4,7 @@ use super::ListEvents;
 use super::item::href;
 use super::list::{Conversations, use_conversations};
 use super::organizing::ORGANIZING;
+use crate::agent_chat::notice::mark;
 use crate::api::search_conversations;
 use crate::bidi::is_mixed;
 use crate::chat_context::use_chat_context;
@@ -163,7 +164,7 @@ fn more_button(search: Search, list: Conversations, next: String) -> Erased {
 fn find(found: Found, ListEvents(events): ListEvents) -> Erased {
     let href = href(&found.conversation);
     let chat = use_chat_context();
-    let Found { conversation, message_id, passage } = found;
+    let Found { conversation, message_id, outcome, passage } = found;
     let open = move |_| {
         close_drawers();
         events.emit("onSelect", serde_json::json!({ "id": conversation.id }));
@@ -177,12 +178,14 @@ fn find(found: Found, ListEvents(events): ListEvents) -> Erased {
         _ => element("mark").text(piece.clone()),
     };
     let passage = move || passage.iter().enumerate().filter(|(_, piece)| !piece.is_empty()).map(piece).collect();
+    let mark = outcome.and_then(mark).map(|mark| view! { <span class="cw-find-mark">{mark}</span> }.erase());
     let mixed = is_mixed(&conversation.title);
     view! {
         <li class="cw-find">
             <a class="cw-conversation-link" href=href on:click=handler(open)>
                 <span class="cw-conversation-title" class:cw-mixed=mixed dir="auto">{conversation.title}</span>
                 <span class="cw-find-passage" dir="auto">{drawn(passage)}</span>
+                {mark}
             </a>
         </li>
     }

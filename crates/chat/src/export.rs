@@ -4,8 +4,8 @@ use crate::conversations::strip_private;
 use crate::{Caller, Chat, errors};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use wire::api::ConversationSummary;
-use wire::{Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::api::{ConversationSummary, MessageMetadata, Outcome};
+use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
 /// What the JSON says that it is.
 pub const FORMAT: &str = "chatwright.conversation.1";
@@ -90,6 +90,9 @@ fn markdown(title: &str, messages: &[UiMessage]) -> String {
         message.parts.iter().filter_map(paragraph).for_each(|paragraph| {
             let _ = write!(file, "\n{}\n", paragraph.trim_end());
         });
+        if let Some(mark) = MessageMetadata::of(message).broken_off().and_then(mark) {
+            let _ = write!(file, "\n*{mark}*\n");
+        }
     }
     file
 }
@@ -101,13 +104,25 @@ fn paragraph(part: &UiPart) -> Option<String> {
         UiPart::SourceUrl(source) => {
             Some(format!("- {} <{}>", source.title.as_deref().unwrap_or("Source"), source.url))
         }
-        UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool.state))),
+        UiPart::Tool(tool) => Some(format!("*{}: {}*", tool.tool_name, outcome(tool))),
         _ => None,
     }
 }
 
-fn outcome(state: ToolState) -> &'static str {
-    match state {
+/// What a reader must know of an answer that did not come to its end.
+fn mark(broken_off: Outcome) -> Option<&'static str> {
+    match broken_off {
+        Outcome::Stopped => Some("This answer was stopped before its end."),
+        Outcome::Limit => Some("This answer ended at a limit, before its end."),
+        Outcome::Failed => Some("This answer failed."),
+        Outcome::Interrupted => Some("This answer was interrupted before its end."),
+        Outcome::Done | Outcome::Waiting => None,
+    }
+}
+
+fn outcome(tool: &ToolPart) -> &'static str {
+    match tool.state {
+        ToolState::OutputDenied if tool.is_passed_over() => "not answered",
         ToolState::OutputAvailable => "done",
         ToolState::OutputError => "failed",
         ToolState::OutputDenied => "denied",
@@ -119,16 +134,19 @@ fn outcome(state: ToolState) -> &'static str {
 /// the model thought.
 pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
     strip_private(message);
-    message.metadata = None;
+    // That an answer is not the whole one is for every reader; why, what it took and which model
+    // gave it is not.
+    let metadata = MessageMetadata { outcome: MessageMetadata::of(message).broken_off(), ..MessageMetadata::default() };
+    message.metadata = metadata.outcome.and_then(|_| serde_json::to_value(metadata).ok());
     if tool_results {
         return;
     }
     message.parts.retain(|part| matches!(part, UiPart::Text(_) | UiPart::File(_) | UiPart::Tool(_)));
     for part in &mut message.parts {
         if let UiPart::Tool(tool) = part {
-            let bare =
-                ToolPart { state: tool.state, ..ToolPart::new(tool.tool_call_id.clone(), tool.tool_name.clone()) };
-            **tool = bare;
+            let approval = tool.is_passed_over().then(|| Approval { passed_over: Some(true), ..Approval::new("") });
+            let bare = ToolPart::new(tool.tool_call_id.clone(), tool.tool_name.clone());
+            **tool = ToolPart { state: tool.state, approval, ..bare };
         }
     }
 }
@@ -172,5 +190,60 @@ mod tests {
 
         [image/png]
         ");
+    }
+
+    #[test]
+    fn an_answer_that_broke_off_says_so() {
+        let answer = |id: &str, outcome: &str, part: serde_json::Value| {
+            let metadata = json!({ "outcome": outcome, "limit": "stopOnToolCall", "model": "m" });
+            serde_json::from_value(json!({ "id": id, "role": "assistant", "metadata": metadata, "parts": [part] }))
+                .unwrap()
+        };
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let passed = json!({ "type": "tool-pay", "toolCallId": "b", "state": "output-denied", "input": {},
+            "approval": { "id": "q", "approved": false, "passedOver": true } });
+        let mut messages = [
+            answer("1", "stopped", text("One,")),
+            answer("2", "failed", text("Two")),
+            answer("3", "interrupted", passed),
+            answer("4", "limit", text("as the config wants")),
+            answer("5", "done", text("Three.")),
+        ];
+        assert_snapshot!(markdown("Counting", &messages), @r"
+        # Counting
+
+        ## Agent
+
+        One,
+
+        *This answer was stopped before its end.*
+
+        ## Agent
+
+        Two
+
+        *This answer failed.*
+
+        ## Agent
+
+        *pay: not answered*
+
+        *This answer was interrupted before its end.*
+
+        ## Agent
+
+        as the config wants
+
+        ## Agent
+
+        Three.
+        ");
+        messages.iter_mut().for_each(|message| strip_for_readers(message, false));
+        let kept: Vec<_> = messages.iter().map(|message| json!(message.metadata)).collect();
+        assert_eq!(
+            json!(kept),
+            json!([{ "outcome": "stopped" }, { "outcome": "failed" }, { "outcome": "interrupted" }, null, null])
+        );
+        assert!(messages[2].tools().all(ToolPart::is_passed_over));
     }
 }

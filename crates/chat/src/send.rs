@@ -136,7 +136,8 @@ impl Inner {
             run_id: run_id.clone(),
         };
         // What waits in the newest message is left behind by everything but an answer.
-        let left = branch.last().map(|last| audit::passed_over(&subject(&last.id), &last.message, settle::PASSED_OVER));
+        let left =
+            branch.last().map(|last| audit::passed_over(&subject(&last.id), &last.message, wire::message::PASSED_OVER));
         let left = left.unwrap_or_default();
         // Its branch may be looked at again: what waited there is over.
         let closed = branch.last().and_then(left_behind);

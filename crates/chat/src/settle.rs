@@ -4,10 +4,8 @@ use crate::to_prompt;
 use agent::{Decision, PendingCall, Spent};
 use serde_json::Value;
 use wire::api::Answer;
+use wire::message::PASSED_OVER;
 use wire::{Approval, CutOff, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
-
-/// What the model reads for a question that the user passed over.
-pub(crate) const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
 
 const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
 const ELSEWHERE: &str = "Another page runs this already.";
@@ -201,10 +199,15 @@ pub(crate) fn supersede(message: &mut UiMessage) -> bool {
                 tool.error_text = Some(PASSED_OVER.to_owned());
                 tool.approval = Some(approval);
             }
+            // The user's own no, which waited for other answers.
+            Some(approval) if approval.approved == Some(false) => {
+                tool.state = ToolState::OutputDenied;
+                tool.approval = Some(approval);
+            }
             Some(approval) => {
                 tool.state = ToolState::OutputDenied;
                 let reason = approval.reason.or_else(|| Some(PASSED_OVER.to_owned()));
-                tool.approval = Some(Approval { approved: Some(false), reason, ..approval });
+                tool.approval = Some(Approval { approved: Some(false), reason, passed_over: Some(true), ..approval });
             }
             None => {
                 tool.state = ToolState::OutputError;

@@ -6,6 +6,8 @@
 use contract::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
+use wire::api::{MessageMetadata, Outcome};
+use wire::message::PASSED_OVER;
 use wire::{PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// What the model reads for a call that never got a result.
@@ -13,22 +15,38 @@ const NO_RESULT: &str = "The call was interrupted before it had a result. It may
 
 /// Converts a branch, oldest first. Calls for which `pending` says true are left without a result, for the loop to add.
 pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> bool) -> Vec<Arc<Message>> {
-    let mut prompt = Vec::new();
+    let (mut prompt, mut broken_off) = (Vec::new(), None);
     for message in messages {
         match message.role {
             // Instructions come from the config; a stored system message could only be a client's.
             Role::System => {}
-            Role::User => push_user(message, &mut prompt),
-            Role::Assistant => push_assistant(message, &pending, &mut prompt),
+            Role::User => push_user(message, broken_off.take(), &mut prompt),
+            Role::Assistant => {
+                broken_off = MessageMetadata::of(message).broken_off();
+                push_assistant(message, &pending, &mut prompt);
+            }
         }
     }
     prompt.into_iter().map(Arc::new).collect()
 }
 
-fn push_user(message: &UiMessage, prompt: &mut Vec<Message>) {
+/// `broken_off` is how the answer before it ended, if that did not come to its end: without a word
+/// about it, a model takes what is there for the whole, or goes on with it unasked.
+fn push_user(message: &UiMessage, broken_off: Option<Outcome>, prompt: &mut Vec<Message>) {
     let parts: Vec<_> = message.parts.iter().filter_map(user_part).collect();
     if !parts.is_empty() {
-        prompt.push(Message::User(parts));
+        let note = broken_off.and_then(note).map(|text| UserPart::Text { text: text.to_owned() });
+        prompt.push(Message::User(note.into_iter().chain(parts).collect()));
+    }
+}
+
+fn note(broken_off: Outcome) -> Option<&'static str> {
+    match broken_off {
+        Outcome::Stopped => Some("[Note: the answer before this message is not complete. The user stopped it.]"),
+        Outcome::Limit => Some("[Note: the answer before this message is not complete. It ended at a limit.]"),
+        Outcome::Failed => Some("[Note: the answer before this message is not complete. It failed.]"),
+        Outcome::Interrupted => Some("[Note: the answer before this message is not complete. It was cut off.]"),
+        Outcome::Done | Outcome::Waiting => None,
     }
 }
 
@@ -114,6 +132,8 @@ fn tool_result(tool: &ToolPart) -> ToolResult {
             let reason = tool.approval.as_ref().and_then(|approval| approval.reason.as_deref());
             ToolOutput::ErrorText(agent::skipped(reason))
         }
+        // Not the user's no: nothing is known of what they want.
+        ToolState::OutputDenied if tool.is_passed_over() => ToolOutput::ErrorText(PASSED_OVER.to_owned()),
         ToolState::OutputDenied => {
             ToolOutput::Denied(tool.approval.as_ref().and_then(|approval| approval.reason.clone()))
         }

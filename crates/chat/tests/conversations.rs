@@ -383,6 +383,36 @@ async fn a_new_message_settles_what_was_pending() {
     assert!(house.effects.lock().unwrap().is_empty());
 }
 
+/// Not a no: nothing is known of what the user wants.
+#[tokio::test]
+async fn what_is_passed_over_is_not_denied() {
+    let both = calls(&[("a", "act", "{}"), ("b", "act", "{}")]);
+    let house = House::open(vec![both, says("moving on")]).await;
+    house.ask(message("m1", "act")).await;
+    house.ask(approve("b", false)).await;
+    house.ask(message("m2", "never mind")).await;
+    let view = house.view().await;
+    let approvals: Vec<_> = view.messages[1].tools().map(|tool| json!(tool.approval)).collect();
+    assert_eq!((&approvals[0]["approved"], &approvals[0]["passedOver"]), (&json!(false), &json!(true)));
+    assert_eq!((&approvals[1]["reason"], &approvals[1]["passedOver"]), (&json!("not now"), &Value::Null));
+    let read = serde_json::to_string(&house.model.requests()[1].messages).unwrap();
+    let passed = r#""output":{"type":"error-text","value":"The user did not answer and sent a new message instead."}"#;
+    assert!(read.contains(passed) && read.contains(r#"{"type":"denied","value":"not now"}"#), "{read}");
+}
+
+#[tokio::test]
+async fn the_model_knows_that_an_answer_is_not_complete() {
+    let house = House::open(vec![vec![Cue::Fail(failure(ModelErrorKind::Refused))], says("now"), says("more")]).await;
+    house.ask(message("m1", "hello")).await;
+    house.ask(message("m2", "again")).await;
+    house.ask(message("m3", "and again")).await;
+    let asked = |at: usize| serde_json::to_string(&house.model.requests()[at].messages).unwrap();
+    let note = "[Note: the answer before this message is not complete. It failed.]";
+    assert_eq!(asked(1).matches(note).count(), 1, "{}", asked(1));
+    assert!(asked(1).find(note) > asked(1).find("hello") && asked(1).find(note) < asked(1).find("again"));
+    assert_eq!(asked(2).matches("[Note: ").count(), 1, "only of the one that failed: {}", asked(2));
+}
+
 #[tokio::test]
 async fn the_browsers_output_goes_on_by_itself_and_a_joiner_gets_it_whole() {
     let slow = says("thank you").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();

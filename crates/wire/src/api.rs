@@ -203,6 +203,21 @@ read_struct!(MessageMetadata {
     context_size: "contextSize",
 });
 
+impl MessageMetadata {
+    /// How the answer ended, if it did not come to its end. One that a tool ends by the config's
+    /// wish is complete.
+    pub fn broken_off(&self) -> Option<Outcome> {
+        let is_wanted = self.outcome == Some(Outcome::Limit) && self.limit == Some(LimitName::StopOnToolCall);
+        self.outcome.filter(|outcome| outcome.is_broken_off() && !is_wanted)
+    }
+
+    /// What a message says of itself; nothing where that cannot be read.
+    pub fn of(message: &UiMessage) -> Self {
+        let read = |metadata: Value| serde_json::from_value(metadata).ok();
+        message.metadata.clone().and_then(read).unwrap_or_default()
+    }
+}
+
 /// The limit that ended a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -252,6 +267,13 @@ pub enum Outcome {
     Failed,
     /// The server died under it; Continue is offered.
     Interrupted,
+}
+
+impl Outcome {
+    /// Whether the answer did not come to its end: what there is of it is not the whole.
+    pub fn is_broken_off(self) -> bool {
+        matches!(self, Self::Stopped | Self::Limit | Self::Failed | Self::Interrupted)
+    }
 }
 
 read_names!(Outcome {

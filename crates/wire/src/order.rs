@@ -1,6 +1,6 @@
 //! Order in many conversations: what can be changed about one in the list, folders, and what a search finds.
 
-use crate::api::ConversationSummary;
+use crate::api::{ConversationSummary, Outcome};
 use crate::read::read_struct;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -84,11 +84,14 @@ pub struct Found {
     /// The newest message that fits; absent when only the title does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
+    /// How that message ended, if it is an answer that did not come to its end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<Outcome>,
     /// The passage around what was found: texts in turn, the second, the fourth and so on are what was searched for.
     pub passage: Vec<String>,
 }
 
-read_struct!(Found { conversation: "conversation", message_id: "messageId", passage: "passage" });
+read_struct!(Found { conversation: "conversation", message_id: "messageId", outcome: "outcome", passage: "passage" });
 
 /// One page of what a search found, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

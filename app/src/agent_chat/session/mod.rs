@@ -46,7 +46,7 @@ use crate::scope::Scope;
 use crate::texts::said;
 use futures::future::AbortHandle;
 use serde_json::Value;
-use wire::api::{Answer, ConversationView, MessageMetadata, Outcome};
+use wire::api::{Answer, ConversationView};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
 use wire::{Role, UiMessage};
 
@@ -294,13 +294,9 @@ impl Session {
         self.messages.with_untracked(|messages| messages.last().filter(|last| last.role == Role::Assistant).cloned())
     }
 
-    /// How the newest answer stands. Tracked.
-    pub(super) fn ending(self) -> Option<MessageMetadata> {
-        let last =
-            self.messages.with(|messages| messages.last().filter(|last| last.role == Role::Assistant).cloned())?;
-        let metadata = last.metadata.get();
-        let is_special = !matches!(metadata.outcome, None | Some(Outcome::Done | Outcome::Waiting));
-        (is_special && self.phase.get() == Phase::Idle).then_some(metadata)
+    /// Whether a message is the newest one. Tracked.
+    pub(super) fn is_newest(self, id: &str) -> bool {
+        self.messages.with(|messages| messages.last().is_some_and(|last| last.id == id))
     }
 
     pub(super) fn is_gone(self) -> bool {

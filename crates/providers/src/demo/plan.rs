@@ -8,6 +8,9 @@ use contract::{
 use serde_json::{Value, json};
 use std::sync::Arc;
 
+/// What the server adds to a user's message begins like this; it is not what they ask for.
+const NOTE: &str = "[Note: ";
+
 /// One thing that the model does.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Action {
@@ -48,7 +51,7 @@ fn title(request: &Request) -> Option<String> {
     let asked_for = request.system.as_ref()?.to_ascii_lowercase().starts_with("write a title");
     let newest = request.messages.iter().rev().find_map(|message| match &**message {
         Message::User(parts) => Some(parts.iter().find_map(|part| match part {
-            UserPart::Text { text } => Some(text.as_str()),
+            UserPart::Text { text } if !text.starts_with(NOTE) => Some(text.as_str()),
             _ => None,
         })?),
         _ => None,
@@ -212,6 +215,7 @@ fn text(message: &Message) -> String {
         Message::System(text) => text.clone(),
         Message::User(parts) => {
             let texts = parts.iter().filter_map(|part| match part {
+                UserPart::Text { text } if text.starts_with(NOTE) => None,
                 UserPart::Text { text } => Some(text.as_str()),
                 UserPart::File { .. } => None,
             });

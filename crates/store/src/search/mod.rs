@@ -6,9 +6,10 @@ mod terms;
 
 pub(crate) use terms::Terms;
 
-use crate::conversations::{summary, summary_columns};
+use crate::conversations::{check_waiting, summary, summary_columns};
 use crate::sql::{self, Db, Row, Sql};
 use crate::{Store, StoreError};
+use wire::api::Outcome;
 use wire::order::Found;
 
 /// Conversations found at once: a page of 50, and one more that tells whether there is a next page.
@@ -48,7 +49,9 @@ macro_rules! search {
     )
     SELECT ",
             summary_columns!(),
-            ", m.id AS message_id, ",
+            ", m.id AS message_id,
+        (SELECT w.status FROM runs w WHERE w.conversation_id = c.id AND w.message_id = m.id
+            ORDER BY w.epoch DESC LIMIT 1) AS status, ",
             $passage,
             " AS passage
     FROM page p JOIN conversations c ON c.id = p.id
@@ -106,7 +109,19 @@ async fn select(
     let expression = if is_postgres { terms.tsquery() } else { terms.fts5_of(&owner) };
     let query = sql::query(SEARCH).bind(owner).bind(expression).bind(updated_at).bind(id).bind(limit);
     let rows = query.fetch_all(db).await?;
-    rows.iter().map(|row| found(row, is_postgres.then_some(&terms))).collect()
+    let mut all = Vec::with_capacity(rows.len());
+    for row in &rows {
+        let mut found = found(row, is_postgres.then_some(&terms))?;
+        check_waiting(db, &mut found.conversation).await?;
+        all.push(found);
+    }
+    Ok(all)
+}
+
+/// How an answer ended that did not come to its end, by the status of its newest run.
+fn broken_off(status: &str) -> Option<Outcome> {
+    // A run that goes on has no outcome.
+    serde_json::from_value::<Outcome>(status.into()).ok().filter(|outcome| outcome.is_broken_off())
 }
 
 /// `whole` are the terms that a whole text is to be cut by.
@@ -116,5 +131,6 @@ fn found(row: &Row, whole: Option<&Terms>) -> Result<Found, StoreError> {
         Some(terms) => passage::cut(text, terms),
         None => text.split([BEGIN, END]).map(str::to_owned).collect(),
     };
-    Ok(Found { conversation: summary(row)?, message_id: row.try_get("message_id")?, passage })
+    let outcome = row.try_get::<Option<&str>>("status")?.and_then(broken_off);
+    Ok(Found { conversation: summary(row)?, message_id: row.try_get("message_id")?, outcome, passage })
 }

@@ -277,6 +277,7 @@ texts! {
     StateAnswered = "Answered",
     StateDone = "Done",
     StateNotAnswered = "Not answered",
+    PassedOverHelp = "You went on without answering this, so it was not done.",
     StateFailed = "Failed",
     StateStopped = "Stopped",
     StateLimit = "Stopped at a limit",

@@ -1,0 +1,107 @@
+import { Chat } from "../fixtures/chat.ts";
+import { List } from "../fixtures/list.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
+
+test("an answer that was stopped stays marked, wherever it is read", async ({ page, server }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(1500, 5);
+  await chat.stopButton.click();
+  await chat.idle();
+  const stopped = chat.answers.first();
+  await expect(stopped.getByText("Stopped.")).toBeVisible();
+  await expect(stopped.getByRole("button", { name: "Continue" })).toBeVisible();
+  await chat.ask("What can you do?");
+  await expect(stopped.getByText("Stopped.")).toBeVisible();
+  // What follows was said after what is there: only the newest answer goes on.
+  await expect(page.getByRole("button", { name: "Continue" })).toHaveCount(0);
+  await page.reload();
+  await expect(stopped.getByText("Stopped.")).toBeVisible();
+  await expect(page.getByText("Stopped.")).toHaveCount(1);
+  const id = new URL(page.url()).searchParams.get("conversation");
+  const api = `${server.url}/api/conversations/${id}`;
+  expect(await (await page.request.get(`${api}/export?format=markdown`)).text()).toContain("*This answer was stopped before its end.*");
+  const file = (await (await page.request.get(`${api}/export?format=json`)).json()) as { messages: { message: { metadata: { outcome?: string } } }[] };
+  expect(file.messages.map(({ message }) => message.metadata.outcome)).toEqual([undefined, "stopped", undefined, "done"]);
+  // Found is the newest message that fits: the answer that was stopped, and the question, which is none.
+  await alive(page);
+  const search = page.getByRole("searchbox", { name: "Search conversations" });
+  const finds = page.getByRole("navigation", { name: "Conversations" }).locator(".cw-find");
+  await search.fill("3 4 5");
+  await expect(finds.first()).toContainText("Stopped.");
+  await search.fill("1500");
+  await expect(finds).toHaveCount(1);
+  await expect(finds).not.toContainText("Stopped.");
+  const shared = await page.request.post(`${api}/shares`, { data: {} });
+  await page.goto(`/shared/${((await shared.json()) as { id: string }).id}`);
+  await expect(page.getByRole("article").nth(1)).toContainText("Stopped.");
+  await expect(page.getByText("Stopped.")).toHaveCount(1);
+});
+
+test("an answer that failed can be tried again also after others", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.send("simulate a failure");
+  await expect(page.getByRole("button", { name: "Retry" })).toBeVisible({ timeout: 20_000 });
+  await chat.send("hello");
+  await expect(chat.answers).toHaveCount(2);
+  await chat.idle();
+  await page.reload();
+  const failed = chat.answers.first();
+  await expect(failed).toContainText("did not accept this request");
+  await alive(page);
+  await failed.getByRole("button", { name: "Retry" }).click();
+  // As another version: what was said after the first one is on the other branch.
+  await expect(chat.answers).toHaveCount(1);
+  await expect(failed.getByRole("button", { name: "Retry" })).toBeVisible({ timeout: 20_000 });
+  await expect(chat.log).toContainText("2/2");
+});
+
+test("an answer that was interrupted stays marked when one asks on", async ({ page, server, console }) => {
+  console.expect(/Failed to load resource|ERR_|Failed to fetch|net::|network error/i);
+  await open(page);
+  const chat = new Chat(page);
+  await chat.startCounting(1500, 20);
+  await page.waitForTimeout(300);
+  await server.kill();
+  await server.launch();
+  await expect(page.getByRole("button", { name: "Continue" })).toBeVisible({ timeout: 30_000 });
+  await chat.ask("What can you do?");
+  await expect(chat.answers.first().getByText("The answer was interrupted.")).toBeVisible();
+  await page.reload();
+  await expect(chat.answers.first().getByText("The answer was interrupted.")).toBeVisible();
+});
+
+test("a question that is passed over was not denied", async ({ page, server }) => {
+  await open(page);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval).toBeVisible();
+  await chat.ask("What can you do?");
+  await expect(chat.approval).toHaveCount(0);
+  const call = chat.answers.first().locator("details").filter({ hasText: "Not answered" });
+  await expect(call).toHaveCount(1);
+  await call.locator("summary").click();
+  await expect(call).toContainText("You went on without answering this");
+  await expect(chat.log).not.toContainText("Denied");
+  const id = new URL(page.url()).searchParams.get("conversation");
+  const file = await page.request.get(`${server.url}/api/conversations/${id}/export?format=markdown`);
+  expect(await file.text()).toContain(": not answered*");
+});
+
+test("a conversation that waits for its user is marked in the list, in other tabs too", async ({ page, context }) => {
+  await open(page);
+  const other = await context.newPage();
+  await open(other);
+  const chat = new Chat(page);
+  await chat.ask("Delete the article about refunds");
+  await expect(chat.approval).toBeVisible();
+  for (const tab of [page, other]) {
+    const mark = new List(tab).rows.first().getByTitle("Waiting for you");
+    await expect(mark).toBeVisible();
+    await expect(new List(tab).rows.first().getByRole("link")).toContainText("Waiting for you.");
+  }
+  await chat.approval.getByRole("button", { name: "Deny" }).click();
+  await chat.idle();
+  for (const tab of [page, other]) await expect(tab.getByTitle("Waiting for you")).toHaveCount(0);
+});
