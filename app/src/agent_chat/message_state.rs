@@ -7,7 +7,7 @@ use crate::reactive::ArcRwSignal;
 use wire::api::{ConversationView, MessageMetadata};
 use wire::change::Feedback;
 use wire::message::TextState;
-use wire::{Role, ToolPart, UiMessage, UiPart};
+use wire::{Role, TextPart, ToolPart, UiMessage, UiPart};
 
 /// A message; a cheap handle.
 #[derive(Clone)]
@@ -84,8 +84,8 @@ impl PartState {
 
     /// Shows the part as it is now; false when it is of another kind.
     fn show(&self, part: &UiPart, how: How, cited: &[Cited]) -> bool {
-        let open = |text: &wire::TextPart| how != How::Complete && is_open(text.state);
-        let document = |document: &Document, text: &wire::TextPart| match how {
+        let open = |text: &TextPart| how != How::Complete && is_open(text.state);
+        let document = |document: &Document, text: &TextPart| match how {
             How::Grown if text.citations.is_empty() => document.grow(&text.text, !open(text)),
             How::Grown | How::Other | How::Complete => document.replace(&cited::marked(text, cited), !open(text)),
         };
@@ -192,16 +192,22 @@ impl MessageState {
         })
     }
 
-    /// The message without its texts: calls and data, each at its place. Not tracked.
-    pub(super) fn outline(&self) -> UiMessage {
+    /// The message as it is shown, each part at its place. Not tracked.
+    pub(super) fn whole(&self) -> UiMessage {
+        let text = |document: &Document| TextPart {
+            text: without_marks(&document.text()).into_owned(),
+            ..TextPart::default()
+        };
         let part = |part: &PartState| match &part.kind {
             PartKind::Tool(tool) => UiPart::Tool(Box::new(tool.get_untracked())),
             PartKind::Fixed(part) => part.get_untracked(),
-            PartKind::Text(_) | PartKind::Reasoning { .. } => UiPart::StepStart,
+            PartKind::Text(document) => UiPart::Text(text(document)),
+            PartKind::Reasoning { document, .. } => UiPart::Reasoning(text(document)),
         };
-        let mut outline = UiMessage::new(self.id.clone(), self.role);
-        outline.parts = self.parts.with_untracked(|parts| parts.iter().map(part).collect());
-        outline
+        let mut whole = UiMessage::new(self.id.clone(), self.role);
+        whole.metadata = serde_json::to_value(self.metadata.get_untracked()).ok();
+        whole.parts = self.parts.with_untracked(|parts| parts.iter().map(part).collect());
+        whole
     }
 
     /// Its text, as it was written. Not tracked.

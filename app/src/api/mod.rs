@@ -1,6 +1,7 @@
 //! The server functions: one per file, each asks who calls and makes one call.
 
 pub mod change;
+pub mod claim;
 pub mod codec;
 pub mod conversation;
 pub mod conversations;
@@ -21,6 +22,7 @@ pub mod stop;
 pub mod watch;
 
 pub use change::{ChangeConversations, change_conversations};
+pub use claim::{ClaimEvents, claim_events};
 pub use conversation::{LoadConversation, load_conversation};
 pub use conversations::{LIST_PAGE, ListConversations, list_conversations};
 pub use error::ApiError;

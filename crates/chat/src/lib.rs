@@ -8,6 +8,7 @@ mod change;
 mod clock;
 mod conversations;
 mod errors;
+mod events;
 mod expiry;
 mod export;
 mod exposure;
@@ -75,6 +76,7 @@ use tracing::Instrument;
 use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
 use wire::change::{Change, Changed};
+use wire::events::GrantedEvents;
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 use wire::order::ListFilter;
 
@@ -490,6 +492,25 @@ impl Chat {
     /// a judgement that is too long.
     pub async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
         self.inner.revise(caller, id, change).await
+    }
+
+    /// Claims events of an answer for one page of the caller's, by keys that follow from the
+    /// answer. Answers with those that no other page has claimed. `by` is a random id; with the
+    /// same one, the same claim can be made again. Nothing is granted 10 minutes after the answer
+    /// has ended.
+    ///
+    /// # Errors
+    /// 404 for a conversation that is not the caller's, 422 for too many keys, or ids that are
+    /// none.
+    pub async fn claim_events(
+        &self,
+        caller: &Caller,
+        conversation_id: String,
+        message_id: String,
+        keys: Vec<String>,
+        by: String,
+    ) -> Result<GrantedEvents, UserError> {
+        self.inner.claim_events(caller, conversation_id, message_id, keys, by).await
     }
 
     /// Asks an agent once, without its tools, and keeps the answer. A caller who hangs up finds it in the list.

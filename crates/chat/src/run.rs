@@ -176,6 +176,12 @@ impl Close {
             }
             Ending::SinkClosed => Self::failed(errors::of_closed_sink(sink.closed), sink),
         };
+        close.metadata.finish_reason = match &outcome.ending {
+            // The model was not heard to the end.
+            Ending::Stopped | Ending::SinkClosed => None,
+            Ending::Failed(_) => Some(wire::FinishReason::Error),
+            Ending::Done | Ending::Waiting | Ending::Limit(_) => Some(to_wire::finish_reason(outcome.finish_reason)),
+        };
         let known = sink.run.look(|message| message.metadata.clone());
         let known = known.and_then(|known| MessageMetadata::deserialize(known).ok());
         let known = known.unwrap_or_default();

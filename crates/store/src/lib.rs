@@ -14,6 +14,7 @@ mod copies;
 mod custom_agents;
 mod database;
 mod error;
+mod event_claims;
 mod feedback;
 mod files;
 mod folders;
@@ -58,6 +59,7 @@ pub use custom_agents::{
     CustomAgentRow, CustomAgentSaved, CustomAgentVersion, MAX_CUSTOM_AGENTS, MAX_VERSIONS, SaveCustomAgent,
 };
 pub use error::StoreError;
+pub use event_claims::ClaimEvents;
 pub use files::{FILE_PIECE, FileRow, NewFile};
 pub use folders::MAX_FOLDERS;
 pub use grants::{GrantRow, MAX_GRANTS, NewGrant};

@@ -2,7 +2,7 @@
 
 use crate::change::Feedback;
 use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names, read_struct};
-use crate::{UiMessage, error::UserError};
+use crate::{FinishReason, UiMessage, error::UserError};
 use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -174,6 +174,9 @@ pub struct MessageMetadata {
     /// With [`Outcome::Limit`]: which one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<LimitName>,
+    /// Why the model ended its newest reply; absent where the run was stopped or cut off.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub finish_reason: Option<FinishReason>,
     /// Tokens so far, of all runs of this message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
@@ -196,6 +199,7 @@ read_struct!(MessageMetadata {
     outcome: "outcome",
     error: "error",
     limit: "limit",
+    finish_reason: "finishReason",
     usage: "usage",
     cost_usd: "costUsd",
     model: "model",

@@ -4,6 +4,7 @@ pub mod api;
 pub mod change;
 pub mod chunk;
 pub mod error;
+pub mod events;
 pub mod file;
 pub mod invoke;
 pub mod json;

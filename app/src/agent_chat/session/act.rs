@@ -86,8 +86,13 @@ impl Session {
                 self.listen();
                 self.keep_queue();
             }
-            Act::Watch => self.watch_active(),
+            Act::Watch => {
+                self.recall_expected();
+                self.watch_active();
+            }
             Act::RunClientCalls => {
+                self.recall_expected();
+                self.catch_up();
                 self.run_client_calls();
             }
             Act::SendDraft => self.send_draft(),

@@ -59,7 +59,7 @@ impl Session {
             "textBefore": before.text(),
         });
         self.tell("onEditMessage", about);
-        self.tell("onUserMessage", json!({ "id": message.id, "text": text, "files": out.about_files() }));
+        self.tell_written(&message, &out);
         self.end_edit();
         self.focus.update(|count| *count += 1);
         self.begin();

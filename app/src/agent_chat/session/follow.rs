@@ -1,7 +1,6 @@
 //! Following an answer: one change of the screen per frame for all that has come until then.
 
 use super::connect::{End, Stream};
-use super::events::Told;
 use super::{Phase, Problem, Remedy, Session};
 use crate::agent_chat::announcer::Announcer;
 use crate::agent_chat::browser;
@@ -36,7 +35,6 @@ pub(super) struct Live {
     /// When the next one may be drawn, by the page's clock.
     next_frame: f64,
     announcer: Announcer,
-    told: Told,
 }
 
 struct CatchUp {
@@ -147,8 +145,8 @@ impl Session {
         }
         live.reader.settle();
         let Some(shown) = self.shown(live) else { return };
-        self.tell_news(&mut live.told, live.reader.message());
         let message = live.reader.message();
+        self.hear(message);
         if let Some(catch_up) = &live.catching_up {
             let behind = weight(message) < catch_up.weight && browser::now() - catch_up.since < CATCH_UP;
             if behind && !complete {
@@ -175,9 +173,9 @@ impl Session {
                 return None;
             }
             let known = self.messages.with_untracked(|all| all.iter().find(|known| known.id == message.id).cloned());
+            self.expect_followed(&message.id, known.as_ref().map(MessageState::whole).as_ref());
             if let Some(known) = &known {
                 live.announcer.skip(&known.text());
-                live.told.skip(&known.outline());
                 live.catching_up = Some(CatchUp { weight: known.weight(), since: browser::now() });
             }
             let shown = known.unwrap_or_else(|| {
@@ -199,12 +197,14 @@ impl Session {
             shown.show_all(live.reader.message(), true);
             let told = shown.metadata.with_untracked(|metadata| metadata.error.is_some());
             if let (Some(error), false) = (live.reader.error.take(), told) {
-                self.tell("onError", serde_json::json!({ "message": error }));
+                if own {
+                    self.tell("onError", serde_json::json!({ "message": error }));
+                }
                 self.problem.set(Some(Problem { message: error, remedy: Some(Remedy::Reload) }));
             }
         }
         self.phase.set(Phase::Idle);
-        self.tell_complete(live.reader.message());
+        self.hear_end(live.reader.message(), false);
         self.tell_others();
         self.close_passed_over();
         let is_to_come = if own { self.run_client_calls() } else { self.run_client_calls_later() };
@@ -258,6 +258,7 @@ impl Session {
         if view.active.is_some() {
             self.watch_active();
         } else {
+            self.catch_up();
             self.run_client_calls_later();
             self.send_waiting();
         }
@@ -273,7 +274,6 @@ impl Live {
             frame: false,
             next_frame: 0.0,
             announcer: Announcer::default(),
-            told: Told::default(),
         }
     }
 }

@@ -1,12 +1,18 @@
 //! A conversation that is open in the browser: what is on the screen, and what can be done.
 //!
-//! The transcript is the server's. The session shows what it was told, sends what the user does, and follows the answer that is
-//! being written, whoever asked for it. `submit.rs` sends, `follow.rs` shows what `connect.rs` reads, `places.rs` says for how long,
-//! `client_call.rs` answers the calls that the page itself executes, `page_call.rs` those among them that do more than fill in fields,
-//! `attach.rs` sends files, `queue.rs` keeps what waits, `preset.rs` shows messages that the page puts in, `compose.rs` is the rest of what
-//! the composer does, `act.rs` is the door to all of it for what is on the page before the conversation has begun, `change.rs` does what
-//! asks nothing of the agent, `edit.rs` sends a message in the place of another, `events.rs` tells the page what happens and `methods.rs`
-//! does what its actions ask, `tabs.rs` hears of other tabs and devices.
+//! The transcript is the server's. The session shows what it was told, sends what the user does, and
+//! follows the answer that is being written, whoever asked for it.
+//!
+//! - `submit.rs` sends, `edit.rs` sends a message in the place of another, `attach.rs` sends files,
+//!   `queue.rs` keeps what waits, `compose.rs` is the rest of what the composer does.
+//! - `follow.rs` shows what `connect.rs` reads, `places.rs` says for how long, `tabs.rs` hears of
+//!   other tabs and devices.
+//! - `client_call.rs` answers the calls that the page itself executes, `page_call.rs` those among
+//!   them that do more than fill in fields.
+//! - `events.rs` says what happens, `hand_over.rs` hands it to one page, `methods.rs` does what the
+//!   page's actions ask, `preset.rs` shows messages that the page puts in, `form.rs` keeps the form.
+//! - `change.rs` does what asks nothing of the agent.
+//! - `act.rs` leads to all of it from what is on the page before the conversation has begun.
 
 mod act;
 mod attach;
@@ -19,6 +25,7 @@ mod edit;
 mod elsewhere;
 mod events;
 mod follow;
+mod hand_over;
 mod methods;
 mod page_call;
 mod places;
@@ -45,6 +52,7 @@ use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::said;
 use futures::future::AbortHandle;
+use hand_over::{Expected, Pending};
 use serde_json::Value;
 use wire::api::{Answer, ConversationView};
 use wire::page::{AgentChatProperties, MessageActions, MessageDisplay, SharedField, Speaker};
@@ -178,6 +186,12 @@ struct Inner {
     runner: Option<String>,
     /// What came of calls that ran here, until the server has it.
     ran: Vec<Answer>,
+    /// The answer whose events are wanted.
+    expected: Option<Expected>,
+    /// Events that are to be claimed, the oldest first.
+    pending: Vec<Pending>,
+    /// Events are being claimed.
+    is_claiming: bool,
 }
 
 impl Session {

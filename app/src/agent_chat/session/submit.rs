@@ -111,7 +111,7 @@ impl Session {
         let id = id.or(again).unwrap_or_else(browser::random_id);
         let message = out.message(id.clone());
         self.messages.update(|messages| messages.push(MessageState::new(&message)));
-        self.tell("onUserMessage", json!({ "id": id, "text": out.text, "files": out.about_files() }));
+        self.tell_written(&message, &out);
         self.focus.update(|count| *count += 1);
         self.begin();
         let history = self.inner.with_value(|inner| inner.history.clone());
@@ -268,7 +268,10 @@ impl Session {
         let is_new = self.id.with_untracked(Option::is_none);
         let conversation_id = self.id.get_untracked().unwrap_or_else(|| self.next_id());
         self.id.set(Some(conversation_id.clone()));
+        let continues = matches!(submission, Submission::Answers { .. } | Submission::Continue);
+        let continued = self.newest_answer().filter(|_| continues).map(|answer| answer.whole());
         let request = self.request(conversation_id.clone(), submission, written.unwrap_or_default());
+        self.expect_own(continued);
         let selected = self.chat.conversation.get_untracked();
         let answer = api::send(request).await;
         if self.is_gone() {
@@ -277,6 +280,7 @@ impl Session {
         let stream = match answer {
             Ok(stream) => stream,
             Err(error) => {
+                self.expect_nothing();
                 // It has not begun, unless something is being written there: then it was accepted before, and nobody heard of it.
                 if is_new && error.code() != ErrorCode::Busy {
                     self.id.set(None);

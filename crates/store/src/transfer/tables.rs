@@ -31,6 +31,7 @@ pub(super) const TABLES: &[Table] = &[
     table("api_keys", "id"),
     table("outside_keys", "id"),
     table("feedback", "conversation_id, message_id, owner"),
+    table("event_claims", "conversation_id, message_id, key"),
     table("deleted_messages", "conversation_id, message_id"),
     table("titles", "no"),
     table("shares", "id"),

@@ -7,6 +7,7 @@ mod audit;
 mod branches;
 mod conversations;
 mod copies;
+mod event_claims;
 mod faults;
 mod files;
 mod grants;

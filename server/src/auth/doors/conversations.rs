@@ -6,12 +6,15 @@ use super::*;
 type Door = fn(&str, &str) -> Knock;
 
 /// The last ones end what the others need.
-const DOORS: [(&str, Door); 15] = [
+const DOORS: [(&str, Door); 16] = [
     ("show", |id, _| get(format!("/api/conversations/{id}"))),
     ("show on a page", |id, _| post("/ui/conversation".to_owned(), json!({ "id": id }))),
     ("rename", |id, _| with(Method::PATCH, format!("/api/conversations/{id}"), json!({ "title": "Mine" }))),
     ("rename on a page", |id, _| post("/ui/change".to_owned(), json!({ "ids": [id], "change": { "title": "Mine" } }))),
     ("watch on a page", |id, _| post("/ui/watch".to_owned(), json!({ "conversation_id": id, "after": null }))),
+    ("claim events on a page", |id, answer| {
+        post("/ui/claim".to_owned(), json!({ "conversation_id": id, "message_id": answer, "keys": ["k"], "by": "b" }))
+    }),
     ("stop on a page", |id, _| post("/ui/stop".to_owned(), json!({ "conversation_id": id }))),
     ("switch", |id, answer| change(id, json!({ "kind": "switch", "messageId": answer }))),
     ("rate", |id, answer| change(id, json!({ "kind": "rate", "messageId": answer, "feedback": { "rating": "up" } }))),
