@@ -3,6 +3,8 @@
 //! A person writes with [`PageState::set`], an agent with [`PageState::write_by_agent`]; the latter is shown at the field and
 //! can be undone with one click.
 
+mod form;
+
 use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill};
@@ -26,6 +28,9 @@ pub struct PageState {
     announcement: RwSignal<String>,
     /// The input that should be seen now.
     wanted: RwSignal<Option<String>>,
+    /// Inputs whose values are the person's, and may be of another conversation: they are asked
+    /// about them.
+    left_over: RwSignal<Vec<String>>,
 }
 
 /// One key of the state.
@@ -43,6 +48,8 @@ struct Field {
 pub struct AgentWrite {
     /// The value that [`PageState::undo`] brings back.
     pub previous: Value,
+    /// What was there before the first of several writes.
+    pub origin: Value,
     /// Counts an agent's writes to this field, so that each one can be shown anew.
     pub number: u32,
 }
@@ -65,6 +72,7 @@ impl PageState {
             values,
             announcement: RwSignal::new(String::new()),
             wanted: RwSignal::new(None),
+            left_over: RwSignal::new(Vec::new()),
         }
     }
 
@@ -221,9 +229,11 @@ impl PageState {
             if previous == value {
                 continue;
             }
-            let number = field.agent_write.with_untracked(|last| last.as_ref().map_or(0, |last| last.number)) + 1;
+            let last = field.agent_write.get_untracked();
+            let number = last.as_ref().map_or(0, |last| last.number) + 1;
+            let origin = last.map_or_else(|| previous.clone(), |last| last.origin);
             self.put(&key, &field, value);
-            field.agent_write.set(Some(AgentWrite { previous, number }));
+            field.agent_write.set(Some(AgentWrite { previous, origin, number }));
             labels.push(field.label);
         }
         if !labels.is_empty() {
@@ -401,7 +411,10 @@ mod tests {
         with_state(|state| {
             state.write_by_agent(vec![("seats".into(), json!(4))]);
             state.write_by_agent(vec![("seats".into(), json!(5))]);
-            assert_eq!(state.agent_write("seats"), Some(AgentWrite { previous: json!(4), number: 2 }));
+            assert_eq!(
+                state.agent_write("seats"),
+                Some(AgentWrite { previous: json!(4), origin: json!(3), number: 2 })
+            );
         });
     }
 

@@ -1,5 +1,5 @@
 import { Chat } from "../fixtures/chat.ts";
-import { expect, open, test } from "../fixtures/test.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
 
 test("the agent fills in the form; one click takes a field back", async ({ page }) => {
   await open(page);
@@ -26,4 +26,56 @@ test("the agent sees what the form holds when the message is sent", async ({ pag
   await chat.send("What can you do?");
   expect((await sent).postData()).toContain("Grace Hopper");
   await chat.idle();
+});
+
+const FILL = "Fill in the form for Ada Lovelace at Analytical Engines";
+
+test("what the agent filled in survives a reload and belongs to its conversation", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  const field = (name: string) => page.getByLabel(name, { exact: true });
+  const undo = page.getByRole("button", { name: "Undo the agent's change of Legal name" });
+  await field("Company").fill("Old company");
+  await chat.ask(FILL);
+  await expect(field("Company")).toHaveValue("Analytical Engines");
+  await page.reload();
+  await expect(field("Legal name")).toHaveValue("Ada Lovelace");
+  await expect(field("Company")).toHaveValue("Analytical Engines");
+  await expect(undo).toBeVisible();
+  const first = page.url();
+  // The next conversation has nothing of it; what was there before the agent wrote is back, and asked about.
+  await page.getByRole("link", { name: "New conversation" }).click();
+  await expect(field("Legal name")).toHaveValue("");
+  await expect(undo).toHaveCount(0);
+  await expect(field("Company")).toHaveValue("Old company");
+  const ask = page.getByRole("group", { name: "Your entries are still in the form." });
+  await ask.getByRole("button", { name: "Clear them" }).click();
+  await expect(field("Company")).toHaveValue("");
+  await expect(ask).toHaveCount(0);
+  await chat.ask("hello");
+  await page.getByRole("navigation", { name: "Conversations" }).locator(`a[href$="${new URL(first).search}"]`).click();
+  await expect(field("Legal name")).toHaveValue("Ada Lovelace");
+  await expect(undo).toBeVisible();
+  await undo.click();
+  await expect(field("Legal name")).toHaveValue("");
+});
+
+test("what the user entered stays, before a conversation and after it", async ({ page }) => {
+  await open(page);
+  const chat = new Chat(page);
+  const name = page.getByLabel("Legal name", { exact: true });
+  await name.fill("Grace Hopper");
+  await page.reload();
+  await expect(name).toHaveValue("Grace Hopper");
+  await alive(page);
+  await chat.ask("hello");
+  await expect(name).toHaveValue("Grace Hopper");
+  await page.reload();
+  await expect(name).toHaveValue("Grace Hopper");
+  await alive(page);
+  await page.getByRole("link", { name: "New conversation" }).click();
+  const ask = page.getByRole("group", { name: "Your entries are still in the form." });
+  await ask.getByRole("button", { name: "Keep" }).click();
+  await expect(ask).toHaveCount(0);
+  await expect(name).toHaveValue("Grace Hopper");
 });

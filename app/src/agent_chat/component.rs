@@ -1,7 +1,7 @@
 //! The component that a page shows.
 
 use super::pane::Pane;
-use super::session::{Place, Session};
+use super::session::{ForeignForm, Place, Session};
 use super::size::{section_id, sized};
 use super::standing::Standing;
 use super::{CONVERSATION, FRAMES};
@@ -42,7 +42,8 @@ pub fn AgentChat(
 ) -> Erased {
     let (open, locale, preset) = (RwSignal::new(false), properties.locale.clone(), StoredValue::new(Vec::new()));
     let chat = chat_of(properties.conversation_id.as_ref());
-    let place = Place { block_id: id, page_id, properties, fields, events, tools, chat, open, preset };
+    let form_of = use_context::<ForeignForm>().is_none().then(|| StoredValue::new(None));
+    let place = Place { block_id: id, page_id, properties, fields, events, tools, chat, open, preset, form_of };
     speaking(locale.as_ref(), move || displayed(place))
 }
 

@@ -6,6 +6,7 @@
 
 use super::AgentChat;
 use super::browser::{random_id, sleep};
+use super::session::ForeignForm;
 use crate::actions::{Actions, BlockEvents, ClientTools, use_actions};
 use crate::chat_context::{ChatContext, use_chat_context};
 use crate::erase::{Erase, Erased, effect};
@@ -51,6 +52,7 @@ pub(super) fn embedded(page: Page, agent: Option<&str>) -> Erased {
     let (page_id, fields) = (page.id.clone(), shared_fields(&page, &properties));
     let of_page = page.events.clone();
     provide_page(page);
+    provide_context(ForeignForm);
     let of_page = BlockEvents::of_config(of_page);
     effect(move || of_page.emit("onInit", Value::Null));
     let declared = std::mem::take(&mut properties.client_tools);

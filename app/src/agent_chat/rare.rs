@@ -27,6 +27,8 @@ pub(crate) struct Tools {
     pub(super) standing: fn() -> Erased,
     /// The bar about what an agent has changed in the form.
     pub(crate) changes: fn() -> Erased,
+    /// The bar about what the person entered before another conversation.
+    pub(crate) left_over: fn() -> Erased,
 }
 
 fn load_tools() -> Loading {
@@ -41,6 +43,7 @@ fn tools() -> Result<Tools, Missing> {
         run_calls_later: Session::run_calls_later,
         standing: || view! { <standing::StandingDialog /> }.erase(),
         changes: agent_changes::bar,
+        left_over: agent_changes::left_over,
     })
 }
 

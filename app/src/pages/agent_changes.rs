@@ -1,4 +1,5 @@
-//! What an agent changed in the form, to be kept or undone at once.
+//! What an agent changed in the form, and what is left in it of another conversation: to be kept or
+//! taken out at once.
 
 use super::drawer::CONTENT;
 use crate::agent_chat::TOOLS;
@@ -19,7 +20,15 @@ pub fn AgentChanges() -> Erased {
     let count = Memo::new(move |_| state.agent_writes().len());
     let is_worth_it = Memo::new(move |_| count.get() >= WORTH_A_BAR);
     let bar = optional(move || is_worth_it.get().then(|| TOOLS.view(|code| (code.changes)())));
-    view! { <div class="cw-agent-changes">{bar}</div> }.erase()
+    let is_left_over = Memo::new(move |_| !state.left_over().is_empty());
+    let entries = optional(move || is_left_over.get().then(|| TOOLS.view(|code| (code.left_over)())));
+    view! {
+        <div class="cw-agent-changes">
+            {bar}
+            {entries}
+        </div>
+    }
+    .erase()
 }
 
 /// The bar itself.
@@ -38,6 +47,28 @@ pub(crate) fn bar() -> Erased {
                 {t(Text::UndoAll)}
             </button>
             <button type="button" class="cw-link" on:click=handler(move |_| end(PageState::keep_all))>
+                {t(Text::Keep)}
+            </button>
+        </div>
+    }
+    .erase()
+}
+
+/// Asks whether what the person entered before goes into the new conversation.
+pub(crate) fn left_over() -> Erased {
+    let state = use_page_state();
+    // The button that had the focus vanishes with the bar.
+    let end = move |stay: bool| {
+        state.settle_entries(stay);
+        focus(CONTENT);
+    };
+    view! {
+        <div class="cw-agent-changes-bar" role="group" aria-label=t(Text::EntriesStillThere)>
+            <span>{t(Text::EntriesStillThere)}</span>
+            <button type="button" class="cw-link" on:click=handler(move |_| end(false))>
+                {t(Text::ClearEntries)}
+            </button>
+            <button type="button" class="cw-link" on:click=handler(move |_| end(true))>
                 {t(Text::Keep)}
             </button>
         </div>

@@ -25,6 +25,7 @@ mod edit;
 mod elsewhere;
 mod events;
 mod follow;
+mod form;
 mod hand_over;
 mod methods;
 mod page_call;
@@ -37,6 +38,7 @@ mod tabs;
 
 pub(super) use act::Act;
 pub(super) use client_call::PAGE_STATE_TOOL;
+pub(super) use form::ForeignForm;
 
 use super::CONVERSATION;
 use super::message_state::MessageState;
@@ -51,6 +53,7 @@ use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::scope::Scope;
 use crate::texts::said;
+use form::FormOf;
 use futures::future::AbortHandle;
 use hand_over::{Expected, Pending};
 use serde_json::Value;
@@ -122,6 +125,8 @@ pub(super) struct Place {
     pub(super) open: RwSignal<bool>,
     /// Messages with which the next conversation begins.
     pub(super) preset: StoredValue<Vec<UiMessage>>,
+    /// Which conversation the page's form is about; none where the form is another site's.
+    pub(super) form_of: Option<FormOf>,
 }
 
 /// What the session is doing.
@@ -240,6 +245,7 @@ impl Session {
         self.alive.set(true);
         self.offer_methods();
         self.watch_network();
+        self.keep_form();
         on_cleanup(move || {
             self.interrupt();
             speech::stop();

@@ -105,6 +105,8 @@ texts! {
     FieldsAsTheyWere = "{1} fields are as they were.",
     And = "{1} and {2}",
     ChangesByAgent = "Changes by the agent",
+    EntriesStillThere = "Your entries are still in the form.",
+    ClearEntries = "Clear them",
     CountChangesByAgent = " changes by the agent",
     UndoAll = "Undo all",
     UndoChangeOf = "Undo the agent's change of {1}",

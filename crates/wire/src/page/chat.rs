@@ -23,6 +23,10 @@ pub struct AgentChatProperties {
     /// The agent sees the shared state and writes nothing of it.
     #[serde(skip_serializing_if = "is_false")]
     pub shared_state_read_only: bool,
+    /// The inputs that the chat shares belong to the conversation: another one has its own, and
+    /// they are there in other tabs of the browser, too.
+    #[serde(skip_serializing_if = "is_false")]
+    pub shared_state_per_conversation: bool,
     /// The conversation that is shown, where the page says which and not its address: an operator mostly, which is evaluated when what it
     /// reads has changed (L-28 to L-30).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -87,6 +91,7 @@ impl AgentChatProperties {
             agent_id: text(properties, "agentId").unwrap_or_default(),
             shared_state: properties.get("sharedState").and_then(Value::as_object).cloned().unwrap_or_default(),
             shared_state_read_only: is_on(properties, "sharedStateReadOnly", false),
+            shared_state_per_conversation: is_on(properties, "sharedStatePerConversation", false),
             conversation_id: own("conversationId"),
             messages: own("messages"),
             url_query: own("urlQuery"),
@@ -133,7 +138,7 @@ mod tests {
     fn a_chats_properties() {
         let written = json!({"agentId": "demo", "sharedState": {"name": {"_state": "name"}},
             "conversationId": {"_state": "open"}, "messages": null, "urlQuery": {"plan": "team"}, "feedbackValues": {"m": "like"},
-            "sharedStateReadOnly": true,
+            "sharedStateReadOnly": true, "sharedStatePerConversation": true,
             "height": "calc(100dvh - 12rem)", "maxWidth": 640, "suggestions": ["More", {"label": "Less", "icon": "-"}],
             "welcome": {"title": "Hi", "description": ""}, "placeholder": "Ask",
             "actions": {"copy": false, "feedback": true, "regenerate": true, "edit": true, "delete": false, "branch": true, "audio": true}});

@@ -19,6 +19,10 @@ pub(crate) struct AgentChatEntry {
     shared_state: Option<IndexMap<String, Value>>,
     /// The agent sees the shared state and writes nothing of it. Off unless switched on.
     shared_state_read_only: Option<bool>,
+    /// The inputs that the chat shares belong to the conversation: another conversation has its
+    /// own, which come back with it, also in another tab of the browser. Off unless switched on:
+    /// then what the agent wrote goes with the conversation, and what the user entered stays.
+    shared_state_per_conversation: Option<bool>,
     /// The conversation that is shown, where the page says which and not its address: `{ _state: conversation }` mostly. One that is not
     /// there yet begins with this id.
     conversation_id: Option<Dynamic<Text>>,
