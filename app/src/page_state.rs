@@ -425,7 +425,7 @@ mod tests {
             state.write_by_agent(writes());
             state.undo_all();
             assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 3, "urgent": false}));
-            assert_eq!(state.announcement(), "2 fields are as they were.");
+            assert_eq!(state.announcement(), "2 fields were restored.");
             state.write_by_agent(writes());
             state.keep_all();
             assert_eq!(Value::Object(state.snapshot()), json!({"legal_name": null, "seats": 4, "urgent": true}));

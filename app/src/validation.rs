@@ -111,11 +111,11 @@ mod tests {
 
     #[test]
     fn what_is_needed() {
-        check(BlockType::TextInput, json!({"required": true}), json!(" "), "This is needed.");
+        check(BlockType::TextInput, json!({"required": true}), json!(" "), "This field is required.");
         check(BlockType::TextInput, json!({"required": false}), json!(null), "");
         check(BlockType::NumberInput, json!({"required": true}), json!(0), "");
-        check(BlockType::Checkbox, json!({"required": true}), json!(false), "This must be ticked.");
-        check(BlockType::MultiSelect, json!({"required": true}), json!([]), "Choose one.");
+        check(BlockType::Checkbox, json!({"required": true}), json!(false), "Please tick this box.");
+        check(BlockType::MultiSelect, json!({"required": true}), json!([]), "Please choose one.");
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             BlockType::DatePicker,
             json!({"min": "2026-11-20"}),
             json!("2026-11-19"),
-            "Choose a day from 2026-11-20 on.",
+            "Choose 2026-11-20 or a later day.",
         );
         check(BlockType::DatePicker, json!({"max": "2026-11-20"}), json!("2026-11-20"), "");
         check(BlockType::MultiSelect, json!({"min": 2, "max": 3}), json!(["a"]), "Choose at least 2.");

@@ -115,7 +115,7 @@ test("what fails is told to the model", async ({ page, console }) => {
   await expect(chat.answers.last()).toContainText("Done: The house is full.");
   await expect(page.locator("details", { hasText: "Try" })).toHaveAttribute("data-state", "failed");
   await chat.ask("check");
-  await expect(chat.answers.last()).toContainText("Done: The page's inputs are not right. name: This is needed.");
+  await expect(chat.answers.last()).toContainText("Done: The page's inputs are not right. name: This field is required.");
   await expect(page.getByLabel("Seats")).toHaveValue("");
   const held = await hold(page);
   await chat.ask("hurry");

@@ -11,7 +11,7 @@ test("a page decides what may be sent, and hears what the chat does", async ({ p
   // Refused: what is missing stands in a tab that was hidden, and the text stays.
   const name = page.getByRole("textbox", { name: "Your name" });
   await expect(name).toBeFocused();
-  await expect(name).toHaveAccessibleDescription("This is needed.");
+  await expect(name).toHaveAccessibleDescription("This field is required.");
   await expect(chat.composer).toHaveValue("search for nothing");
   await expect(chat.log).toHaveCount(0);
   await name.fill("Ada");

@@ -10,7 +10,7 @@ const DELETE = "Delete the article about refunds";
 
 /** Says yes, for so long. */
 async function approve(chat: Chat, scope: string): Promise<void> {
-  await chat.approval.getByRole("combobox", { name: "How long your approval holds" }).selectOption(scope);
+  await chat.approval.getByRole("combobox", { name: "How long your approval is valid" }).selectOption(scope);
   await chat.approval.getByRole("button", { name: "Approve" }).click();
   await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
   await chat.idle();
@@ -84,7 +84,7 @@ test("a question that nobody answers in time", async ({ page }) => {
   await open(page, "/hasty");
   const chat = new Chat(page);
   await chat.ask(DELETE);
-  await expect(chat.approval).toContainText("There is time until");
+  await expect(chat.approval).toContainText("You can decide until");
   await expect(chat.approval.getByRole("combobox")).toHaveCount(0);
   await expect(chat.approval).toHaveCount(0, { timeout: 15_000 });
   await expect(chat.answers.last()).toContainText("Not decided in time");

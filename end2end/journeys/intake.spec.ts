@@ -12,8 +12,8 @@ test("a form says what is wrong at each field, and saves what is right", async (
   const name = page.getByRole("textbox", { name: "Legal name" });
   await expect(name).toBeFocused();
   await expect(name).toHaveAttribute("aria-invalid", "true");
-  await expect(name).toHaveAccessibleDescription("This is needed.");
-  await expect(page.getByText("This must be ticked.")).toBeVisible();
+  await expect(name).toHaveAccessibleDescription("This field is required.");
+  await expect(page.getByText("Please tick this box.")).toBeVisible();
   await name.fill("Ada Lovelace");
   await expect(name).not.toHaveAttribute("aria-invalid");
   await page.getByRole("textbox", { name: "E-mail" }).fill("nonsense");

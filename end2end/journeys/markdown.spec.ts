@@ -230,6 +230,6 @@ test("of a long conversation the end is there at once, and the rest when the rea
   await page.locator(".cw-find").getByRole("link").click();
   await expect(chat.log.getByText("Question 7.", { exact: true })).toBeInViewport();
   // By the keyboard.
-  await page.getByRole("button", { name: "Jump to the newest" }).click();
+  await page.getByRole("button", { name: "Jump to the latest message" }).click();
   await expect(end).toBeInViewport();
 });

@@ -107,7 +107,7 @@ test("a deleted message goes with what follows, and comes back", async ({ page }
   await expect(chat.answers).toHaveCount(1);
   await alive(page);
   // A message without an answer can be answered.
-  await own(chat).nth(1).getByRole("button", { name: "Answer this" }).click();
+  await own(chat).nth(1).getByRole("button", { name: "Answer this message" }).click();
   await expect(chat.answers).toHaveCount(2);
   await chat.idle();
   // All of it.

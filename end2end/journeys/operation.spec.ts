@@ -10,7 +10,7 @@ test("a standing approval is seen by who answers for the system, and taken back"
   await open(page, "/keeper");
   const chat = new Chat(page);
   await chat.ask(DELETE);
-  await chat.approval.getByRole("combobox", { name: "How long your approval holds" }).selectOption("Always");
+  await chat.approval.getByRole("combobox", { name: "How long your approval is valid" }).selectOption("Always");
   await chat.approval.getByRole("button", { name: "Approve" }).click();
   await expect(chat.answers.last()).toContainText("the article is deleted", { timeout: 30_000 });
   await page.goto("/admin/approvals");

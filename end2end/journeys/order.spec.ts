@@ -24,12 +24,12 @@ test("pin, archive, move to a folder, and back", async ({ page, server }) => {
   await list.shows("Pears");
   await show.selectOption("Archive");
   await list.shows("Plums");
-  await list.menu("Plums", "Move out of the archive");
+  await list.menu("Plums", "Unarchive");
   await expect(page.getByText("The archive is empty.")).toBeVisible();
   await page.reload();
   await list.shows("Apples", "Plums", "Pears");
   await show.selectOption("Fruit and more");
-  await page.getByRole("button", { name: "Delete this folder, not what is in it" }).click();
+  await page.getByRole("button", { name: "Delete this folder and keep its conversations" }).click();
   await list.shows("Apples", "Plums", "Pears");
 });
 
@@ -114,7 +114,7 @@ test("words are found in messages, and the message is brought before the reader"
   await expect(finds.locator("mark").first()).toContainText("Überweisung");
   await expect(list.rows.first()).toBeHidden();
   await field.fill("\" OR owner:* NEAR(");
-  await expect(page.getByText("Nothing was found.")).toBeVisible();
+  await expect(page.getByText("No results.")).toBeVisible();
   await field.fill("119 120");
   await finds.getByRole("link").click();
   await expect(page).toHaveURL(/conversation=seed-1/);
@@ -160,7 +160,7 @@ test("a link shows a copy to anyone, until it is taken away", async ({ page, bro
   await expect(stranger.getByRole("heading", { name: "Tell me <b>about</b> refunds" })).toBeVisible();
   await expect(stranger.getByRole("article", { name: "Agent" })).toBeVisible();
   await expect(stranger.getByRole("textbox")).toHaveCount(0);
-  await dialog.getByRole("button", { name: "Take away" }).click();
+  await dialog.getByRole("button", { name: "Revoke link" }).click();
   await expect(dialog.getByRole("textbox", { name: "Link" })).toHaveCount(0);
   expect((await stranger.goto(link))?.status()).toBe(404);
   await expect(stranger.getByRole("heading", { name: "Nothing is shared here" })).toBeVisible();

@@ -13,7 +13,7 @@ test("a page in Rust checks, saves and shares its form as one in YAML does", asy
   await expect(page.getByRole("tab")).toHaveCount(0);
   await page.getByRole("button", { name: "Register" }).click();
   await expect(name).toBeFocused();
-  await expect(name).toHaveAccessibleDescription("This is needed.");
+  await expect(name).toHaveAccessibleDescription("This field is required.");
   await page.getByRole("button", { name: "Let the agent fill it in" }).click();
   await expect(chat.composer).toHaveValue("Fill in the form for ");
   await chat.ask("Fill in the form for Ada Lovelace at Analytical Engines");

@@ -19,9 +19,9 @@ test("a page whose code panics says so, and what was said can be read all the sa
   const stopped = page.getByRole("alert").filter({ hasText: "This page has stopped working." });
   await expect(stopped).toBeHidden();
   await panic(page);
-  await expect(stopped).toContainText("What was said before is kept.");
-  await expect(stopped.getByRole("link")).toHaveText(["Load it again"]);
-  await stopped.getByRole("link", { name: "Load it again" }).click();
+  await expect(stopped).toContainText("The conversation so far is saved.");
+  await expect(stopped.getByRole("link")).toHaveText(["Reload"]);
+  await stopped.getByRole("link", { name: "Reload" }).click();
   await expect(stopped).toBeHidden();
   await expect(chat.log).toContainText("hello");
 
@@ -29,7 +29,7 @@ test("a page whose code panics says so, and what was said can be read all the sa
   const conversation = page.url();
   await open(page, conversation);
   await panic(page);
-  await expect(stopped.getByRole("link")).toHaveText(["Load it again", "Read the conversation", "New conversation"]);
+  await expect(stopped.getByRole("link")).toHaveText(["Reload", "Read the conversation", "New conversation"]);
   await stopped.getByRole("link", { name: "Read the conversation" }).click();
   await expect(page.getByRole("article", { name: "Person" })).toHaveText("hello");
   await open(page, conversation);

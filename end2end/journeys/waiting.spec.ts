@@ -47,10 +47,10 @@ test.describe("messages that wait", () => {
     await chat.startCounting(2000, 3);
     await chat.send("count to 3");
     await chat.stopButton.click();
-    await expect(page.getByText("1 message held back")).toBeVisible();
+    await expect(page.getByText("1 message on hold")).toBeVisible();
     await page.reload();
-    await expect(page.getByText("1 message held back")).toBeVisible();
-    await page.getByRole("button", { name: "Send the next one" }).click();
+    await expect(page.getByText("1 message on hold")).toBeVisible();
+    await page.getByRole("button", { name: "Send the next message" }).click();
     await expect(own(page)).toHaveText([/count to 2000/, /count to 3/]);
   });
 });

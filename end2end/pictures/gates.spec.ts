@@ -25,7 +25,7 @@ test("a question that waits for a while, and expires", async ({ page }, info) =>
   await open(page, "/hasty");
   const chat = new Chat(page);
   await chat.ask("Delete the article about refunds");
-  await expect(chat.approval).toContainText("There is time until");
+  await expect(chat.approval).toContainText("You can decide until");
   await picture(page, info, "gates-time");
   await expect(chat.approval).toHaveCount(0, { timeout: 15_000 });
   await picture(page, info, "gates-expired");

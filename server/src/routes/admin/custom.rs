@@ -86,7 +86,7 @@ impl CustomSort {
     pub(super) const ALL: [(Self, &'static str, &'static str); 3] = [
         (Self::Name, "name", "By name"),
         (Self::Newest, "newest", "Changed last, first"),
-        (Self::Oldest, "oldest", "Changed first, first"),
+        (Self::Oldest, "oldest", "Least recently changed"),
     ];
 }
 

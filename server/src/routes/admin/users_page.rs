@@ -142,7 +142,7 @@ fn new_user(refused: Option<(NewUserForm, UserError)>) -> impl IntoView {
     view! {
         <section class="cw-account-part" aria-labelledby="new-user">
             <h2 id="new-user">"Add a user"</h2>
-            <p class="cw-account-note">"He gets a first password, which is shown once. He takes another one at his account."</p>
+            <p class="cw-account-note">"The user gets a first password, which is shown once, and changes it in their account."</p>
             {problem(text)}
             <form class="cw-account-form" method="post" action="/admin/users">
                 <label class="cw-account-field">
