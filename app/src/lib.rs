@@ -40,6 +40,7 @@ pub mod title;
 #[cfg(feature = "ssr")]
 pub mod uploads;
 mod validation;
+mod visible;
 
 pub use routes::App;
 #[cfg(feature = "ssr")]

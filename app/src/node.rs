@@ -5,6 +5,7 @@
 //! say what changes; a renderer that picks its tags at runtime would bring thirty such types, each with its own code in the download.
 
 use crate::erase::{Erase, Erased};
+use crate::markdown::MATHML_ELEMENTS;
 use leptos::tachys::html::attribute::any_attribute::AnyAttribute;
 use leptos::tachys::html::attribute::{Attribute, AttributeValue};
 use leptos::tachys::hydration::Cursor;
@@ -28,13 +29,11 @@ pub(crate) enum Node {
     Element { tag: &'static str, attributes: Attributes, children: Vec<Node> },
 }
 
-/// Where an element lives.
+/// Returns the namespace of an element; `None` for HTML.
 fn namespace(tag: &str) -> Option<&'static str> {
     match tag {
         "svg" | "path" => Some(SVG),
-        "main" | "meta" => None,
-        // Nothing else here begins like the elements of formulas.
-        tag => tag.starts_with('m').then_some(MATHML),
+        tag => MATHML_ELEMENTS.contains(&tag).then_some(MATHML),
     }
 }
 
@@ -336,5 +335,21 @@ impl RenderHtml for Node {
 
     fn into_owned(self) -> Self {
         self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn html_elements_that_begin_like_formulas_are_html() {
+        for tag in ["mark", "main", "meta", "menu", "span", "p"] {
+            assert_eq!(namespace(tag), None, "{tag}");
+        }
+        for tag in ["math", "mi", "msubsup", "none"] {
+            assert_eq!(namespace(tag), Some(MATHML), "{tag}");
+        }
+        assert_eq!(namespace("path"), Some(SVG));
     }
 }

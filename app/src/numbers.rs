@@ -83,6 +83,6 @@ mod tests {
         check(time(61_000), "1 min 1 s");
         check(size(12), "12 bytes");
         check(size(4_000), "4 KB");
-        check(size(1_600_000), "1.5 MB");
+        check(size(1_600_000), "1.6 MB");
     }
 }

@@ -4,6 +4,7 @@ use crate::agent_chat::notice::mark;
 use crate::markdown::{Extras, Marks, markdown_with};
 use crate::node::{Node, element};
 use crate::texts::{Text, Texts, fill, t};
+use crate::visible::{Kind, escaped_json, nodes, plain};
 use chat::SharedCopy;
 use leptos::prelude::{Owner, RenderHtml, provide_context};
 use serde_json::Value;
@@ -30,8 +31,8 @@ pub fn shared_page(copy: Option<&SharedCopy>, texts: Option<Texts>) -> String {
 
 fn document(copy: Option<&SharedCopy>, lang: &str, dir: &str) -> String {
     let (title, body) = match copy {
-        Some(copy) => (copy.title.as_str(), conversation(copy)),
-        None => (t(Text::SharedNothing), nothing()),
+        Some(copy) => (plain(&copy.title, Kind::Prose), conversation(copy)),
+        None => (t(Text::SharedNothing).into(), nothing()),
     };
     // What colours code, where there is some.
     let body = element("body").around(vec![body]).to_html();
@@ -43,7 +44,7 @@ fn document(copy: Option<&SharedCopy>, lang: &str, dir: &str) -> String {
         element("meta").with("name", "viewport").with("content", "width=device-width, initial-scale=1"),
         element("meta").with("name", "color-scheme").with("content", "light dark"),
         element("meta").with("name", "robots").with("content", "noindex"),
-        element("title").text(title),
+        element("title").text(title.into_owned()),
         element("script").with("src", "/assets/theme.js"),
         link("stylesheet", "/pkg/chatwright.css"),
         link("icon", "/assets/favicon.svg"),
@@ -64,7 +65,7 @@ fn nothing() -> Node {
 
 fn conversation(copy: &SharedCopy) -> Node {
     let mut content = vec![
-        element("h1").with("dir", "auto").text(copy.title.as_str()),
+        element("h1").with("dir", "auto").around(nodes(&copy.title, Kind::Prose)),
         element("p")
             .with("class", "cw-shared-note")
             .text(fill(Text::SharedNote, &[&crate::agent_conversations::when::day(copy.created_at)])),
@@ -88,10 +89,12 @@ fn message(message: &UiMessage) -> Node {
 fn shown(part: &UiPart, role: Role) -> Option<Node> {
     match part {
         UiPart::Text(text) if role == Role::User => {
-            Some(element("p").with("class", "cw-plain").with("dir", "auto").text(text.text.as_str()))
+            Some(element("p").with("class", "cw-plain").with("dir", "auto").around(nodes(&text.text, Kind::Prose)))
         }
         UiPart::Text(text) => Some(markdown_with(&text.text, EXTRAS)),
-        UiPart::File(file) => Some(element("p").text(file.filename.as_deref().unwrap_or(&file.media_type))),
+        UiPart::File(file) => {
+            Some(element("p").around(nodes(file.filename.as_deref().unwrap_or(&file.media_type), Kind::Value)))
+        }
         UiPart::Tool(tool) => Some(call(tool)),
         _ => None,
     }
@@ -106,7 +109,7 @@ fn call(tool: &ToolPart) -> Node {
         ToolState::OutputDenied => t(Text::SharedDenied),
         _ => t(Text::SharedUnfinished),
     };
-    let line = format!("{}: {outcome}", tool.tool_name);
+    let line = format!("{}: {outcome}", plain(&tool.tool_name, Kind::Value));
     let values = [(t(Text::SharedGiven), &tool.input), (t(Text::Result), &tool.output)];
     let values: Vec<_> =
         values.into_iter().filter_map(|(name, value)| Some(value_node(name, value.as_ref()?))).collect();
@@ -120,5 +123,6 @@ fn call(tool: &ToolPart) -> Node {
 
 fn value_node(name: &str, value: &Value) -> Node {
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
-    element("div").around(vec![element("p").text(name), element("pre").around(vec![element("code").text(text)])])
+    element("div")
+        .around(vec![element("p").text(name), element("pre").around(vec![element("code").text(escaped_json(&text))])])
 }

@@ -148,6 +148,7 @@ pub(crate) fn said(error: &UserError) -> String {
         ErrorCode::Forbidden => Text::ErrorForbidden,
         ErrorCode::NotFound => Text::ErrorNotFound,
         ErrorCode::Busy => Text::ErrorBusy,
+        ErrorCode::Conflict => Text::ErrorConflict,
         ErrorCode::TooLarge => Text::ErrorTooLarge,
         ErrorCode::Invalid => Text::ErrorInvalid,
         ErrorCode::RateLimited => Text::ErrorLimit,

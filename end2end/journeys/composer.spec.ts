@@ -68,13 +68,13 @@ test("what is wrong is refused with the reason, and what was typed stays", async
   await choose(page, { name: "run.exe", mimeType: "application/x-msdownload", buffer: Buffer.from("MZ") });
   await expect(alert).toHaveText("run.exe was not attached: only image/*, .csv, .txt.");
   await choose(page, { name: "large.txt", mimeType: "text/plain", buffer: Buffer.alloc(200_001, "x") });
-  await expect(alert).toHaveText("large.txt was not attached: 195 KB at most.");
+  await expect(alert).toHaveText("large.txt was not attached: at most 200 KB.");
   await choose(page, { name: "empty.txt", mimeType: "text/plain", buffer: Buffer.alloc(0) });
   await expect(alert).toHaveText("empty.txt was not attached: it is empty.");
   await expect(attached(page)).toHaveCount(0);
   // What only the server refuses.
   await choose(page, { name: "middle.txt", mimeType: "text/plain", buffer: Buffer.alloc(150_000, "x") });
-  await expect(attached(page).getByRole("alert")).toHaveText("The file is too large: 98 KB at most.");
+  await expect(attached(page).getByRole("alert")).toHaveText("The file is too large: 100 KB at most.");
   await chat.composer.press("Enter");
   await expect(own(chat)).toHaveCount(0);
   await expect(chat.composer).toHaveValue("These words stay");
@@ -109,7 +109,7 @@ test("what is sent while an answer is being written waits, in order, and can be 
   await expect(lines).toHaveText(["count to 2", "count to 3", "count to 4"]);
   // An answer that is stopped holds them back: there is time to change them.
   await chat.stopButton.click();
-  await expect(queue).toContainText("3 messages held back");
+  await expect(queue).toContainText("3 messages on hold");
   await lines.nth(2).getByRole("button", { name: "Edit the waiting message" }).click();
   const field = queue.getByRole("textbox", { name: "Waiting message" });
   await expect(field).toBeFocused();
@@ -117,7 +117,7 @@ test("what is sent while an answer is being written waits, in order, and can be 
   await field.press("Enter");
   await lines.nth(1).getByRole("button", { name: "Remove the waiting message" }).click();
   await expect(lines).toHaveText(["count to 2", "count to 6"]);
-  await queue.getByRole("button", { name: "Send the next one" }).click();
+  await queue.getByRole("button", { name: "Send the next message" }).click();
   await expect(chat.answers).toHaveCount(3, { timeout: 30_000 });
   await chat.idle();
   await expect(queue).toHaveCount(0);
@@ -132,8 +132,8 @@ test("what is stopped holds back what waits, until it is wanted", async ({ page 
   await chat.stopButton.click();
   await chat.idle();
   const queue = page.getByRole("region", { name: "Waiting messages" });
-  await expect(queue).toContainText("1 message held back");
-  await queue.getByRole("button", { name: "Send the next one" }).click();
+  await expect(queue).toContainText("1 message on hold");
+  await queue.getByRole("button", { name: "Send the next message" }).click();
   await expect(own(chat)).toHaveCount(2);
   await expect(queue).toHaveCount(0);
   await chat.idle();

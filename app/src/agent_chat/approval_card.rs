@@ -3,6 +3,7 @@
 use super::session::Session;
 use super::standing::Standing;
 use super::sub_agent::SubAgent;
+use super::unseen::Unseen;
 use super::value::value_nodes;
 use super::words::{tool_name, tool_words, wish};
 use crate::agent_conversations::when::moment;
@@ -11,11 +12,12 @@ use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{Text, fill, t};
+use crate::visible::escaped_json;
 use leptos::ev::{Event, KeyboardEvent, SubmitEvent};
 use serde_json::{Map, Value};
 use std::time::Duration;
-use wire::api::Remember;
-use wire::{Exposure, ToolPart};
+use wire::api::{Answer, Remember};
+use wire::{Exposure, ToolPart, arguments_hash};
 
 /// A yes is taken so long after the question has come to stand where it stands: a click that was meant for what stood there before decides
 /// nothing.
@@ -31,6 +33,8 @@ pub(super) struct Ask {
     /// Why it is asked.
     pub(super) note: String,
     pub(super) input: Option<Value>,
+    /// Names the arguments that are shown, so that the server can tell whether they are those that would run.
+    input_hash: String,
     /// Arguments that are shown on request only.
     pub(super) rest: Option<Value>,
     /// Whether they are the call's own arguments, which the user may change.
@@ -55,6 +59,7 @@ impl Ask {
         let is_cut_off = tool.cut_off().is_some();
         let note = if is_cut_off { t(Text::CutOffNote) } else { note };
         let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
+        let input_hash = arguments_hash(input.unwrap_or(&Value::Null));
         let (input, rest) = split(input, tool.visible_parameters());
         Self {
             approval_id: tool.approval.as_ref().map(|approval| approval.id.clone()),
@@ -66,6 +71,7 @@ impl Ask {
                 None => note.to_owned(),
             },
             input: input.filter(|input| !is_blank(input)),
+            input_hash,
             rest,
             is_own: is_own && !is_cut_off,
             is_cut_off,
@@ -84,8 +90,20 @@ pub(super) fn ApprovalCard(
 ) -> Erased {
     let (session, standing) = (expect_context::<Session>(), expect_context::<Standing>());
     let note = RwSignal::new(String::new());
-    let Ask { approval_id, call_id, heading, note: about, input, rest, is_own, may_remember, expires_at, is_cut_off } =
-        ask;
+    let Ask {
+        approval_id,
+        call_id,
+        heading,
+        note: about,
+        input,
+        input_hash,
+        rest,
+        is_own,
+        may_remember,
+        expires_at,
+        is_cut_off,
+    } = ask;
+    let unseen = Unseen::of(input.as_ref(), &call_id);
     let (label, no, yes) = match is_cut_off {
         true => (Text::CutOffLabel, t(Text::Skip), t(Text::RunAgain)),
         false => (Text::ApprovalLabel, t(Text::Deny), t(Text::Approve)),
@@ -93,6 +111,7 @@ pub(super) fn ApprovalCard(
     let scope = RwSignal::new(String::new());
     let approval_id = StoredValue::new(approval_id);
     let call_id = StoredValue::new(call_id);
+    let input_hash = StoredValue::new(input_hash);
     // The arguments as the user changes them; none while they are the agent's.
     let (draft, fault) = (RwSignal::new(None::<String>), RwSignal::new(""));
     let decide = move |approved: bool| {
@@ -106,14 +125,15 @@ pub(super) fn ApprovalCard(
         if remember.is_some() {
             standing.found(true);
         }
-        session.decide(
-            call_id.get_value(),
-            approval_id.get_value(),
+        session.decide(Answer::Approval {
+            tool_call_id: call_id.get_value(),
+            approval_id: approval_id.get_value(),
             approved,
-            (!note.is_empty()).then_some(note),
-            changed,
+            input_hash: approved.then(|| input_hash.get_value()),
+            reason: (!note.is_empty()).then_some(note),
+            input: changed,
             remember,
-        );
+        });
     };
     let no_enter = |event: KeyboardEvent| {
         if event.key() == "Enter" {
@@ -129,7 +149,7 @@ pub(super) fn ApprovalCard(
         };
         set_timeout(end, READABLE_FOR);
     });
-    let too_early = flag(move || early.get() || session.is_busy());
+    let too_early = flag(move || early.get() || session.is_busy() || unseen.are_any());
     let label = fill(label, &[&heading]);
     view! {
         <div role="group" aria-label=label>
@@ -141,7 +161,8 @@ pub(super) fn ApprovalCard(
                     <span>{about}{expires_at.map(|at| deadline(session, at))}</span>
                 </p>
             </div>
-            {input.map(|input| view! { <Arguments input is_own draft fault /> })}
+            {input.map(|input| view! { <Arguments input is_own draft fault unseen /> })}
+            {unseen.view()}
             {rest.map(|rest| rest_view(&rest))}
             <div class="cw-approval-actions">
                 <input
@@ -159,7 +180,13 @@ pub(super) fn ApprovalCard(
                     {no}
                 </button>
                 {may_remember.then(|| scope_view(scope))}
-                <button type="button" class="cw-button cw-primary" disabled=too_early on:click=handler(move |_| decide(true))>
+                <button
+                    type="button"
+                    class="cw-button cw-primary"
+                    disabled=too_early
+                    aria-describedby=unseen.id()
+                    on:click=handler(move |_| decide(true))
+                >
                     {yes}
                 </button>
             </div>
@@ -249,10 +276,16 @@ fn Arguments(
     draft: RwSignal<Option<String>>,
     /// What is wrong with that.
     fault: RwSignal<&'static str>,
+    /// What of them has not been unfolded.
+    unseen: Unseen,
 ) -> Erased {
     let input = StoredValue::new(input);
     let is_edited = Memo::new(move |_| draft.with(Option::is_some));
-    let edit = move |_| draft.set(Some(input.with_value(|input| format!("{input:#}"))));
+    let edit = move |_| {
+        // The text has all of them.
+        unseen.all_seen();
+        draft.set(Some(input.with_value(|input| escaped_json(&format!("{input:#}")))));
+    };
     let change = move |event: Event| {
         draft.set(Some(event_target_value(&event)));
         fault.set("");
@@ -268,7 +301,13 @@ fn Arguments(
                 }
             });
             let shown = input.with_value(value_nodes);
-            return view! { <div class="cw-approval-input">{shown}{button}</div> }.erase();
+            return view! {
+                <div class="cw-approval-input" node_ref=unseen.area() on:click=handler(move |_| unseen.look())>
+                    {shown}
+                    {button}
+                </div>
+            }
+            .erase();
         }
         view! {
             <div class="cw-approval-input">

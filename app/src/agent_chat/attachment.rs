@@ -5,6 +5,7 @@ use super::standing;
 use crate::erase::{Erase, Erased};
 use crate::icons::{Icon, Shape};
 use crate::prelude::*;
+use crate::visible::{Kind, plain};
 use serde_json::Value;
 use wire::file::{is_shown_inline, kept_file_id};
 use wire::message::FilePart;
@@ -25,7 +26,7 @@ pub(super) fn fixed_part(part: &UiPart) -> Erased {
 
 /// Pictures that came with the message are shown, and those of sites that the config names; another file at an address is a link to it.
 fn file_view(file: &FilePart) -> Erased {
-    let name = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
+    let name = plain(file.filename.as_deref().unwrap_or(&file.media_type), Kind::Value).into_owned();
     let is_shown = is_shown_inline(&file.media_type) && crate::pictures::may_show(&file.url);
     if is_shown || kept_file_id(&file.url).is_some() {
         return kept_file(file, name);
@@ -48,6 +49,7 @@ fn file_view(file: &FilePart) -> Erased {
 /// A file of ours, or a picture that may be shown like one: a picture that can be opened, or a card with what it is, from which it is saved.
 fn kept_file(file: &FilePart, name: String) -> Erased {
     let (url, words) = (file.url.clone(), name.clone());
+    let saved_as = file.filename.clone().unwrap_or_else(|| file.media_type.clone());
     if is_shown_inline(&file.media_type) {
         let source = url.clone();
         return view! {
@@ -58,7 +60,7 @@ fn kept_file(file: &FilePart, name: String) -> Erased {
         .erase();
     }
     view! {
-        <a class="cw-source" href=url download=name>
+        <a class="cw-source" href=url download=saved_as>
             <Icon of=Shape::File />
             {words}
         </a>

@@ -8,6 +8,7 @@ use crate::icons::{Icon, Shape};
 use crate::numbers;
 use crate::prelude::*;
 use crate::texts::{Text, fill, t};
+use crate::visible::{Kind, plain};
 
 /// A card for each, with how far it has come.
 #[component]
@@ -23,6 +24,8 @@ pub(super) fn Attachments() -> Erased {
 
 fn card(session: Session, attached: Attached) -> Erased {
     let Attached { key, name, size, preview, upload } = attached;
+    // As it is shown and read out; what is sent keeps the name that it has.
+    let name = plain(&name, Kind::Value).into_owned();
     let picture = match preview {
         // The name stands beside it.
         Some(preview) => view! { <img src=preview alt="" /> }.erase(),

@@ -5,6 +5,7 @@ use super::words::Standing;
 use crate::icons::{Shape, icon};
 use crate::node::{Node, element};
 use crate::texts::{Text, t};
+use crate::visible::{self, Kind};
 
 /// What a card shows.
 pub(super) struct Card {
@@ -28,7 +29,7 @@ impl Card {
         let mut line = vec![
             span("cw-tool-icon").around(vec![icon(self.icon)]),
             span("cw-tool-name").text(self.name),
-            span("cw-tool-summary").with("dir", "auto").text(self.detail),
+            span("cw-tool-summary").with("dir", "auto").around(visible::nodes(&self.detail, Kind::Value)),
             span("cw-tool-state").around(self.state),
             span("cw-chevron").around(vec![icon(Shape::Chevron)]),
         ];
@@ -53,6 +54,7 @@ pub(super) fn section(title: &'static str, content: Vec<Node>) -> Node {
 
 /// What went wrong.
 pub(super) fn failure(error: &str) -> Node {
-    let error = element("p").with("class", "cw-tool-error").with("dir", "auto").text(error);
+    let error =
+        element("p").with("class", "cw-tool-error").with("dir", "auto").around(visible::nodes(error, Kind::Value));
     section(t(Text::WhatWentWrong), vec![error])
 }

@@ -7,7 +7,7 @@ use super::message_actions::Actions;
 use super::message_state::{MessageState, PartKind, PartState};
 use super::notice::ending;
 use super::part::part_view;
-use super::reasoning::all_reasoning;
+use super::reasoning::{all_reasoning, group_starts, reasoning_from};
 use super::session::Session;
 use super::sources::{marks, sources};
 use crate::erase::{Erase, Erased, Item, dynamic, each, list};
@@ -60,13 +60,26 @@ fn head(speaker: &Speaker) -> Option<Erased> {
 fn body(message: &MessageState) -> Erased {
     let session = expect_context::<Session>();
     let (parts, role, marks) = (message.parts.clone(), message.role, marks(session, message));
-    let is_grouped = session.display(|display| display.show_reasoning && display.reasoning_grouped);
+    let (shows_reasoning, is_grouped) = session.display(|display| (display.show_reasoning, display.reasoning_grouped));
+    let is_grouped = is_grouped && shows_reasoning;
+    let of = message.clone();
     let item = move |part: PartState| {
-        let marks = marks.clone();
-        Item { key: part.key(), view: Box::new(move || part_view(part, role, marks)) }
+        let (marks, of) = (marks.clone(), of.clone());
+        let key = part.key();
+        let view: Box<dyn FnOnce() -> Erased + Send> = match part.kind {
+            PartKind::Reasoning { .. } => Box::new(move || reasoning_from(&of, part.number)),
+            _ => Box::new(move || part_view(part, role, marks)),
+        };
+        Item { key, view }
     };
-    let stands_here = move |part: &PartState| !(is_grouped && matches!(part.kind, PartKind::Reasoning { .. }));
-    let parts = each(move || parts.get().into_iter().filter(stands_here).map(&item).collect());
+    let parts = each(move || {
+        let parts = parts.get();
+        let starts = if shows_reasoning && !is_grouped { group_starts(&parts) } else { Vec::new() };
+        let stands_here = |part: &PartState| {
+            !matches!(part.kind, PartKind::Reasoning { .. }) || starts.binary_search(&part.number).is_ok()
+        };
+        parts.into_iter().filter(stands_here).map(&item).collect()
+    });
     let thoughts = if is_grouped { all_reasoning(message) } else { ().erase() };
     let sources = if session.display(|display| display.show_sources) { sources(message) } else { ().erase() };
     // What an answer says is announced in sentences, see `announcer.rs`; the text itself must not be, token by token.

@@ -272,7 +272,8 @@ impl PartState {
         }
     }
 
-    fn is_blank(&self) -> bool {
+    /// Whether nothing is to be seen of it. Tracked.
+    pub(super) fn is_blank(&self) -> bool {
         match &self.kind {
             PartKind::Text(document) => document.is_empty(),
             PartKind::Reasoning { .. } | PartKind::Tool(_) => false,

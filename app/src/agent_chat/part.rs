@@ -3,11 +3,13 @@
 use super::TOOLS;
 use super::attachment::fixed_part;
 use super::message_state::{PartKind, PartState};
-use super::reasoning::Reasoning;
+use super::own_text::own_text;
 use super::session::Session;
-use crate::erase::{Erase, Erased, dynamic, text};
+use crate::erase::{Erase, Erased, dynamic};
 use crate::markdown::{DocumentView, Extras, Marks, without_marks};
+use crate::node::drawn;
 use crate::prelude::*;
+use crate::visible::{self, Kind};
 use wire::{Role, UiPart};
 
 /// What is done for the texts of this chat beyond Markdown.
@@ -26,16 +28,14 @@ pub(super) fn part_view(part: PartState, role: Role, marks: Marks) -> Erased {
     let session = expect_context::<Session>();
     let number = part.number;
     match part.kind {
-        PartKind::Text(document) if role == Role::User => {
-            view! { <p class="cw-plain" dir="auto">{document.text()}</p> }.erase()
-        }
+        PartKind::Text(document) if role == Role::User => own_text(&document.text()),
         PartKind::Text(document) if !session.display(|display| display.markdown_rendering) => {
-            view! { <p class="cw-plain" dir="auto">{text(move || without_marks(&document.read()).into_owned())}</p> }
-                .erase()
+            let shown = drawn(move || visible::nodes(&without_marks(&document.read()), Kind::Prose));
+            view! { <p class="cw-plain" dir="auto">{shown}</p> }.erase()
         }
         PartKind::Text(document) => view! { <DocumentView document extras=extras(marks) /> }.erase(),
-        PartKind::Reasoning { .. } if !session.display(|display| display.show_reasoning) => ().erase(),
-        PartKind::Reasoning { document, open } => view! { <Reasoning document open /> }.erase(),
+        // Stands with those that follow it, see `message.rs`.
+        PartKind::Reasoning { .. } => ().erase(),
         PartKind::Tool(tool) => TOOLS.view(move |code| (code.card)(tool.clone())),
         PartKind::Fixed(part) => {
             let separates = number > 0 && session.display(|display| display.show_step_separators);

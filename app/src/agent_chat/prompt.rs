@@ -5,6 +5,7 @@ use super::session::Session;
 use crate::erase::{Erase, Erased, handler, list};
 use crate::node::drawn;
 use crate::prelude::*;
+use crate::visible::{Kind, nodes};
 use serde_json::json;
 use wire::page::Prompt;
 
@@ -13,6 +14,7 @@ pub(super) fn prompts(session: Session, all: Vec<Prompt>, class: &'static str, t
     let button = move |prompt: Prompt| {
         let Prompt { key, label, description, icon } = prompt;
         let said = label.clone();
+        let label = nodes(&label, Kind::Prose);
         let click = move |_| {
             session.tell("onSuggestionClick", json!({ "text": said, "key": key }));
             then(session, said.clone());

@@ -7,6 +7,7 @@ use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, RwSignal};
 use crate::texts::{Text, fill, instead_of, t};
+use crate::visible::{self, Kind};
 use leptos::ev::{Event, SubmitEvent};
 use serde_json::Value;
 use wire::question::{ASK_USER, AnswerDraft, Question, QuestionKind};
@@ -31,8 +32,9 @@ pub(super) fn QuestionCard(
     let draft =
         RwSignal::new(AnswerDraft { fields: vec![String::new(); question.fields.len()], ..AnswerDraft::default() });
     let problem = RwSignal::new(None::<String>);
-    let label = fill(Text::QuestionLabel, &[&question.text]);
-    let (heading, context) = (question.text.clone(), question.context.clone());
+    let label = fill(Text::QuestionLabel, &[&visible::plain(&question.text, Kind::Prose)]);
+    let heading = visible::nodes(&question.text, Kind::Prose);
+    let context = visible::nodes(&question.context, Kind::Prose);
     let (options, fields) = (options(&call_id, &question, draft), fields(&question, draft));
     let other = match (question.options.is_empty(), question.fields.is_empty()) {
         (true, true) => t(Text::YourAnswer),
@@ -101,7 +103,7 @@ fn options(call_id: &str, question: &Question, draft: RwSignal<AnswerDraft>) -> 
         view! {
             <label>
                 <input on:change=choose type="radio" name=group.clone() value=at.to_string() />
-                <span dir="auto">{text.clone()}</span>
+                <span dir="auto">{visible::nodes(text, Kind::Prose)}</span>
             </label>
         }
         .erase()

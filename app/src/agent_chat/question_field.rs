@@ -3,6 +3,7 @@
 use crate::erase::{Erase, Erased, handler, list};
 use crate::prelude::*;
 use crate::texts::{Text, t};
+use crate::visible::{Kind, nodes, plain};
 use leptos::ev::Event;
 use wire::page::FieldType;
 use wire::question::QuestionField;
@@ -17,7 +18,9 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
             view! { <input on:change=give type="checkbox" /> }.erase()
         }
         FieldType::Choice { options } => {
-            let option = |text: &String| view! { <option value=text.clone()>{text.clone()}</option> }.erase();
+            let option = |text: &String| {
+                view! { <option value=text.clone()>{plain(text, Kind::Prose).into_owned()}</option> }.erase()
+            };
             let give = handler(move |event: Event| give(event_target_value(&event)));
             view! {
                 <div class="cw-select">
@@ -53,6 +56,6 @@ pub(super) fn question_field(field: &QuestionField, give: impl Fn(String) + 'sta
     };
     let beside = matches!(field.field_type, FieldType::Boolean);
     let star = required.then(|| view! { <span class="cw-required" aria-hidden="true">"*"</span> });
-    let name = view! { <span class="cw-label" dir="auto">{field.label.clone()}{star}</span> };
+    let name = view! { <span class="cw-label" dir="auto">{nodes(&field.label, Kind::Prose)}{star}</span> };
     view! { <label class="cw-question-field" class:cw-beside=beside>{name} {control}</label> }.erase()
 }

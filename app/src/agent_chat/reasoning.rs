@@ -9,28 +9,50 @@ use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{Text, t};
 
-/// A reasoning part.
-#[component]
-pub(super) fn Reasoning(
-    /// Its text.
-    document: Document,
-    /// Whether it is still being written.
-    open: ArcRwSignal<bool>,
-) -> Erased {
-    let is_open = Memo::new(move |_| open.get());
-    folded(is_open, view! { <DocumentView document extras=extras(Marks::Hidden) /> }.erase())
+/// A reasoning part: its number, its text, and whether it is still being written.
+type Thought = (usize, Document, ArcRwSignal<bool>);
+
+fn thought(part: PartState) -> Option<Thought> {
+    match part.kind {
+        PartKind::Reasoning { document, open } => Some((part.number, document, open)),
+        _ => None,
+    }
+}
+
+/// The numbers of the reasoning parts that begin a group: nothing that is seen stands between the parts of one. Tracked.
+pub(super) fn group_starts(parts: &[PartState]) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut in_group = false;
+    for part in parts {
+        if matches!(part.kind, PartKind::Reasoning { .. }) {
+            if !in_group {
+                starts.push(part.number);
+            }
+            in_group = true;
+        } else if !part.is_blank() {
+            in_group = false;
+        }
+    }
+    starts
+}
+
+/// The reasoning parts that follow each other from this number on, in one place.
+pub(super) fn reasoning_from(message: &MessageState, first: usize) -> Erased {
+    let parts = message.parts.clone();
+    reasoning(move || {
+        let parts = parts.get();
+        let end = group_starts(&parts).into_iter().find(|start| *start > first).unwrap_or(usize::MAX);
+        parts.into_iter().filter(|part| (first..end).contains(&part.number)).filter_map(thought).collect()
+    })
 }
 
 /// All that was thought for an answer, in one place. Nothing while there is none.
 pub(super) fn all_reasoning(message: &MessageState) -> Erased {
     let parts = message.parts.clone();
-    let thoughts = move || {
-        let thought = |part: PartState| match part.kind {
-            PartKind::Reasoning { document, open } => Some((part.number, document, open)),
-            _ => None,
-        };
-        parts.get().into_iter().filter_map(thought).collect::<Vec<_>>()
-    };
+    reasoning(move || parts.get().into_iter().filter_map(thought).collect())
+}
+
+fn reasoning(thoughts: impl Fn() -> Vec<Thought> + Clone + Send + Sync + 'static) -> Erased {
     let all = thoughts.clone();
     let is_there = {
         let thoughts = thoughts.clone();

@@ -13,6 +13,7 @@ use crate::node::{Node, drawn, element};
 use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{self, Text, fill, t};
+use crate::visible::{self, Kind};
 use std::sync::Arc;
 
 /// What becomes of the marks in the texts of a message.
@@ -86,9 +87,9 @@ fn cards(message: &str, all: &[Cited], marks_are_shown: bool) -> Vec<Node> {
     let unmarked = numbered().filter(|(cited, _)| !(marks_are_shown && cited.is_marked));
     let button = |(cited, number): (&Cited, usize)| {
         let number_text = number.to_string();
-        let label = fill(Text::SourceNamed, &[&number_text, &cited.title]);
+        let label = fill(Text::SourceNamed, &[&number_text, &visible::plain(&cited.title, Kind::Prose)]);
         let button = element("button").with("type", "button").with("popovertarget", card_id(message, number));
-        let title = element("span").with("dir", "auto").text(cited.title.as_str());
+        let title = element("span").with("dir", "auto").around(visible::nodes(&cited.title, Kind::Prose));
         button.with("aria-label", label).around(vec![element("b").text(number_text), title])
     };
     let buttons: Vec<_> = unmarked.map(button).collect();
@@ -100,7 +101,7 @@ fn cards(message: &str, all: &[Cited], marks_are_shown: bool) -> Vec<Node> {
 
 /// Title, place, and the words that were taken from it.
 fn about(cited: &Cited) -> Vec<Node> {
-    let title = element("span").with("dir", "auto").text(cited.title.as_str());
+    let title = element("span").with("dir", "auto").around(visible::nodes(&cited.title, Kind::Prose));
     let mut content = vec![match cited.url.as_deref().filter(|url| is_web(url)) {
         Some(url) => link(url, title),
         None => title,

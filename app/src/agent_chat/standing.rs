@@ -8,6 +8,7 @@ use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal, StoredValue};
 use crate::texts::{self, Text, fill, t};
+use crate::visible::{Kind, plain};
 use leptos::ev::Event;
 use leptos::html;
 use serde_json::Value;
@@ -181,7 +182,9 @@ fn item_view(item: StandingApproval, shown: RwSignal<Shown>) -> Erased {
     };
     let (tool, agent) = (tool_words(&item.tool_name), tool_words(&item.agent_id));
     let place = match (item.conversation_id, item.conversation_title) {
-        (Some(_), title) => fill(Text::StandingInConversation, &[&title.unwrap_or_default(), &agent]),
+        (Some(_), title) => {
+            fill(Text::StandingInConversation, &[&plain(&title.unwrap_or_default(), Kind::Prose), &agent])
+        }
         (None, _) => fill(Text::StandingEverywhere, &[&agent]),
     };
     let label = fill(Text::RevokeApproval, &[&tool]);

@@ -4,11 +4,10 @@ use super::card::{Card, failure, section};
 use super::progress::Progress;
 use super::tool_result::result_nodes;
 use super::value::{MAX_ENTRIES, shortened, value_nodes, with_rest, word};
-use super::words::{Standing, first_argument, told_state};
+use super::words::{Standing, first_argument, told_state, tool_words};
 use crate::markdown::markdown_node;
 use crate::node::{Node, element};
 use crate::numbers::{dollars, time};
-use crate::page_state::words;
 use crate::texts::{Text, t};
 use serde_json::{Map, Value};
 
@@ -28,7 +27,7 @@ impl<'v> SubAgent<'v> {
 
     /// Its name in words.
     pub(super) fn name(self) -> String {
-        words(text(self.0, "agentId"))
+        tool_words(text(self.0, "agentId"))
     }
 
     /// `running`, `waiting`, `done`, `failed`, `limit` or `stopped`.
@@ -39,7 +38,7 @@ impl<'v> SubAgent<'v> {
     /// The tool that it may not run before the user has decided, in words, and the arguments.
     pub(super) fn waiting(self) -> Option<(String, Option<&'v Value>)> {
         let waiting = self.0.get("waiting")?.as_object()?;
-        Some((words(text(waiting, "toolName")), waiting.get("input")))
+        Some((tool_words(text(waiting, "toolName")), waiting.get("input")))
     }
 
     /// What it does now, in a few words; empty when it does nothing more.
@@ -53,7 +52,7 @@ impl<'v> SubAgent<'v> {
         }
         let is_open = |step: &&'v Map<String, Value>| matches!(text(step, "state"), "running" | "waiting");
         if let Some(step) = self.steps().filter_map(Value::as_object).filter(is_open).last() {
-            let name = words(text(step, "name"));
+            let name = tool_words(text(step, "name"));
             let inner = Self::of(step.get("output")).filter(|_| depth < MAX_DEPTH);
             let inner = inner.map(|inner| inner.doing_at(depth + 1)).unwrap_or_default();
             return if inner.is_empty() { name } else { format!("{name} › {inner}") };
@@ -115,7 +114,7 @@ fn tool(step: &Map<String, Value>, depth: usize) -> Card {
         ((Standing::Done, _), Some(agent)) => told_state(agent.state()),
         (told, _) => told,
     };
-    let name = words(text(step, "name"));
+    let name = tool_words(text(step, "name"));
     let progress = Progress::of(step.get("output").filter(|_| standing == Standing::Running));
     let mut body = Vec::new();
     if let Some(input) = step.get("input").filter(|input| !input.is_null()) {

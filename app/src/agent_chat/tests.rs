@@ -39,7 +39,8 @@ fn outline(node: &Node) -> String {
         "svg" => String::new(),
         "details" => {
             let open = if attributes.iter().any(|(name, _)| *name == "open") { " open" } else { "" };
-            format!("{}{open}[{inner}]", attributes[1].1)
+            let state = attributes.get(1).map_or("more", |(_, state)| state.as_str());
+            format!("{state}{open}[{inner}]")
         }
         "a" | "audio" | "iframe" | "img" | "progress" => {
             format!("<{tag}{}>{inner}", attributes.iter().filter_map(said).collect::<String>())
@@ -139,7 +140,7 @@ fn what_a_remote_tool_shows_is_kept_apart() {
         json!({ "output": { "type": "mixed", "text": "Two files", "media": media, "omitted": 2, "data": { "seats": 3 } } }),
         "done open[Look up|Done|Result|Two files|<a href=http://a.example/elm.png referrerpolicy=no-referrer>elm.png|a.example\
          |<a href=https://a.example/x/report.pdf referrerpolicy=no-referrer>The report|a.example\
-         |<a href=https://a.example/x/ referrerpolicy=no-referrer>x|a.example|javascript:alert(1)|2 more were left out|Seats|3]",
+         |<a href=https://a.example/x/ referrerpolicy=no-referrer>x|a.example|javascript:alert(1)|2 more not shown|Seats|3]",
     );
     // Values of other tools that happen to have a type.
     check(json!({ "output": { "type": "html" } }), "done[Look up|Done|Result|Type|html]");

@@ -6,6 +6,7 @@ use crate::erase::{Erase, Erased, effect, optional, text};
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, t};
+use crate::visible::{Kind, plain};
 use serde_json::Value;
 use std::time::Duration;
 use wire::{Role, UiPart};
@@ -86,7 +87,7 @@ fn status(message: &MessageState) -> Option<String> {
 
 fn said(status: &Value) -> Option<String> {
     let text = status.as_str().or_else(|| STATUS_KEYS.iter().find_map(|key| status.get(key)?.as_str()));
-    text.filter(|text| !text.is_empty()).map(str::to_owned)
+    text.filter(|text| !text.is_empty()).map(|text| plain(text, Kind::Prose).into_owned())
 }
 
 #[cfg(test)]

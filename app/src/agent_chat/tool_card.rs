@@ -7,7 +7,7 @@ use super::question_card::{QuestionCard, is_question};
 use super::session::{PAGE_STATE_TOOL, Session};
 use super::sub_agent::{self, SubAgent};
 use super::tool_result::{is_for_eyes, result_nodes};
-use super::value::value_nodes;
+use super::value::{json_node, value_nodes};
 use super::words::{Standing, first_argument, is_expired, short, tool_name, tool_state};
 use crate::erase::{Erase, Erased, handler, list, optional};
 use crate::icons::Shape;
@@ -16,6 +16,7 @@ use crate::node::{Node, drawn, element};
 use crate::prelude::*;
 use crate::reactive::{ArcRwSignal, Memo};
 use crate::texts::{self, Text, fill, t};
+use crate::visible::{self, Kind};
 use serde_json::{Map, Value};
 use wire::page::ResultDisplay;
 use wire::question::ASK_USER;
@@ -174,9 +175,7 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay)
         (Some(_), None) if progress.is_some() || results == ResultDisplay::None => {}
         (Some(output), None) if results == ResultDisplay::Full => {
             let json = serde_json::to_string_pretty(output).unwrap_or_default();
-            let json =
-                element("pre").with("class", "cw-value-json").with("tabindex", "0").with("dir", "ltr").text(json);
-            sections.push(section(t(Text::Result), vec![json]));
+            sections.push(section(t(Text::Result), vec![json_node(&json)]));
         }
         (Some(output), None) => sections.push(section(t(Text::Result), result_nodes(output, &tool_name(tool)))),
         _ => {}
@@ -195,7 +194,10 @@ fn body(tool: &ToolPart, progress: Option<Progress<'_>>, results: ResultDisplay)
     }
     let reason = tool.approval.as_ref().and_then(|approval| approval.reason.clone());
     if let Some(reason) = reason.filter(|reason| !reason.is_empty() && !is_expired(tool) && !is_passed_over) {
-        sections.push(section(t(Text::YourNote), vec![element("p").with("dir", "auto").text(reason)]));
+        sections.push(section(
+            t(Text::YourNote),
+            vec![element("p").with("dir", "auto").around(visible::nodes(&reason, Kind::Prose))],
+        ));
     }
     if sections.is_empty() {
         let words = if results == ResultDisplay::None { t(Text::NothingToShow) } else { t(Text::NothingYet) };

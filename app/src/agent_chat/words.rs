@@ -4,6 +4,7 @@ use super::session::PAGE_STATE_TOOL;
 use super::sub_agent::SubAgent;
 use crate::icons::Shape;
 use crate::texts::{Text, fill, t};
+use crate::visible::{Kind, plain};
 use serde_json::Value;
 use wire::question::ASK_USER;
 use wire::{CutOff, ToolPart, ToolState};
@@ -14,7 +15,7 @@ const MAX_DETAIL: usize = 80;
 /// What a call is called: its title, the agent that was asked, or the tool's name in words.
 pub(super) fn tool_name(tool: &ToolPart) -> String {
     match &tool.title {
-        Some(title) if !title.is_empty() => title.clone(),
+        Some(title) if !title.is_empty() => plain(title, Kind::Prose).into_owned(),
         _ if tool.tool_name == PAGE_STATE_TOOL => t(Text::FillInPage).to_owned(),
         _ if tool.tool_name == ASK_USER => t(Text::Question).to_owned(),
         _ => match SubAgent::of(tool.output.as_ref()) {
@@ -26,7 +27,7 @@ pub(super) fn tool_name(tool: &ToolPart) -> String {
 
 /// The name of a tool in words.
 pub(super) fn tool_words(name: &str) -> String {
-    crate::page_state::words(name)
+    plain(&crate::page_state::words(name), Kind::Value).into_owned()
 }
 
 /// How a call stands.

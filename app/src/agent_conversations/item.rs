@@ -13,6 +13,7 @@ use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, fill, t};
+use crate::visible::{Kind, plain};
 use leptos::ev::MouseEvent;
 use wire::api::ConversationSummary;
 
@@ -96,7 +97,8 @@ fn Link(item: Entry, menu: String) -> Erased {
     };
     let [title, mixed, label, marks, pin, when] = std::array::from_fn(|_| summary.clone());
     let subject = summary;
-    let label = attribute(move || Some(label.with(|summary| fill(Text::OptionsFor, &[&summary.title]))));
+    let label =
+        attribute(move || Some(label.with(|summary| fill(Text::OptionsFor, &[&plain(&summary.title, Kind::Prose)]))));
     let marks = optional(move || match marks.with(|summary| (summary.running, summary.waiting, summary.unread)) {
         (true, _, _) => Some(mark("cw-running", t(Text::AnsweringNow))),
         (false, true, _) => Some(mark("cw-waiting", t(Text::WaitsForYou))),
@@ -115,7 +117,7 @@ fn Link(item: Entry, menu: String) -> Erased {
                 class:cw-mixed=flag(move || mixed.with(|summary| is_mixed(&summary.title)))
                 dir="auto"
             >
-                {text(move || title.with(|summary| summary.title.clone()))}
+                {text(move || title.with(|summary| plain(&summary.title, Kind::Prose).into_owned()))}
             </span>
             <span class="cw-conversation-when">
                 {marks}

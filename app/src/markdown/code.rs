@@ -3,6 +3,7 @@
 use super::Extras;
 use crate::node::{Node, element};
 use crate::texts::{Text, t};
+use crate::visible::{Kind, nodes};
 
 /// The markup of a code block. It has no state of its own, so that it can be changed in place while the code arrives; see
 /// [`super::on_click`]. `open` says that more code may come.
@@ -29,7 +30,7 @@ pub(super) fn code_block(language: &str, code: String, open: bool, extras: &Extr
         block = block.with("data-open", "");
     }
     head.extend([wrap.text(t(Text::Wrap)), copy.text(t(Text::Copy))]);
-    let code = element("code").with("dir", "ltr").text(code);
+    let code = element("code").with("dir", "ltr").around(nodes(&code, Kind::Code));
     block.around(vec![
         element("div").with("class", "cw-md-code-head").around(head),
         element("pre").with("tabindex", "0").around(vec![code]),

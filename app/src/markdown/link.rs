@@ -1,9 +1,21 @@
 //! Which addresses a reply may link to.
 
-/// The address, if a click on it is harmless: web pages and mail. No `javascript:`, no `data:`, nothing relative, which
-/// would be an address of ours that the model chose.
+/// Returns the address if a click on it is harmless: web pages and mail. No `javascript:`, no `data:`, nothing relative, which
+/// would be an address of ours that the model chose, and no user name before the host, which makes one host look like another.
 pub(crate) fn allowed(url: &str) -> Option<&str> {
-    ["https://", "http://", "mailto:"].into_iter().any(|scheme| starts_with(url, scheme)).then_some(url)
+    let is_known = ["https://", "http://", "mailto:"].into_iter().any(|scheme| starts_with(url, scheme));
+    (is_known && !has_user_info(url)).then_some(url)
+}
+
+/// Whether a web address names a user before its host: `http://127.0.0.1@evil.test`.
+fn has_user_info(url: &str) -> bool {
+    authority(url).is_some_and(|authority| authority.contains('@'))
+}
+
+/// What stands between the scheme and the path of a web address.
+fn authority(url: &str) -> Option<&str> {
+    let (_, rest) = url.split_once("://")?;
+    rest.split(['/', '?', '#', '\\']).next()
 }
 
 /// Whether an image is part of the text itself, so that showing it fetches nothing.
@@ -85,7 +97,7 @@ mod tests {
 
     #[test]
     fn only_harmless_schemes_are_links() {
-        for url in ["https://a.b", "HTTP://a", "mailto:a@b"] {
+        for url in ["https://a.b", "HTTP://a", "mailto:a@b", "https://a.b/@name", "https://a.b?to=c@d"] {
             assert_eq!(allowed(url), Some(url));
         }
         let refused = [
@@ -99,6 +111,9 @@ mod tests {
             "",
             "https:a",
             "vbscript:x",
+            "http://127.0.0.1:4287@evil.test",
+            "https://good.example:x@evil.test/path",
+            "https://@evil.test",
         ];
         for url in refused {
             assert_eq!(allowed(url), None, "{url}");

@@ -3,7 +3,7 @@
 use crate::node::{Node, element};
 
 /// The elements of MathML Core that formulas are made of.
-const ELEMENTS: [&str; 27] = [
+pub(crate) const ELEMENTS: [&str; 27] = [
     "math",
     "merror",
     "mfrac",

@@ -31,6 +31,7 @@ pub(crate) use entities::ENTITIES;
 pub(crate) use link::{allowed, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;
+pub(crate) use mathml::ELEMENTS as MATHML_ELEMENTS;
 pub(crate) use view::markdown_node;
 #[cfg(feature = "ssr")]
 pub(crate) use view::markdown_with;

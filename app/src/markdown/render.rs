@@ -13,6 +13,7 @@ use super::split::OPTIONS;
 use super::tail::presentable;
 use crate::node::{Node, element};
 use crate::texts::{Text, t};
+use crate::visible::{Kind, nodes, plain};
 use pulldown_cmark::{Alignment, CodeBlockKind, Event, HeadingLevel, Parser, Tag};
 use std::borrow::Cow;
 
@@ -91,17 +92,19 @@ impl Content {
         for piece in citation::pieces(text) {
             match piece {
                 citation::Piece::Text(text) if link_bare_urls && text.contains("http") => self.link(text),
-                citation::Piece::Text(text) => self.children.push(Node::Text(text.to_owned())),
+                citation::Piece::Text(text) => self.children.extend(nodes(text, Kind::Prose)),
                 citation::Piece::Source(number) => self.children.extend(citation::number(number, marks)),
             }
         }
     }
 
     fn link(&mut self, text: &str) {
-        self.children.extend(link::bare_urls(text).into_iter().map(|piece| match piece {
-            link::Piece::Text(text) => Node::Text(text.to_owned()),
-            link::Piece::Url(url) => anchor(url, vec![Node::Text(url.to_owned())]),
-        }));
+        for piece in link::bare_urls(text) {
+            match piece {
+                link::Piece::Text(text) => self.children.extend(nodes(text, Kind::Prose)),
+                link::Piece::Url(url) => self.children.push(anchor(url, nodes(url, Kind::Value))),
+            }
+        }
     }
 
     fn finish(mut self, link_bare_urls: bool, formulas: &[Formula<'_>], marks: &Marks) -> Vec<Node> {
@@ -132,7 +135,7 @@ impl<'a> Renderer<'a> {
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.top.text.push_str(&text),
             Event::Code(code) if self.skipped == 0 => {
                 let code = without_marks(&unmask(&code, self.formulas)).into_owned();
-                self.push(element("code").with("dir", "ltr").text(code));
+                self.push(element("code").with("dir", "ltr").around(nodes(&code, Kind::Code)));
             }
             Event::FootnoteReference(label) if self.skipped == 0 => self.push(footnote::reference(&label)),
             Event::Code(text) | Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
@@ -178,6 +181,10 @@ impl<'a> Renderer<'a> {
             return;
         };
         let content = std::mem::replace(&mut self.top, around);
+        // An answer that was stopped may end with the signs of a heading: one without words is nothing to be led to.
+        if matches!(tag, Tag::Heading { .. }) && content.children.is_empty() {
+            return;
+        }
         let view = self.element(tag, content);
         self.top.children.push(view);
     }
@@ -201,7 +208,7 @@ impl<'a> Renderer<'a> {
         let written = |text: &str| without_marks(&unmask(text, self.formulas)).into_owned();
         let name = match &tag {
             Tag::CodeBlock(kind) => return code_block(language(kind), written(&text), self.may_grow, self.extras),
-            Tag::Image { dest_url, .. } => return image(&written(dest_url), written(&text)),
+            Tag::Image { dest_url, .. } => return image(&written(dest_url), &written(&text)),
             Tag::Link { dest_url, .. } => return anchor(&written(dest_url), children),
             Tag::FootnoteDefinition(label) => return footnote::note(label, children),
             Tag::Table(_) => return table(children),
@@ -269,13 +276,13 @@ fn link_to(url: &str) -> Node {
 }
 
 /// An image of another host is a link to it: showing it would tell that host who reads what.
-fn image(url: &str, description: String) -> Node {
+fn image(url: &str, description: &str) -> Node {
     if link::is_embedded_image(url) {
-        return element("img").with("src", url).with("alt", description);
+        return element("img").with("src", url).with("alt", plain(description, Kind::Prose));
     }
-    let description = if description.is_empty() { t(Text::Image).to_owned() } else { description };
+    let description = if description.is_empty() { t(Text::Image).into() } else { plain(description, Kind::Prose) };
     let Some(url) = link::allowed(url) else {
-        return element("span").text(description);
+        return element("span").text(description.into_owned());
     };
     let label = format!("{description} ({})", link::host(url));
     link_to(url).with("class", "cw-md-image").text(label)
@@ -285,5 +292,47 @@ fn language<'k>(kind: &'k CodeBlockKind<'_>) -> &'k str {
     match kind {
         CodeBlockKind::Fenced(info) => info.split([' ', ',', '{']).next().unwrap_or_default(),
         CodeBlockKind::Indented => "",
+    }
+}
+
+#[cfg(all(test, feature = "ssr"))]
+mod tests {
+    use super::*;
+    use leptos::prelude::{Owner, RenderHtml};
+
+    fn check(source: &str, expected: &str) {
+        let html = Owner::new().with(|| {
+            let nodes = render(source, &References::none(), &Extras { colours: false, ..Extras::default() }, false);
+            nodes.into_iter().map(RenderHtml::to_html).collect::<String>()
+        });
+        assert_eq!(html, expected, "{source:?}");
+    }
+
+    #[test]
+    fn heading_without_words_is_left_out() {
+        check("One\n\n## ", "<p>One</p>");
+        check("#\n", "");
+        check("## Two", "<h4>Two</h4>");
+    }
+
+    #[test]
+    fn addresses_with_user_names_are_no_links() {
+        check("http://127.0.0.1:4287@evil.test", "<p>http://127.0.0.1:4287@evil.test</p>");
+        check("[bank](https://bank.example@evil.test)", "<p><span>bank</span></p>");
+    }
+
+    #[test]
+    fn overrides_are_shown_and_marks_of_direction_are_not() {
+        let sign = |point: &str| {
+            format!(
+                r#"<span class="cw-hidden-sign" role="img" aria-label="Hidden characters: {point}" title="Hidden characters: {point}" dir="ltr">{point}</span>"#
+            )
+        };
+        check("שלום\u{200f}!", "<p>שלום\u{200f}!</p>");
+        check("a\u{202e}b", &format!("<p>a{}b</p>", sign("U+202E")));
+        check(
+            "`a\u{2066}b\u{2069}`",
+            &format!(r#"<p><code dir="ltr">a{}b{}</code></p>"#, sign("U+2066"), sign("U+2069")),
+        );
     }
 }

@@ -5,9 +5,13 @@ use agent::{Decision, PendingCall, Spent};
 use serde_json::Value;
 use wire::api::Answer;
 use wire::message::PASSED_OVER;
-use wire::{Approval, CutOff, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError};
+use wire::{
+    Approval, CutOff, ErrorCode, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError,
+};
 
 const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
+const OTHER_ARGUMENTS: &str =
+    "What this page showed is not what would run, so nothing was done. Check the question again, then decide.";
 const ELSEWHERE: &str = "Another page runs this already.";
 const TOO_LATE: &str = "The time to decide this was up, so it was not done. Ask the agent again if you still want it.";
 
@@ -43,6 +47,12 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
         {
             let message = "The agent asks something else by now. Look at the question again.";
             return Err(UserError::invalid(format!("/answers/{at}/approvalId"), message));
+        }
+        if let Answer::Approval { approved: true, input_hash: Some(hash), .. } = answer
+            && *hash != wire::arguments_hash(tool.asked_arguments().unwrap_or(&Value::Null))
+        {
+            let error = UserError::new(ErrorCode::Conflict, OTHER_ARGUMENTS);
+            return Err(UserError { path: Some(format!("/answers/{at}/inputHash")), ..error });
         }
         if let Answer::Started { by, .. } = answer
             && tool.runner().is_some_and(|runner| runner != by)

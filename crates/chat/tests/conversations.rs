@@ -118,6 +118,7 @@ fn approve(call: &str, approved: bool) -> Submission {
             tool_call_id: call.to_owned(),
             approval_id: None,
             approved,
+            input_hash: None,
             reason,
             input: None,
             remember: None,
@@ -523,14 +524,45 @@ async fn a_decision_is_about_the_question_that_was_read() {
     let open = house.view().await.messages[1].tools().next().unwrap().approval.clone().unwrap().id;
     let decide = |approval_id: &str| {
         let (tool_call_id, approval_id) = ("a".to_owned(), Some(approval_id.to_owned()));
-        let answer =
-            Answer::Approval { tool_call_id, approval_id, approved: true, reason: None, input: None, remember: None };
+        let answer = Answer::Approval {
+            tool_call_id,
+            approval_id,
+            approved: true,
+            input_hash: None,
+            reason: None,
+            input: None,
+            remember: None,
+        };
         Submission::Answers { answers: vec![answer] }
     };
     let refused = house.send(decide("an earlier one")).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/approvalId")));
     assert!(house.effects.lock().unwrap().is_empty());
     house.ask(decide(&open)).await;
+    assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
+}
+
+#[tokio::test]
+async fn approval_of_other_arguments_than_the_stored_ones_is_refused() {
+    let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
+    house.ask(message("m1", "act")).await;
+    let decide = |shown: Value, approved: bool| Submission::Answers {
+        answers: vec![Answer::Approval {
+            tool_call_id: "a".to_owned(),
+            approval_id: None,
+            approved,
+            input_hash: Some(wire::arguments_hash(&shown)),
+            reason: None,
+            input: None,
+            remember: None,
+        }],
+    };
+    let refused = house.send(decide(json!({ "n": 2 }), true)).await.err().unwrap();
+    assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Conflict, Some("/answers/0/inputHash")));
+    assert_eq!(refused.code.status(), 409);
+    assert!(house.effects.lock().unwrap().is_empty());
+    // It still waits, and can be decided on by what is stored.
+    house.ask(decide(json!({ "n": 1 }), true)).await;
     assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
 }
 
@@ -545,6 +577,7 @@ async fn what_runs_is_what_the_user_made_of_it() {
                 tool_call_id,
                 approval_id: None,
                 approved: true,
+                input_hash: None,
                 reason: None,
                 input,
                 remember: None,

@@ -195,6 +195,7 @@ async fn a_question_is_answered_at_the_other_server() {
             tool_call_id: "a".to_owned(),
             approval_id: None,
             approved: true,
+            input_hash: None,
             reason: None,
             input: None,
             remember: None,

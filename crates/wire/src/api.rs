@@ -77,6 +77,10 @@ pub enum Answer {
         approval_id: Option<String>,
         /// The decision.
         approved: bool,
+        /// The arguments that were shown, as [`crate::arguments_hash`]; a decision on other ones than those of the open question
+        /// is refused. Without it, whichever they are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        input_hash: Option<String>,
         /// In the user's words.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,

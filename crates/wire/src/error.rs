@@ -49,6 +49,8 @@ pub enum ErrorCode {
     NotFound,
     /// 409: a run is active.
     Busy,
+    /// 409: what the request is about has changed meanwhile.
+    Conflict,
     /// 413: too large.
     TooLarge,
     /// 422: well-formed but wrong.
@@ -67,6 +69,7 @@ read_names!(ErrorCode {
     "forbidden" => Forbidden,
     "not_found" => NotFound,
     "busy" => Busy,
+    "conflict" => Conflict,
     "too_large" => TooLarge,
     "invalid" => Invalid,
     "rate_limited" => RateLimited,
@@ -122,7 +125,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Busy => 409,
+            Self::Busy | Self::Conflict => 409,
             Self::TooLarge => 413,
             Self::Invalid => 422,
             Self::RateLimited => 429,

@@ -48,16 +48,16 @@ pub enum Size {
 }
 
 impl Size {
-    /// Rounded. What would be 1,024 KB is a megabyte.
+    /// Rounds a number of bytes, in units of 1,000. What would be 1,000 KB is a megabyte.
     pub fn of(bytes: u64) -> Self {
         // Before they are multiplied, so that no number is too large.
-        let tenths = (bytes / 1_024 * 10 + 512) / 1_024;
+        let tenths = (bytes / 1_000 + 50) / 100;
         match bytes {
-            0..1_024 => Self::Bytes(bytes),
-            1_024..1_048_064 => Self::Kilobytes((bytes + 512) / 1_024),
+            0..1_000 => Self::Bytes(bytes),
+            1_000..999_500 => Self::Kilobytes((bytes + 500) / 1_000),
             _ => match (tenths / 10, tenths % 10) {
                 (whole @ 0..10, tenths @ 1..) => Self::TenthsOfMegabytes(whole, tenths),
-                _ => Self::Megabytes((bytes / 1_024 + 512) / 1_024),
+                _ => Self::Megabytes((bytes / 1_000 + 500) / 1_000),
             },
         }
     }
@@ -71,16 +71,18 @@ mod tests {
     fn sizes_are_rounded() {
         let check = |bytes, expected| assert_eq!(Size::of(bytes), expected, "{bytes}");
         check(0, Size::Bytes(0));
-        check(1_023, Size::Bytes(1_023));
+        check(999, Size::Bytes(999));
+        check(1_000, Size::Kilobytes(1));
         check(1_024, Size::Kilobytes(1));
         check(4_000, Size::Kilobytes(4));
-        check(1_048_063, Size::Kilobytes(1_023));
-        check(1_048_064, Size::Megabytes(1));
-        check(1_048_576, Size::Megabytes(1));
-        check(1_600_000, Size::TenthsOfMegabytes(1, 5));
-        check(10_430_000, Size::TenthsOfMegabytes(9, 9));
+        check(999_499, Size::Kilobytes(999));
+        check(999_500, Size::Megabytes(1));
+        check(1_000_000, Size::Megabytes(1));
+        check(1_600_000, Size::TenthsOfMegabytes(1, 6));
+        check(5_000_000, Size::Megabytes(5));
+        check(9_940_000, Size::TenthsOfMegabytes(9, 9));
         check(10_485_760, Size::Megabytes(10));
-        check(26_000_000, Size::Megabytes(25));
-        check(u64::MAX, Size::Megabytes(1 << 44));
+        check(26_000_000, Size::Megabytes(26));
+        check(u64::MAX, Size::Megabytes(18_446_744_073_710));
     }
 }

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 pub mod api;
+mod arguments;
 pub mod change;
 pub mod chunk;
 pub mod error;
@@ -17,6 +18,7 @@ pub mod question;
 mod read;
 pub mod reduce;
 
+pub use arguments::arguments_hash;
 pub use chunk::{Chunk, DataChunk, FinishReason};
 pub use error::{ErrorCode, ErrorReason, UserError};
 pub use message::{

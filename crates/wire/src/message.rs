@@ -441,6 +441,15 @@ impl ToolPart {
         self.approval.as_ref()?.terms.as_ref()?.visible_parameters.as_deref()
     }
 
+    /// The arguments that an open question is about: of a call that a sub-agent waits with, that call's.
+    pub fn asked_arguments(&self) -> Option<&Value> {
+        let waiting = self.output.as_ref().filter(|output| output.get("_subAgent") == Some(&Value::Bool(true)));
+        match waiting.and_then(|output| output.get("waiting")).filter(|waiting| waiting.is_object()) {
+            Some(waiting) => waiting.get("input"),
+            None => self.input.as_ref(),
+        }
+    }
+
     /// Puts the user's arguments in the place of the agent's. Those that he may not change stay as they are.
     pub fn change_input(&mut self, input: &Value) {
         let mut changed = input.clone();

@@ -185,7 +185,15 @@ fn answer(pending: &ToolPart, sent: &ToolPart) -> Option<Answer> {
             let (approval_id, approved) = (Some(known.id.clone()), approval.approved?);
             let reason = approval.reason.clone();
             // Of what a client sends only the decision counts; other arguments are for our own page to send.
-            Some(Answer::Approval { tool_call_id, approval_id, approved, reason, input: None, remember: None })
+            Some(Answer::Approval {
+                tool_call_id,
+                approval_id,
+                approved,
+                input_hash: None,
+                reason,
+                input: None,
+                remember: None,
+            })
         }
         (_, ToolState::OutputAvailable) => Some(Answer::Output { tool_call_id, output: sent.output.clone()? }),
         (_, ToolState::OutputError) => {

@@ -82,6 +82,7 @@ async fn calls_that_wait_are_decided() {
         tool_call_id: tool_call_id.to_owned(),
         approval_id: None,
         approved,
+        input_hash: None,
         reason: Some("Not today".to_owned()),
         input: None,
         remember: None,

@@ -9,7 +9,7 @@ use crate::erase::spawn_local;
 use crate::prelude::*;
 use crate::texts::{Text, fill, said};
 use serde_json::{Map, Value, json};
-use wire::api::{Answer, Remember, SendRequest, Submission};
+use wire::api::{Answer, SendRequest, Submission};
 use wire::error::ErrorCode;
 use wire::{Approval, Role, ToolPart, ToolState};
 
@@ -153,29 +153,21 @@ impl Session {
     }
 
     /// The user's decision on a call, perhaps with other arguments than the agent's, perhaps for further calls, too.
-    pub(in crate::agent_chat) fn decide(
-        self,
-        tool_call_id: String,
-        approval_id: Option<String>,
-        approved: bool,
-        reason: Option<String>,
-        input: Option<Value>,
-        remember: Option<Remember>,
-    ) {
+    pub(in crate::agent_chat) fn decide(self, decision: Answer) {
+        let Answer::Approval { tool_call_id, approved, reason, input, .. } = &decision else { return };
         if self.phase.get_untracked() != Phase::Idle {
             return;
         }
         self.focus.update(|count| *count += 1);
-        self.show_call(&tool_call_id, |tool| {
+        self.show_call(tool_call_id, |tool| {
             tool.state = ToolState::ApprovalResponded;
-            if let Some(input) = &input {
+            if let Some(input) = input {
                 tool.change_input(input);
             }
             let approval = tool.approval.take().unwrap_or_else(|| Approval::new(""));
-            tool.approval = Some(Approval { approved: Some(approved), reason: reason.clone(), ..approval });
+            tool.approval = Some(Approval { approved: Some(*approved), reason: reason.clone(), ..approval });
         });
-        let answers = vec![Answer::Approval { tool_call_id, approval_id, approved, reason, input, remember }];
-        self.run(Submission::Answers { answers });
+        self.run(Submission::Answers { answers: vec![decision] });
     }
 
     /// The time to decide about a call is up: shows what the server makes of it.

@@ -146,7 +146,15 @@ pub(crate) fn message(id: &str) -> Submission {
 
 pub(crate) fn decide(call: &str, approved: bool) -> Answer {
     let reason = (!approved).then(|| "not now".to_owned());
-    Answer::Approval { tool_call_id: call.to_owned(), approval_id: None, approved, reason, input: None, remember: None }
+    Answer::Approval {
+        tool_call_id: call.to_owned(),
+        approval_id: None,
+        approved,
+        input_hash: None,
+        reason,
+        input: None,
+        remember: None,
+    }
 }
 
 pub(crate) fn answers(answers: Vec<Answer>) -> Submission {

@@ -122,7 +122,15 @@ async fn crashed(before: Like, after: Like, replies: Vec<Vec<Cue>>) -> Life {
 
 fn no(reason: &str) -> Submission {
     let (tool_call_id, approval_id, reason) = ("a".to_owned(), None, Some(reason.to_owned()));
-    let answer = Answer::Approval { tool_call_id, approval_id, approved: false, reason, input: None, remember: None };
+    let answer = Answer::Approval {
+        tool_call_id,
+        approval_id,
+        approved: false,
+        input_hash: None,
+        reason,
+        input: None,
+        remember: None,
+    };
     Submission::Answers { answers: vec![answer] }
 }
 

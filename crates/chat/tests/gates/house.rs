@@ -216,6 +216,14 @@ pub(crate) fn message(id: &str) -> Submission {
 pub(crate) fn yes(call: &str, input: Option<Value>, remember: Option<Remember>) -> Submission {
     let (tool_call_id, approval_id, reason) = (call.to_owned(), None, None);
     Submission::Answers {
-        answers: vec![Answer::Approval { tool_call_id, approval_id, approved: true, reason, input, remember }],
+        answers: vec![Answer::Approval {
+            tool_call_id,
+            approval_id,
+            approved: true,
+            input_hash: None,
+            reason,
+            input,
+            remember,
+        }],
     }
 }

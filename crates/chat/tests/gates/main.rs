@@ -128,6 +128,7 @@ async fn a_yes_that_must_not_be_kept() {
         tool_call_id: "a".to_owned(),
         approval_id: None,
         approved: false,
+        input_hash: None,
         reason: None,
         input: None,
         remember: Some(Remember::Always),

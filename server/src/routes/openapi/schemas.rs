@@ -15,7 +15,7 @@ pub(super) fn all() -> Value {
         "Error": object(&["error"], json!({ "error": object(&["code", "message"], json!({
             "code": {
                 "enum": [
-                    "malformed", "unauthenticated", "forbidden", "not_found", "busy", "too_large", "invalid", "rate_limited", "internal",
+                    "malformed", "unauthenticated", "forbidden", "not_found", "busy", "conflict", "too_large", "invalid", "rate_limited", "internal",
                     "unavailable",
                 ],
             },

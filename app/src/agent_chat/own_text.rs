@@ -1,0 +1,54 @@
+//! A message of the user, as it was typed. A long one is folded.
+
+use crate::erase::{Erase, Erased, attribute, flag, handler, text};
+use crate::prelude::*;
+use crate::reactive::RwSignal;
+use crate::texts::{Text, t};
+use crate::visible::{self, Kind};
+
+/// A message is folded from this many characters on, or from [`MAX_LINES`] lines on.
+const MAX_LENGTH: usize = 1_500;
+/// See [`MAX_LENGTH`].
+const MAX_LINES: usize = 16;
+
+/// Whether a text is folded until the reader asks for all of it.
+fn is_long(text: &str) -> bool {
+    text.chars().nth(MAX_LENGTH).is_some() || text.lines().nth(MAX_LINES).is_some()
+}
+
+/// The view of the text.
+pub(super) fn own_text(words: &str) -> Erased {
+    let shown = visible::nodes(words, Kind::Prose);
+    if !is_long(words) {
+        return view! { <p class="cw-plain" dir="auto">{shown}</p> }.erase();
+    }
+    let is_open = RwSignal::new(false);
+    let label = text(move || if is_open.get() { t(Text::ShowLess) } else { t(Text::ShowMore) }.to_owned());
+    view! {
+        <p class="cw-plain cw-own-long" class:cw-folded=flag(move || !is_open.get()) dir="auto">{shown}</p>
+        <button
+            type="button"
+            class="cw-link cw-unfold"
+            aria-expanded=attribute(move || Some(is_open.get().to_string()))
+            on:click=handler(move |_| is_open.update(|open| *open = !*open))
+        >
+            {label}
+        </button>
+    }
+    .erase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_messages_are_folded() {
+        let check = |text: &str, expected: bool| assert_eq!(is_long(text), expected);
+        check("", false);
+        check(&"x".repeat(1_500), false);
+        check(&"x".repeat(1_501), true);
+        check(&"line\n".repeat(16), false);
+        check(&"line\n".repeat(17), true);
+    }
+}

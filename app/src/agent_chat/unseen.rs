@@ -1,0 +1,127 @@
+//! What of a call's arguments is folded and has not been unfolded: until then the call cannot be approved.
+
+use super::value::{folded_parts, value_nodes};
+use crate::erase::{Erase, Erased, handler, optional, text};
+use crate::prelude::*;
+use crate::reactive::{Memo, RwSignal, StoredValue};
+use crate::texts::{self, Text, t};
+use leptos::html;
+use leptos::web_sys::{Element, HtmlElement};
+use serde_json::Value;
+use wasm_bindgen::JsCast;
+
+/// A part that is folded; see `value.rs`.
+const FOLDED: &str = "details.cw-value-more";
+/// Marks a part that was unfolded once.
+const SEEN: &str = "data-seen";
+
+/// The parts of one card's arguments; a cheap handle.
+#[derive(Clone, Copy)]
+pub(super) struct Unseen {
+    count: RwSignal<usize>,
+    /// Whether there were any at first.
+    has_any: bool,
+    id: StoredValue<String>,
+    area: NodeRef<html::Div>,
+}
+
+impl Unseen {
+    /// Of the arguments of a call.
+    pub(super) fn of(arguments: Option<&Value>, call_id: &str) -> Self {
+        let count = arguments.map_or(0, |arguments| folded_parts(&value_nodes(arguments)));
+        Self {
+            count: RwSignal::new(count),
+            has_any: count > 0,
+            id: StoredValue::new(format!("cw-unseen-{call_id}")),
+            area: NodeRef::new(),
+        }
+    }
+
+    /// Whether there are any. Tracked.
+    pub(super) fn are_any(self) -> bool {
+        self.count.get() > 0
+    }
+
+    /// The element in which the arguments stand.
+    pub(super) fn area(self) -> NodeRef<html::Div> {
+        self.area
+    }
+
+    /// The id of what is said about them; none where nothing was ever folded.
+    pub(super) fn id(self) -> Option<String> {
+        self.has_any.then(|| self.id.get_value())
+    }
+
+    /// All of them are shown in another way.
+    pub(super) fn all_seen(self) {
+        self.count.set(0);
+    }
+
+    /// Counts again after a click, once the browser has done what the click asks for.
+    pub(super) fn look(self) {
+        if untrack(|| self.are_any()) {
+            request_animation_frame(move || {
+                if self.count.is_disposed() {
+                    return;
+                }
+                let parts = self.parts();
+                for part in parts.iter().filter(|part| part.has_attribute("open")) {
+                    // An attribute of an element that exists.
+                    let _ = part.set_attribute(SEEN, "");
+                }
+                self.count.set(parts.iter().filter(|part| !part.has_attribute(SEEN)).count());
+            });
+        }
+    }
+
+    /// The line that says how many there are, with a button that unfolds all.
+    pub(super) fn view(self) -> Option<Erased> {
+        let id = self.id()?;
+        let is_left = Memo::new(move |_| self.are_any());
+        let words = text(move || match self.count.get() {
+            0 => t(Text::AllShown).to_owned(),
+            1 => t(Text::OneFolded).to_owned(),
+            count => texts::count(Text::SomeFolded, count),
+        });
+        let button = optional(move || {
+            is_left.get().then(|| {
+                view! {
+                    <button type="button" class="cw-link" on:click=handler(move |_| self.unfold())>
+                        {t(Text::ShowAll)}
+                    </button>
+                }
+                .erase()
+            })
+        });
+        Some(
+            view! {
+                <p class="cw-approval-unseen">
+                    <span id=id role="status">{words}</span>
+                    {button}
+                </p>
+            }
+            .erase(),
+        )
+    }
+
+    /// Unfolds all. The focus goes to the first of them: the button that had it is gone then.
+    fn unfold(self) {
+        let parts = self.parts();
+        for part in &parts {
+            // An attribute of an element that exists.
+            let _ = part.set_attribute("open", "");
+        }
+        let first = parts.first().and_then(|part| part.query_selector("summary").ok().flatten());
+        if let Some(first) = first.and_then(|first| first.dyn_into::<HtmlElement>().ok()) {
+            // It is in the document, so it can be focused.
+            let _ = first.focus();
+        }
+        self.look();
+    }
+
+    fn parts(self) -> Vec<Element> {
+        let found = self.area.get_untracked().and_then(|area| area.query_selector_all(FOLDED).ok());
+        let Some(found) = found else { return Vec::new() };
+        (0..found.length()).filter_map(|at| found.item(at)?.dyn_into().ok()).collect()
+    }
+}

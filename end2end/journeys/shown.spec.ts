@@ -1,0 +1,139 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "@playwright/test";
+import { accessible } from "../fixtures/axe.ts";
+import { Chat } from "../fixtures/chat.ts";
+import { configured } from "../fixtures/configured.ts";
+import { Provider } from "../fixtures/provider.ts";
+import { expect, open, test as base } from "../fixtures/test.ts";
+
+const PAY = { amount: "pay \u202e001\u202c EUR", "no\u200bte": "hi\u{e0068}\u{e0069} ❤\ufe0f", city: "ירושלים 12" };
+const DEEP = { l1: { l2: { l3: { l4: { l5: { l6: { l7: "the deepest" } } } } } } };
+const MANY = { items: Array.from({ length: 130 }, (_, at) => `item ${at}`), text: `${"long ".repeat(5_000)}the end` };
+const CALLS: Record<string, object> = { pay: PAY, deep: DEEP, many: MANY };
+
+const config = (model: string) => `
+connections:
+  - { id: model, type: OpenAICompatible, properties: { apiKey: none, baseURL: "${model}" } }
+agents:
+  - { id: clerk, type: Agent, connectionId: model, properties: { model: m }, tools: [{ endpointId: transfer, confirm: true }] }
+api:
+  - id: transfer
+    description: Pays.
+    payloadSchema: { type: object }
+    routine: [{ ":return": { paid: { _payload: amount } } }]
+pages:
+  - { id: clerk, title: Clerk, blocks: [{ id: chat, type: AgentChat, properties: { agentId: clerk } }] }
+`;
+
+const test = base.extend<{ chat: Chat }>({
+  server: async ({}, use) => {
+    const provider = await Provider.start((role, text) =>
+      role === "tool" ? "Done." : CALLS[text] ? [{ name: "transfer", arguments: CALLS[text] }] : `You said \u202enothing\u202c, http://127.0.0.1@evil.test/x and שלום\u200f!`,
+    );
+    await configured(provider, config(provider.url), use);
+  },
+  chat: async ({ page }, use) => {
+    await open(page, "/clerk");
+    await use(new Chat(page));
+  },
+});
+
+/** A picture to be looked at, where somebody asks for them. */
+async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.PICTURES;
+  if (!folder) return;
+  mkdirSync(folder, { recursive: true });
+  for (const [size, width] of [["wide", 1200], ["narrow", 400]] as const) {
+    for (const theme of ["light", "dark"] as const) {
+      await page.setViewportSize({ width, height: 900 });
+      await page.emulateMedia({ colorScheme: theme });
+      await page.waitForTimeout(300);
+      await page.screenshot({ path: join(folder, `${name}-${size}-${theme}.png`) });
+    }
+  }
+  await page.setViewportSize({ width: 1200, height: 900 });
+}
+
+test("hidden characters in arguments are seen, and read out", async ({ page, chat }) => {
+  await chat.ask("pay");
+  await expect(chat.approval).toContainText("pay U+202E001U+202C EUR");
+  await expect(chat.approval).toContainText("hiU+E0068 U+E0069 ❤U+FE0F");
+  await expect(chat.approval).toContainText("noU+200Bte");
+  await expect(chat.approval.getByRole("img", { name: "Hidden characters: U+202E", exact: true })).toBeVisible();
+  const amount = chat.approval.locator(".cw-value-text").first();
+  expect(await amount.evaluate((element) => getComputedStyle(element).unicodeBidi)).toMatch(/isolate|plaintext/);
+  // As text they are escapes, and come back as what they are.
+  await chat.approval.getByRole("button", { name: "Change" }).click();
+  const text = chat.approval.getByRole("textbox", { name: "The arguments, as JSON" });
+  await expect(text).toHaveValue(/pay \\u202e001\\u202c EUR/);
+  await accessible(page);
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(chat.answers.last()).toContainText("Done.", { timeout: 30_000 });
+  await page.locator("summary", { hasText: "Transfer" }).click();
+  await expect(chat.answers.last()).toContainText("pay U+202E001U+202C EUR");
+  await picture(page, "card");
+});
+
+test("what is folded is opened before it can be approved, with the keyboard", async ({ page, chat }) => {
+  await chat.ask("many");
+  const approve = chat.approval.getByRole("button", { name: "Approve" });
+  await picture(page, "folded");
+  await expect(chat.approval.getByRole("status")).toHaveText("2 parts are not shown yet. Show them before you approve.");
+  await page.waitForTimeout(700);
+  await expect(approve).toBeDisabled();
+  await expect(chat.approval.getByRole("button", { name: "Deny" })).toBeEnabled();
+  await chat.approval.locator("summary", { hasText: "Show 30 more entries" }).press("Enter");
+  await expect(chat.approval).toContainText("item 129");
+  await expect(chat.approval.getByRole("status")).toHaveText("1 part is not shown yet. Show it before you approve.");
+  await expect(approve).toBeDisabled();
+  await chat.approval.getByRole("button", { name: "Show all" }).press("Enter");
+  await expect(chat.approval).toContainText("the end");
+  await expect(chat.approval.getByRole("status")).toHaveText("All parts are shown.");
+  await expect(chat.approval.locator("summary").first()).toBeFocused();
+  await accessible(page);
+  await expect(approve).toBeEnabled();
+  await picture(page, "unfolded");
+  await approve.press("Enter");
+  await expect(chat.answers.last()).toContainText("Done.", { timeout: 30_000 });
+});
+
+test("what is deep is folded, also after a reload", async ({ page, chat }) => {
+  await chat.ask("deep");
+  await page.reload();
+  await expect(chat.approval.getByRole("status")).toContainText("1 part is not shown yet");
+  await expect(async () => {
+    await chat.approval.getByRole("button", { name: "Show all" }).click();
+    await expect(chat.approval.getByRole("status")).toHaveText("All parts are shown.", { timeout: 500 });
+  }).toPass();
+  await expect(chat.approval).toContainText("the deepest");
+  await expect(chat.approval.getByRole("button", { name: "Approve" })).toBeEnabled();
+});
+
+test("a card that shows other arguments than the server has decides nothing", async ({ page, chat, console }) => {
+  console.expect(/409/);
+  await chat.ask("pay");
+  // Something on the way to the card has changed them.
+  await page.route("**/ui/send", async (route) => {
+    const body = JSON.parse(route.request().postData() ?? "{}") as { request: { submission: { answers: { inputHash: string }[] } } };
+    const answer = body.request.submission.answers[0]!;
+    expect(answer.inputHash).toMatch(/^[0-9a-f]{64}$/);
+    answer.inputHash = "0".repeat(64);
+    await route.continue({ postData: JSON.stringify(body) });
+  });
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(page.getByText("What this page showed is not what would run")).toBeVisible();
+  await expect(chat.approval).toBeVisible();
+  await page.unroute("**/ui/send");
+  await chat.approval.getByRole("button", { name: "Approve" }).click();
+  await expect(chat.answers.last()).toContainText("Done.", { timeout: 30_000 });
+});
+
+test("an answer's overrides are seen, its marks of direction are not, and no address hides its host", async ({ chat }) => {
+  await chat.ask("hello");
+  const answer = chat.answers.last();
+  await expect(answer).toContainText("U+202EnothingU+202C");
+  await expect(answer).toContainText("שלום\u200f!");
+  await expect(answer.getByRole("link", { name: /evil/ })).toHaveCount(0);
+  await expect(answer).toContainText("http://127.0.0.1@evil.test/x");
+});
