@@ -2,6 +2,7 @@
 
 pub mod actions;
 mod change;
+mod found;
 pub mod import;
 pub mod item;
 pub mod items;

@@ -1,6 +1,7 @@
 //! Search in titles and messages, while it is typed.
 
 use super::ListEvents;
+use super::found::{self, show_found};
 use super::item::href;
 use super::list::{Conversations, use_conversations};
 use super::organizing::ORGANIZING;
@@ -8,33 +9,33 @@ use crate::agent_chat::notice::mark;
 use crate::api::search_conversations;
 use crate::bidi::is_mixed;
 use crate::chat_context::use_chat_context;
-use crate::erase::{Erase, Erased, Item, Key, each, handler, optional, spawn_local};
-use crate::node::{Node, drawn, element};
+use crate::erase::{Erase, Erased, Item, Key, attribute, each, handler, optional, spawn_local};
+use crate::markdown::plain_passage;
+use crate::node::{drawn, element};
 use crate::pages::drawer::close_drawers;
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
 use crate::texts::{Text, fill, t};
+use crate::visible::{Kind, nodes, plain};
 use leptos::ev::{Event, KeyboardEvent};
 use std::time::Duration;
 use wire::order::{Found, FoundList};
 
 /// A pause in typing that starts the search.
 const PAUSE: Duration = Duration::from_millis(200);
-/// How often a message that was found is looked for, until its conversation is there.
-const TRIES: u32 = 60;
-/// Between two looks.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What is searched for and what is found; a cheap handle.
 #[derive(Clone, Copy)]
 pub struct Search {
     text: RwSignal<String>,
     found: RwSignal<Option<FoundList>>,
+    /// The find that was opened last, by its key.
+    opened: RwSignal<Option<String>>,
 }
 
 impl Default for Search {
     fn default() -> Self {
-        Self { text: RwSignal::new(String::new()), found: RwSignal::new(None) }
+        Self { text: RwSignal::new(String::new()), found: RwSignal::new(None), opened: RwSignal::new(None) }
     }
 }
 
@@ -48,6 +49,8 @@ impl Search {
         self.text.set(text.clone());
         if text.trim().is_empty() {
             self.found.set(None);
+            self.opened.set(None);
+            found::clear();
             return;
         }
         // Its code comes while the reader pauses.
@@ -124,9 +127,9 @@ pub fn SearchField() -> Erased {
 pub fn Finds() -> Erased {
     let (search, list) = (expect_context::<Search>(), use_conversations());
     let events = expect_context::<ListEvents>();
-    let item = move |found: Found, events: ListEvents| Item {
-        key: Key::Text(found.conversation.id.clone() + "\u{1f}" + &found.passage.join("\u{1f}")),
-        view: Box::new(move || find(found, events)),
+    let item = move |found: Found, events: ListEvents| {
+        let key = found.conversation.id.clone() + "\u{1f}" + &found.passage.join("\u{1f}");
+        Item { key: Key::Text(key.clone()), view: Box::new(move || find(search, key, found, events)) }
     };
     let items = each(move || {
         let found = search.found.with(|found| found.as_ref().map(|found| found.items.clone()));
@@ -161,43 +164,42 @@ fn more_button(search: Search, list: Conversations, next: String) -> Erased {
     .erase()
 }
 
-fn find(found: Found, ListEvents(events): ListEvents) -> Erased {
+fn find(search: Search, key: String, found: Found, ListEvents(events): ListEvents) -> Erased {
     let href = href(&found.conversation);
     let chat = use_chat_context();
     let Found { conversation, message_id, outcome, passage } = found;
+    let title = plain(&conversation.title, Kind::Prose).into_owned();
+    let words: Vec<String> = passage.iter().skip(1).step_by(2).cloned().collect();
+    let is_current = {
+        let key = key.clone();
+        attribute(move || search.opened.with(|opened| (opened.as_ref() == Some(&key)).then(|| "true".to_owned())))
+    };
     let open = move |_| {
         close_drawers();
         events.emit("onSelect", serde_json::json!({ "id": conversation.id }));
         chat.wanted.set(message_id.clone());
+        search.opened.set(Some(key.clone()));
+        found::clear();
         if let Some(id) = &message_id {
-            scroll_to(id.clone(), TRIES);
+            show_found(id.clone(), words.clone());
         }
     };
+    let passage = plain_passage(&passage);
     let piece = |(at, piece): (usize, &String)| match at % 2 {
-        0 => Node::Text(piece.clone()),
-        _ => element("mark").text(piece.clone()),
+        0 => nodes(piece, Kind::Prose),
+        _ => vec![element("mark").around(nodes(piece, Kind::Prose))],
     };
-    let passage = move || passage.iter().enumerate().filter(|(_, piece)| !piece.is_empty()).map(piece).collect();
+    let passage = move || passage.iter().enumerate().filter(|(_, piece)| !piece.is_empty()).flat_map(piece).collect();
     let mark = outcome.and_then(mark).map(|mark| view! { <span class="cw-find-mark">{mark}</span> }.erase());
-    let mixed = is_mixed(&conversation.title);
+    let mixed = is_mixed(&title);
     view! {
         <li class="cw-find">
-            <a class="cw-conversation-link" href=href on:click=handler(open)>
-                <span class="cw-conversation-title" class:cw-mixed=mixed dir="auto">{conversation.title}</span>
+            <a class="cw-conversation-link" href=href aria-current=is_current on:click=handler(open)>
+                <span class="cw-conversation-title" class:cw-mixed=mixed dir="auto">{title}</span>
                 <span class="cw-find-passage" dir="auto">{drawn(passage)}</span>
                 {mark}
             </a>
         </li>
     }
     .erase()
-}
-
-/// Brings a message before the reader, as soon as its conversation is there. One of another branch is nowhere.
-fn scroll_to(id: String, tries: u32) {
-    let Some(tries) = tries.checked_sub(1) else { return };
-    let look = move || match document().query_selector(&format!("[data-message=\"{id}\"]")).ok().flatten() {
-        Some(message) => message.scroll_into_view(),
-        None => scroll_to(id, tries),
-    };
-    set_timeout(look, LOOK_EVERY);
 }

@@ -17,6 +17,7 @@ mod link;
 mod mask;
 mod math;
 mod mathml;
+mod passage;
 mod render;
 mod split;
 mod tail;
@@ -32,6 +33,7 @@ pub(crate) use link::{allowed, host, is_embedded_image};
 #[cfg(not(feature = "ssr"))]
 pub(crate) use math::MATH;
 pub(crate) use mathml::ELEMENTS as MATHML_ELEMENTS;
+pub(crate) use passage::plain_passage;
 pub(crate) use view::markdown_node;
 #[cfg(feature = "ssr")]
 pub(crate) use view::markdown_with;
