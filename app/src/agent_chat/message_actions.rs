@@ -38,7 +38,10 @@ pub(super) fn Actions(
         blank.is_blank() || is_answer && is_newest.get() && session.is_busy() || session.is_edited(&edited)
     });
     let asks_why = RwSignal::new(false);
-    let mut row = vec![view! { <Versions message=message.clone() /> }.erase()];
+    // They come when there is a second version: at the end that no button stands behind, so that none moves under the pointer.
+    let versions = view! { <Versions message=message.clone() /> }.erase();
+    let (first, last) = if is_answer { (None, Some(versions)) } else { (Some(versions), None) };
+    let mut row: Vec<_> = first.into_iter().collect();
     if actions.copy {
         row.push(copy_button(message.clone()));
     }
@@ -55,6 +58,7 @@ pub(super) fn Actions(
     if has_menu(actions, is_answer) {
         row.push(menu_button(session, message.clone()));
     }
+    row.extend(last);
     row.push(about(session, &message));
     let why = optional(move || {
         let message = message.clone();

@@ -99,8 +99,7 @@ pub fn Regions(
         on_cleanup(move || resized.remove());
     });
     let Parts { conversations, content, chat, drawers, .. } = parts;
-    let share = |part: &Option<Part>| part.as_ref().and_then(|part| part.share);
-    let main_class = class("cw-main", share(&content).zip(share(&chat)).map(|(content, chat)| content + chat));
+    let main_class = class("cw-main", main_share(&[&content, &chat]));
     let content = content.map(|content| match names.content {
         Some(name) => {
             view! {
@@ -149,6 +148,12 @@ pub fn Regions(
         </div>
     }
     .erase()
+}
+
+/// The part of the width that the main region has beside the list of conversations: that of what stands in it.
+fn main_share(parts: &[&Option<Part>]) -> Option<u8> {
+    let shares = parts.iter().filter_map(|part| part.as_ref()?.share);
+    shares.reduce(u8::saturating_add)
 }
 
 /// The classes of a region; its share of the width is a class too, because a content security policy forbids inline styles.
