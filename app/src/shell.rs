@@ -10,8 +10,8 @@ use crate::uploads::Uploads;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
-/// The whole document. `theme.js` runs before the first paint, so that a chosen theme does not flash; it is a file and not an
-/// inline script, so that a content security policy may forbid those. `pages` are those whose content is written in Rust. `account`
+/// The whole document. `theme.js` runs before the first paint, so that a chosen theme does not flash; `early.js` keeps what is sent
+/// before the page has come to life. Both are files and not inline scripts, so that a content security policy may forbid those. `pages` are those whose content is written in Rust. `account`
 /// stands behind the app, which knows nothing of it: what the server alone draws costs no download.
 pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option<AccountLink>) -> impl IntoView {
     let (lang, dir, locale) = spoken();
@@ -27,6 +27,7 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
                 <script src="/assets/theme.js"></script>
+                <script src="/assets/early.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <link rel="icon" href="/assets/favicon.svg" type="image/svg+xml" />
                 <script src="/assets/stopped.js" type="module"></script>
@@ -60,6 +61,7 @@ pub fn embedded_shell(options: LeptosOptions, pages: &'static [RustPage], frame:
                 <meta name="color-scheme" content="light dark" />
                 <meta name="referrer" content="no-referrer" />
                 <script src="/assets/embed-frame.js" data-visitor=frame.visitor></script>
+                <script src="/assets/early.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
                 <script src="/assets/stopped.js" type="module"></script>
                 <HydrationScripts options />

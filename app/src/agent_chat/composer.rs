@@ -2,6 +2,7 @@
 
 use super::commands::Commands;
 use super::composer_tools::tools;
+use super::early;
 use super::outgoing::{Attached, Upload};
 use super::session::{Act, Phase, Session};
 use super::standing::Standing;
@@ -26,11 +27,12 @@ pub(super) fn Composer(
     block_id: String,
 ) -> Erased {
     let session = expect_context::<Session>();
-    let field = NodeRef::<html::Textarea>::new();
+    let (form, field) = (NodeRef::<html::Form>::new(), NodeRef::<html::Textarea>::new());
+    let by_shift = session.sender(|sender| sender.shift_enter_sends).then_some("");
     let draft = session.draft;
     let commands = Commands::new(session);
     focus_when_asked(session, field);
-    keep_early_text(session, field);
+    early::take_over(session, form, field);
     session.keep_draft();
     let keys = Keys { session, commands, recalled: StoredValue::new(0) };
     let submit = move |event: SubmitEvent| {
@@ -56,7 +58,7 @@ pub(super) fn Composer(
     let is_waiting = Memo::new(move |_| session.queue.with(|queue| !queue.is_empty()));
     let queue = optional(move || is_waiting.get().then(|| EXTRAS.view(|code| (code.queue)())));
     view! {
-        <form class="cw-composer" on:submit=handler(submit)>
+        <form class="cw-composer" node_ref=form data-shift-sends=by_shift on:submit=handler(submit)>
             {queue}
             {header}
             <div class="cw-composer-box" class:cw-dropping=flag(move || session.dragging.get()) data-tools=has_tools>
@@ -85,6 +87,7 @@ pub(super) fn Composer(
                 {meter}
                 <SendAndStop />
             </div>
+            <p class="cw-composer-early" role="status" data-words=t(Text::SendsWhenReady)></p>
         </form>
     }
     .erase()
@@ -256,16 +259,6 @@ fn focus_when_asked(session: Session, field: NodeRef<html::Textarea>) {
         {
             // It is in the document, so it can be focused.
             let _ = field.focus();
-        }
-    });
-}
-
-/// What was typed before the page came to life stays.
-fn keep_early_text(session: Session, field: NodeRef<html::Textarea>) {
-    effect(move || {
-        let typed = field.get().map(|field| field.value()).unwrap_or_default();
-        if !typed.is_empty() && session.draft.with_untracked(String::is_empty) {
-            session.draft.set(typed);
         }
     });
 }

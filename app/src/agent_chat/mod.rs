@@ -24,6 +24,7 @@ mod days;
 mod drafts;
 mod drawer;
 mod earlier;
+mod early;
 mod edit_form;
 mod embedded;
 pub(crate) mod emblem;
