@@ -39,6 +39,7 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
             </head>
             <body>
                 <App pages />
+                {changed()}
                 {stopped()}
                 {account.map(AccountLink::view)}
             </body>
@@ -101,6 +102,23 @@ fn stopped() -> impl IntoView {
                         {t(Text::NewConversation)}
                     </a>
                 </p>
+            </section>
+        </template>
+    }
+}
+
+/// What an open page says when the config has changed it; `changes.js` shows it.
+fn changed() -> impl IntoView {
+    view! {
+        <template id="cw-changed">
+            <section class="cw-changed">
+                <span>{t(Text::PageChanged)}</span>
+                <button type="button" class="cw-button" data-do="reload">
+                    {t(Text::Reload)}
+                </button>
+                <button type="button" class="cw-link" data-do="dismiss">
+                    {t(Text::Dismiss)}
+                </button>
             </section>
         </template>
     }

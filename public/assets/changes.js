@@ -1,41 +1,48 @@
-// Tells the reader of an open page that the config behind it has changed, and its developer what is wrong with the new one.
-// A script of its own, so that it works when a page does not. See server/src/reload.rs.
+// Tells the reader of an open page that the config has changed what it shows, and its developer what is wrong with a new config.
+// A script of its own, so that it works when a page does not. The words come with the document, see app/src/shell.rs; how a change is
+// noticed, server/src/reload.rs.
 const developing = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-let known;
+/** The version of each page that was opened, by its id. */
+const known = new Map();
 let shown;
 
 const element = (name, className, text) => Object.assign(document.createElement(name), { className, textContent: text ?? "" });
 
-function bar({ version, problems }) {
-  if (problems) {
-    const box = element("section", "cw-changed cw-changed-wrong");
-    box.setAttribute("role", "alert");
-    box.append(element("strong", "", "The config was changed and is wrong. The earlier one stays in use."), element("pre", "", problems));
-    return box;
-  }
-  if (version === known) return undefined;
-  const box = element("section", "cw-changed");
-  box.setAttribute("role", "status");
-  const reload = element("button", "cw-button", "Reload");
-  reload.type = "button";
-  reload.onclick = () => location.reload();
-  box.append(element("span", "", "There is a newer version of this page."), reload);
+/** What is said stands in a region that is there before, so that it is read out. */
+const place = element("div", "cw-changed-place");
+place.setAttribute("role", "status");
+document.body.append(place);
+
+/** The page's id, as the address has it; empty for the first page. */
+const page = () => decodeURIComponent(location.pathname.split("/")[1] ?? "");
+
+function wrong(problems) {
+  const box = element("section", "cw-changed cw-changed-wrong");
+  box.setAttribute("role", "alert");
+  box.append(element("strong", "", "The config was changed and is wrong. The earlier one stays in use."), element("pre", "", problems));
+  return box;
+}
+
+function changed() {
+  const box = document.getElementById("cw-changed")?.content.firstElementChild.cloneNode(true);
+  box?.querySelector("[data-do=reload]").addEventListener("click", () => location.reload());
+  box?.querySelector("[data-do=dismiss]").addEventListener("click", () => box.remove());
   return box;
 }
 
 async function look() {
   if (document.hidden) return;
   try {
-    const response = await fetch("/api/config/status");
-    if (!response.ok) return;
+    const id = page();
+    const response = await fetch(`/api/config/status?page=${encodeURIComponent(id)}`);
+    if (!response.ok || id !== page()) return;
     const status = await response.json();
-    known ??= status.version;
-    const state = JSON.stringify(status);
-    if (state === shown) return;
+    if (!known.has(id)) known.set(id, status.page);
+    const state = status.problems ?? (status.page === known.get(id) ? "" : `page ${id} ${status.page}`);
+    if (state === (shown ?? "")) return;
     shown = state;
-    document.querySelector(".cw-changed")?.remove();
-    const box = bar(status);
-    if (box) document.body.append(box);
+    const box = status.problems ? wrong(status.problems) : state && changed();
+    place.replaceChildren(...(box ? [box] : []));
   } catch {
     // The server is not there; the chat says so.
   }

@@ -23,6 +23,7 @@ use chat::{AgentRequest, Agents, Bounds, Caller, Hooks, Quota, QuotaSpan, Retent
 use config::Config;
 use parking_lot::Mutex;
 use serde_json::Value;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use tools::mcp::McpStatus;
 use wire::UserError;
@@ -161,6 +162,17 @@ impl Current {
     pub(crate) fn status(&self, with_problems: bool) -> Status {
         let status = self.history.lock().status();
         if with_problems { status } else { status.for_all() }
+    }
+
+    /// The version of a page as it is shown to the caller: of its definition, in which agents are resolved, and of the words of
+    /// the UI. None where they may not open it.
+    pub(crate) fn page_version(&self, caller: &Caller, id: Option<&str>) -> Option<String> {
+        let things = self.things.load();
+        let page = serde_json::to_string(&*things.pages.page(caller, id).ok()?).ok()?;
+        let mut hasher = DefaultHasher::new();
+        page.hash(&mut hasher);
+        serde_json::to_string(&things.config.locale).ok()?.hash(&mut hasher);
+        Some(format!("{:016x}", hasher.finish()))
     }
 
     /// What administrators are told.

@@ -47,6 +47,9 @@ impl Read {
 pub(crate) struct Status {
     /// Another one when the config is another one; the same again after a restart, and on every replica.
     version: String,
+    /// Another one when a page that was asked for looks different.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    page: Option<String>,
     /// What is wrong with the text as it stands, which is why the version is an older one. For developers: it quotes the config.
     #[serde(skip_serializing_if = "Option::is_none")]
     problems: Option<Arc<str>>,
@@ -109,7 +112,7 @@ pub(super) struct History {
 
 impl History {
     pub(super) fn begin(read: Read) -> Self {
-        let status = Status { version: read.version(), problems: None };
+        let status = Status { version: read.version(), page: None, problems: None };
         let (warnings, files) = (read.warnings.clone(), read.files.clone());
         let state = ConfigState { status, loaded_at: now(), warnings, files, reloads: VecDeque::new() };
         Self { read, state }
@@ -159,6 +162,11 @@ impl History {
 }
 
 impl Status {
+    /// With the version of a page.
+    pub(crate) fn of_page(self, page: Option<String>) -> Self {
+        Self { page, ..self }
+    }
+
     /// Without what is for administrators only.
     pub(super) fn for_all(self) -> Self {
         Self { problems: None, ..self }

@@ -2,13 +2,28 @@
 
 use crate::compose::Status;
 use crate::router::AppState;
-use axum::extract::State;
+use axum::extract::{Query, State};
 use axum::{Extension, Json};
 use chat::Caller;
 use config::OWNER_ROLES;
+use serde::Deserialize;
 
-/// `GET /api/config/status`: `{"version"}`, and for administrators `"problems"` while the text on disk is wrong; they quote it.
-pub(crate) async fn status(State(state): State<AppState>, Extension(caller): Extension<Caller>) -> Json<Status> {
+/// What an open page asks for.
+#[derive(Deserialize)]
+pub(crate) struct About {
+    /// The id of the page; empty for the one at `/`.
+    page: Option<String>,
+}
+
+/// `GET /api/config/status?page=ID`: `{"version"}`, the version of the page as `"page"` where the caller may open it, and for
+/// administrators `"problems"` while the text on disk is wrong; they quote it.
+pub(crate) async fn status(
+    State(state): State<AppState>,
+    Extension(caller): Extension<Caller>,
+    Query(About { page }): Query<About>,
+) -> Json<Status> {
     let is_admin = caller.is_authenticated && caller.roles.iter().any(|role| OWNER_ROLES.contains(&role.as_str()));
-    Json(state.composition.current.status(is_admin))
+    let current = &state.composition.current;
+    let page = page.and_then(|id| current.page_version(&caller, Some(&*id).filter(|id| !id.is_empty())));
+    Json(current.status(is_admin).of_page(page))
 }

@@ -81,6 +81,34 @@ async fn a_file_that_is_included_counts_too() {
     status_when(&server, "the included file", |status| status["version"] != begun["version"]).await;
 }
 
+/// What an open page is told of is what it shows.
+#[tokio::test]
+async fn page_has_another_version_only_when_it_looks_different() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chatwright.yaml");
+    write(&file, &config("instructions: Help.", "first"));
+    let server = Server::start_with(&["--config", file.to_str().unwrap()]);
+    let version = async |id: &str| {
+        let answer = server.ask(Method::GET, &format!("/api/config/status?page={id}")).send().await.unwrap();
+        answer.json::<Value>().await.unwrap()["page"].clone()
+    };
+    let begun = status_when(&server, "the first", |_| true).await;
+    let page = version("first").await;
+    assert!(page.is_string());
+    assert_eq!((version("").await, version("nowhere").await), (page.clone(), Value::Null));
+
+    write(&file, &config("instructions: Help much.", "first"));
+    let second = status_when(&server, "another agent", |status| status["version"] != begun["version"]).await;
+    assert_eq!(version("first").await, page);
+
+    write(
+        &file,
+        &config("instructions: Help much.", "first").replace("agentId: helper", "agentId: helper, placeholder: Ask"),
+    );
+    status_when(&server, "another page", |status| status["version"] != second["version"]).await;
+    assert_ne!(version("first").await, page);
+}
+
 /// A run ends with the agent that it began with.
 #[tokio::test]
 async fn a_running_turn_ends_on_the_old_config() {

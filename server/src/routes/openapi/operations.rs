@@ -246,7 +246,8 @@ pub(super) const OPERATIONS: &[Operation] = &[
     get(Platforms, "/remote-agent/tools", "The tools", Json(200, "Object")),
     post(Platforms, "/remote-agent/tools/{tool}", "Call one", "Object", Json(200, "Object")),
     post(Platforms, "/remote-agent/resource", "What is good to know before", "Object", Json(200, "Object")),
-    get(Operating, "/api/config/status", "Whether the config is another one", Json(200, "Object")),
+    get(Operating, "/api/config/status", "The version of the config, and of a page of it", Json(200, "Object"))
+        .with(&[("page", "The id of a page; empty for the one at `/`.")]),
     get(Operating, super::PATH, "This document", Json(200, "Object")),
     get(Operating, "/healthz", "Whether the server runs", Text("text/plain")),
     get(Operating, "/readyz", "Whether it takes messages", Text("text/plain")),
