@@ -5,6 +5,7 @@ use crate::address::Address;
 use crate::erase::effect;
 use crate::prelude::*;
 use crate::reactive::{Memo, RwSignal};
+use crate::visible::{Kind, plain};
 
 /// The name in the query string.
 const QUERY_KEY: &str = "conversation";
@@ -18,6 +19,8 @@ pub struct ChatContext {
     pub changed: RwSignal<u64>,
     /// Whether a chat takes the whole page.
     pub(crate) fills_page: RwSignal<bool>,
+    /// The title of the selected conversation, as far as it is known.
+    pub(crate) title: RwSignal<Option<String>>,
     /// The message that the reader is being led to.
     pub wanted: RwSignal<Option<String>>,
     address: Address,
@@ -31,7 +34,8 @@ impl ChatContext {
         let conversation = RwSignal::new(untrack(|| selected(&address.query())));
         let (changed, wanted) = (RwSignal::new(0), RwSignal::new(None));
         let fills_page = RwSignal::new(false);
-        let context = Self { conversation, changed, wanted, fills_page, address, is_named: false };
+        let title = RwSignal::new(None);
+        let context = Self { conversation, changed, title, wanted, fills_page, address, is_named: false };
         effect(move || context.show(selected(&address.query())));
         context
     }
@@ -63,6 +67,14 @@ impl ChatContext {
     /// The link to a conversation on this page, `None` for a new one. The rest of the query string stays. Tracked.
     pub fn href(&self, id: Option<&str>) -> String {
         link(&self.address.path(), &self.address.query(), id)
+    }
+
+    /// Learns the title of a conversation, `None` of a new one. Only that of the page's own selection is the page's.
+    pub(crate) fn learn_title(&self, title: Option<&str>) {
+        let title = title.filter(|_| !self.is_named).map(|title| plain(title, Kind::Prose).into_owned());
+        if self.title.with_untracked(|known| *known != title) {
+            self.title.set(title);
+        }
     }
 
     fn show(&self, id: Option<String>) {

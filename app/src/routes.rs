@@ -37,7 +37,7 @@ pub fn App(
         false => view! { <MissingPage /> }.erase(),
     });
     view! {
-        <DocumentTitle text="Chatwright" />
+        <DocumentTitle text="Chatwright".to_owned() />
         {content}
     }
 }

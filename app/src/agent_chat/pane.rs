@@ -30,6 +30,7 @@ pub(super) fn Pane(
     let placeholder = own.unwrap_or_else(|| t(Text::TypeMessage).to_owned());
     let block_id = place.block_id.clone();
     let welcome = place.properties.welcome.clone().unwrap_or_default();
+    place.chat.learn_title(view.as_ref().map(|view| view.summary.title.as_str()));
     let session = Session::new(view.as_ref(), place);
     provide_context(session);
     provide_context(standing);

@@ -163,7 +163,23 @@ impl Conversations {
             }
         });
         effect(move || self.load_folders(None, None));
+        self.tell_title();
         self.mark_read(looks);
+    }
+
+    /// Tells the page the title of the selected conversation, which may have come, or been changed, here.
+    fn tell_title(self) {
+        let title = Memo::new(move |_| {
+            let shown = self.chat.conversation.get()?;
+            let entry = self.items.with(|items| items.iter().find(|item| item.id == shown).cloned())?;
+            Some(entry.summary.with(|summary| summary.title.clone()))
+        });
+        effect(move || {
+            // One that is not listed is known to the chat.
+            if let Some(title) = title.get() {
+                self.chat.learn_title(Some(&title));
+            }
+        });
     }
 
     /// What the reader has before him is read; `looks` counts his returns. Each state of a conversation is marked once: a server that

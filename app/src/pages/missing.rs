@@ -13,7 +13,7 @@ pub fn MissingPage() -> Erased {
         response.set_status(http::StatusCode::NOT_FOUND);
     }
     view! {
-        <DocumentTitle text=t(Text::PageNotFound) />
+        <DocumentTitle text=t(Text::PageNotFound).to_owned() />
         <main class="cw-message-page">
             <p class="cw-message-code" aria-hidden="true">
                 "404"

@@ -17,7 +17,7 @@ use crate::page_state::{PageState, words};
 use crate::prelude::*;
 use crate::reactive::StoredValue;
 use crate::scope::{EXPRESSIONS, expressions, speaks};
-use crate::texts::{Text, said, t};
+use crate::texts::{Text, fill, said, t};
 use crate::title::DocumentTitle;
 use serde_json::Value;
 use wire::error::ErrorCode;
@@ -87,7 +87,7 @@ pub fn PageFrame(
     let fills_page = use_context::<ChatContext>().map(|chat| chat.fills_page);
     let is_whole = flag(move || fills_page.is_some_and(|fills_page| fills_page.get()));
     view! {
-        <DocumentTitle text=title.clone() />
+        <DocumentTitle text=tab_title(title.clone()) />
         <div class="cw-page" class:cw-page-chat=is_whole>
             <a class="cw-skip" href="#cw-main">
                 {t(Text::SkipToContent)}
@@ -99,6 +99,15 @@ pub fn PageFrame(
         </div>
     }
     .erase()
+}
+
+/// The title of the browser's tab: that of the conversation that is open, and the page's.
+fn tab_title(page: String) -> Signal<String> {
+    let conversation = use_context::<ChatContext>().map(|chat| chat.title);
+    Signal::derive(move || match conversation.and_then(|title| title.get()) {
+        Some(title) => fill(Text::TitleOnPage, &[&title, &page]),
+        None => page.clone(),
+    })
 }
 
 /// Gives the components below what they share on a page: its state, its actions, the selected conversation. Inputs that the page
@@ -127,7 +136,7 @@ fn FailedPage(error: ApiError) -> Erased {
         response.set_status(status);
     }
     view! {
-        <DocumentTitle text=t(Text::NotAvailable) />
+        <DocumentTitle text=t(Text::NotAvailable).to_owned() />
         <main class="cw-message-page">
             <h1>{t(Text::PageNotAvailable)}</h1>
             <p>{said(&error.0)}</p>

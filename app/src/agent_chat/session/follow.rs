@@ -254,6 +254,7 @@ impl Session {
         if !same {
             self.messages.set(messages);
         }
+        self.chat.learn_title(Some(&view.summary.title));
         self.phase.set(Phase::Idle);
         if view.active.is_some() {
             self.watch_active();
