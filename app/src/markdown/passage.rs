@@ -1,6 +1,8 @@
 //! A passage of Markdown as plain text, for the results of a search.
 
 use super::citation::without_marks;
+use super::document::Lookup;
+use super::entities;
 use super::split::OPTIONS;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 
@@ -25,7 +27,8 @@ pub(crate) fn plain_passage(pieces: &[String]) -> Vec<String> {
 /// The words of a text in Markdown, on one line.
 fn plain(source: &str) -> String {
     let mut text = String::new();
-    for event in Parser::new_ext(source, OPTIONS) {
+    entities::prepare();
+    for event in Parser::new_with_broken_link_callback(source, OPTIONS, Some(Lookup(None))) {
         match event {
             Event::Text(words) | Event::Code(words) | Event::Html(words) | Event::InlineHtml(words) => {
                 text.push_str(&words)
