@@ -3,8 +3,10 @@
 mod address;
 mod client;
 mod error;
+mod path;
 mod resolver;
 
 pub use address::is_public;
 pub use client::{Answer, Egress, Request};
 pub use error::EgressError;
+pub use path::{PathError, below, segment};

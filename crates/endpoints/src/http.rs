@@ -108,19 +108,7 @@ impl Http {
 
 /// The address of a request, which must be below the base: a path comes from a payload as a rule.
 fn address(base: &Url, path: &str, query: &Map<String, Value>) -> Result<Url, String> {
-    let mut url = base.clone();
-    let below = base.path().trim_end_matches('/').to_owned();
-    if path.contains(['?', '#', '\\']) || path.chars().any(char::is_control) {
-        return Err("the path holds a character that it must not; parameters belong in `query`".to_owned());
-    }
-    url.set_path(&format!("{below}/{}", path.trim_start_matches('/')));
-    let segments = || path.split('/').map(|segment| segment.to_ascii_lowercase().replace("%2e", "."));
-    if !url.path().starts_with(&format!("{below}/")) || segments().any(|segment| segment == "..") {
-        return Err("the path leads out of the connection's address".to_owned());
-    }
-    if path.is_empty() {
-        url.set_path(base.path());
-    }
+    let mut url = egress::below(base, path).map_err(|error| error.to_string())?;
     if !query.is_empty() {
         let mut pairs = url.query_pairs_mut();
         for (name, value) in query {
@@ -176,6 +164,35 @@ mod tests {
     }
 
     #[test]
+    fn headers_are_one_line() {
+        let http = Http::new(HttpSettings {
+            base_url: Url::parse("https://api.example.com/").unwrap(),
+            headers: vec![("x-own".to_owned(), SecretString::from("1"))],
+            allow_private: false,
+            time: Duration::from_secs(1),
+        });
+        let http = http.unwrap();
+        let check = |name: &str, value: Value, expected: &str| {
+            let headers = Map::from_iter([(name.to_owned(), value.clone())]);
+            let (path, query) = (String::new(), Map::new());
+            let call = HttpCall { path, query, headers, body: None, any_status: false };
+            let request = http.request(&Method::GET, call);
+            let seen = request.map(|request| request.headers.get(name).unwrap().to_str().unwrap().to_owned());
+            assert_eq!(seen.unwrap_or_else(|error| error), expected, "{name} {value}");
+        };
+        check("x-a", json!("b c"), "b c");
+        check("x-a", json!(7), "7");
+        check("x-own", json!("2"), "1");
+        for value in ["a\r\nx-b: c", "a\nb", "a\rb", "a\0b"] {
+            check("x-a", json!(value), "the header `x-a` holds a character that HTTP forbids");
+        }
+        let name = "x-a\r\nx-b";
+        let headers = Map::from_iter([(name.to_owned(), json!("1"))]);
+        let call = HttpCall { path: String::new(), query: Map::new(), headers, body: None, any_status: false };
+        assert_eq!(http.request(&Method::GET, call).unwrap_err(), format!("`{name}` is no name of a header"));
+    }
+
+    #[test]
     fn addresses_stay_below_the_base() {
         let out = "the path leads out of the connection's address";
         check("", json!({}), "https://api.example.com/v1/");
@@ -186,10 +203,18 @@ mod tests {
             "https://api.example.com/v1/users?q=a+b%26c&n=2&tag=x&tag=y",
         );
         check("a b", json!({}), "https://api.example.com/v1/a%20b");
+        check(
+            "x",
+            json!({ "a&b=": "c&d=e#f\r\n\u{e4}" }),
+            "https://api.example.com/v1/x?a%26b%3D=c%26d%3De%23f%0D%0A%C3%A4",
+        );
         check("../v2", json!({}), out);
         check("a/../../v2", json!({}), out);
         check("%2e%2E/v2", json!({}), out);
         check("a/..", json!({}), out);
+        check("a/..%2F..%2fv2", json!({}), out);
+        check("..%252Fv2", json!({}), out);
+        check("a/..;x/v2", json!({}), out);
         check("//evil.com/x", json!({}), "https://api.example.com/v1/evil.com/x");
         check("@evil.com", json!({}), "https://api.example.com/v1/@evil.com");
         for path in ["a?b=c", "a#b", "a\\b", "a\nb"] {

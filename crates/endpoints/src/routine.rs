@@ -6,7 +6,7 @@ use crate::text::TextQuestion;
 use crate::{Connection, EndpointError, Gate};
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
-use operators::{Scope, Secrets, evaluate, evaluate_text, is_truthy};
+use operators::{Evaluator, Language, Scope, Secrets, evaluate, evaluate_encoded, evaluate_text, is_truthy};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -199,8 +199,11 @@ impl<'a> Routine<'a> {
         let known = move |name: &str| of_request.get(name);
         // A model could be talked into telling what it was told.
         let known: Option<&Secrets> = (!matches!(what, What::Text)).then_some(&known);
-        let properties = self.evaluate_with(id, properties, known)?;
-        let result = ask(connection, what, properties).await.map_err(|error| failed(secrets.hide_in(error)))?;
+        let evaluated = match (what, properties) {
+            (What::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known)?,
+            _ => self.evaluate_with(id, properties, known, evaluate_text)?,
+        };
+        let result = ask(connection, what, evaluated).await.map_err(|error| failed(secrets.hide_in(error)))?;
         insert(&mut self.memory.results, [(id.clone(), secrets.hide(result))]);
         Ok(())
     }
@@ -223,10 +226,30 @@ impl<'a> Routine<'a> {
     }
 
     fn evaluate(&self, step: &str, value: &Value) -> Result<Value, EndpointError> {
-        self.evaluate_with(step, value, None)
+        self.evaluate_with(step, value, None, evaluate_text)
     }
 
-    fn evaluate_with(&self, step: &str, value: &Value, secret: Option<&Secrets>) -> Result<Value, EndpointError> {
+    /// What a request to a web service says. A value in a template of its path is one step of the path, whatever it holds.
+    fn evaluate_http(
+        &self,
+        step: &str,
+        properties: &Map<String, Value>,
+        secret: Option<&Secrets>,
+    ) -> Result<Value, EndpointError> {
+        let evaluated = properties.iter().map(|(key, value)| {
+            let evaluator = if key == "path" { evaluate_path } else { evaluate_text };
+            Ok((key.clone(), self.evaluate_with(step, value, secret, evaluator)?))
+        });
+        evaluated.collect::<Result<_, _>>().map(Value::Object)
+    }
+
+    fn evaluate_with(
+        &self,
+        step: &str,
+        value: &Value,
+        secret: Option<&Secrets>,
+        expressions: Evaluator,
+    ) -> Result<Value, EndpointError> {
         let scope = Scope {
             secret,
             state: Some(&self.memory.state),
@@ -235,12 +258,17 @@ impl<'a> Routine<'a> {
             step: Some(&self.memory.results),
             item: Some(&self.memory.items),
             error: self.memory.error.as_ref(),
-            expressions: Some(evaluate_text),
+            expressions: Some(expressions),
             ..Scope::default()
         };
         evaluate(value, &scope)
             .map_err(|error| EndpointError::Step { step: step.to_owned(), message: error.to_string() })
     }
+}
+
+/// Evaluates the text of a path.
+fn evaluate_path(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
+    evaluate_encoded(language, source, scope, |value| egress::segment(value).map_err(|error| error.to_string()))
 }
 
 /// What a connection answers.

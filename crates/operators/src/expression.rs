@@ -36,17 +36,28 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     environment
 });
 
+/// Writes a value in another way, or says why it cannot be written.
+pub type Encoder = fn(&str) -> Result<String, String>;
+
 thread_local! {
+    /// How the running evaluation writes the values of a template; as they are without it.
+    static ENCODER: Cell<Option<Encoder>> = const { Cell::new(None) };
     /// Bytes that the running evaluation has written: to the end's text, or to a `{% set %}` block, which the engine would let grow.
     static WRITTEN: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Writes a value, and no more than an evaluation may.
 fn write_counted(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Known) -> Result<(), Error> {
-    let length = value.as_str().map_or_else(|| value.to_string().len(), str::len);
-    let written = WRITTEN.get().saturating_add(length);
+    let text = value.as_str().map_or_else(|| Cow::Owned(value.to_string()), Cow::Borrowed);
+    let encoded = ENCODER.get().map(|encode| encode(&text)).transpose();
+    let encoded = encoded.map_err(|message| Error::new(ErrorKind::InvalidOperation, message))?;
+    let written = WRITTEN.get().saturating_add(encoded.as_deref().unwrap_or(&text).len());
     WRITTEN.set(written);
-    if written > MAX_BYTES { Err(too_large()) } else { escape_formatter(out, state, value) }
+    match encoded {
+        _ if written > MAX_BYTES => Err(too_large()),
+        Some(encoded) => out.write_str(&encoded).map_err(Error::from),
+        None => escape_formatter(out, state, value),
+    }
 }
 
 fn too_large() -> Error {
@@ -105,6 +116,29 @@ pub fn check(language: Language, source: &str) -> Result<(), String> {
 /// # Errors
 /// In one line, what went wrong.
 pub fn evaluate_text(language: Language, source: &str, scope: &Scope<'_>) -> Result<Value, String> {
+    evaluate_with(language, source, scope, None)
+}
+
+/// The same, with the values of a template encoded: what is written between them stays as it is. The value of an expression is not
+/// encoded, since nothing tells what in it came from where.
+///
+/// # Errors
+/// In one line, what went wrong.
+pub fn evaluate_encoded(
+    language: Language,
+    source: &str,
+    scope: &Scope<'_>,
+    encoder: Encoder,
+) -> Result<Value, String> {
+    evaluate_with(language, source, scope, Some(encoder))
+}
+
+fn evaluate_with(
+    language: Language,
+    source: &str,
+    scope: &Scope<'_>,
+    encoder: Option<Encoder>,
+) -> Result<Value, String> {
     let names = context! {
         state => known(scope.state),
         user => known(scope.user),
@@ -118,6 +152,7 @@ pub fn evaluate_text(language: Language, source: &str, scope: &Scope<'_>) -> Res
     };
     refuse_recursion(source)?;
     WRITTEN.set(0);
+    ENCODER.set(encoder);
     match language {
         Language::Expression => {
             let value = ENVIRONMENT.compile_expression(source).and_then(|expression| expression.eval(names));
@@ -166,10 +201,32 @@ impl Write for Bounded {
 
 #[cfg(test)]
 mod tests {
-    use super::evaluate_text;
-    use crate::{Scope, evaluate};
+    use super::{evaluate_encoded, evaluate_text};
+    use crate::{Language, Scope, evaluate};
     use proptest::prelude::*;
     use serde_json::{Value, json};
+
+    #[test]
+    fn values_of_an_encoded_template_are_encoded_and_nothing_else_is() {
+        let encode = |value: &str| match value {
+            "" => Err("it is empty".to_owned()),
+            value => Ok(format!("<{value}>")),
+        };
+        let check = |source: &str, expected: Result<&str, &str>| {
+            let payload = json!({ "name": "Ada", "seats": 3, "none": null, "items": ["a", "b"] });
+            let scope = Scope { payload: Some(&payload), ..Scope::default() };
+            let seen = evaluate_encoded(Language::Template, source, &scope, encode);
+            assert_eq!(seen, expected.map(Value::from).map_err(str::to_owned), "{source}");
+            // What comes next is not encoded.
+            let plain = evaluate_text(Language::Template, "{{ payload.name }}", &scope);
+            assert_eq!(plain, Ok(json!("Ada")));
+        };
+        check("/users/{{ payload.name }}/{{ payload.seats }}", Ok("/users/<Ada>/<3>"));
+        check("{% for item in payload.items %}/{{ item }}{% endfor %}", Ok("/<a>/<b>"));
+        check("{% if payload.nobody %}/{{ payload.nobody }}{% endif %}x", Ok("x"));
+        check("/users/{{ payload.nobody }}", Err("invalid operation: it is empty"));
+        check("/users/{{ payload.name | safe }}", Ok("/users/<Ada>"));
+    }
 
     fn check(value: Value, expected: &str) {
         let payload = json!({ "name": "Ada", "seats": 3, "items": [{ "price": 2.5 }, { "price": 4 }] });

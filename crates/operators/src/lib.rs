@@ -4,7 +4,7 @@
 mod expression;
 
 #[cfg(feature = "expressions")]
-pub use expression::{check, evaluate_text};
+pub use expression::{Encoder, check, evaluate_encoded, evaluate_text};
 
 use serde_json::{Map, Value};
 use std::fmt;

@@ -39,7 +39,8 @@ pub(crate) struct HttpRequestProperties {
     /// `GET` unless it says something else.
     #[serde(default, rename = "method")]
     _method: Method,
-    /// Below the connection's address; an operator is allowed.
+    /// Below the connection's address; an operator is allowed. What `{{ … }}` puts into a `_template` is one step of the path, so that a `/`
+    /// in it is encoded; `..` is refused.
     #[serde(default, rename = "path")]
     _path: Value,
     /// Parameters of the address by name; operators are allowed.

@@ -27,6 +27,9 @@ impl Google {
         let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
         // A tuned model is named with its folder.
         let folder = if self.id.model.contains('/') { "" } else { "models/" };
+        if !is_path(&self.id.model) {
+            return Err(ModelError::new(ModelErrorKind::Refused, "the name of the model cannot stand in an address"));
+        }
         let url = format!("{base}/{folder}{}:streamGenerateContent?alt=sse", self.id.model);
         let mut ask = http::client()?.post(url);
         if let Some(key) = &self.settings.api_key {
@@ -34,6 +37,15 @@ impl Google {
         }
         Ok(ask.json(&request::body(&self.id.model, request)))
     }
+}
+
+/// Whether a model's name is a path that leads nowhere else; a config may take it from the page's address.
+fn is_path(model: &str) -> bool {
+    let is_plain = |step: &str| {
+        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._@".contains(&byte);
+        !matches!(step, "" | "." | "..") && step.bytes().all(is_plain)
+    };
+    model.split('/').all(is_plain)
 }
 
 impl Model for Google {
@@ -44,5 +56,37 @@ impl Model for Google {
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
         let write = |request: &Request| self.post(request);
         Box::pin(async move { http::stream::<stream::Reader>(write, &request, &self.settings, cancel).await })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_path;
+
+    #[test]
+    fn name_of_a_model_leads_nowhere_else() {
+        let check = |model: &str, expected: bool| assert_eq!(is_path(model), expected, "{model:?}");
+        for model in ["gemini-2.5-pro", "models/gemini_2", "tunedModels/mine-1", "publishers/google/models/gemini@001"]
+        {
+            check(model, true);
+        }
+        for model in [
+            "",
+            "..",
+            "../v2/x",
+            "models/../x",
+            "a//b",
+            "a/",
+            "/a",
+            "a?key=b",
+            "a#b",
+            "a%2e%2e",
+            "a\\b",
+            "a:b",
+            "a b",
+            "ä",
+        ] {
+            check(model, false);
+        }
     }
 }
