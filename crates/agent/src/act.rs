@@ -1,6 +1,6 @@
 //! What a run does with calls: those of a reply, and those that the user has decided on since.
 
-use crate::calls::{Checked, Unusable};
+use crate::calls::{Checked, Runner, Unusable};
 use crate::exposure;
 use crate::grants;
 use crate::loops::{self, Verdict};
@@ -18,42 +18,52 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What came of the calls of a reply.
+pub(crate) struct Acted {
+    /// There were calls.
+    pub(crate) called: bool,
+    /// Each of them has its result.
+    pub(crate) settled: bool,
+    /// The names of the tools that ran.
+    pub(crate) ran: Vec<String>,
+}
+
 /// Results by call id.
 type Results = HashMap<String, Result<Value, ToolError>>;
 
 impl Run<'_> {
-    /// Runs what can be run of a reply's calls and appends both to the history. Answers the calls, and whether each of
-    /// them has its result.
+    /// Runs what can be run of a reply's calls and appends both to the history.
     pub(crate) async fn act_on_calls<S: EventSink>(
         &mut self,
         reply: Reply,
         verdict: Verdict,
         sink: &mut S,
-    ) -> Result<(Vec<ToolCall>, bool), Failure> {
+    ) -> Result<Acted, Failure> {
         let Reply { said, calls, has_sources, reason, usage } = reply;
         // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
         // The calls behind it may follow what stands in there.
         self.expose_reply(&said, has_sources, sink).await?;
-        let results = self.run_calls(calls, run, verdict, sink).await?;
+        let (results, ran) = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);
         let cost_usd = self.cost(usage);
         sink.emit(Event::StepFinish { number: self.steps, finish_reason: reason, usage, cost_usd }).await?;
         if !run {
-            return Ok((Vec::new(), true));
+            return Ok(Acted { called: false, settled: true, ran });
         }
         let settled = order.iter().all(|call| results.contains_key(&call.id));
-        Ok((order, settled))
+        Ok(Acted { called: !order.is_empty(), settled, ran })
     }
 
+    /// Runs what can be run. Answers the results, and the names of the tools that ran.
     async fn run_calls<S: EventSink>(
         &mut self,
         calls: Vec<Checked>,
         run: bool,
         verdict: Verdict,
         sink: &mut S,
-    ) -> Result<Results, Failure> {
+    ) -> Result<(Results, Vec<String>), Failure> {
         let rulings = if run { self.rulings(&calls).await } else { HashMap::new() };
         let (mut ready, mut results) = (Vec::new(), HashMap::new());
         for Checked { call, tool } in calls {
@@ -88,8 +98,9 @@ impl Run<'_> {
             }
         }
         self.caller.meter.tool_calls(ready.len());
+        let ran = ready.iter().map(|ready| ready.call.name.clone()).collect();
         results.extend(self.run_ready(ready, sink).await?);
-        Ok(results)
+        Ok((results, ran))
     }
 
     /// Whether a call may run at once; otherwise it waits for the user. He is asked for the tool's own sake, by the policy, or since the
@@ -134,9 +145,9 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What the policy says of each call that could be run.
+    /// What the policies say of each call that could be run.
     async fn rulings(&self, calls: &[Checked]) -> HashMap<String, Ruling> {
-        if self.agent.policy.is_none() {
+        if self.caller.policies.is_empty() {
             return HashMap::new();
         }
         let fitting = calls.iter().filter(|checked| checked.tool.is_ok());
@@ -144,24 +155,32 @@ impl Run<'_> {
         futures::future::join_all(asked).await.into_iter().collect()
     }
 
-    /// What the policy says of a call. While it is asked the run may be stopped; then it says no.
+    /// The strictest of what the policies say of a call: the agent's own, and those of all agents above it, which would otherwise be
+    /// evaded by handing over a task. While they are asked the run may be stopped; then the answer is no.
     async fn ruling(&self, call: &ToolCall) -> Ruling {
-        let Some(policy) = &self.agent.policy else { return Ruling::Allow };
-        let asked = policy.decide(Asked {
+        let asked = Asked {
             call,
             agent_id: &self.agent.id,
             user_id: &self.caller.user_id,
             conversation_id: &self.caller.conversation_id,
             is_sub_agent: self.caller.is_sub_agent,
-        });
-        let ruling = self.caller.cancel.run_until_cancelled(asked).await;
-        ruling.unwrap_or_else(|| Ruling::Deny("the answer was stopped.".to_owned()))
+        };
+        let asked = self.caller.policies.iter().map(|policy| policy.decide(asked.clone()));
+        match self.caller.cancel.run_until_cancelled(futures::future::join_all(asked)).await {
+            Some(rulings) => rulings.into_iter().fold(Ruling::Allow, Ruling::stricter),
+            None => Ruling::Deny("the answer was stopped.".to_owned()),
+        }
     }
 
     /// Runs calls. Those that came to a question for the user wait.
     async fn run_ready<S: EventSink>(&mut self, ready: Vec<Ready>, sink: &mut S) -> Result<Results, Failure> {
         let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
-        let mut came = tools::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink).await?;
+        let waits_below = ready.iter().any(|ready| matches!(ready.runner, Runner::Agent(_)));
+        let running = tools::run_all(ready, &self.caller, self.agent.settings.max_parallel_tools, sink);
+        let mut came = match waits_below {
+            true => self.caller.place.lend(&self.caller.cancel, running).await?,
+            false => running.await?,
+        };
         let mut results = HashMap::new();
         for call in calls {
             match came.remove(&call.id) {

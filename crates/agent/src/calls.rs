@@ -12,9 +12,12 @@ const MAX_INPUT: usize = 1024 * 1024;
 /// Errors of one call that are named.
 const MAX_ERRORS: usize = 5;
 
-/// The tools of one run: those on offer by name, their schemas compiled once.
+/// The tools of one run by name, their schemas compiled once.
 pub(crate) struct Offer {
+    /// Those that any step may offer.
     tools: HashMap<String, Offered>,
+    /// Of those, what the step offers; all without it.
+    active: Option<HashSet<String>>,
 }
 
 struct Offered {
@@ -68,8 +71,11 @@ pub(crate) struct Unusable {
 
 impl Offer {
     pub(crate) fn of(agent: &Agent) -> Self {
+        let settings = &agent.settings;
+        let rules = settings.prepare_step.iter().filter_map(|rule| rule.active_tools.as_ref());
         let active = |name: &str| {
-            agent.settings.active_tools.as_ref().is_none_or(|active| active.iter().any(|known| known == name))
+            let mut lists = settings.active_tools.iter().chain(rules.clone());
+            settings.active_tools.is_none() || lists.any(|list| list.iter().any(|known| known == name))
         };
         let agents = agent.agents.iter().cloned().map(Runner::Agent);
         let tools = agent.tools.iter().cloned().map(Runner::Tool).chain(agents);
@@ -78,27 +84,40 @@ impl Offer {
             let schema = jsonschema::validator_for(&tool.spec().input_schema).map_err(|error| error.to_string());
             (tool.spec().name.clone(), Offered { tool, schema })
         });
-        Self { tools: compiled.collect() }
+        Self { tools: compiled.collect(), active: None }
     }
 
-    /// Reads a call's arguments (empty means `{}`) and finds its tool.
+    /// The next step offers these tools alone; all without a list.
+    pub(crate) fn narrow(&mut self, active: Option<&[String]>) {
+        self.active = active.map(|names| names.iter().cloned().collect());
+    }
+
+    /// Whether the step offers a tool of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.tools.contains_key(name) && self.active.as_ref().is_none_or(|active| active.contains(name))
+    }
+
+    /// Reads a call's arguments (empty means `{}`) and finds its tool, which the step must offer.
     pub(crate) fn check(&self, mut call: ToolCall, text: &str) -> Checked {
         let input = match parse(text) {
             Ok(input) => input,
             Err(error) => {
-                let dynamic = !self.tools.contains_key(&call.name);
+                let dynamic = !self.has(&call.name);
                 let unusable = Unusable { input: Value::from(text), error, dynamic };
                 return Checked { call, tool: Err(unusable) };
             }
         };
-        let tool = self.fitting(&call, &input);
+        let tool = match self.has(&call.name) || call.asks_for_provider() {
+            true => self.fitting(&call, &input),
+            false => Err(Unusable { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true }),
+        };
         if input.is_object() {
             call.input = input;
         }
         Checked { call, tool }
     }
 
-    /// The tool for a call with these arguments.
+    /// The tool for a call with these arguments, whichever step it was offered in.
     pub(crate) fn fitting(&self, call: &ToolCall, input: &Value) -> Result<Runner, Unusable> {
         let name = call.name.as_str();
         if call.asks_for_provider() {
@@ -131,7 +150,7 @@ impl Offer {
     }
 
     fn no_such_tool(&self, name: &str) -> String {
-        let mut names: Vec<_> = self.tools.keys().map(String::as_str).collect();
+        let mut names: Vec<_> = self.tools.keys().map(String::as_str).filter(|name| self.has(name)).collect();
         names.sort_unstable();
         match names.is_empty() {
             true => format!("There is no tool `{name}`, and no other tool either."),

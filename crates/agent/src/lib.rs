@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod above;
 mod act;
 mod calls;
 mod circuit;

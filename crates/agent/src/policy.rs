@@ -14,12 +14,12 @@ pub struct Asked<'a> {
     pub user_id: &'a str,
     /// In which conversation.
     pub conversation_id: &'a str,
-    /// The agent works for another one.
+    /// The agent works for another one, whose policy is asked, too.
     pub is_sub_agent: bool,
 }
 
 /// What is decided about a call, from the mildest to the strictest.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruling {
     /// It may run.
     Allow,
@@ -27,6 +27,22 @@ pub enum Ruling {
     Ask,
     /// It may not; the text is for the model and the user.
     Deny(String),
+}
+
+impl Ruling {
+    /// The stricter of two; this one, where both are as strict.
+    #[must_use]
+    pub fn stricter(self, other: Self) -> Self {
+        if other.rank() > self.rank() { other } else { self }
+    }
+
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Allow => 0,
+            Self::Ask => 1,
+            Self::Deny(_) => 2,
+        }
+    }
 }
 
 /// Decides about calls.

@@ -1,5 +1,7 @@
 //! The loop: ask, run the tools, append, until something says stop.
 
+use crate::above::{Above, Place};
+use crate::act::Acted;
 use crate::calls::{Ids, Offer};
 use crate::limits::{Meter, Spent};
 use crate::loops::{self, Loops, Verdict};
@@ -15,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
@@ -38,7 +39,7 @@ pub(crate) struct Earlier {
 pub(crate) async fn run_below<S: EventSink>(
     agent: &Agent,
     turn: Turn,
-    above: Option<Arc<Meter>>,
+    above: Option<Above>,
     earlier: Earlier,
     sink: &mut S,
 ) -> (Outcome, Earlier) {
@@ -102,22 +103,23 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(
-        agent: &'a Agent,
-        turn: Turn,
-        above: Option<Arc<Meter>>,
-        earlier: Earlier,
-        cancel: CancellationToken,
-    ) -> Self {
+    fn new(agent: &'a Agent, turn: Turn, above: Option<Above>, earlier: Earlier, cancel: CancellationToken) -> Self {
+        let is_sub_agent = above.is_some();
+        let (meter, mut policies, place) = match above {
+            Some(Above { meter, policies, place }) => (Some(meter), policies, place),
+            None => (None, Vec::new(), Place::of_first(agent.settings.max_parallel_agents)),
+        };
+        policies.extend(agent.policy.clone());
         let caller = Caller {
             user_id: turn.user_id,
             conversation_id: turn.conversation_id,
             grants: turn.grants,
             seen: turn.seen,
             cancel,
-            is_sub_agent: above.is_some(),
-            meter: Meter::new(agent.settings.limits.clone(), earlier.spent, above),
-            agents: Arc::new(Semaphore::new(agent.settings.max_parallel_agents.max(1))),
+            is_sub_agent,
+            meter: Meter::new(agent.settings.limits.clone(), earlier.spent, meter),
+            policies,
+            place,
         };
         Self {
             agent,
@@ -150,9 +152,9 @@ impl<'a> Run<'a> {
             // A provider that paused goes on when it reads its reply so far; the limit of steps bounds that, too.
             let is_paused = reply.reason == FinishReason::Pause;
             let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
-            let (calls, settled) = Box::pin(self.act_on_calls(reply, verdict, sink)).await?;
+            let Acted { called, settled, ran } = Box::pin(self.act_on_calls(reply, verdict, sink)).await?;
             self.check_not_stopped()?;
-            if calls.is_empty() && !is_paused {
+            if !called && !is_paused {
                 return Ok(Ending::Done);
             }
             if verdict == Verdict::Stop {
@@ -168,7 +170,7 @@ impl<'a> Run<'a> {
                 let text = loops::WARNING.to_owned();
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
-            if let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), &calls) {
+            if let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), &ran) {
                 return Ok(Ending::Limit(limit));
             }
         }
@@ -236,13 +238,14 @@ impl<'a> Run<'a> {
         Some(self.agent.settings.prices.get(&model.id().model)?.of(usage))
     }
 
-    fn request(&self) -> Request {
+    fn request(&mut self) -> Request {
         let settings = &self.agent.settings;
         let rule = prepare_step::rule(&settings.prepare_step, self.all_steps() + 1);
-        let active_tools = rule.and_then(|rule| rule.active_tools.as_ref()).or(settings.active_tools.as_ref());
-        let active = |spec: &&ToolSpec| active_tools.is_none_or(|active| active.contains(&spec.name));
+        // What is offered is what is accepted in the reply, and nothing else.
+        self.offer.narrow(rule.and_then(|rule| rule.active_tools.as_deref()).or(settings.active_tools.as_deref()));
         let tools = self.agent.tools.iter().map(|tool| tool.spec());
         let tools = tools.chain(self.agent.agents.iter().map(|below| &below.spec));
+        let active = |spec: &&ToolSpec| self.offer.has(&spec.name);
         let mut sampling = settings.sampling.clone();
         if let Some(rule) = rule {
             sampling.max_output_tokens = rule.max_output_tokens.or(sampling.max_output_tokens);

@@ -59,7 +59,7 @@ pub struct Settings {
     pub prepare_step: Vec<StepRule>,
     /// What is left out of the history (L-42 to L-44).
     pub prune: Prune,
-    /// A step that calls one of these is the last one (L-36).
+    /// A step in which one of these runs is the last one.
     pub stop_on_tool_call: Vec<String>,
     /// Sampling settings.
     pub sampling: Sampling,
@@ -79,7 +79,7 @@ pub struct Settings {
     pub timeouts: Timeouts,
     /// Tools that run at the same time.
     pub max_parallel_tools: usize,
-    /// Of those, agents.
+    /// Agents below this one that work at the same time, over all levels; one that waits for agents below it does not count.
     pub max_parallel_agents: usize,
 }
 

@@ -1,9 +1,10 @@
 //! Running the tools of a step: side by side, each within its time, none able to take the run down with it.
 
+use crate::above::Place;
 use crate::calls::Runner;
 use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
-use crate::{Event, EventSink, Grants, Repeat, Seen, SinkClosed, exposure};
+use crate::{Event, EventSink, Grants, Policy, Repeat, Seen, SinkClosed, exposure};
 use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
 use faults::Break;
 use futures::FutureExt;
@@ -13,7 +14,7 @@ use std::collections::{HashMap, VecDeque};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Semaphore, mpsc, oneshot};
+use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 /// A tool that was told to stop may tidy up for this long.
@@ -40,8 +41,10 @@ pub(crate) struct Caller {
     pub(crate) meter: Arc<Meter>,
     /// It is the caller of an agent below another one.
     pub(crate) is_sub_agent: bool,
-    /// Agents that may run at the same time.
-    pub(crate) agents: Arc<Semaphore>,
+    /// Judge each call: those of the agents above, the highest first, then the agent's own.
+    pub(crate) policies: Vec<Arc<dyn Policy>>,
+    /// Where agents below find a place to work.
+    pub(crate) place: Place,
 }
 
 /// A call that can be run.

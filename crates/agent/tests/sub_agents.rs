@@ -1,15 +1,17 @@
 //! Agents as tools: what the agent above reads, what the user sees, and how a question within is answered.
 
+mod support;
+
 use agent::{
-    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Seen, Settings, SinkClosed, Spent,
-    SubAgent, Turn,
+    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Seen, Settings, SinkClosed,
 };
-use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::testing::{RecordingTool, ScriptedModel, calls, says};
 use contract::{Message, Tool, ToolOutput, ToolSpec, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
+use support::{TASK, agent, asked, below, object, run_turn};
 use tokio_util::sync::CancellationToken;
 
 /// What is told of the calls of the agent above.
@@ -46,68 +48,18 @@ impl EventSink for Told {
     }
 }
 
-fn object() -> Value {
-    json!({ "type": "object" })
-}
-
-/// An agent with these replies and tools.
-fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
-    let model = Arc::new(ScriptedModel::new(replies));
-    let agent = Agent {
-        id: id.to_owned(),
-        model: model.clone(),
-        fallbacks: Vec::new(),
-        instructions: None,
-        tools,
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        settings: Settings::default(),
-    };
-    (agent, model)
-}
-
-fn below(agent: Agent) -> Arc<SubAgent> {
-    let spec =
-        ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new(agent.id.clone(), "", SubAgent::default_schema()) };
-    Arc::new(SubAgent { spec, agent })
-}
-
 fn doing(name: &str, needs_approval: bool) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
-    let spec = ToolSpec { needs_approval, ..ToolSpec::new(name, "", object()) };
-    let said = json!(format!("{name} done"));
-    let tool = RecordingTool::new(spec, move |_, _| {
-        let said = said.clone();
-        async move {
-            tokio::time::sleep(Duration::from_millis(10)).await;
-            Ok(said)
-        }
-    });
-    let inputs = tool.inputs();
-    (Arc::new(tool), move || inputs.lock().unwrap().clone())
+    support::doing(ToolSpec { needs_approval, ..ToolSpec::new(name, "", object()) })
 }
 
 async fn run(agent: &Agent, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, told: &mut Told) -> Outcome {
     let cancel = told.cancel.as_ref().map_or_else(CancellationToken::new, |(_, cancel)| cancel.clone());
-    let turn = Turn {
-        earlier: Spent::default(),
-        messages,
-        pending,
-        user_id: "u".to_owned(),
-        conversation_id: "c".to_owned(),
-        grants: None,
-        seen: Seen::default(),
-        cancel,
-    };
-    agent::run(agent, turn, told).await
+    run_turn(agent, messages, pending, (Seen::default(), cancel), told).await
 }
 
 async fn ask(agent: &Agent, told: &mut Told) -> Outcome {
-    let text = "hi".to_owned();
-    run(agent, vec![Arc::new(Message::User(vec![UserPart::Text { text }]))], Vec::new(), told).await
+    run(agent, asked(), Vec::new(), told).await
 }
-
-const TASK: &str = r#"{"task":"Find it."}"#;
 
 /// The last message of the last request: what the agent above reads of the one below.
 fn read_of(model: &ScriptedModel) -> ToolOutput {
@@ -123,7 +75,7 @@ async fn a_task_is_handed_down_and_its_answer_read() {
     let mut first = says("I look. ");
     first.pop();
     first.extend(calls(&[("s", "search", r#"{"q":"x"}"#)]));
-    let (helper, asked) = agent("helper", vec![first, says("It is on page 7.")], vec![search]);
+    let (helper, helper_model) = agent("helper", vec![first, says("It is on page 7.")], vec![search]);
     let (mut above, model) = agent("above", vec![calls(&[("a", "helper", TASK)]), says("Page 7.")], Vec::new());
     above.agents.push(below(helper));
     let mut told = Told::default();
@@ -131,7 +83,7 @@ async fn a_task_is_handed_down_and_its_answer_read() {
     assert!(matches!(outcome.ending, Ending::Done));
     assert_eq!(searched(), [json!({ "q": "x" })]);
     assert_eq!(
-        asked.requests()[0].messages,
+        helper_model.requests()[0].messages,
         [Arc::new(Message::User(vec![UserPart::Text { text: "Find it.".to_owned() }]))]
     );
     assert_eq!(read_of(&model), ToolOutput::Text("It is on page 7.".to_owned()));

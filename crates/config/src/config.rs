@@ -370,6 +370,6 @@ pub struct Limits {
     pub tool: Duration,
     /// Tools that one turn runs at the same time.
     pub parallel_tools: usize,
-    /// Of those, agents (D-18).
+    /// Agents below others that work at the same time in one turn.
     pub parallel_agents: usize,
 }

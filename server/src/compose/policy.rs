@@ -107,7 +107,7 @@ impl Policy for UserPolicy {
             let ruling = self.policy.rules.ruling(asked.call, roles);
             match (&self.policy.endpoint, ruling) {
                 (Some((endpoints, id)), ruling @ (Ruling::Allow | Ruling::Ask)) => {
-                    ruling.max(self.ask(endpoints, id, &asked).await)
+                    ruling.stricter(self.ask(endpoints, id, &asked).await)
                 }
                 (_, ruling) => ruling,
             }

@@ -36,6 +36,7 @@ mod reload;
 mod remote_agent;
 mod replicas;
 mod state;
+mod sub_agents;
 mod traces;
 mod transport;
 mod turn_operators;

@@ -9,6 +9,7 @@ mod view;
 
 pub use suspended::{Within, waiting_within};
 
+use crate::above::Above;
 use crate::run::{Earlier, run_below};
 use crate::tools::{Caller, Came, Record};
 use crate::{Agent, Decision, Ending, Grant, PendingCall, Spent, Turn};
@@ -51,7 +52,7 @@ pub(crate) struct Resumed {
     pub(crate) grant: Option<Grant>,
 }
 
-/// Runs it, once one of the few places is free. Boxed, since an agent below may have agents below it.
+/// Runs it, once one of the few places is free that all levels share. Boxed, since an agent below may have agents below it.
 pub(crate) fn run<'a>(
     below: &'a SubAgent,
     call: &'a ToolCall,
@@ -60,9 +61,10 @@ pub(crate) fn run<'a>(
     above: (Progress, Record),
 ) -> BoxFuture<'a, Came> {
     async move {
-        let Ok(_place) = caller.agents.clone().acquire_owned().await else {
-            return failed("The agent could not be started.");
+        let Some(place) = caller.place.below(&caller.cancel).await else {
+            return failed("The agent was stopped before it began.");
         };
+        let caller = Caller { place, ..caller };
         match resumed {
             None => begin(below, call, caller, above).await,
             Some(resumed) => go_on(below, call, resumed, caller, above).await,
@@ -116,7 +118,9 @@ fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>)
 }
 
 async fn drive(below: &SubAgent, turn: Turn, earlier: Earlier, caller: Caller, mut sink: ViewSink) -> Came {
-    let (outcome, in_all) = run_below(&below.agent, turn, Some(caller.meter), earlier, &mut sink).await;
+    let Caller { meter, policies, place, .. } = caller;
+    let above = Above { meter, policies, place };
+    let (outcome, in_all) = run_below(&below.agent, turn, Some(above), earlier, &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {
         Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, in_all, view).wait(),

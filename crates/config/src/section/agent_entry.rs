@@ -144,7 +144,7 @@ pub(crate) struct AgentProperties {
     pub(super) tool_choice: Option<ToolChoiceEntry>,
     /// The tools that are offered, by name; without it all.
     pub(super) active_tools: Option<Vec<ToolName>>,
-    /// A call of this tool, or of one of these, ends the turn.
+    /// A call of this tool, or of one of these, ends the turn once it has run.
     pub(super) stop_on_tool_call: Option<OneOrMany>,
     /// Other settings for some requests of a turn; of several rules the first that fits counts.
     #[serde(default)]

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Which calls may run: by rules, of which the first that fits decides, and by an endpoint. What is stricter counts: a tool with
-/// `confirm` is asked for even where a rule allows it.
+/// `confirm` is asked for even where a rule allows it. It holds for the agents below, too, whose calls their own policies judge besides.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PolicyEntry {

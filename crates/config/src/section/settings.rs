@@ -86,7 +86,7 @@ pub(crate) struct LimitsEntry {
     /// Tools that one turn runs at the same time.
     #[schemars(range(min = 1, max = 64))]
     parallel_tools: usize,
-    /// Of those, agents that were handed a task.
+    /// Agents that were handed a task and work at the same time in one turn, over all levels; one that waits for others does not count.
     #[schemars(range(min = 2, max = 4))]
     parallel_agents: usize,
     /// What users may use in a day or a month.

@@ -1,0 +1,84 @@
+//! Agents of scripted models and recording tools, for the tests of several agents.
+
+use agent::{Agent, EventSink, Outcome, PendingCall, Seen, Settings, Spent, SubAgent, Turn};
+use contract::testing::{Cue, RecordingTool, ScriptedModel};
+use contract::{Message, Model, Tool, ToolSpec, UserPart};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The arguments with which a task is handed over.
+pub(crate) const TASK: &str = r#"{"task":"Find it."}"#;
+
+pub(crate) fn object() -> Value {
+    json!({ "type": "object" })
+}
+
+/// An agent of this model.
+pub(crate) fn agent_of(id: &str, model: Arc<dyn Model>, tools: Vec<Arc<dyn Tool>>) -> Agent {
+    Agent {
+        id: id.to_owned(),
+        model,
+        fallbacks: Vec::new(),
+        instructions: None,
+        tools,
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        settings: Settings::default(),
+    }
+}
+
+/// An agent with these replies and tools.
+pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    (agent_of(id, model.clone(), tools), model)
+}
+
+/// The agent as a tool of another one, under its id.
+pub(crate) fn below(agent: Agent) -> Arc<SubAgent> {
+    let spec =
+        ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new(agent.id.clone(), "", SubAgent::default_schema()) };
+    Arc::new(SubAgent { spec, agent })
+}
+
+/// A tool that takes 10 ms and answers "NAME done", and what it was called with.
+pub(crate) fn doing(spec: ToolSpec) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
+    let said = json!(format!("{} done", spec.name));
+    let tool = RecordingTool::new(spec, move |_, _| {
+        let said = said.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+            Ok(said)
+        }
+    });
+    let inputs = tool.inputs();
+    (Arc::new(tool), move || inputs.lock().unwrap().clone())
+}
+
+/// The history of a conversation in which the user has said something.
+pub(crate) fn asked() -> Vec<Arc<Message>> {
+    vec![Arc::new(Message::User(vec![UserPart::Text { text: "hi".to_owned() }]))]
+}
+
+/// Runs a turn of a conversation that has read this so far.
+pub(crate) async fn run_turn<S: EventSink>(
+    agent: &Agent,
+    messages: Vec<Arc<Message>>,
+    pending: Vec<PendingCall>,
+    (seen, cancel): (Seen, CancellationToken),
+    sink: &mut S,
+) -> Outcome {
+    let turn = Turn {
+        earlier: Spent::default(),
+        messages,
+        pending,
+        user_id: "u".to_owned(),
+        conversation_id: "c".to_owned(),
+        grants: None,
+        seen,
+        cancel,
+    };
+    agent::run(agent, turn, sink).await
+}
