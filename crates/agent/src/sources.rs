@@ -23,7 +23,7 @@ pub(crate) async fn gather<'a, S: EventSink>(
     let sources = std::mem::take(&mut agent.sources);
     for (source, tools) in sources.iter().zip(answers) {
         match tools {
-            Ok(Sourced { tools, context, context_marks }) => {
+            Ok(Sourced { tools, context, context_marks, .. }) => {
                 add(&mut agent, source.name(), tools);
                 if let Some(context) = context {
                     exposure::expose(seen, source.name(), context_marks, sink).await?;

@@ -191,7 +191,8 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
 
 async fn run_tool(tool: &dyn Tool, call: ToolCall, caller: Caller, progress: Progress) -> Result<Value, ToolError> {
     let Caller { user_id, conversation_id, cancel, .. } = caller;
-    let context = ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress };
+    let may_repeat = tool.spec().marks.idempotent;
+    let context = ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress, may_repeat };
     if !faults::is_broken(Break::BlindRetry) {
         return tool.call(call.input, context).await;
     }

@@ -16,7 +16,9 @@ pub use model::{Model, ModelId, PartStream};
 pub use part::{Citation, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};
-pub use tool::{ApprovalTerms, Execution, Exposure, Marks, Progress, Sourced, Tool, ToolContext, ToolSource, ToolSpec};
+pub use tool::{
+    ApprovalTerms, Execution, Exposure, LeftOut, Marks, Progress, Sourced, Tool, ToolContext, ToolSource, ToolSpec,
+};
 pub use usage::Usage;
 
 /// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.

@@ -176,6 +176,8 @@ pub struct ToolContext {
     pub cancel: CancellationToken,
     /// Shows the user how far the call has come.
     pub progress: Progress,
+    /// The tool is [idempotent](Marks::idempotent): a call whose outcome is unknown may be made once more.
+    pub may_repeat: bool,
 }
 
 /// Shows the user how far a call has come. What comes faster than it can be shown is left out.
@@ -217,4 +219,15 @@ pub struct Sourced {
     pub context: Option<String>,
     /// What that is.
     pub context_marks: Marks,
+    /// Tools that the source has, and that cannot be used.
+    pub left_out: Vec<LeftOut>,
+}
+
+/// A tool that a source has and that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The source's name for it.
+    pub name: String,
+    /// Why; for the operator.
+    pub reason: String,
 }

@@ -266,6 +266,7 @@ async fn an_endpoint_is_a_tool() {
         conversation_id: "v".to_owned(),
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
+        may_repeat: false,
     };
     assert_eq!(tool.call(json!({ "q": "x" }), context()).await, Ok(json!("found")));
     assert_eq!(tool.call(json!({ "q": "" }), context()).await.unwrap_err().message, "Say what.");

@@ -10,6 +10,7 @@ pub mod remote_agent;
 
 mod patterns;
 mod text;
+mod values;
 
 pub use ask_user::AskUserTool;
 pub use page_state::{Field, FieldKind, PageStateTool};

@@ -130,7 +130,7 @@ impl ToolSource for MarkedSource {
 
     fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>> {
         async move {
-            let Sourced { tools, context, .. } = self.source.tools(user_id).await?;
+            let Sourced { tools, context, left_out, .. } = self.source.tools(user_id).await?;
             let mark = |tool: Arc<dyn Tool>| {
                 let marks = self.marker.marks(tool.spec());
                 marked(tool, marks)
@@ -141,7 +141,7 @@ impl ToolSource for MarkedSource {
                 returns_untrusted: self.marker.untrusted.may_hold(),
                 ..Marks::default()
             };
-            Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context, context_marks })
+            Ok(Sourced { tools: tools.into_iter().map(mark).collect(), context, context_marks, left_out })
         }
         .boxed()
     }

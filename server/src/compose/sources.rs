@@ -3,7 +3,7 @@
 use super::mcp::McpServers;
 use super::remote_agents;
 use config::Config;
-use contract::ToolSource;
+use contract::{LeftOut, ToolSource};
 use futures::future::join_all;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -11,8 +11,14 @@ use std::sync::Arc;
 /// The user on whose behalf sources are asked.
 const USER: &str = "doctor";
 
-/// Each source of an agent with how many tools it offers, or why none.
-pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<usize, String>)> {
+/// What a source offers: how many tools can be used, and which cannot.
+pub(crate) struct Offered {
+    pub(crate) tools: usize,
+    pub(crate) left_out: Vec<LeftOut>,
+}
+
+/// Each source of an agent with what it offers, or why nothing.
+pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<Offered, String>)> {
     let servers = McpServers::open(config, &McpServers::default());
     let mut known = HashSet::new();
     let (mut sources, mut failed) = (Vec::<Arc<dyn ToolSource>>::new(), Vec::new());
@@ -26,7 +32,8 @@ pub(crate) async fn sources(config: &Config) -> Vec<(String, Result<usize, Strin
     }
     let asked = sources.iter().map(async |source| {
         let tools = source.tools(USER).await;
-        (source.name().to_owned(), tools.map(|sourced| sourced.tools.len()).map_err(|error| error.message))
+        let offered = tools.map(|sourced| Offered { tools: sourced.tools.len(), left_out: sourced.left_out });
+        (source.name().to_owned(), offered.map_err(|error| error.message))
     });
     failed.into_iter().chain(join_all(asked).await).collect()
 }

@@ -75,7 +75,14 @@ fn client(server: &Server, key: &str) -> RemoteAgent {
 
 fn caller() -> ToolContext {
     let [call_id, user_id, conversation_id] = ["1", "ada", "c"].map(str::to_owned);
-    ToolContext { call_id, user_id, conversation_id, cancel: CancellationToken::new(), progress: Progress::default() }
+    ToolContext {
+        call_id,
+        user_id,
+        conversation_id,
+        cancel: CancellationToken::new(),
+        progress: Progress::default(),
+        may_repeat: false,
+    }
 }
 
 #[tokio::test]

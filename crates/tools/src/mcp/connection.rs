@@ -2,17 +2,18 @@
 
 use super::child::Program;
 use super::events::Events;
-use super::listing::{self, Offered};
+use super::failure::Failure;
+use super::listing::{self, Listed};
 use super::settings::{McpSettings, McpTransport};
-use super::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_MESSAGE, MAX_TOOLS, clean, http, result, sse};
-use contract::{ToolContext, ToolError};
+use super::stdio::StdioTransport;
+use super::{CONNECT_TIME, LIST_TIME, MAX_ERROR, MAX_TOOLS, PROBE_TIME, clean, http, result, sse};
+use contract::{LeftOut, ToolContext, ToolError};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
-    PaginatedRequestParams, ServerResult,
+    PaginatedRequestParams, PingRequest, RequestId, ServerResult,
 };
-use rmcp::service::{ClientInitializeError, PeerRequestOptions, RoleClient, RunningService, ServiceError};
+use rmcp::service::{ClientInitializeError, Peer, PeerRequestOptions, RoleClient, RunningService, ServiceError};
 use rmcp::transport::Transport;
-use rmcp::transport::async_rw::AsyncRwTransport;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -23,7 +24,7 @@ pub(super) struct Connection {
     name: String,
     service: RunningService<RoleClient, Events>,
     events: Events,
-    offered: Mutex<Option<Arc<Vec<Offered>>>>,
+    offered: Mutex<Option<Arc<Listed>>>,
     begun: Instant,
     /// When the token that it was begun with is no longer good.
     ends: Option<Instant>,
@@ -35,9 +36,9 @@ impl Connection {
     /// Begins one.
     pub(super) async fn open(settings: &McpSettings) -> Result<Self, ToolError> {
         let begun = tokio::time::timeout(CONNECT_TIME, begin(settings)).await;
-        let failed = begun.unwrap_or_else(|_| Err(Failure::new("it did not answer in time", CONNECT_TIME)));
+        let failed = begun.unwrap_or_else(|_| Err(Unopened::new("it did not answer in time", CONNECT_TIME)));
         failed.map_err(|failure| {
-            let Failure { public, cause, last_words } = failure;
+            let Unopened { public, cause, last_words } = failure;
             tracing::warn!(server = settings.name, cause, last_words, "an MCP server is not available");
             unavailable(&settings.name, public)
         })
@@ -59,7 +60,7 @@ impl Connection {
     }
 
     /// What the server offers; asked anew when it says that this has changed.
-    pub(super) async fn tools(&self) -> Result<Arc<Vec<Offered>>, ToolError> {
+    pub(super) async fn tools(&self) -> Result<Arc<Listed>, Unanswered> {
         let mut offered = self.offered.lock().await;
         if self.events.take_stale() {
             *offered = None;
@@ -70,17 +71,22 @@ impl Connection {
         let listed = tokio::time::timeout(LIST_TIME, self.list()).await;
         let listed = listed.unwrap_or(Err(ServiceError::Timeout { timeout: LIST_TIME })).map_err(|error| {
             tracing::warn!(server = self.name, %error, last_words = self.last_words(), "an MCP server does not list its tools");
-            unavailable(&self.name, "it did not list its tools")
+            let told = unavailable(&self.name, "it did not list its tools");
+            match Failure::of(&error) {
+                Failure::Refused(_) => Unanswered::Refused(told),
+                Failure::Answered(_) | Failure::Lost => Unanswered::Lost(told),
+            }
         })?;
         let read = Arc::new(listing::read(&self.name, listed));
         *offered = Some(read.clone());
         Ok(read)
     }
 
-    /// What the server offers, as far as it was asked; nothing while it is being asked.
-    pub(super) fn known_tools(&self) -> Vec<String> {
-        let offered = self.offered.try_lock().ok().and_then(|offered| offered.clone());
-        offered.iter().flat_map(|offered| offered.iter()).map(|tool| tool.name.clone()).collect()
+    /// What the server offers, as far as it was asked, and what of it agents are not given; nothing while it is being asked.
+    pub(super) fn known_tools(&self) -> (Vec<String>, Vec<LeftOut>) {
+        let listed = self.offered.try_lock().ok().and_then(|offered| offered.clone());
+        let Some(listed) = listed else { return (Vec::new(), Vec::new()) };
+        (listed.offered.iter().map(|tool| tool.name.clone()).collect(), listed.left_out.clone())
     }
 
     /// All pages, up to the bound.
@@ -106,13 +112,14 @@ impl Connection {
         }
     }
 
-    /// Calls a tool. When the call is given up, the server is told.
+    /// Calls a tool. When the call is given up, the server is told; `gone` runs if it does not answer then any more.
     pub(super) async fn call(
         &self,
         tool: &str,
         arguments: JsonObject,
         context: ToolContext,
-    ) -> Result<Value, ToolError> {
+        gone: impl Future<Output = ()> + Send + 'static,
+    ) -> Result<Value, Unanswered> {
         let request = CallToolRequest::new(CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments));
         let sent = self
             .service
@@ -124,33 +131,79 @@ impl Connection {
         let answer = tokio::select! {
             answer = handle.await_response() => answer.map_err(|error| self.failed(tool, &error))?,
             () = context.cancel.cancelled() => {
-                let told = CancelledNotificationParam::new(Some(request_id), Some("the user stopped it, or it took too long".to_owned()));
-                let _ = peer.notify_cancelled(told).await;
-                return Err(ToolError::new("Stopped before it finished. It may or may not have had an effect."));
+                // On its own, since nobody waits for this call any longer.
+                tokio::spawn(async move {
+                    if !is_alive_after(&peer, request_id).await {
+                        gone.await;
+                    }
+                });
+                let stopped = "Stopped before it finished. It may or may not have had an effect.";
+                return Err(Unanswered::Answered(ToolError::new(stopped)));
             }
         };
+        let answered = |text: &str| Unanswered::Answered(ToolError::new(text));
         match answer {
-            ServerResult::CallToolResult(result) => result::value(result),
+            ServerResult::CallToolResult(result) => result::value(result).map_err(Unanswered::Answered),
             ServerResult::InputRequiredResult(_) => {
-                Err(ToolError::new("The tool asks for more than its arguments, which is not possible here."))
+                Err(answered("The tool asks for more than its arguments, which is not possible here."))
             }
-            _ => Err(ToolError::new("The server gave an answer that is none to a call.")),
+            _ => Err(answered("The server gave an answer that is none to a call.")),
         }
     }
 
-    fn failed(&self, tool: &str, error: &ServiceError) -> ToolError {
-        if let ServiceError::McpError(error) = error {
-            return ToolError::new(format!("The server refused the call: {}", clean(&error.message, MAX_ERROR)));
+    fn failed(&self, tool: &str, error: &ServiceError) -> Unanswered {
+        let refused = |why: &str| ToolError::new(format!("The server refused the call: {}", clean(why, MAX_ERROR)));
+        let failure = Failure::of(error);
+        if !matches!(failure, Failure::Answered(_)) {
+            tracing::warn!(server = self.name, tool, %error, last_words = self.last_words(), "a call of an MCP server failed");
         }
-        tracing::warn!(server = self.name, tool, %error, last_words = self.last_words(), "a call of an MCP server failed");
-        ToolError::new(format!(
-            "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
-            self.name
-        ))
+        match failure {
+            Failure::Answered(why) => Unanswered::Answered(refused(&why)),
+            Failure::Refused(why) => Unanswered::Refused(refused(&why)),
+            Failure::Lost => Unanswered::Lost(ToolError::new(format!(
+                "The connection to `{}` ended before there was a result. The call may or may not have had an effect.",
+                self.name
+            ))),
+        }
     }
 
     fn last_words(&self) -> String {
         self.program.as_ref().map(|program| program.last_words().text()).unwrap_or_default()
+    }
+}
+
+/// Why a request has no result.
+pub(super) enum Unanswered {
+    /// The connection is as good as before.
+    Answered(ToolError),
+    /// The request was refused before it ran, and the connection is of no more use: the server has forgotten it.
+    Refused(ToolError),
+    /// The connection is of no more use, and the request may have run.
+    Lost(ToolError),
+}
+
+impl Unanswered {
+    /// For the model or the user.
+    pub(super) fn into_error(self) -> ToolError {
+        match self {
+            Self::Answered(error) | Self::Refused(error) | Self::Lost(error) => error,
+        }
+    }
+}
+
+/// Tells the server that a call is given up, and whether it still answers anything.
+async fn is_alive_after(peer: &Peer<RoleClient>, given_up: RequestId) -> bool {
+    let told =
+        CancelledNotificationParam::new(Some(given_up), Some("the user stopped it, or it took too long".to_owned()));
+    let asked = async {
+        let _ = peer.notify_cancelled(told).await;
+        peer.send_request(ClientRequest::PingRequest(PingRequest::default())).await
+    };
+    match tokio::time::timeout(PROBE_TIME, asked).await {
+        Ok(Ok(_)) => true,
+        // A server that does not know the question is one that answers.
+        Ok(Err(error)) => matches!(Failure::of(&error), Failure::Answered(_)),
+        Err(_) => false,
     }
 }
 
@@ -160,7 +213,7 @@ pub(super) fn unavailable(name: &str, why: &str) -> ToolError {
 }
 
 /// Why there is no connection.
-struct Failure {
+struct Unopened {
     /// For the user.
     public: &'static str,
     /// For the log.
@@ -169,22 +222,22 @@ struct Failure {
     last_words: String,
 }
 
-impl Failure {
+impl Unopened {
     fn new(public: &'static str, cause: impl std::fmt::Debug) -> Self {
         Self { public, cause: format!("{cause:?}"), last_words: String::new() }
     }
 }
 
-async fn begin(settings: &McpSettings) -> Result<Connection, Failure> {
-    let unreachable = |error| Failure::new("it cannot be reached", error);
+async fn begin(settings: &McpSettings) -> Result<Connection, Unopened> {
+    let unreachable = |error| Unopened::new("it cannot be reached", error);
     match &settings.transport {
         McpTransport::Stdio(stdio) => {
             let (program, output, input) =
-                Program::start(stdio).map_err(|error| Failure::new("it could not be started", error))?;
-            let transport = AsyncRwTransport::new(output, input).with_max_line_length(MAX_MESSAGE);
+                Program::start(stdio).map_err(|error| Unopened::new("it could not be started", error))?;
+            let transport = StdioTransport::new(output, input);
             let last_words = program.last_words();
             let begun = serve(settings, transport, None).await;
-            let begun = begun.map_err(|failure| Failure { last_words: last_words.text(), ..failure })?;
+            let begun = begun.map_err(|failure| Unopened { last_words: last_words.text(), ..failure })?;
             Ok(Connection { program: Some(program), ..begun })
         }
         McpTransport::Http(http) => {
@@ -203,7 +256,7 @@ async fn serve(
     settings: &McpSettings,
     transport: impl Transport<RoleClient> + 'static,
     ends: Option<Instant>,
-) -> Result<Connection, Failure> {
+) -> Result<Connection, Unopened> {
     let events = Events::default();
     let service = rmcp::serve_client(events.clone(), transport).await.map_err(|error| {
         let public = match &error {
@@ -211,7 +264,7 @@ async fn serve(
             ClientInitializeError::ConnectionClosed(_) => "it ended at once",
             _ => "it did not answer as an MCP server does",
         };
-        Failure::new(public, error)
+        Unopened::new(public, error)
     })?;
     let (name, begun) = (settings.name.clone(), Instant::now());
     Ok(Connection { name, service, events, offered: Mutex::default(), begun, ends, program: None })

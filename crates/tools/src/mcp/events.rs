@@ -4,7 +4,9 @@
 use contract::Progress;
 use parking_lot::Mutex;
 use rmcp::ClientHandler;
-use rmcp::model::{ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken};
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam, ProgressToken, ProtocolVersion,
+};
 use rmcp::service::{NotificationContext, RoleClient};
 use serde_json::json;
 use std::collections::HashMap;
@@ -71,7 +73,9 @@ impl Drop for Following {
 impl ClientHandler for Events {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("chatwright", env!("CARGO_PKG_VERSION"));
+        // The newest that has `initialize`: the versions after it have none, so to offer one there is against the protocol.
         ClientConfig::new(ClientCapabilities::default(), name)
+            .with_protocol_version(ProtocolVersion::LATEST_WITH_INITIALIZE)
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {

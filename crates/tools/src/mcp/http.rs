@@ -3,13 +3,19 @@
 use super::MAX_MESSAGE;
 use super::oauth;
 use super::settings::HttpTransport;
+use super::streamable::HttpClient;
 use egress::Egress;
 use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
+use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use secrecy::{ExposeSecret, SecretString};
-use std::time::Instant;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 use url::Url;
+
+/// Attempts to go on with a stream that broke; they take 3.5 s.
+const MAX_ATTEMPTS: usize = 3;
 
 /// What a connection is made with.
 pub(super) struct Access {
@@ -37,12 +43,19 @@ pub(super) async fn access(settings: &HttpTransport) -> Result<Access, String> {
     Ok(Access { client, url: settings.url.clone(), headers, ends })
 }
 
-/// Streamable HTTP.
-pub(super) fn streamable(access: &Access) -> StreamableHttpClientTransport<reqwest::Client> {
-    let mut config = StreamableHttpClientTransportConfig::with_uri(access.url.as_str());
+/// Streamable HTTP. A session that is over is not made anew here but by whoever made the connection, who also knows which calls may be
+/// made once more.
+pub(super) fn streamable(access: &Access) -> StreamableHttpClientTransport<HttpClient> {
+    let mut config =
+        StreamableHttpClientTransportConfig::with_uri(access.url.as_str()).reinit_on_expired_session(false);
     config.custom_headers = access.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     config.max_sse_event_size = MAX_MESSAGE;
-    StreamableHttpClientTransport::with_client(access.client.clone(), config)
+    // A call waits for its stream no longer than this.
+    let mut retry = ExponentialBackoff::default();
+    retry.base_duration = Duration::from_millis(500);
+    retry.max_times = Some(MAX_ATTEMPTS);
+    config.retry_config = Arc::new(retry);
+    StreamableHttpClientTransport::with_client(HttpClient::new(access.client.clone()), config)
 }
 
 fn header_name(name: &str) -> Result<HeaderName, String> {

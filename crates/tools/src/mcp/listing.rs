@@ -1,13 +1,17 @@
 //! A server's tools → those that an agent can be given.
 
+use super::message::TASK_SUPPORT;
 use super::settings::McpSelection;
 use super::{MAX_DESCRIPTION, MAX_SCHEMA, clean};
 use crate::patterns::patterns;
-use contract::{Marks, ToolSpec};
+use contract::{LeftOut, Marks, ToolSpec};
 use globset::GlobSet;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+
+/// Bytes of a name that cannot be used, where it is shown.
+const MAX_NAME_SHOWN: usize = 100;
 
 /// A tool as its server offers it, within bounds.
 #[derive(Clone, Debug)]
@@ -24,23 +28,39 @@ pub(super) struct Offered {
     pub(super) is_idempotent: bool,
 }
 
-/// Reads what a server lists; what cannot be used is told to the log.
-pub(super) fn read(server: &str, listed: Vec<Tool>) -> Vec<Offered> {
-    let offered = listed.into_iter().filter_map(|tool| {
-        let name = tool.name.to_string();
-        read_one(tool)
-            .inspect_err(|problem| {
-                tracing::warn!(server, tool = clean(&name, 100), "left out a tool of an MCP server: {problem}");
-            })
-            .ok()
-    });
-    offered.collect()
+/// What a server lists.
+#[derive(Debug)]
+pub(super) struct Listed {
+    /// What agents can be given.
+    pub(super) offered: Vec<Offered>,
+    /// What they cannot.
+    pub(super) left_out: Vec<LeftOut>,
+}
+
+/// Reads what a server lists; what cannot be used is told to the log, too.
+pub(super) fn read(server: &str, listed: Vec<Tool>) -> Listed {
+    let (mut offered, mut left_out) = (Vec::new(), Vec::new());
+    for tool in listed {
+        let name = clean(&tool.name, MAX_NAME_SHOWN);
+        match read_one(tool) {
+            Ok(tool) => offered.push(tool),
+            Err(reason) => {
+                tracing::warn!(server, tool = name, "left out a tool of an MCP server: {reason}");
+                left_out.push(LeftOut { name, reason });
+            }
+        }
+    }
+    Listed { offered, left_out }
 }
 
 fn read_one(tool: Tool) -> Result<Offered, String> {
     let name = tool.name.into_owned();
     if !is_name(&name) {
         return Err("its name is not made of up to 64 letters, digits, `_` and `-`".to_owned());
+    }
+    let support = tool.meta.as_ref().and_then(|meta| meta.get(TASK_SUPPORT)).and_then(Value::as_str);
+    if support == Some("required") {
+        return Err("it can be called as a task only, which is not supported".to_owned());
     }
     let text = serde_json::to_string(&*tool.input_schema).map_err(|error| error.to_string())?;
     if text.len() > MAX_SCHEMA {
@@ -138,6 +158,20 @@ mod tests {
     }
 
     #[test]
+    fn tool_that_must_be_called_as_a_task_is_left_out() {
+        let check = |support: &str, expected: Option<&str>| {
+            let tool = json!({ "name": "t", "inputSchema": {}, "_meta": { TASK_SUPPORT: support } });
+            let read = read("s", vec![serde_json::from_value(tool).unwrap()]);
+            let reasons: Vec<_> = read.left_out.iter().map(|tool| tool.reason.as_str()).collect();
+            assert_eq!(reasons.first().copied(), expected, "{support}");
+            assert_eq!(read.offered.len() + reasons.len(), 1, "{support}");
+        };
+        check("required", Some("it can be called as a task only, which is not supported"));
+        check("optional", None);
+        check("forbidden", None);
+    }
+
+    #[test]
     fn what_a_server_says_of_itself_counts_where_the_config_says_so() {
         let check = |idempotent_hint: bool, annotations: Value, expected: bool| {
             let selected = Selected::new(McpSelection {
@@ -176,8 +210,8 @@ mod tests {
                 idempotent_hint: false,
             });
             let names = ["read_one", "read_two", "write", "read-file"];
-            let offered = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect());
-            let specs = offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
+            let listed = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect());
+            let specs = listed.offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
             assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
         };
         check(None, &[], "", &["read_one", "read_two", "write"]);

@@ -7,8 +7,10 @@
 mod child;
 mod connection;
 mod events;
+mod failure;
 mod http;
 mod listing;
+mod message;
 mod oauth;
 mod result;
 mod server;
@@ -16,6 +18,8 @@ mod settings;
 mod source;
 mod sse;
 mod status;
+mod stdio;
+mod streamable;
 mod tool;
 
 pub use server::McpServer;
@@ -29,6 +33,8 @@ use std::time::Duration;
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// Until it has listed its tools.
 const LIST_TIME: Duration = Duration::from_secs(10);
+/// Until a server has answered whether it is still there, after a call was given up.
+const PROBE_TIME: Duration = Duration::from_secs(5);
 /// Bytes of one message.
 const MAX_MESSAGE: usize = 4 << 20;
 /// Tools of one server; more are left out.
@@ -41,6 +47,12 @@ const MAX_DESCRIPTION: usize = 1024;
 const MAX_RESULT: usize = 1 << 20;
 /// Bytes of an error that a server words.
 const MAX_ERROR: usize = 2000;
+
+/// A message as rmcp is to read it, as an answer to this request; for the fuzzer.
+#[cfg(feature = "fuzz")]
+pub fn fit(text: &str, asked: i64) -> String {
+    message::fit(text, Some(&rmcp::model::RequestId::Number(asked))).into_owned()
+}
 
 /// Text of a server for a model or a user: what can be seen of it, at most so many bytes.
 fn clean(text: &str, most: usize) -> String {

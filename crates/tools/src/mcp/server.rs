@@ -1,11 +1,13 @@
 //! A server with its connections: one for each user, made when it is first needed, made anew when it is lost, given up when it is
 //! not used.
 
-use super::connection::{Connection, unavailable};
-use super::listing::Offered;
+use super::connection::{Connection, Unanswered, unavailable};
+use super::listing::Listed;
 use super::settings::McpSettings;
 use super::status::McpStatus;
-use contract::ToolError;
+use contract::{ToolContext, ToolError};
+use rmcp::model::JsonObject;
+use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -61,8 +63,10 @@ impl McpServer {
             let Ok(state) = seat.state.try_lock() else { continue };
             if let Some(connection) = state.connection.as_ref().filter(|connection| connection.is_open()) {
                 status.open += 1;
-                let tools = connection.known_tools();
-                status.tools = if tools.is_empty() { std::mem::take(&mut status.tools) } else { tools };
+                let (tools, left_out) = connection.known_tools();
+                if !tools.is_empty() || !left_out.is_empty() {
+                    (status.tools, status.left_out) = (tools, left_out);
+                }
             }
             if state.failed_at > status.failed_at {
                 status.failed_at = state.failed_at;
@@ -181,19 +185,109 @@ impl Seat {
         }
     }
 
-    /// What the server offers. One that does not say is taken for lost.
-    pub(super) async fn offered(&self) -> Result<Arc<Vec<Offered>>, ToolError> {
+    /// What the server offers. One that does not say is taken for lost; one that has forgotten the session is connected to anew.
+    pub(super) async fn offered(&self) -> Result<Arc<Listed>, ToolError> {
         let connection = self.connection().await?;
-        let error = match connection.tools().await {
+        let failed = match connection.tools().await {
             Ok(offered) => return Ok(offered),
-            Err(error) => error,
+            Err(failed) => failed,
         };
-        let mut state = self.state.lock().await;
-        if state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, &connection)) {
+        let (connection, error) = match failed {
+            Unanswered::Refused(_) => {
+                self.forgotten(&connection).await;
+                let connection = self.connection().await?;
+                match connection.tools().await {
+                    Ok(offered) => return Ok(offered),
+                    Err(failed) => (connection, failed.into_error()),
+                }
+            }
+            failed => (connection, failed.into_error()),
+        };
+        if let Some(mut state) = self.current(&connection).await {
             state.connection = None;
             state.failed(error.clone());
         }
         Err(error)
+    }
+
+    /// Calls a tool. The call is made once more, on a new connection, if the server refused it since it has forgotten the session; and if
+    /// the connection was lost, where the context says that the call may be made twice.
+    pub(super) async fn call(
+        self: &Arc<Self>,
+        tool: &str,
+        fingerprint: [u8; 32],
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, ToolError> {
+        let connection = self.connection().await?;
+        let failed = match self.call_on(&connection, tool, arguments.clone(), context.clone()).await {
+            Ok(value) => return Ok(value),
+            Err(failed) => failed,
+        };
+        let is_again = match failed {
+            Unanswered::Answered(error) => return Err(error),
+            Unanswered::Refused(_) => true,
+            Unanswered::Lost(_) => context.may_repeat,
+        };
+        if !is_again || context.cancel.is_cancelled() {
+            return Err(failed.into_error());
+        }
+        let connection = self.connection().await?;
+        // Behind the new connection there may be another version of the server.
+        let listed = connection.tools().await.map_err(Unanswered::into_error)?;
+        if !listed.offered.iter().any(|offered| offered.name == tool && offered.fingerprint == fingerprint) {
+            return Err(ToolError::new(
+                "The server no longer has this tool as it was, so the call was not made again.",
+            ));
+        }
+        self.call_on(&connection, tool, arguments, context).await.map_err(Unanswered::into_error)
+    }
+
+    /// Calls a tool on a connection, which is given up if it is of no more use then.
+    async fn call_on(
+        self: &Arc<Self>,
+        connection: &Arc<Connection>,
+        tool: &str,
+        arguments: JsonObject,
+        context: ToolContext,
+    ) -> Result<Value, Unanswered> {
+        let (seat, used) = (Arc::downgrade(self), Arc::downgrade(connection));
+        let gone = async move {
+            if let (Some(seat), Some(connection)) = (seat.upgrade(), used.upgrade()) {
+                tracing::warn!(
+                    server = seat.settings.name,
+                    "an MCP server does not answer any more; it is connected to anew"
+                );
+                seat.broken(&connection).await;
+            }
+        };
+        let result = connection.call(tool, arguments, context, gone).await;
+        match &result {
+            Err(Unanswered::Refused(_)) => self.forgotten(connection).await,
+            Err(Unanswered::Lost(_)) => self.broken(connection).await,
+            Ok(_) | Err(Unanswered::Answered(_)) => {}
+        }
+        result
+    }
+
+    /// The server has forgotten the connection. It answers, so the next one is made at once.
+    async fn forgotten(&self, connection: &Arc<Connection>) {
+        if let Some(mut state) = self.current(connection).await {
+            state.connection = None;
+        }
+    }
+
+    /// The connection broke.
+    async fn broken(&self, connection: &Arc<Connection>) {
+        if let Some(mut state) = self.current(connection).await {
+            state.lost();
+        }
+    }
+
+    /// The state, as long as this connection is the one in use.
+    async fn current(&self, connection: &Arc<Connection>) -> Option<tokio::sync::MutexGuard<'_, State>> {
+        let state = self.state.lock().await;
+        state.connection.as_ref().is_some_and(|current| Arc::ptr_eq(current, connection)).then_some(state)
     }
 
     /// Whether a tool says something else of itself than when the user came to know it: what was harmless once may have been

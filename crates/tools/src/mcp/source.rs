@@ -32,12 +32,13 @@ impl ToolSource for McpSource {
         async move {
             let seat = self.server.seat(user_id);
             let offered = seat.offered().await?;
-            let tools = offered.iter().filter_map(|tool| {
+            let tools = offered.offered.iter().filter_map(|tool| {
                 let spec = self.selected.spec(tool, seat.is_changed(&tool.name, tool.fingerprint))?;
                 let (name, fingerprint) = (tool.name.clone(), tool.fingerprint);
                 Some(Arc::new(McpTool { spec, name, fingerprint, seat: seat.clone() }) as Arc<dyn Tool>)
             });
-            Ok(Sourced { tools: tools.collect(), ..Sourced::default() })
+            let left_out = offered.left_out.clone();
+            Ok(Sourced { tools: tools.collect(), left_out, ..Sourced::default() })
         }
         .boxed()
     }

@@ -1,14 +1,14 @@
 //! The HTTP transport of 2024 (<https://modelcontextprotocol.io/specification/2024-11-05/basic/transports#http-with-sse>): one stream of
 //! events, whose first names the address that messages are posted to.
 
+use super::failure::RequestFailure;
 use super::http::Access;
-use super::{CONNECT_TIME, MAX_MESSAGE};
+use super::{CONNECT_TIME, MAX_MESSAGE, message};
 use reqwest::header::{ACCEPT, HeaderMap};
 use reqwest::{Client, Response};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use sse::{Decoder, Limits};
-use std::io;
 use url::Url;
 
 /// A stream of events and the address beside it.
@@ -60,19 +60,24 @@ pub(super) async fn open(access: &Access) -> Result<SseTransport, String> {
 }
 
 impl Transport<RoleClient> for SseTransport {
-    type Error = io::Error;
+    type Error = RequestFailure;
 
     fn send(
         &mut self,
         item: TxJsonRpcMessage<RoleClient>,
-    ) -> impl Future<Output = Result<(), io::Error>> + Send + 'static {
+    ) -> impl Future<Output = Result<(), RequestFailure>> + Send + 'static {
         let request = self.client.post(self.messages.clone()).headers(self.headers.clone()).json(&item);
         async move {
-            let answer = request.timeout(CONNECT_TIME).send().await;
-            let answer = answer.map_err(|error| io::Error::other(error.without_url()))?;
+            let answer = request.timeout(CONNECT_TIME).send().await.map_err(|error| {
+                let is_unsent = error.is_connect();
+                let text = error.without_url().to_string();
+                if is_unsent { RequestFailure::Unsent(text) } else { RequestFailure::Unknown(text) }
+            })?;
+            let number = answer.status().as_u16();
             match answer.status() {
                 status if status.is_success() => Ok(()),
-                status => Err(io::Error::other(format!("the server answered {}", status.as_u16()))),
+                status if status.is_client_error() => Err(RequestFailure::Refused(format!("HTTP {number}"))),
+                _ => Err(RequestFailure::Unknown(format!("HTTP {number}"))),
             }
         }
     }
@@ -83,14 +88,14 @@ impl Transport<RoleClient> for SseTransport {
             if event.event.as_deref().is_some_and(|kind| kind != "message") {
                 continue;
             }
-            match serde_json::from_str(&event.data) {
+            match serde_json::from_str(&message::fit(&event.data, None)) {
                 Ok(message) => return Some(message),
                 Err(error) => tracing::debug!(%error, "left out what is no message of the protocol"),
             }
         }
     }
 
-    async fn close(&mut self) -> Result<(), io::Error> {
+    async fn close(&mut self) -> Result<(), RequestFailure> {
         Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! How a server does, for who answers for it. Nothing secret: of an address only its host, of a program only its name.
 
 use super::settings::{McpSettings, McpTransport};
+use contract::LeftOut;
 use serde::Serialize;
 use std::path::Path;
 
@@ -22,6 +23,8 @@ pub struct McpStatus {
     pub open: usize,
     /// What it offers, as far as somebody is connected and has asked.
     pub tools: Vec<String>,
+    /// What of that agents are not given, and why.
+    pub left_out: Vec<LeftOut>,
     /// Why it cannot be used; none once it can again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
@@ -49,6 +52,7 @@ impl McpStatus {
             users: 0,
             open: 0,
             tools: Vec::new(),
+            left_out: Vec::new(),
             error: None,
             failed_at: None,
         }

@@ -29,8 +29,7 @@ impl Tool for McpTool {
             let Value::Object(arguments) = input else {
                 return Err(ToolError::new("The arguments must be a JSON object."));
             };
-            let connection = self.seat.connection().await?;
-            connection.call(&self.name, arguments, context).await
+            self.seat.call(&self.name, self.fingerprint, arguments, context).await
         }
         .boxed()
     }

@@ -2,6 +2,7 @@
 
 use super::client::Reply;
 use crate::text::{cut, one_line};
+use crate::values::is_too_large;
 use contract::ToolError;
 use http::StatusCode;
 use serde_json::{Map, Value, json};
@@ -27,6 +28,9 @@ const MEDIA_KEYS: [&str; 3] = ["type", "mimeType", "description"];
 
 /// The result of a call, judged by `success`, whatever the status is.
 pub(super) fn result(reply: &Reply) -> Result<Value, ToolError> {
+    if is_too_large(&reply.body) {
+        return Err(failed("its result has too many values"));
+    }
     let answer = serde_json::from_slice(&reply.body).ok();
     if let Some(reason) = failure(reply, answer.as_ref()) {
         return Err(failed(&reason));

@@ -1,7 +1,7 @@
 //! A server that means harm, or is broken: the conversation goes on.
 
 use crate::peers::{Peer, address, context, node, program, repository};
-use contract::ToolSpec;
+use contract::{ToolSource, ToolSpec};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 use tokio::io::AsyncWriteExt;
@@ -113,6 +113,46 @@ async fn calls_end_whatever_the_server_does() {
         assert_eq!(answer.unwrap_err(), "Stopped before it finished. It may or may not have had an effect.", "{mode}");
         assert_eq!(specs(&peer).await.unwrap().len(), 1, "{mode}: the connection goes on");
     }
+}
+
+/// The most memory that the process has had, in MiB.
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<usize>().unwrap() >> 10
+}
+
+#[tokio::test]
+async fn result_of_many_parts_takes_little_memory() {
+    let peer = Peer::new(hostile("parts"));
+    specs(&peer).await.unwrap();
+    let before = peak();
+    let text = peer.call("work", json!({})).await.unwrap();
+    let text = text.as_str().unwrap();
+    assert!(text.starts_with("part 0\npart 1\n") && text.ends_with("KB in all]"), "{:.100}", text);
+    let more = peak() - before;
+    assert!(more < 64, "{more} MiB more");
+}
+
+#[tokio::test]
+async fn result_of_too_many_values_is_an_error() {
+    let answer = call("values").await.0;
+    assert_eq!(answer.unwrap_err(), "The server refused the call: the answer has too many values");
+}
+
+#[tokio::test]
+async fn tools_that_are_tasks_only_are_not_offered() {
+    let peer = Peer::new(hostile("tasks"));
+    assert_eq!(peer.names().await, ["task_optional", "task_forbidden"]);
+    let left_out = peer.source.tools("ada").await.unwrap().left_out;
+    let left_out: Vec<_> = left_out.iter().map(|tool| format!("{}: {}", tool.name, tool.reason)).collect();
+    assert_eq!(
+        left_out,
+        [
+            "task_required: it can be called as a task only, which is not supported",
+            "no name: its name is not made of up to 64 letters, digits, `_` and `-`",
+        ]
+    );
 }
 
 #[tokio::test]

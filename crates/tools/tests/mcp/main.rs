@@ -1,5 +1,6 @@
 //! MCP servers as users have them: the reference servers over each transport, one in Python, and one that means harm.
 
+mod forgets;
 mod hostile;
 mod oauth;
 mod peers;

@@ -91,5 +91,6 @@ pub(crate) fn context() -> ToolContext {
         conversation_id: "conversation".to_owned(),
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
+        may_repeat: false,
     }
 }

@@ -17,6 +17,10 @@ fn over_stdio() -> McpSettings {
 /// Starts the server on a free port and waits until it listens.
 async fn listening(mode: &str) -> (Child, u16) {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    (listening_on(mode, port).await, port)
+}
+
+async fn listening_on(mode: &str, port: u16) -> Child {
     let mut command = Command::new("node");
     command.args([&npm("server-everything"), mode]).env("PORT", port.to_string()).kill_on_drop(true);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -28,7 +32,7 @@ async fn listening(mode: &str) -> (Child, u16) {
     }
     // What it says further must go somewhere.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (child, port)
+    child
 }
 
 /// What every transport must be able to do.
@@ -36,6 +40,8 @@ async fn check(settings: McpSettings) {
     let peer = Peer::new(settings);
     let names = peer.names().await;
     assert!(["echo", "get-sum", "get-tiny-image"].iter().all(|name| names.contains(&(*name).to_owned())), "{names:?}");
+    // Its `execution.taskSupport` is `required`.
+    assert!(!names.contains(&"simulate-research-query".to_owned()), "{names:?}");
     assert_eq!(peer.call("echo", json!({ "message": "ä\n🦀" })).await, Ok(json!("Echo: ä\n🦀")));
     assert_eq!(peer.call("get-sum", json!({ "a": 2, "b": 3 })).await, Ok(json!("The sum of 2 and 3 is 5.")));
     let image = peer.call("get-tiny-image", json!({})).await.unwrap();
@@ -56,6 +62,21 @@ async fn over_each_transport() {
     let (_sse, port) = listening("sse").await;
     let transport = McpTransport::Sse(address(&format!("http://127.0.0.1:{port}/sse")));
     check(McpSettings { transport, ..over_stdio() }).await;
+}
+
+/// To a session from before it answers 400, with an error that does not name the request.
+#[tokio::test(flavor = "multi_thread")]
+async fn server_that_was_restarted_is_connected_to_anew() {
+    let (mut server, port) = listening("streamableHttp").await;
+    let transport = McpTransport::Http(address(&format!("http://127.0.0.1:{port}/mcp")));
+    let peer = Peer::new(McpSettings { transport, ..over_stdio() });
+    for round in 0..3 {
+        let call = peer.call("echo", json!({ "message": "hi" }));
+        let answer = tokio::time::timeout(Duration::from_secs(20), call).await.expect("the call ends");
+        assert_eq!(answer, Ok(json!("Echo: hi")), "{round}");
+        server.kill().await.unwrap();
+        server = listening_on("streamableHttp", port).await;
+    }
 }
 
 #[tokio::test]

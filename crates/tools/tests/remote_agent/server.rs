@@ -109,6 +109,7 @@ pub(crate) fn caller() -> ToolContext {
         conversation_id,
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
+        may_repeat: false,
     }
 }
 

@@ -43,11 +43,16 @@ pub(super) async fn examine(config: &Config) -> Vec<Finding> {
         }
     };
     let (asked, sources) = futures::join!(join_all(config.connections.values().map(one)), compose::sources(config));
-    let sources = sources.into_iter().map(|(name, tools)| {
+    let sources = sources.into_iter().map(|(name, offered)| {
         let check = format!("tools of {name}");
-        match tools {
-            Ok(0) => Finding::note(check, "it answers, and offers no tool"),
-            Ok(tools) => Finding::ok(check, format!("{tools} tool(s)")),
+        match offered {
+            Ok(offered) if !offered.left_out.is_empty() => {
+                let left_out: Vec<_> =
+                    offered.left_out.iter().map(|tool| format!("{} ({})", tool.name, tool.reason)).collect();
+                Finding::note(check, format!("{} tool(s); left out: {}", offered.tools, left_out.join("; ")))
+            }
+            Ok(offered) if offered.tools == 0 => Finding::note(check, "it answers, and offers no tool"),
+            Ok(offered) => Finding::ok(check, format!("{} tool(s)", offered.tools)),
             Err(error) => Finding::wrong(check, error),
         }
     });

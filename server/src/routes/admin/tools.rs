@@ -165,6 +165,7 @@ fn cells(of: &ToolHealth) -> [String; 7] {
 fn servers_of(servers: Vec<McpStatus>) -> AnyView {
     let columns = [Text("Server"), Text("Over"), Number("Users"), Number("Connected"), Text("Tools"), Text("State")];
     let line = |server: McpStatus| {
+        let tools = tools_of(&server);
         let state = match (server.error, server.failed_at) {
             (Some(error), Some(at)) => format!("{error} ({} UTC)", minute(at)),
             (Some(error), None) => error,
@@ -177,11 +178,17 @@ fn servers_of(servers: Vec<McpStatus>) -> AnyView {
             text(format!("{} {}", server.transport, server.place)),
             text(users),
             server.open.into_any(),
-            text(server.tools.join(", ")),
+            text(tools),
             text(state),
         ]
     };
     table(columns, servers.into_iter().map(line), "No agent uses one.")
+}
+
+/// The tools of a server; those that agents are not given with the reason.
+fn tools_of(server: &McpStatus) -> String {
+    let left_out = server.left_out.iter().map(|tool| format!("{} (left out: {})", tool.name, tool.reason));
+    server.tools.iter().cloned().chain(left_out).collect::<Vec<_>>().join(", ")
 }
 
 fn calls_of(calls: Vec<ToolHealth>) -> AnyView {

@@ -121,5 +121,6 @@ fn context() -> ToolContext {
         conversation_id: "conversation".to_owned(),
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
+        may_repeat: false,
     }
 }

@@ -1,0 +1,257 @@
+//! Messages of a server before rmcp reads them: kept within bounds of memory, and changed where rmcp would lose something.
+//!
+//! - A result of very many parts is joined: each part costs many times the bytes that it has on the wire.
+//! - An error without the id of the request that it answers (a server that forgot its session does not know the id) gets the id, since
+//!   rmcp would drop it and the request would wait for its time limit.
+//! - `execution.taskSupport` of a tool moves to its `_meta`: rmcp's type has no field for it.
+
+use crate::values::is_too_large;
+use rmcp::model::RequestId;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The key of a tool's `_meta` that holds its `execution.taskSupport`.
+pub(super) const TASK_SUPPORT: &str = "chatwright/taskSupport";
+/// The key of an error's `data` that says that the error came without the id of its request.
+pub(super) const UNCORRELATED: &str = "chatwright/uncorrelated";
+/// The error code that JSON-RPC has for a failure within the server.
+const INTERNAL_ERROR: i64 = -32603;
+/// Parts of one result; of more, texts that follow each other are joined.
+const MAX_PARTS: usize = 256;
+/// Bytes of a message that is small whatever it holds.
+const SMALL: usize = 16 << 10;
+
+/// The message as rmcp is to read it. `asked` is the request that it answers, where the transport knows that.
+pub(super) fn fit<'a>(text: &'a str, asked: Option<&RequestId>) -> Cow<'a, str> {
+    let mut text = Cow::Borrowed(text);
+    if text.len() > SMALL {
+        if let Some(joined) = join_parts(&text) {
+            text = Cow::Owned(joined);
+        }
+        if is_too_large(text.as_bytes()) {
+            return Cow::Owned(refusal(id_of(&text), asked, "the answer has too many values"));
+        }
+    }
+    if text.contains("\"taskSupport\"")
+        && let Some(changed) = keep_task_support(&text)
+    {
+        text = Cow::Owned(changed);
+    }
+    if let Some(asked) = asked
+        && let Some(changed) = correlate(&text, asked)
+    {
+        text = Cow::Owned(changed);
+    }
+    text
+}
+
+/// An error that takes the place of an answer that cannot be read.
+pub(super) fn refusal(id: Option<Value>, asked: Option<&RequestId>, why: &str) -> String {
+    let id = asked.and_then(|asked| serde_json::to_value(asked).ok()).or(id);
+    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": INTERNAL_ERROR, "message": why } }).to_string()
+}
+
+/// What decides about a message, without what it holds.
+#[derive(Deserialize)]
+struct Head<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    method: Option<&'a RawValue>,
+    #[serde(borrow)]
+    error: Option<&'a RawValue>,
+}
+
+fn id_of(text: &str) -> Option<Value> {
+    let head: Head<'_> = serde_json::from_str(text).ok()?;
+    serde_json::from_str(head.id?.get()).ok()
+}
+
+/// An error that does not name its request, with the request's id; none where the message is something else.
+fn correlate(text: &str, asked: &RequestId) -> Option<String> {
+    let head: Head<'_> = serde_json::from_str(text).ok()?;
+    if head.method.is_some() {
+        return None;
+    }
+    let mut error: Value = serde_json::from_str(head.error?.get()).ok()?;
+    let id: Option<RequestId> = head.id.and_then(|id| serde_json::from_str(id.get()).ok());
+    if id.is_some_and(|id| id.to_string() == asked.to_string()) {
+        return None;
+    }
+    // Some servers leave out what JSON-RPC demands.
+    if !error.is_object() {
+        error = json!({ "message": error });
+    }
+    if !error["code"].is_i64() {
+        error["code"] = INTERNAL_ERROR.into();
+    }
+    if !error["message"].is_string() {
+        error["message"] = "the server gave no reason".into();
+    }
+    error["data"] = json!({ UNCORRELATED: true });
+    Some(json!({ "jsonrpc": "2.0", "id": asked, "error": error }).to_string())
+}
+
+/// A list of tools whose `execution.taskSupport` stands in their `_meta`; none where the message is something else.
+fn keep_task_support(text: &str) -> Option<String> {
+    let mut message: Value = serde_json::from_str(text).ok()?;
+    let mut is_changed = false;
+    for tool in message.pointer_mut("/result/tools")?.as_array_mut()? {
+        let Some(support) = tool.pointer("/execution/taskSupport").cloned() else { continue };
+        if !tool["_meta"].is_object() {
+            tool["_meta"] = json!({});
+        }
+        tool["_meta"][TASK_SUPPORT] = support;
+        is_changed = true;
+    }
+    is_changed.then(|| message.to_string())
+}
+
+/// A part of a result, as far as joining needs it.
+#[derive(Deserialize)]
+struct Part<'a> {
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    text: Option<Cow<'a, str>>,
+}
+
+/// A result of more than [`MAX_PARTS`] parts with fewer parts: texts that follow each other become one. None where the message is
+/// something else.
+fn join_parts(text: &str) -> Option<String> {
+    let mut message: BTreeMap<&str, &RawValue> = serde_json::from_str(text).ok()?;
+    let mut result: BTreeMap<&str, &RawValue> = serde_json::from_str(message.get("result")?.get()).ok()?;
+    let parts: Vec<&RawValue> = serde_json::from_str(result.get("content")?.get()).ok()?;
+    if parts.len() <= MAX_PARTS {
+        return None;
+    }
+    let joined = joined(&parts)?;
+    result.insert("content", &joined);
+    let result = serde_json::value::to_raw_value(&result).ok()?;
+    message.insert("result", &result);
+    serde_json::to_string(&message).ok()
+}
+
+fn joined(parts: &[&RawValue]) -> Option<Box<RawValue>> {
+    let mut written = Vec::<Cow<'_, RawValue>>::new();
+    let mut open: Option<String> = None;
+    let words = |text: String| serde_json::value::to_raw_value(&json!({ "type": "text", "text": text })).ok();
+    for (at, part) in parts.iter().enumerate() {
+        let read: Option<Part<'_>> = serde_json::from_str(part.get()).ok();
+        if let Some(Part { kind, text: Some(text) }) = read.filter(|part| part.kind == "text") {
+            debug_assert_eq!(kind, "text");
+            match &mut open {
+                Some(open) => {
+                    open.push('\n');
+                    open.push_str(&text);
+                }
+                None => open = Some(text.into_owned()),
+            }
+            continue;
+        }
+        if let Some(open) = open.take() {
+            written.push(Cow::Owned(words(open)?));
+        }
+        // One place is kept for the note.
+        if written.len() + 1 >= MAX_PARTS {
+            open = Some(format!("[left out: {} more parts, of {} in all]", parts.len() - at, parts.len()));
+            break;
+        }
+        written.push(Cow::Borrowed(part));
+    }
+    if let Some(open) = open {
+        written.push(Cow::Owned(words(open)?));
+    }
+    serde_json::value::to_raw_value(&written).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(message: &Value, asked: Option<i64>, expected: &Value) {
+        let text = message.to_string();
+        let fitted = fit(&text, asked.map(RequestId::Number).as_ref()).into_owned();
+        assert_eq!(serde_json::from_str::<Value>(&fitted).unwrap(), *expected, "{text:.200}");
+    }
+
+    #[test]
+    fn error_without_the_requests_id_gets_it() {
+        let said =
+            |id: Value| json!({ "jsonrpc": "2.0", "id": id, "error": { "code": -32000, "message": "no session" } });
+        let data = json!({ UNCORRELATED: true });
+        let corrected =
+            json!({ "jsonrpc": "2.0", "id": 7, "error": { "code": -32000, "message": "no session", "data": data } });
+        check(&said(Value::Null), Some(7), &corrected);
+        check(&said(json!("server-error")), Some(7), &corrected);
+        check(&said(json!(3)), Some(7), &corrected);
+        let without = json!({ "jsonrpc": "2.0", "error": { "code": -32000, "message": "no session" } });
+        check(&without, Some(7), &corrected);
+        for kept in [said(json!(7)), said(json!("7")), json!({ "jsonrpc": "2.0", "id": 3, "result": { "error": "x" } })]
+        {
+            check(&kept, Some(7), &kept);
+        }
+        check(&without, None, &without);
+        let odd = json!({ "jsonrpc": "2.0", "id": 1, "error": "gone" });
+        let error =
+            json!({ "code": INTERNAL_ERROR, "message": "the server gave no reason", "data": { UNCORRELATED: true } });
+        let corrected = json!({ "jsonrpc": "2.0", "id": 7, "error": error });
+        check(&json!({ "error": {} }), Some(7), &corrected);
+        let corrected = {
+            let mut with = corrected;
+            with["error"]["message"] = "gone".into();
+            with
+        };
+        check(&odd, Some(7), &corrected);
+    }
+
+    #[test]
+    fn task_support_of_tools_is_kept() {
+        let tool = |more: Value| {
+            let mut tool = json!({ "name": "t", "inputSchema": {} });
+            tool.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+            tool
+        };
+        let listed = |tools: Value| json!({ "jsonrpc": "2.0", "id": 1, "result": { "tools": tools } });
+        let required = json!({ "execution": { "taskSupport": "required" } });
+        let kept = json!({ "execution": { "taskSupport": "required" }, "_meta": { TASK_SUPPORT: "required" } });
+        check(&listed(json!([tool(required), tool(json!({}))])), None, &listed(json!([tool(kept), tool(json!({}))])));
+    }
+
+    #[test]
+    fn results_of_many_parts_are_joined() {
+        let answer =
+            |content: Value| json!({ "jsonrpc": "2.0", "id": 1, "result": { "content": content, "isError": false } });
+        let text = |text: &str| json!({ "type": "text", "text": text });
+        let image = json!({ "type": "image", "data": "aGk=", "mimeType": "image/png" });
+        let long = "\u{20ac}\"\n".repeat(100);
+        let many = vec![text(&long); 1000];
+        check(&answer(json!(many)), None, &answer(json!([text(&vec![long.as_str(); 1000].join("\n"))])));
+        let few = vec![text(&"x".repeat(1000)); 256];
+        check(&answer(json!(few)), None, &answer(json!(few)));
+        let mut mixed = vec![text("a"); 200];
+        mixed.push(image.clone());
+        mixed.extend(vec![text("b"); 2000]);
+        let (a, b) = (vec!["a"; 200].join("\n"), vec!["b"; 2000].join("\n"));
+        check(&answer(json!(mixed)), None, &answer(json!([text(&a), image, text(&b)])));
+        let mut kept = vec![image.clone(); 255];
+        kept.push(text("[left out: 745 more parts, of 1000 in all]"));
+        check(&answer(json!(vec![image; 1000])), None, &answer(json!(kept)));
+    }
+
+    #[test]
+    fn answer_of_too_many_values_becomes_an_error() {
+        let answer =
+            |data: Value| json!({ "jsonrpc": "2.0", "id": 4, "result": { "structuredContent": data, "content": [] } });
+        let error = json!({ "code": INTERNAL_ERROR, "message": "the answer has too many values" });
+        let refused = json!({ "jsonrpc": "2.0", "id": 4, "error": error });
+        check(&answer(json!(vec![json!({}); 120_000])), None, &refused);
+        check(&answer(json!(vec![json!([]); 120_000])), Some(4), &refused);
+        // Commas and braces within a text are none.
+        let texts = answer(json!(",{[\\\"".repeat(120_000)));
+        check(&texts, Some(4), &texts);
+    }
+}

@@ -1,0 +1,61 @@
+//! What JSON costs once it is read: a value takes many times the bytes that it has as text.
+
+use serde::de::IgnoredAny;
+
+/// Bytes that the values of one text from elsewhere may take.
+const MAX_MEMORY: usize = 64 << 20;
+/// Bytes of a list or a mapping with few entries, about.
+const CONTAINER: usize = 600;
+/// Bytes of any other value, about.
+const SCALAR: usize = 80;
+
+/// Whether the values of a JSON text would take too much memory. A text that is no JSON is none of these: reading it ends early.
+pub(crate) fn is_too_large(text: &[u8]) -> bool {
+    memory(text) > MAX_MEMORY && serde_json::from_slice::<IgnoredAny>(text).is_ok()
+}
+
+/// Bytes that the values of a JSON text take besides their texts, about.
+fn memory(text: &[u8]) -> usize {
+    let (mut memory, mut is_text, mut is_escaped) = (SCALAR, false, false);
+    for byte in text {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' if is_text => is_escaped = true,
+            b'"' => is_text = !is_text,
+            b'[' | b'{' if !is_text => memory += CONTAINER,
+            b',' if !is_text => memory += SCALAR,
+            _ => {}
+        }
+    }
+    memory
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_counted_outside_of_texts() {
+        let check = |text: &str, containers: usize, others: usize| {
+            assert_eq!(memory(text.as_bytes()), containers * CONTAINER + (others + 1) * SCALAR, "{text}");
+        };
+        check("1", 0, 0);
+        check("[]", 1, 0);
+        check(r#"{"a":1,"b":[2,3]}"#, 2, 2);
+        check(r#"",[{\",[{""#, 0, 0);
+        check(r#"["\\",1]"#, 1, 1);
+    }
+
+    #[test]
+    fn text_of_too_many_values_is_too_large() {
+        let check = |text: &str, expected: bool| assert_eq!(is_too_large(text.as_bytes()), expected, "{text:.20}");
+        let list = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
+        check(&list("{}", 60_000), false);
+        check(&list("{}", 120_000), true);
+        check(&list("1", 700_000), false);
+        check(&list("1", 1_000_000), true);
+        check(&list("\",{[\\\"\"", 700_000), false);
+        // Reading it ends where it is too deep.
+        check(&"[".repeat(1_000_000), false);
+    }
+}
