@@ -67,6 +67,7 @@ fuzz_target!(|given: (u8, &str, &str)| {
         conversation_id: "c".to_owned(),
         cancel,
         progress: Progress::default(),
+        may_repeat: false,
     };
     let told: String = match runtime.block_on(tool.call(input, context)) {
         Ok(found) => found.to_string(),

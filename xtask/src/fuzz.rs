@@ -8,7 +8,8 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// What is fuzzed; each is a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 8] = ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths"];
+const TARGETS: [&str; 10] =
+    ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths", "addresses", "mcp"];
 /// The recordings of each codec, in the order in which the target counts the codecs.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
 /// Bytes of one input.
@@ -146,9 +147,17 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
             ]
             .map(<[u8]>::to_vec),
         ),
-        "paths" => inputs.extend(
+        "paths" | "addresses" => inputs.extend(
             ["\u{0}a.txt", "\u{1}sub**/*.txt", "\u{2}subbeta", "\u{3}../secret.txt", "\u{0}out-folder/secret.txt"]
                 .map(|text| text.as_bytes().to_vec()),
+        ),
+        "mcp" => inputs.extend(
+            [
+                r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":""}]}}"#,
+                r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#,
+                r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","execution":{"taskSupport":"required"}}]}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
         ),
         _ => {}
     }
