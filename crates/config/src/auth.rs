@@ -2,7 +2,9 @@
 
 use crate::source::Location;
 use ipnet::IpNet;
+use schemars::JsonSchema;
 use secrecy::SecretString;
+use serde::Deserialize;
 use serde_json::Value;
 use std::time::Duration;
 use url::Url;
@@ -17,8 +19,24 @@ pub struct Auth {
     /// What the cookies of callers who are not signed in are signed with: the first signs, all are accepted. None: a key of the
     /// server's own.
     pub cookie_keys: Vec<SecretString>,
+    /// How the audit log records the addresses of users.
+    pub audit_addresses: AuditAddresses,
     /// Where it was declared.
     pub at: Location,
+}
+
+/// How the audit log records the addresses that users sign in from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(extend("x-names" = "way"))]
+pub enum AuditAddresses {
+    /// The whole address.
+    Full,
+    /// The network of an address: the first 24 bits of an IPv4 address, the first 48 of an IPv6 address.
+    #[default]
+    Network,
+    /// No address.
+    None,
 }
 
 /// How callers are told apart.

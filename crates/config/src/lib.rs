@@ -9,6 +9,7 @@ mod env;
 mod mask;
 mod operation;
 mod outline;
+mod roles;
 mod rule;
 mod section;
 mod served;
@@ -20,7 +21,7 @@ pub use agent::{
     OpenAiApi, Policy, PolicyAction, PolicyRule, Prune, PruneReasoning, PruneToolCalls, RemoteRef, Sampling,
     SourceMarks, StepRule, Steps, SubAgentRef, ToolChoice, ToolRef,
 };
-pub use auth::{Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
+pub use auth::{AuditAddresses, Auth, AuthMode, ClaimNames, JwtAuth, JwtKeys, PasswordAuth, ProxyAuth};
 pub use config::{
     ClientTool, Config, Connection, ConnectionKind, DemoConnection, Endpoint, HttpConnection, Limits, McpConnection,
     McpHttp, McpOauth, McpStdio, McpTransport, ModelConnection, Page, Price, Quota, QuotaSpan, RemoteConnection,

@@ -478,3 +478,27 @@ fn a_block_has_words_of_its_own() {
     let locale = AgentChatProperties::read(&chat.properties).locale.unwrap();
     assert_eq!(locale, Locale::of_language("de").with(Text::Send, "Senden"));
 }
+
+#[test]
+fn roles_that_a_config_names() {
+    let text = "
+connections: [{ id: demo, type: Demo }]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    auth: { roles: [clerk] }
+    policy: { default: allow, rules: [{ tools: ['*'], roles: [judge], action: ask }] }
+    properties: { model: demo }
+api: [{ id: e, auth: { roles: [editor, clerk] }, routine: [{ ':return': 1 }] }]
+pages: [{ id: p, auth: { roles: [reader] } }]
+customAgents: { from: [a], auth: { roles: [maker] } }
+limits: { quotas: [{ roles: [guest], per: day, messages: 1 }] }
+auth: { mode: password, openSignUp: true, signUpRoles: [newcomer] }
+";
+    let (config, _) = load_embedded(&[("chatwright.yaml", text)], &env()).unwrap();
+    let roles: Vec<_> = config.roles().into_iter().collect();
+    assert_eq!(roles, ["admin", "clerk", "editor", "guest", "judge", "maker", "newcomer", "reader"]);
+    assert_eq!(config.nearest_role("editr"), Some("editor"));
+    assert_eq!(config.nearest_role("anything"), None);
+}

@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::value::{SecretEntry, Text};
-use crate::auth::{Auth, AuthMode, ClaimNames, PasswordAuth};
+use crate::auth::{AuditAddresses, Auth, AuthMode, ClaimNames, PasswordAuth};
 use crate::config::Page;
 use crate::rule::{OWNER_ROLES, Rule};
 use crate::shape::{Shape, decode};
@@ -31,6 +31,9 @@ pub(crate) struct AuthEntry {
     /// are accepted, so a new one goes in front. Without it, the server keeps a key of its own beside its database.
     #[serde(default)]
     cookie_keys: Vec<SecretEntry>,
+    /// How the audit log records the addresses that users sign in from: whole, as their network, or not at all.
+    #[serde(default)]
+    audit_addresses: AuditAddresses,
     #[serde(flatten)]
     mode: AuthModeEntry,
 }
@@ -178,12 +181,18 @@ fn token_header() -> Text {
 /// Reads the section; without one, [`AuthMode::Local`].
 pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Auth {
     let at = context.report.location(node.at);
-    let local = || Auth { mode: AuthMode::Local, public_urls: Vec::new(), cookie_keys: Vec::new(), at: at.clone() };
+    let local = || Auth {
+        mode: AuthMode::Local,
+        public_urls: Vec::new(),
+        cookie_keys: Vec::new(),
+        audit_addresses: AuditAddresses::default(),
+        at: at.clone(),
+    };
     if matches!(node.kind, Kind::Null) {
         return local();
     }
     let entry: Option<AuthEntry> = Shape::of::<AuthEntry>().and_then(|shape| decode(node, shape, context.report));
-    let Some(AuthEntry { public_urls: urls, cookie_keys: keys, mode }) = entry else { return local() };
+    let Some(AuthEntry { public_urls: urls, cookie_keys: keys, audit_addresses, mode }) = entry else { return local() };
     let is_local = matches!(mode, AuthModeEntry::Local);
     let Some(mode) = self::mode(mode, node, context) else { return local() };
     if is_local && let Some(entry) = node.get("publicUrls").or_else(|| node.get("cookieKeys")) {
@@ -195,12 +204,20 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
         let help = "say where users find it: `publicUrls: [https://chat.example.com]`".to_owned();
         context.report.warning(node.at(&[Step::Key("mode")]), message, Some(help));
     }
-    if matches!(mode, AuthMode::Anonymous) && !pages.is_empty() && pages.iter().all(|page| page.auth != Rule::Public) {
+    // Users of other sites are signed in by the tokens of those sites.
+    let is_closed = !pages.is_empty() && pages.iter().all(|page| page.auth != Rule::Public) && !context.has_site_users;
+    if matches!(mode, AuthMode::Anonymous) && is_closed {
         let message = "nobody can open any page: in the mode `anonymous` nobody is signed in, and no page is public";
         let help = "write `auth: public` at the pages, agents and endpoints that visitors may use".to_owned();
         context.report.warning(node.at(&[Step::Key("mode")]), message, Some(help));
     }
-    Auth { mode, public_urls: public_urls(urls, node, context), cookie_keys: cookie_keys(keys, node, context), at }
+    Auth {
+        mode,
+        public_urls: public_urls(urls, node, context),
+        cookie_keys: cookie_keys(keys, node, context),
+        audit_addresses,
+        at,
+    }
 }
 
 fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Option<AuthMode> {
@@ -247,15 +264,15 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
     })
 }
 
-/// Nobody may make himself an administrator.
+/// Whoever signs up must not become an administrator.
 fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Context<'_, '_>) {
     if let Some(i) = roles.iter().position(|role| OWNER_ROLES.contains(&role.as_str())) {
         let at = node.at(&[Step::Key("signUpRoles"), Step::Index(i)]);
-        let help = "administrators are made by administrators; leave it out".to_owned();
-        context.report.error(at, "everybody could make himself an administrator", Some(help));
-    } else if let (false, Some(entry)) = (is_open, node.get("signUpRoles")) {
+        let help = "administrators are appointed by administrators; leave it out".to_owned();
+        context.report.error(at, "everybody could become an administrator", Some(help));
+    } else if let (false, Some(entry)) = (is_open || roles.is_empty(), node.get("signUpRoles")) {
         let help = "write `openSignUp: true`, or leave it out".to_owned();
-        context.report.error(entry.key_at, "nobody can make an account himself, so nobody gets these", Some(help));
+        context.report.error(entry.key_at, "nobody can sign up, so nobody gets these roles", Some(help));
     }
 }
 

@@ -15,6 +15,9 @@ use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
 
+/// What to do for who has no key yet: the end of a help line.
+const WITHOUT_KEY: &str = "to try without a key, use a connection of `type: Demo` and an agent of `type: Agent`";
+
 /// Something outside: a model provider, a database.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ConnectionEntry {
@@ -166,7 +169,8 @@ fn model_connection(
     };
     let api_key = match api_key {
         Some(setting) => {
-            Some(setting.resolve(place("apiKey"), &format!("`apiKey` of the connection `{id}`"), context)?)
+            let purpose = format!("`apiKey` of the connection `{id}`; {WITHOUT_KEY}");
+            Some(setting.resolve(place("apiKey"), &purpose, context)?)
         }
         None => None,
     };

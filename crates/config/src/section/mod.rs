@@ -110,6 +110,10 @@ pub(crate) struct Context<'n, 'r> {
     pub(crate) agents: Ids<'n>,
     pub(crate) endpoints: Ids<'n>,
     pub(crate) pages: Ids<'n>,
+    /// Whether pages of other sites may show chats: what they set is not declared here.
+    pub(crate) is_embedded: bool,
+    /// Whether such sites say who their users are.
+    pub(crate) has_site_users: bool,
 }
 
 /// Declared ids with what their entries look like.
@@ -158,11 +162,15 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     shape::root_section(root, report);
     let null = Node { at: root.at, kind: crate::source::Kind::Null };
     let section = |name: &str| root.get(name).map_or(&null, |entry| &entry.value);
+    let embed =
+        root.get("embed").map(|entry| &entry.value).filter(|node| !matches!(node.kind, crate::source::Kind::Null));
     let mut context = Context {
         connections: declared(section("connections"), "connection", report),
         agents: declared(section("agents"), "agent", report),
         endpoints: declared(section("api"), "endpoint", report),
         pages: declared(section("pages"), "page", report),
+        is_embedded: embed.is_some(),
+        has_site_users: embed.is_some_and(|embed| embed.get("tokens").is_some()),
         report,
         env,
         folder,

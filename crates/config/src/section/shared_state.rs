@@ -24,6 +24,7 @@ pub(super) fn read(
         context.report.warning(*key_at, "the agent sees and may write every input of this page", Some(help));
         return survey.inputs.iter().map(|input| ((*input).to_owned(), json!({ "_state": input }))).collect();
     }
+    let is_embedded = context.is_embedded;
     let allowed = dynamic::allowed(Place::Property);
     for Entry { key, key_at, value } in node.entries() {
         refuse_prototype_key(key, *key_at, context.report);
@@ -31,7 +32,9 @@ pub(super) fn read(
             let help = "write `key: { _state: id }`".to_owned();
             context.report.error(*key_at, format!("`{key}` cannot be the name of a shared value"), Some(help));
         }
-        operator::each(value, &allowed, context.report, &mut |operator, report| check(operator, survey, report));
+        operator::each(value, &allowed, context.report, &mut |operator, report| {
+            check(operator, survey, is_embedded, report);
+        });
     }
     match value {
         Some(Value::Object(values)) => values,
@@ -39,7 +42,9 @@ pub(super) fn read(
     }
 }
 
-fn check(operator: &Entry, survey: &Survey<'_>, report: &mut Report) {
+/// Warns of a key that no input of the page has. Where other sites may show the chat, such a key may be theirs to set, so
+/// only one is reported that looks like a misspelt input.
+fn check(operator: &Entry, survey: &Survey<'_>, is_embedded: bool, report: &mut Report) {
     let value = &operator.value;
     if operator.key != "_state" {
         return;
@@ -49,7 +54,8 @@ fn check(operator: &Entry, survey: &Survey<'_>, report: &mut Report) {
         return report.error(value.at, message, None);
     };
     let first = path.split('.').next().unwrap_or(path);
-    if !survey.state.contains(&first) {
+    let is_misspelt = || suggest::nearest(path, survey.inputs.iter().copied()).is_some();
+    if !survey.state.contains(&first) && (!is_embedded || is_misspelt()) {
         let help = suggest::help(path, survey.inputs.iter().copied());
         report.warning(value.at, format!("no input on this page has the id `{path}`"), help);
     }

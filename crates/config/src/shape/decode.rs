@@ -1,5 +1,6 @@
 //! Tree → typed entry, with every problem of shape reported at its place.
 
+use super::mapping::keys_of;
 use super::schema::Shape;
 use super::{pattern, suggest};
 use crate::source::{Entry, Kind, Node, Report, Span};
@@ -117,9 +118,11 @@ impl Decoder<'_> {
                 Some("write it without quotes".to_owned())
             }
             (Kind::Number(_) | Kind::Bool(_), ["text"]) => Some("put it in quotes".to_owned()),
+            (Kind::Text(text), ["a whole number" | "a number"]) => suggest::bytes(text),
             (Kind::Text(_) | Kind::Number(_), ["a list"]) => {
                 Some("start the line with `- ` to make it a list of one".to_owned())
             }
+            (_, ["a mapping"]) => shapes.iter().find_map(|shape| keys_of(*shape, node)),
             _ => None,
         };
         self.error(node.at, format!("expected {}, found {}", expected.join(" or "), node.describe()), help)

@@ -87,9 +87,7 @@ impl Decoder<'_> {
     }
 
     fn unexpected_mapping(&mut self, node: &Node, shape: Shape) -> Option<Value> {
-        let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
-        let help = suggest::list(&keys).map(|keys| format!("its keys are {keys}"));
-        self.error(node.at, format!("expected a mapping, found {}", node.describe()), help)
+        self.error(node.at, format!("expected a mapping, found {}", node.describe()), keys_of(shape, node))
     }
 
     /// Reports a key that is not known here; gives the one that was meant.
@@ -123,6 +121,15 @@ impl Decoder<'_> {
             self.unknown_name(entry.value.at, text, &names, shape);
         }
         branch.map(|(_, branch)| *branch)
+    }
+}
+
+/// The help line for a value in the place of a mapping: what is switched on by a key is often written as `true`.
+pub(super) fn keys_of(shape: Shape, node: &Node) -> Option<String> {
+    let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
+    match node.kind {
+        Kind::Bool(value) if keys.contains(&"enabled") => Some(format!("write `{{ enabled: {value} }}`")),
+        _ => suggest::list(&keys).map(|keys| format!("its keys are {keys}")),
     }
 }
 

@@ -24,6 +24,25 @@ fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
+/// The help line for a size with a unit, where a number of bytes is expected: `20MB`, `512 KiB`, `1.5g`.
+pub(crate) fn bytes(text: &str) -> Option<String> {
+    let text = text.trim();
+    let digits = text.len() - text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').len();
+    let (amount, unit) = text.split_at(digits);
+    let amount: f64 = amount.parse().ok()?;
+    let factor: f64 = match unit.trim().to_ascii_lowercase().as_str() {
+        "b" | "bytes" => 1.0,
+        "k" | "kb" => 1e3,
+        "kib" => 1024.0,
+        "m" | "mb" => 1e6,
+        "mib" => 1_048_576.0,
+        "g" | "gb" => 1e9,
+        "gib" => 1_073_741_824.0,
+        _ => return None,
+    };
+    Some(format!("write the number of bytes: `{:.0}`", amount * factor))
+}
+
 /// The help line for it.
 pub(crate) fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
@@ -54,5 +73,27 @@ pub(crate) fn list(names: &[&str]) -> Option<String> {
         [only] => Some(only.clone()),
         [first @ .., last] if names.len() <= 24 => Some(format!("{} and {last}", first.join(", "))),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let check = |text: &str, expected: Option<&str>| {
+            let help = expected.map(|bytes| format!("write the number of bytes: `{bytes}`"));
+            assert_eq!(bytes(text), help, "{text}");
+        };
+        check("20MB", Some("20000000"));
+        check("20 mib", Some("20971520"));
+        check("1.5k", Some("1500"));
+        check("2 GiB", Some("2147483648"));
+        check("7 bytes", Some("7"));
+        check("20 metres", None);
+        check("MB", None);
+        check("1.2.3MB", None);
+        check("", None);
     }
 }

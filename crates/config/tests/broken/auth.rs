@@ -32,11 +32,11 @@ fn modes_and_their_keys() {
        |               ^^^^^^^^
        = help: say where users find it: `publicUrls: [https://chat.example.com]`
 
-    chatwright.yaml:1:65: error: everybody could make himself an administrator
+    chatwright.yaml:1:65: error: everybody could become an administrator
        |
      1 | auth: { mode: password, openSignUp: true, signUpRoles: [reader, admin] }
        |                                                                 ^^^^^
-       = help: administrators are made by administrators; leave it out
+       = help: administrators are appointed by administrators; leave it out
     ");
     assert_snapshot!(check("auth: { mode: password, signUpRoles: [reader] }\n"), @"
     refused
@@ -46,7 +46,7 @@ fn modes_and_their_keys() {
        |               ^^^^^^^^
        = help: say where users find it: `publicUrls: [https://chat.example.com]`
 
-    chatwright.yaml:1:25: error: nobody can make an account himself, so nobody gets these
+    chatwright.yaml:1:25: error: nobody can sign up, so nobody gets these roles
        |
      1 | auth: { mode: password, signUpRoles: [reader] }
        |                         ^^^^^^^^^^^
@@ -88,7 +88,7 @@ fn modes_and_their_keys() {
        |
      1 | auth: { mode: anonymous, isuer: me }
        |                          ^^^^^
-       = help: one of `publicUrls`, `cookieKeys` and `mode`
+       = help: one of `publicUrls`, `cookieKeys`, `auditAddresses` and `mode`
     ");
 }
 

@@ -66,7 +66,7 @@ fn keys_and_addresses() {
        |
      4 |   - { id: c, type: Anthropic, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
        |                                                     ^
-       = help: set it before the server starts: it is the `apiKey` of the connection `c`
+       = help: set it before the server starts: it is the `apiKey` of the connection `c`; to try without a key, use a connection of `type: Demo` and an agent of `type: Agent`
 
     chatwright.yaml:5:64: error: `$KEY` cannot be the name of an environment variable
        |

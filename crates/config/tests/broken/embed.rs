@@ -48,6 +48,30 @@ fn sites() {
     ");
 }
 
+/// The set-up of `docs/embedding.md`: users come with the tokens of their site, and the site sets keys that no input has.
+#[test]
+fn sites_bring_users_and_values() {
+    let config = |embed: &str, state: &str| {
+        format!(
+            "connections: [{{ id: demo, type: Demo }}]\n\
+             agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: demo }} }}]\n\
+             auth: {{ mode: anonymous, publicUrls: ['https://a.test'] }}\n\
+             {embed}\
+             pages:\n  - id: support\n    blocks:\n      - {{ id: company, type: TextInput }}\n\
+             \x20     - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sharedState: {{ x: {{ _state: {state} }} }} }} }}\n"
+        )
+    };
+    let embed = |tokens: &str| format!("embed: {{ origins: ['https://b.test']{tokens} }}\n");
+    let tokens = embed(", tokens: { jwksUrl: 'https://b.test/keys' }");
+    assert_eq!(check(&config(&tokens, "seats")), "accepted\n");
+    let misspelt = check(&config(&tokens, "compny"));
+    assert!(misspelt.contains("no input on this page has the id `compny`"), "{misspelt}");
+    let nobody = check(&config(&embed(""), "seats"));
+    assert!(nobody.contains("nobody can open any page") && !nobody.contains("seats`"), "{nobody}");
+    let alone = check(&config("", "seats"));
+    assert!(alone.contains("nobody can open any page") && alone.contains("no input on this page"), "{alone}");
+}
+
 #[test]
 fn tokens() {
     let embed = |tokens: &str| format!("embed: {{ origins: ['https://a.test'], tokens: {{ {tokens} }} }}\n");

@@ -112,6 +112,7 @@ fn how_it_is_written() {
        |
      8 |       fileSystem: docs
        |                   ^^^^
+       = help: its keys are `basePath`, `readsPrivate` and `returnsUntrusted`
     ");
     assert_snapshot!(check("{ basePath: 7 }", ""), @"
     refused

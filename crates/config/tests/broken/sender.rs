@@ -11,6 +11,14 @@ fn the_composer() {
     let wrong = check(&sender(
         "{ switches: [{ key: a }, { key: a }], commands: [{ name: a b, text: c }], attachments: { accept: 'image, .pdf' } }",
     ));
+    let switched = check(&sender("{ attachments: true }"));
+    assert!(switched.contains("= help: write `{ enabled: true }`"), "{switched}");
+    for (size, bytes) in [("20MB", "20000000"), ("20 MiB", "20971520")] {
+        let limits = check(&format!("limits: {{ fileBytes: {size} }}\n"));
+        assert!(limits.contains(&format!("= help: write the number of bytes: `{bytes}`")), "{limits}");
+        let most = check(&sender(&format!("{{ attachments: {{ enabled: true, maxSize: {size} }} }}")));
+        assert!(most.contains(&format!("= help: write the number of bytes: `{bytes}`")), "{most}");
+    }
     for said in [
         "the switch `a` is there twice",
         "`a b` cannot be a command",

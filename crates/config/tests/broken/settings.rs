@@ -28,7 +28,7 @@ fn settings() {
        |
      1 | auth: local
        |       ^^^^^
-       = help: its keys are `publicUrls` and `cookieKeys`
+       = help: its keys are `publicUrls`, `cookieKeys` and `auditAddresses`
 
     chatwright.yaml:2:9: error: expected a mapping, found an empty list
        |

@@ -1,0 +1,35 @@
+//! The roles that a config names: a role that it does not name opens nothing, and is probably misspelt.
+
+use crate::auth::AuthMode;
+use crate::config::Config;
+use crate::rule::{OWNER_ROLES, Rule};
+use crate::shape::suggest;
+use std::collections::BTreeSet;
+
+impl Config {
+    /// The roles that pages, agents, endpoints, policies and quotas name, and the administrator's, in order.
+    pub fn roles(&self) -> BTreeSet<&str> {
+        let rules = self.pages.iter().map(|page| &page.auth);
+        let rules = rules.chain(self.agents.values().map(|agent| &agent.auth));
+        let rules = rules.chain(self.endpoints.values().map(|endpoint| &endpoint.auth));
+        let rules = rules.chain(self.custom_agents.as_ref().map(|custom| &custom.auth));
+        let named = rules.flat_map(|rule| match rule {
+            Rule::Roles(roles) => roles.as_slice(),
+            Rule::Public | Rule::Protected => &[],
+        });
+        let policies = self.agents.values().filter_map(|agent| agent.policy.as_ref());
+        let policies = policies.flat_map(|policy| &policy.rules).filter_map(|rule| rule.roles.as_ref()).flatten();
+        let quotas = self.quotas.iter().flat_map(|quota| &quota.roles);
+        let sign_up = match &self.auth.mode {
+            AuthMode::Password(password) => password.sign_up_roles.as_slice(),
+            _ => &[],
+        };
+        let named = named.chain(sign_up).chain(policies).chain(quotas).map(String::as_str);
+        named.chain(OWNER_ROLES).collect()
+    }
+
+    /// The named role that somebody probably meant by another one.
+    pub fn nearest_role(&self, role: &str) -> Option<&str> {
+        suggest::nearest(role, self.roles())
+    }
+}

@@ -1,0 +1,173 @@
+//! The configs in the documentation, the examples and the image are good, and nothing in them is warned of without a cause.
+
+use config::{Env, load_embedded, load_path};
+use insta::assert_snapshot;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every variable is set.
+struct Everything;
+
+impl Env for Everything {
+    fn get(&self, name: &str) -> Option<String> {
+        Some(format!("{name}, of more than thirty-two characters"))
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// What the fragments in the documentation refer to, by section.
+const DECLARED: &[(&str, &[(&str, &str)])] = &[
+    (
+        "connections",
+        &[
+            ("demo", "type: Demo"),
+            ("kb", "type: Sql, properties: { url: 'sqlite::memory:' }"),
+            ("signer", "type: Http, properties: { baseURL: 'https://signer.example.com' }"),
+            ("files", "type: Mcp, properties: { command: npx }"),
+            ("tracker", "type: Mcp, properties: { url: 'https://mcp.example.com/mcp' }"),
+            (
+                "crm",
+                "type: RemoteAgent, properties: { baseURL: 'https://crm.example.com/agent', apiKey: { _secret: KEY } }",
+            ),
+        ],
+    ),
+    (
+        "agents",
+        &[
+            ("helper", "type: Agent, connectionId: demo, agents: [researcher], properties: { model: demo }"),
+            ("intake", "type: Agent, connectionId: demo, properties: { model: demo }"),
+            ("researcher", "type: Agent, connectionId: demo, properties: { model: demo }"),
+            ("writer", "type: Agent, connectionId: demo, properties: { model: demo }"),
+        ],
+    ),
+    (
+        "api",
+        &[
+            ("search_knowledge_base", ENDPOINT),
+            ("articles/delete", ENDPOINT),
+            ("mail/send", ENDPOINT),
+            ("customers", ENDPOINT),
+            ("search_web", ENDPOINT),
+            ("orders/find", ENDPOINT),
+            ("judge_call", ENDPOINT),
+            ("book", ENDPOINT),
+            ("sign-download", ENDPOINT),
+        ],
+    ),
+    (
+        "pages",
+        &[
+            ("support", "blocks: [{ id: chat, type: AgentChat, properties: { agentId: helper } }]"),
+            ("start", "auth: public"),
+        ],
+    ),
+];
+
+const ENDPOINT: &str = "description: Does it., payloadSchema: { type: object, properties: { to: { type: string }, subject: { type: string }, \
+     text: { type: string } } }, routine: [{ ':return': 1 }]";
+
+/// What the fragments read of the page's state.
+const INPUTS: &str = "      - { id: company, type: TextInput }\n      - { id: seats, type: NumberInput }\n";
+
+/// A fragment at its place in a whole config.
+fn whole(fragment: &str) -> String {
+    let indented = |columns: usize| {
+        let indent = " ".repeat(columns);
+        fragment.lines().map(|line| format!("{indent}{line}\n")).collect::<String>()
+    };
+    let first = fragment.trim_start().split([':', ' ']).next().unwrap();
+    let agent = "    type: Agent\n    connectionId: demo\n    properties: { model: demo }\n";
+    let chat = "      - id: chat\n        type: AgentChat\n        properties:\n          agentId: helper\n";
+    let mut config = match first {
+        "-" => format!("pages:\n  - id: support\n    blocks:\n{INPUTS}{}", indented(6)),
+        "tools" | "mcp" => format!("agents:\n  - id: helper\n{agent}{}", indented(4)),
+        "clientTools" => format!("pages:\n  - id: support\n    blocks:\n{chat}{}", indented(10)),
+        "conversationId" | "roles" => format!("pages:\n  - id: support\n    blocks:\n{chat}{}", indented(6)),
+        _ => fragment.replace("    # …\n", agent),
+    };
+    for (section, entries) in DECLARED {
+        let mut more = String::new();
+        for (id, entry) in *entries {
+            let is_there = [",", "\n"].iter().any(|end| config.contains(&format!("id: {id}{end}")));
+            if !is_there {
+                writeln!(more, "  - {{ id: {id}, {entry} }}").unwrap();
+            }
+        }
+        let head = format!("{section}:\n");
+        config = match config.starts_with(&head) || config.contains(&format!("\n{head}")) {
+            true => config.replacen(&head, &format!("{head}{more}"), 1),
+            false => format!("{config}{head}{more}"),
+        };
+    }
+    config
+}
+
+fn fragments(text: &str) -> impl Iterator<Item = &str> {
+    text.split("```yaml\n").skip(1).map(|rest| rest.split("```").next().unwrap())
+}
+
+#[test]
+fn the_documentation_is_good() {
+    let mut files: Vec<_> = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    files.sort();
+    files.push(root().join("README.md"));
+    let (mut seen, mut said) = (0, String::new());
+    for path in files {
+        let text = fs::read_to_string(&path).unwrap();
+        for fragment in fragments(&text) {
+            seen += 1;
+            // Entries of which only the rule is shown.
+            if path.ends_with("rights.md") {
+                continue;
+            }
+            let config = whole(fragment);
+            let problems = match load_embedded(&[("chatwright.yaml", &config)], &Everything) {
+                Ok((_, warnings)) => warnings,
+                Err(problems) => problems,
+            };
+            let name = path.file_name().unwrap().to_string_lossy();
+            let about = fragment.trim_start().lines().next().unwrap();
+            for problem in problems {
+                writeln!(said, "{name}, `{about}`: {:?}: {}", problem.severity, problem.message).unwrap();
+            }
+        }
+    }
+    assert!(seen > 30, "{seen}");
+    // Fragments that read what the rest of their page writes, and the example of a combination that is warned of.
+    assert_snapshot!(said, @"
+    chat.md, `conversationId: { _state: chat }             # or { _url_query: ticket }`: Warning: nothing on this page writes the state `chat`
+    conversations.md, `- id: list`: Warning: nothing on this page writes the state `chats`
+    tools.md, `tools:`: Warning: the agent `helper` reads private data (`files`) and text from outside (`tracker`, `files`, `crm`), which may talk it into sending the data away with `tracker`, `crm`
+    ");
+}
+
+#[test]
+fn examples_and_journeys_are_good() {
+    let mut paths = vec![root().join("deploy/chatwright.yaml")];
+    for folder in ["examples", "end2end/configs"] {
+        let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());
+        paths.extend(entries.filter(|path| path.is_file() || path.join("chatwright.yaml").is_file()));
+    }
+    paths.sort();
+    let mut said = String::new();
+    for path in &paths {
+        let problems = match load_path(path, &Everything) {
+            Ok((_, warnings)) => warnings,
+            Err(problems) => problems,
+        };
+        for problem in problems {
+            let name = path.strip_prefix(root()).unwrap().display().to_string();
+            writeln!(said, "{name}: {:?}: {}", problem.severity, problem.message).unwrap();
+        }
+    }
+    assert!(paths.len() > 10, "{paths:?}");
+    assert_snapshot!(said, @"
+    end2end/configs/accounts.yaml: Warning: without `publicUrls` the server can be used from this machine only
+    end2end/configs/console.yaml: Warning: without `publicUrls` the server can be used from this machine only
+    ");
+}
