@@ -20,6 +20,19 @@ pub(super) fn user(claims: &Map<String, Value>, names: &ClaimNames) -> Option<Ca
     user::is_id(&id).then(|| user::signed_in(&id, name, roles.into_iter()))
 }
 
+/// Whether the claims of RFC 7519 that were checked are of their types: `iss` is one text, `aud` one text or a list of
+/// texts, times are numbers. The library also takes a list of issuers with ours among them, which another reader of the
+/// token may understand differently.
+pub(super) fn are_well_formed(claims: &Map<String, Value>) -> bool {
+    claims.iter().all(|(name, value)| match name.as_str() {
+        "iss" => value.is_string(),
+        "aud" => value.is_string() || value.as_array().is_some_and(|all| all.iter().all(Value::is_string)),
+        "exp" | "nbf" | "iat" => value.is_number(),
+        "sub" => value.is_string() || value.is_number(),
+        _ => true,
+    })
+}
+
 /// What a site vouches for; none when it cannot be understood, because what narrows a token must not be passed over.
 pub(super) fn vouched(claims: &Map<String, Value>) -> Option<Vouched> {
     let text = |name: &str| match claims.get(name) {
@@ -69,6 +82,28 @@ fn roles(value: &Value) -> Vec<&str> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn types_of_claims() {
+        let check = |claims: Value, expected: bool| {
+            assert_eq!(are_well_formed(claims.as_object().unwrap()), expected, "{claims}");
+        };
+        check(json!({}), true);
+        check(json!({ "iss": "host", "aud": "chat", "sub": "ada", "exp": 1, "nbf": 1.5, "iat": 1 }), true);
+        check(json!({ "aud": ["chat", "other"], "sub": 7 }), true);
+        for (name, values) in [
+            ("iss", json!([["host"], ["host", "evil"], 1, { "host": 1 }, null, true])),
+            ("aud", json!([["chat", 1], [["chat"]], 1, { "chat": 1 }, null])),
+            ("sub", json!([["ada"], { "id": "ada" }, true, null])),
+            ("exp", json!(["1", [1], null])),
+            ("nbf", json!(["1", [1], null])),
+            ("iat", json!(["1", [1], null])),
+        ] {
+            for value in values.as_array().unwrap() {
+                check(json!({ name: value }), false);
+            }
+        }
+    }
 
     #[test]
     fn claims_are_mapped() {

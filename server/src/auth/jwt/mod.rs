@@ -116,16 +116,17 @@ impl Jwt {
         }
         validation.validate_nbf = true;
         validation.leeway = self.settings.leeway.as_secs();
-        let decoded = decode(token, &key.key, &validation).map_err(|error| match error.kind() {
-            ErrorKind::ExpiredSignature => Refused::Expired,
-            ErrorKind::ImmatureSignature => Refused::NotYet,
-            ErrorKind::InvalidAudience => Refused::Audience,
-            ErrorKind::InvalidIssuer => Refused::Issuer,
-            ErrorKind::MissingRequiredClaim(_) => Refused::Missing,
-            ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => Refused::Signature,
-            _ => Refused::Malformed,
-        })?;
-        Ok(decoded.claims)
+        let decoded =
+            decode::<Map<String, Value>>(token, &key.key, &validation).map_err(|error| match error.kind() {
+                ErrorKind::ExpiredSignature => Refused::Expired,
+                ErrorKind::ImmatureSignature => Refused::NotYet,
+                ErrorKind::InvalidAudience => Refused::Audience,
+                ErrorKind::InvalidIssuer => Refused::Issuer,
+                ErrorKind::MissingRequiredClaim(_) => Refused::Missing,
+                ErrorKind::InvalidSignature | ErrorKind::InvalidAlgorithm => Refused::Signature,
+                _ => Refused::Malformed,
+            })?;
+        if claims::are_well_formed(&decoded.claims) { Ok(decoded.claims) } else { Err(Refused::Malformed) }
     }
 }
 

@@ -179,6 +179,16 @@ async fn what_stands_in_a_token_is_checked() {
     check(json!({ "sub": null }), Err(Refused::NoUser)).await;
     check(json!({ "sub": "local" }), Err(Refused::NoUser)).await;
     check(json!({ "sub": "visitor:x" }), Err(Refused::NoUser)).await;
+    check(json!({ "iss": ["host"] }), Err(Refused::Malformed)).await;
+    check(json!({ "iss": ["host", "evil"] }), Err(Refused::Malformed)).await;
+    check(json!({ "iss": ["evil"] }), Err(Refused::Issuer)).await;
+    check(json!({ "iss": { "host": true } }), Err(Refused::Missing)).await;
+    check(json!({ "aud": ["other", 7] }), Err(Refused::Missing)).await;
+    check(json!({ "exp": (now() + 60).to_string() }), Err(Refused::Missing)).await;
+    check(json!({ "nbf": "0" }), Err(Refused::Malformed)).await;
+    check(json!({ "iat": "0" }), Err(Refused::Malformed)).await;
+    check(json!({ "sub": ["ada"] }), Err(Refused::Malformed)).await;
+    check(json!({ "sub": 7 }), Ok(())).await;
     assert_eq!(jwt.user(&Signer::ed().token("k", json!({}))).await, Err(Refused::Signature));
 }
 
