@@ -261,3 +261,17 @@ test("the agent has the site's own page do something, once", async ({ page, show
   await chat.ask("show lamp-2");
   await expect(chat.answers.last()).toContainText("has not registered the tool");
 });
+
+test("a site that the config does not list learns why there is no chat", async ({ page, server, console }) => {
+  console.expect(/X-Frame-Options|Refused to display|did not answer|status of 403|chrome-error/);
+  const stranger = await Site.start();
+  stranger.chat = server.url;
+  stranger.options = { element: DESK, script: SCRIPT, token: () => signed(ADA) };
+  await page.goto(stranger.origin);
+  await expect(page.getByRole("alert")).toHaveText("The chat is not available here.");
+  await expect(page.locator("agent-chat iframe")).toBeHidden();
+  const errors = await told(page, "error");
+  expect(errors).toMatchObject([{ code: "unavailable", message: expect.stringContaining(stranger.origin) as string }]);
+  expect(server.log.some((line) => line.includes("embed.origins") && line.includes(stranger.origin))).toBe(true);
+  stranger.close();
+});

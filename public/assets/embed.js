@@ -5,6 +5,8 @@
 
 const HOME = new URL(import.meta.url).origin;
 const PATIENCE_MS = 20_000;
+// A frame of the server announces itself as soon as it has loaded. What has loaded and says nothing is the browser's own error page.
+const SILENCE_MS = 3_000;
 const CALL_MS = 30_000;
 const USUAL_WIDTH = 400;
 const METHODS = ["sendMessage", "setInput", "focus", "stop", "regenerate", "deleteMessage", "newConversation", "setMessages", "clearError", "scrollToBottom"];
@@ -17,6 +19,7 @@ sheet.replaceSync(`
   :host([display="drawer"]) { display: contents; }
   :host([display="page"]) { position: fixed; inset: 0; z-index: 2147483000; block-size: auto; }
   * { box-sizing: border-box; }
+  [hidden] { display: none !important; }
   iframe { display: block; inline-size: 100%; block-size: 100%; border: 0; color-scheme: normal; }
   .open {
     position: fixed; inset-block-end: max(24px, env(safe-area-inset-bottom)); inset-inline-end: 24px; z-index: 2147483000;
@@ -38,6 +41,7 @@ sheet.replaceSync(`
   .panel:not([data-theme]) { color-scheme: light dark; }
   .head { display: flex; align-items: center; justify-content: space-between; flex: none; min-block-size: 52px; padding-inline: 16px 8px; border-block-end: 1px solid light-dark(#e1e1db, #2d3237); }
   .head button { inline-size: 40px; block-size: 40px; border: 0; border-radius: 6px; background: none; color: inherit; font-size: 20px; cursor: pointer; }
+  .failed { margin: 0; padding: 24px; font: 16px/1.5 system-ui, sans-serif; text-align: center; }
   .room { flex: 1; min-block-size: 0; block-size: 100%; }
   button:focus-visible { outline: 2px solid var(--agent-chat-accent, #0d6b61); outline-offset: 2px; }
   .head button:focus-visible { outline-color: currentColor; }
@@ -247,12 +251,22 @@ class AgentChatElement extends HTMLElement {
     address.searchParams.set("host", location.origin);
     if (this.getAttribute("conversation")) address.searchParams.set("conversation", this.getAttribute("conversation"));
     this.#frame = make("iframe", { title: this.getAttribute("label") || "Chat", allow: "microphone; clipboard-write", src: address.href });
+    this.#frame.onload = () => this.#expect(SILENCE_MS);
     this.#root.querySelector(".room").append(this.#frame);
+    this.#expect(PATIENCE_MS);
+  }
+
+  /** Reports the chat as missing unless its frame announces itself within this time. */
+  #expect(ms) {
+    if (this.#entered) return;
+    clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      const text = `The chat at ${this.#server} did not answer. It lets in the sites that its config lists in embed.origins (this one is ${location.origin}), and this page's content security policy must allow it in frame-src.`;
+      const text = `The chat at ${this.#server} did not answer. Its config must list this site (${location.origin}) in embed.origins; if it does not, the server's log names the site. This page's content security policy must allow the server in frame-src.`;
       console.error(text);
+      this.#frame.hidden = true;
+      this.#frame.after(make("p", { className: "failed", textContent: "The chat is not available here." }, { part: "message", role: "alert" }));
       this.#tell("error", { code: "unavailable", message: text });
-    }, PATIENCE_MS);
+    }, ms);
   }
 
   #end() {
@@ -271,11 +285,14 @@ class AgentChatElement extends HTMLElement {
   #opened = async (event) => {
     if (event.source === null || event.source !== this.#frame?.contentWindow || event.origin !== this.#server) return;
     if (event.data?.chatwright !== "open" || this.#entered) return;
+    clearTimeout(this.#timer);
     this.#entered = true;
     const frame = this.#frame;
+    // It may have been given up too early.
+    frame.hidden = false;
+    this.#root.querySelector(".failed")?.remove();
     const token = await this.#askForToken(false);
     if (frame !== this.#frame) return;
-    clearTimeout(this.#timer);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     port1.onmessage = ({ data }) => this.#heard(data);
