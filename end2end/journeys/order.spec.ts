@@ -131,6 +131,7 @@ test("a conversation leaves as a file and comes back from one", async ({ page, s
   const list = new List(page);
   const download = async (item: string) => {
     const [file] = await Promise.all([page.waitForEvent("download"), list.menu("Search the knowledge base for refunds", item)]);
+    expect(file.suggestedFilename()).toMatch(/^\d{4}-\d\d-\d\d Search the knowledge base for refunds\.(md|json)$/);
     return readFile((await file.path()) as string, "utf8");
   };
   expect(await download("Export as Markdown")).toMatch(/^# Search the knowledge base for refunds\n\n## You\n/);

@@ -74,9 +74,10 @@ impl Chat {
     ///
     /// # Errors
     /// 404 for a conversation that is not the caller's.
-    pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<String, UserError> {
+    pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<(ConversationSummary, String), UserError> {
         let view = self.conversation(caller, id).await?;
-        Ok(markdown(&view.summary.title, &view.messages))
+        let text = markdown(&view.summary.title, &view.messages);
+        Ok((view.summary, text))
     }
 }
 

@@ -1,6 +1,7 @@
 //! Conversations as files, and links to copies of them.
 
 use super::agent::unreadable;
+use super::download::disposition;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::rejection::JsonRejection;
@@ -42,20 +43,25 @@ pub(crate) async fn export(
     let chat = &state.composition.chat;
     let (kind, name, body) = match export.format {
         Format::Json => {
-            let body = serde_json::to_vec_pretty(&chat.export(&caller, &id).await?);
-            let body =
-                body.map_err(|_| HttpError(wire::UserError::new(ErrorCode::Internal, "It cannot be exported.")))?;
-            ("application/json", "conversation.json", body)
+            let exported = chat.export(&caller, &id).await?;
+            let name = disposition(&exported.title, exported.created_at, "json");
+            let body = serde_json::to_vec_pretty(&exported);
+            let body = body.map_err(|_| {
+                HttpError(wire::UserError::new(ErrorCode::Internal, "The conversation cannot be exported."))
+            })?;
+            ("application/json", name, body)
         }
         Format::Markdown => {
-            ("text/markdown; charset=utf-8", "conversation.md", chat.markdown(&caller, &id).await?.into_bytes())
+            let (summary, text) = chat.markdown(&caller, &id).await?;
+            let name = disposition(&summary.title, summary.created_at, "md");
+            ("text/markdown; charset=utf-8", name, text.into_bytes())
         }
         Format::Html => return Ok(to_read(&state, StatusCode::OK, Some(&chat.to_read(&caller, &id).await?))),
     };
     let headers = [
-        (header::CONTENT_TYPE, kind.to_owned()),
-        (header::CONTENT_DISPOSITION, format!("attachment; filename=\"{name}\"")),
-        (header::CACHE_CONTROL, "no-store".to_owned()),
+        (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, body).into_response())
 }

@@ -1,5 +1,6 @@
 //! Files that users attach to messages: kept as they come, given to their owner alone, and never as something that could act in our pages.
 
+use super::download::named;
 use crate::error::HttpError;
 use crate::router::AppState;
 use app::context::PageSource;
@@ -87,20 +88,9 @@ fn content_type(file: &KeptFile) -> String {
     }
 }
 
-/// Shown where that is harmless, saved under its name otherwise (RFC 6266, RFC 8187).
+/// Shown where that is harmless, saved under its name otherwise.
 fn disposition(file: &KeptFile) -> String {
-    let how = if is_shown_inline(&file.media_type) { "inline" } else { "attachment" };
-    let plain = |char: char| if char.is_ascii_alphanumeric() || " .-_()".contains(char) { char } else { '_' };
-    let ascii: String = file.filename.chars().map(plain).collect();
-    let exact: String = file.filename.bytes().map(encoded).collect();
-    format!("{how}; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
-}
-
-fn encoded(byte: u8) -> String {
-    match byte {
-        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'.' | b'-' | b'_' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    }
+    named(if is_shown_inline(&file.media_type) { "inline" } else { "attachment" }, &file.filename)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ pub(crate) mod change;
 pub(crate) mod config;
 pub(crate) mod conversations;
 pub(crate) mod copies;
+mod download;
 pub(crate) mod embed;
 pub(crate) mod endpoints;
 pub(crate) mod files;
