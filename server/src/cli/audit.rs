@@ -1,4 +1,4 @@
-//! `chatwright audit`: the log of tool calls, checked and printed.
+//! `chatwright audit`: verifies and exports the audit log.
 
 use super::{DatabaseArgument, fail};
 use jiff::civil::Date;
@@ -17,19 +17,19 @@ pub(crate) struct Arguments {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    /// Check that no row was changed, removed, moved or put in. Prints the newest row as NUMBER:HASH; note it elsewhere.
+    /// Verify that no row was changed, removed, moved or inserted. Prints the newest row as NUMBER:HASH, to be noted elsewhere.
     Verify {
         #[command(flatten)]
         database: DatabaseArgument,
-        /// A newest row that was noted earlier: it must still be there.
+        /// A head noted earlier, which must still be in the log.
         #[arg(long, value_name = "NUMBER:HASH")]
         head: Option<AuditHead>,
     },
-    /// Print the rows, oldest first, each as a line of JSON.
+    /// Print all rows, oldest first, as lines of JSON.
     Export {
         #[command(flatten)]
         database: DatabaseArgument,
-        /// Only calls that ended then or later: 2026-11-21 (UTC) or 2026-11-21T08:30:00Z.
+        /// Only rows from this time on: 2026-11-21 (UTC) or 2026-11-21T08:30:00Z.
         #[arg(long, value_name = "DATE", value_parser = since)]
         since: Option<Timestamp>,
     },

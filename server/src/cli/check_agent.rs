@@ -12,13 +12,13 @@ use uuid::Uuid;
 /// Which server, and how it is reached.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The address that `/tools` is put behind.
+    /// Base address of the server, to which `/tools` is appended.
     #[arg(value_name = "URL")]
     url: Url,
-    /// The environment variable with the server's api key.
+    /// Environment variable that holds the server's API key.
     #[arg(long, value_name = "NAME")]
     api_key_env: Option<String>,
-    /// Also reach addresses of this machine and its networks, and `http://`.
+    /// Allow addresses of this machine and its networks, and `http://`.
     #[arg(long)]
     allow_private: bool,
 }

@@ -9,10 +9,10 @@ use store::Store;
 /// From where and to where.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The database with everything; nothing is changed in it, and no server should serve it.
+    /// Source database. It is not changed; no server should use it meanwhile.
     #[arg(long, value_name = "URL")]
     from: String,
-    /// An empty one, made where there is none.
+    /// Target database. It must be empty, and is created if it does not exist.
     #[arg(long, value_name = "URL")]
     to: String,
 }

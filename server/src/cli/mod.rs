@@ -26,39 +26,39 @@ use std::process::ExitCode;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
-    /// How the lines of the log look.
+    /// Format of the log.
     #[arg(long, global = true, env = "CHATWRIGHT_LOG_FORMAT", value_enum, default_value_t)]
     log_format: logs::Format,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Run the server; without a config, the embedded demo.
+    /// Run the server, with a config or with the built-in demo.
     Serve(serve::Arguments),
-    /// Check a config; every problem as file:line:column.
+    /// Check a config and report each problem as file:line:column.
     Check(check::Arguments),
-    /// Check another server against the contract of remote agents; no tool is called.
+    /// Check that a server follows the contract of remote agents; calls no tool.
     CheckAgent(check_agent::Arguments),
-    /// Print the JSON Schema of the config, for editors.
+    /// Print the JSON Schema of the config, for completion and checks in editors.
     Schema,
-    /// Check or print the log of tool calls.
+    /// Verify or export the audit log.
     Audit(audit::Arguments),
-    /// Copy everything that the server keeps into one file; it may run meanwhile.
+    /// Back up all data of a server into one file; the server may keep running.
     Backup(backup::BackupArguments),
-    /// Put the contents of such a file in place; the server must not run.
+    /// Restore a backup; the server must be stopped.
     Restore(backup::RestoreArguments),
-    /// Move everything from one database into an empty one, such as from SQLite to PostgreSQL; no server must run.
+    /// Copy all data into an empty database, for example from SQLite to PostgreSQL; the server must be stopped.
     Migrate(migrate::Arguments),
-    /// Check what a server needs: config, database, disk, clock, connections, secrets, ports, permissions.
+    /// Check the environment of a server: config, database, disk, clock, connections, secrets, ports, permissions.
     Doctor(doctor::Arguments),
-    /// Ask a server that runs whether it is ready; for a container's health check.
+    /// Ask a running server whether it is ready, for example in a container's health check.
     Probe(probe::Arguments),
 }
 
 /// The config, wherever a command takes one.
 #[derive(clap::Args)]
 pub(crate) struct ConfigArgument {
-    /// A YAML file, or a folder with `chatwright.yaml`.
+    /// Config: a YAML file, or a folder with `chatwright.yaml`.
     #[arg(long = "config", env = "CHATWRIGHT_CONFIG", value_name = "PATH")]
     pub(crate) path: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ pub(crate) struct ConfigArgument {
 /// The database, wherever a command takes one.
 #[derive(clap::Args)]
 pub(crate) struct DatabaseArgument {
-    /// Where conversations are kept: `sqlite://PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
+    /// Database: `sqlite://PATH` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     #[arg(long = "database", env = "DATABASE_URL", value_name = "URL", default_value = "sqlite://data/chatwright.db")]
     pub(crate) url: String,
 }

@@ -20,10 +20,10 @@ const PARTS: [&str; 4] = [COOKIE_KEY, "files", "attachments", "uploads"];
 /// Where to.
 #[derive(clap::Args)]
 pub(crate) struct BackupArguments {
-    /// A new file; its owner alone can read it.
+    /// File to write; only its owner can read it.
     #[arg(long, value_name = "FILE")]
     to: PathBuf,
-    /// Overwrite the file.
+    /// Overwrite an existing file.
     #[arg(long)]
     force: bool,
     #[command(flatten)]

@@ -12,10 +12,10 @@ use store::Store;
 /// From where.
 #[derive(clap::Args)]
 pub(crate) struct RestoreArguments {
-    /// What `chatwright backup` wrote.
+    /// File that `chatwright backup` wrote.
     #[arg(long, value_name = "FILE")]
     from: PathBuf,
-    /// Replace what is there.
+    /// Replace existing data.
     #[arg(long)]
     force: bool,
     #[command(flatten)]

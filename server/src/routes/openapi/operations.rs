@@ -1,4 +1,4 @@
-//! The routes for programs, one line each.
+//! The routes of the HTTP API, one line each.
 
 use Answer::{Empty, Json, Stream, Text};
 use Tag::{Accounts, Administration, Agents, Conversations, Endpoints, Files, Operation as Operating, Platforms};
@@ -35,18 +35,14 @@ impl Tag {
 
     pub(super) fn description(self) -> &'static str {
         match self {
-            Agents => {
-                "Asking agents: as a chat, whose answers are streams of the AI SDK's UI messages, or once. Scope `agents`."
-            }
-            Conversations => {
-                "The caller's conversations, folders, links and standing approvals. Scope `conversations`."
-            }
-            Files => "Files that are attached to messages.",
+            Agents => "Chat with agents, as streams of AI SDK UI messages, or ask a single question. Scope `agents`.",
+            Conversations => "The caller's conversations, folders and shared links. Scope `conversations`.",
+            Files => "Files attached to messages.",
             Endpoints => "The config's endpoints. Scope `endpoints`.",
-            Accounts => "Keys of programs, made by who is signed in in a browser.",
-            Administration => "What administrators see and do. Scope `admin`, and the role `admin`.",
-            Platforms => "Endpoints as tools of other agent platforms, behind a key of the config.",
-            Operating => "For operators and their machines.",
+            Accounts => "API keys, which a signed-in user creates.",
+            Administration => "The admin console. Scope `admin`, and the role `admin`.",
+            Platforms => "Endpoints as tools of other agent platforms, behind a key that the config sets.",
+            Operating => "For operators and monitoring.",
         }
     }
 }
@@ -102,156 +98,194 @@ impl Operation {
     }
 }
 
-const PAGE: [(&str, &str); 2] = [("limit", "Lines of the page."), ("cursor", "`next` of the page before.")];
-const AFTER: (&str, &str) = ("after", "`next` of the page before.");
+const PAGE: [(&str, &str); 2] = [("limit", "Items per page."), ("cursor", "`next` of the previous page.")];
+const AFTER: (&str, &str) = ("after", "`next` of the previous page.");
 
 /// All of them.
 pub(super) const OPERATIONS: &[Operation] = &[
-    post(Agents, "/api/agent/{page}/{agent}", "Send a message, decisions or outputs of tools", "SendBody", Stream)
-        .with(&[("conversationId", "The conversation; without it that of the body's `id`, or a new one.")]),
-    get(Agents, "/api/agent/{page}/{agent}/{conversation}/stream", "Follow the answer that is being written", Stream),
-    act(Agents, "/api/agent/{page}/{agent}/{conversation}/stop", "Stop it", Empty(204)),
-    post(Agents, "/api/runs/invoke", "Ask once, without tools", "InvokeRequest", Json(200, "Invocation")),
-    get(Agents, "/api/runs", "What was asked", Json(200, "InvocationList")).with(&[("limit", "Lines.")]),
-    get(Agents, "/api/runs/{id}", "One question", Json(200, "Invocation")),
-    get(Agents, "/api/grants", "The standing approvals", Json(200, "Object")),
-    delete(Agents, "/api/grants/{id}", "Take one back"),
-    get(Conversations, "/api/conversations", "The list", Json(200, "ConversationList")).with(&[
+    post(Agents, "/api/agent/{page}/{agent}", "Send a message, approval decisions or tool outputs", "SendBody", Stream)
+        .with(&[("conversationId", "The conversation; without it, the `id` of the body, or a new one.")]),
+    get(Agents, "/api/agent/{page}/{agent}/{conversation}/stream", "Follow a running answer", Stream),
+    act(Agents, "/api/agent/{page}/{agent}/{conversation}/stop", "Stop a running answer", Empty(204)),
+    post(Agents, "/api/runs/invoke", "Ask a single question, without tools", "InvokeRequest", Json(200, "Invocation")),
+    get(Agents, "/api/runs", "List single questions", Json(200, "InvocationList")).with(&[("limit", "Items.")]),
+    get(Agents, "/api/runs/{id}", "Get a single question", Json(200, "Invocation")),
+    get(Agents, "/api/grants", "List the caller's standing approvals", Json(200, "Object")),
+    delete(Agents, "/api/grants/{id}", "Revoke a standing approval"),
+    get(Conversations, "/api/conversations", "List conversations", Json(200, "ConversationList")).with(&[
         PAGE[0],
         PAGE[1],
-        ("archived", "`true`: those in the archive."),
-        ("folder", "Those in this folder."),
+        ("archived", "`true` for archived conversations."),
+        ("folder", "Only conversations in this folder."),
     ]),
-    post(Conversations, "/api/conversations", "Import one", "ExportedConversation", Json(201, "Object")),
-    get(Conversations, "/api/conversations/{id}", "One with its messages", Json(200, "Conversation")),
-    patch(Conversations, "/api/conversations/{id}", "Change what the list shows", "ConversationChange", Empty(204)),
-    delete(Conversations, "/api/conversations/{id}", "Delete it; for five minutes it can be brought back"),
-    post(Conversations, "/api/conversations/{id}/change", "Change what is in it", "Object", Json(200, "Object")),
-    get(Conversations, "/api/conversations/{id}/usage", "What it took", Json(200, "Object")),
-    get(Conversations, "/api/conversations/{id}/export", "The whole of it", Json(200, "ExportedConversation"))
+    post(Conversations, "/api/conversations", "Import a conversation", "ExportedConversation", Json(201, "Object")),
+    get(Conversations, "/api/conversations/{id}", "Get a conversation with its messages", Json(200, "Conversation")),
+    patch(
+        Conversations,
+        "/api/conversations/{id}",
+        "Change the title, folder, pin or archive state of a conversation",
+        "ConversationChange",
+        Empty(204),
+    ),
+    delete(Conversations, "/api/conversations/{id}", "Delete a conversation; it can be restored for five minutes"),
+    post(
+        Conversations,
+        "/api/conversations/{id}/change",
+        "Change the messages of a conversation",
+        "Object",
+        Json(200, "Object"),
+    ),
+    get(Conversations, "/api/conversations/{id}/usage", "Get the usage of a conversation", Json(200, "Object")),
+    get(Conversations, "/api/conversations/{id}/export", "Export a conversation", Json(200, "ExportedConversation"))
         .with(&[("format", "`json`, `markdown` or `html`.")]),
-    get(Conversations, "/api/conversations/{id}/shares", "Links to copies", Json(200, "ShareList")),
-    post(Conversations, "/api/conversations/{id}/shares", "Make a link", "ShareRequest", Json(201, "Share")),
-    delete(Conversations, "/api/shares/{id}", "End a link"),
-    get(Conversations, "/api/folders", "The folders", Json(200, "FolderList")),
-    post(Conversations, "/api/folders", "Make one", "Name", Json(201, "Folder")),
-    patch(Conversations, "/api/folders/{id}", "Give it another name", "Name", Empty(204)),
-    delete(Conversations, "/api/folders/{id}", "Delete it; what is in it stays"),
+    get(
+        Conversations,
+        "/api/conversations/{id}/shares",
+        "List the shared links of a conversation",
+        Json(200, "ShareList"),
+    ),
+    post(Conversations, "/api/conversations/{id}/shares", "Create a shared link", "ShareRequest", Json(201, "Share")),
+    delete(Conversations, "/api/shares/{id}", "Delete a shared link"),
+    get(Conversations, "/api/folders", "List folders", Json(200, "FolderList")),
+    post(Conversations, "/api/folders", "Create a folder", "Name", Json(201, "Folder")),
+    patch(Conversations, "/api/folders/{id}", "Rename a folder", "Name", Empty(204)),
+    delete(Conversations, "/api/folders/{id}", "Delete a folder; its conversations are kept"),
     get(Conversations, "/api/search", "Search titles and messages", Json(200, "Object")).with(&[
-        ("q", "Words."),
+        ("q", "The text to search for."),
         PAGE[0],
         PAGE[1],
     ]),
-    post(Files, "/api/files", "Keep a file", "", Json(201, "File")).with(&[("name", "What it is called.")]),
-    get(Files, "/api/files/{id}", "Its bytes", Text("application/octet-stream")),
-    delete(Files, "/api/files/{id}", "Delete it"),
-    post(Endpoints, "/api/endpoints/{page}/{endpoint}", "Call an endpoint with its payload", "Any", Json(200, "Any")),
-    get(Accounts, "/api/keys", "The keys", Json(200, "Object")),
-    post(Accounts, "/api/keys", "Make one; it is shown once", "KeyRequest", Json(201, "Object")),
-    delete(Accounts, "/api/keys/{id}", "End one"),
-    get(Administration, "/api/admin/overview", "What was used", Json(200, "Object")).with(&[("days", "`7` or `30`.")]),
-    get(Administration, "/api/admin/users", "Users", Json(200, "Page")).with(&[
+    post(Files, "/api/files", "Upload a file", "", Json(201, "File")).with(&[("name", "The file name.")]),
+    get(Files, "/api/files/{id}", "Download a file", Text("application/octet-stream")),
+    delete(Files, "/api/files/{id}", "Delete a file"),
+    post(Endpoints, "/api/endpoints/{page}/{endpoint}", "Call an endpoint with a payload", "Any", Json(200, "Any")),
+    get(Accounts, "/api/keys", "List the caller's API keys", Json(200, "Object")),
+    post(Accounts, "/api/keys", "Create an API key; it is shown once", "KeyRequest", Json(201, "Object")),
+    delete(Accounts, "/api/keys/{id}", "Delete an API key"),
+    get(Administration, "/api/admin/overview", "Get the usage of the last days", Json(200, "Object"))
+        .with(&[("days", "`7` or `30`.")]),
+    get(Administration, "/api/admin/users", "List users", Json(200, "Page")).with(&[
         ("text", "Part of the name."),
-        ("role", "With this role."),
+        ("role", "Only users with this role."),
         ("state", "`all`, `enabled` or `disabled`."),
         ("sort", "`name` or `newest`."),
         AFTER,
     ]),
-    post(Administration, "/api/admin/users", "Add one", "NewUser", Json(201, "Object")),
-    get(Administration, "/api/admin/users/{id}", "One", Json(200, "Object")),
-    patch(Administration, "/api/admin/users/{id}", "Change his rights", "UserChange", Json(200, "Object")),
-    delete(Administration, "/api/admin/users/{id}", "Delete him with all that is his; it goes on in the background")
+    post(Administration, "/api/admin/users", "Add a user", "NewUser", Json(201, "Object")),
+    get(Administration, "/api/admin/users/{id}", "Get a user", Json(200, "Object")),
+    patch(
+        Administration,
+        "/api/admin/users/{id}",
+        "Change a user's roles, or disable them",
+        "UserChange",
+        Json(200, "Object"),
+    ),
+    delete(Administration, "/api/admin/users/{id}", "Delete a user and everything they own, in the background")
         .answers(Empty(202))
-        .with(&[("name", "His name, to be sure.")]),
-    act(Administration, "/api/admin/users/{id}/password", "Give him another password", Json(200, "Object")),
-    delete(Administration, "/api/admin/users/{id}/sessions", "Sign him out everywhere"),
-    get(Administration, "/api/admin/conversations", "The conversations of all", Json(200, "Page")).with(&[
-        ("text", "Words."),
-        ("owner", "Of this user."),
-        ("agent", "With this agent."),
+        .with(&[("name", "The user's name, as a confirmation.")]),
+    act(Administration, "/api/admin/users/{id}/password", "Reset a user's password", Json(200, "Object")),
+    delete(Administration, "/api/admin/users/{id}/sessions", "Sign a user out everywhere"),
+    get(Administration, "/api/admin/conversations", "List the conversations of all users", Json(200, "Page")).with(&[
+        ("text", "The text to search for."),
+        ("owner", "Only conversations of this user (id)."),
+        ("agent", "Only conversations with this agent."),
         ("from", "A day, such as 2026-11-21."),
         ("to", "A day."),
         ("judged", "`any`, `up` or `down`."),
-        ("errors", "`1`: an answer failed."),
-        ("cost", "US dollars, or more."),
+        ("errors", "`1` for conversations in which an answer failed."),
+        ("cost", "Minimum cost in US dollars."),
         ("sort", "`newest`, `oldest` or `cost`."),
         AFTER,
     ]),
-    get(Administration, "/api/admin/conversations/{id}", "One with its whole run", Json(200, "Object")),
-    delete(Administration, "/api/admin/conversations/{id}", "Delete it"),
-    get(Administration, "/api/admin/feedback", "What users think of answers", Json(200, "Page")).with(&[
+    get(
+        Administration,
+        "/api/admin/conversations/{id}",
+        "Get a conversation with its tool calls and model requests",
+        Json(200, "Object"),
+    ),
+    delete(Administration, "/api/admin/conversations/{id}", "Delete a conversation"),
+    get(Administration, "/api/admin/feedback", "List feedback on answers", Json(200, "Page")).with(&[
         ("judged", "`any`, `up` or `down`."),
         ("sort", "`newest` or `oldest`."),
         AFTER,
     ]),
-    get(Administration, "/api/admin/agents", "The agents, and how they do", Json(200, "Page")).with(&[
+    get(Administration, "/api/admin/agents", "List agents with their usage", Json(200, "Page")).with(&[
         ("text", "Part of the name or the model."),
         ("sort", "`config`, `name`, `requests`, `errors`, `slowest` or `cost`."),
         AFTER,
     ]),
-    get(Administration, "/api/admin/agents/{id}", "One with its config and its last answers", Json(200, "Object")),
+    get(Administration, "/api/admin/agents/{id}", "Get an agent with its config and last answers", Json(200, "Object")),
     post(
         Administration,
         "/api/admin/agents/{id}/ask",
-        "Ask it, in a conversation that is marked as a test",
+        "Ask an agent, in a conversation that is marked as a test",
         "Text",
         Json(200, "Object"),
     ),
-    get(Administration, "/api/admin/agents/{id}/tools", "The tools that it has now", Json(200, "Object")),
-    post(Administration, "/api/admin/agents/{id}/tools/{tool}", "Try a call", "Attempt", Json(200, "Object")),
-    get(Administration, "/api/admin/custom-agents", "Agents that administrators made", Json(200, "Page")).with(&[
-        ("text", "Stands in the name, the purpose or what it is made from."),
+    get(Administration, "/api/admin/agents/{id}/tools", "List the tools that an agent has now", Json(200, "Object")),
+    post(Administration, "/api/admin/agents/{id}/tools/{tool}", "Run a tool as a test", "Attempt", Json(200, "Object")),
+    get(Administration, "/api/admin/custom-agents", "List custom agents", Json(200, "Page")).with(&[
+        ("text", "Part of the name, the purpose or the base agent."),
         ("sort", "`name`, `newest` or `oldest`."),
         AFTER,
     ]),
-    post(Administration, "/api/admin/custom-agents", "Make one", "CustomAgent", Json(201, "Object")),
-    get(Administration, "/api/admin/custom-agents/{id}", "One with its versions", Json(200, "Object")),
-    post(Administration, "/api/admin/custom-agents/{id}", "Change one", "CustomAgent", Json(200, "Object")).puts(),
-    delete(Administration, "/api/admin/custom-agents/{id}", "Delete one"),
-    get(Administration, "/api/admin/tools", "How servers and tools do", Json(200, "Object")).with(&[
-        ("text", "Stands in the tool's name."),
-        ("agent", "Of this agent."),
-        ("sort", "`errors`, `calls`, `slowest`, `newest` or `name`."),
-        AFTER,
-    ]),
-    get(Administration, "/api/admin/approvals", "The standing approvals of all", Json(200, "Page")).with(&[
-        ("user", "Of this user."),
-        ("agent", "For this agent."),
-        ("tool", "For this tool."),
+    post(Administration, "/api/admin/custom-agents", "Create a custom agent", "CustomAgent", Json(201, "Object")),
+    get(Administration, "/api/admin/custom-agents/{id}", "Get a custom agent with its versions", Json(200, "Object")),
+    post(Administration, "/api/admin/custom-agents/{id}", "Change a custom agent", "CustomAgent", Json(200, "Object"))
+        .puts(),
+    delete(Administration, "/api/admin/custom-agents/{id}", "Delete a custom agent"),
+    get(Administration, "/api/admin/tools", "List MCP servers and tools with their health", Json(200, "Object")).with(
+        &[
+            ("text", "Part of the tool's name."),
+            ("agent", "Only those of this agent."),
+            ("sort", "`errors`, `calls`, `slowest`, `newest` or `name`."),
+            AFTER,
+        ],
+    ),
+    get(Administration, "/api/admin/approvals", "List the standing approvals of all users", Json(200, "Page")).with(&[
+        ("user", "Only those of this user (id)."),
+        ("agent", "Only those for this agent."),
+        ("tool", "Only those for this tool."),
         ("sort", "`newest`, `oldest` or `tool`."),
         AFTER,
     ]),
-    delete(Administration, "/api/admin/approvals/{id}", "Take one back"),
-    get(Administration, "/api/admin/access", "The sessions and keys of all", Json(200, "Page")).with(&[
-        ("user", "Of this user."),
-        ("kind", "`any`, `session`, `key` or `outside`: of users who are kept elsewhere."),
+    delete(Administration, "/api/admin/approvals/{id}", "Revoke a standing approval"),
+    get(Administration, "/api/admin/access", "List the sessions and API keys of all users", Json(200, "Page")).with(&[
+        ("user", "Only those of this user (id)."),
+        ("kind", "`any`, `session`, `key`, or `outside` for API keys of external users."),
         ("sort", "`newest`, `oldest` or `used`."),
         AFTER,
     ]),
-    delete(Administration, "/api/admin/access/{kind}/{id}", "Take one away"),
-    get(Administration, "/api/admin/retention", "How long things are kept, and what goes next", Json(200, "Object")),
-    act(Administration, "/api/admin/retention", "Delete now what is due", Json(200, "Object")),
-    get(Administration, "/api/admin/config", "The config that is in use, and its last reloads", Json(200, "Object")),
-    get(Administration, "/api/admin/audit", "The audit log, newest first", Json(200, "Page")).with(&[
-        ("user", "On whose behalf."),
-        ("tool", "The tool."),
-        ("agent", "The agent."),
-        ("conversation", "The conversation."),
+    delete(Administration, "/api/admin/access/{kind}/{id}", "Revoke a session or an API key"),
+    get(
+        Administration,
+        "/api/admin/retention",
+        "Get the retention rules, and what is deleted next",
+        Json(200, "Object"),
+    ),
+    act(Administration, "/api/admin/retention", "Delete due data now", Json(200, "Object")),
+    get(Administration, "/api/admin/config", "Get the state of the config, and its last reloads", Json(200, "Object")),
+    get(Administration, "/api/admin/audit", "List the audit log, newest first", Json(200, "Page")).with(&[
+        ("user", "Only rows of this user (id or name)."),
+        ("kind", "`any`, `tools`, `accounts` or `administration`."),
+        ("tool", "The tool or action."),
+        ("agent", "Only rows of this agent."),
+        ("conversation", "Only rows of this conversation."),
         ("outcome", "`any`, `ok`, `error`, `denied`, `refused` or `interrupted`."),
         ("from", "A day, such as 2026-11-21."),
         ("to", "A day."),
         AFTER,
     ]),
-    get(Administration, "/api/admin/audit/verify", "Whether its chain holds", Json(200, "Object")),
-    get(Platforms, "/remote-agent/tools", "The tools", Json(200, "Object")),
-    post(Platforms, "/remote-agent/tools/{tool}", "Call one", "Object", Json(200, "Object")),
-    post(Platforms, "/remote-agent/resource", "What is good to know before", "Object", Json(200, "Object")),
-    get(Operating, "/api/config/status", "The version of the config, and of a page of it", Json(200, "Object"))
+    get(Administration, "/api/admin/audit/verify", "Verify the chain of the audit log", Json(200, "Object")),
+    get(Platforms, "/remote-agent/tools", "List tools", Json(200, "Object")),
+    post(Platforms, "/remote-agent/tools/{tool}", "Call a tool", "Object", Json(200, "Object")),
+    post(Platforms, "/remote-agent/resource", "Get context for a task", "Object", Json(200, "Object")),
+    get(Operating, "/api/config/status", "Get the version of the config, and of a page of it", Json(200, "Object"))
         .with(&[("page", "The id of a page; empty for the one at `/`.")]),
-    get(Operating, super::PATH, "This document", Json(200, "Object")),
-    get(Operating, "/healthz", "Whether the server runs", Text("text/plain")),
-    get(Operating, "/readyz", "Whether it takes messages", Text("text/plain")),
-    get(Operating, "/metrics", "Figures for Prometheus, on the machine itself", Text("text/plain")),
+    get(Operating, super::PATH, "Get this document", Json(200, "Object")),
+    get(Operating, "/healthz", "Check that the server runs", Text("text/plain")),
+    get(Operating, "/readyz", "Check that the server is ready", Text("text/plain")),
+    get(Operating, "/metrics", "Get metrics for Prometheus; from the machine itself only", Text("text/plain")),
 ];
 
 impl Operation {

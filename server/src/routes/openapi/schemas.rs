@@ -121,8 +121,8 @@ pub(super) fn all() -> Value {
             "scopes": { "type": "array", "items": { "enum": ["agents", "conversations", "endpoints", "admin"] } },
             "expiresInDays": { "type": "integer", "minimum": 1, "maximum": 366 },
         })),
-        "NewUser": closed(&["name"], json!({ "name": text, "roles": texts })),
-        "UserChange": closed(&[], json!({ "roles": texts, "disabled": flag })),
+        "NewUser": closed(&["name"], json!({ "name": text, "roles": texts, "allowUnknownRoles": flag })),
+        "UserChange": closed(&[], json!({ "roles": texts, "disabled": flag, "allowUnknownRoles": flag })),
         "CustomAgent": closed(&["name", "from", "instructions"], json!({
             "name": text,
             "description": text,
