@@ -62,6 +62,7 @@ pub(crate) fn router(state: AppState) -> Router {
         .layer(from_fn_with_state(state.clone(), auth::rates::bound_address))
         .layer(from_fn_with_state(state.clone(), auth::check_host))
         .merge(probes)
+        .layer(from_fn(auth::refuse_repeated))
         .layer(DefaultBodyLimit::disable())
         .layer(map_request(move |request: Request| {
             std::future::ready(request.map(|sent| body::in_time(sent, patience)))

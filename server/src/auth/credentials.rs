@@ -1,7 +1,8 @@
 //! What a request brings along to say who sends it.
 
+use super::hosts::asked_name;
 use axum::extract::{ConnectInfo, Request};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use cookie::Cookie;
 use std::net::{IpAddr, SocketAddr};
 
@@ -23,9 +24,8 @@ impl Credentials {
         let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
         // An IPv4 address may come as one of IPv6, and proxies are named by the former.
         let peer = peer.map(|ConnectInfo(address)| address.ip().to_canonical());
-        let named = request.uri().authority().map(|authority| authority.as_str());
-        let named = named.or_else(|| request.headers().get(header::HOST)?.to_str().ok());
-        Self { host: named.map(|name| without_port(name).to_owned()), headers: request.headers().clone(), peer }
+        let host = asked_name(request).map(|name| name.host().to_owned());
+        Self { host, headers: request.headers().clone(), peer }
     }
 
     /// The same with other headers.
@@ -38,9 +38,9 @@ impl Credentials {
         self.peer
     }
 
-    /// What proxies say of from where the request came, in the order in which they say it.
-    pub(super) fn forwarded(&self) -> Vec<&str> {
-        self.headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok()).collect()
+    /// The values of `X-Forwarded-For`, in the order in which they stand.
+    pub(super) fn forwarded(&self) -> Vec<&[u8]> {
+        self.headers.get_all("x-forwarded-for").iter().map(HeaderValue::as_bytes).collect()
     }
 
     /// The name by which the server was asked, without a port.
@@ -102,14 +102,6 @@ impl Credentials {
     }
 }
 
-/// The host of an authority; an address of IPv6 keeps its brackets.
-pub(super) fn without_port(authority: &str) -> &str {
-    match authority.rsplit_once(':') {
-        Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) && !host.is_empty() => host,
-        _ => authority,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,14 +133,5 @@ mod tests {
         check(&[("cookie", "c=1; c=2")], Some(None), None);
         check(&[("cookie", "c=1"), ("cookie", "c=2")], Some(None), None);
         check(&[("cookie", "__Host-c=1")], Some(None), Some(None));
-    }
-
-    #[test]
-    fn hosts_without_ports() {
-        let check = |authority: &str, expected: &str| assert_eq!(without_port(authority), expected);
-        check("a.test", "a.test");
-        check("a.test:80", "a.test");
-        check("[::1]:80", "[::1]");
-        check("[::1]", "[::1]");
     }
 }

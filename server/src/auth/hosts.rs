@@ -1,14 +1,14 @@
-//! DNS rebinding (A16): a page of another site can make its name point to this server and then talk to it as its own origin. So only
-//! names that mean this machine are answered, and those by which the config says that users find it.
+//! Protection from DNS rebinding: a page of another site can make its name point to this server and then talk to it as
+//! its own origin. So only names of this machine are answered, and those that the config gives the server.
 
-use super::credentials::without_port;
+use super::authority::Authority;
 use crate::error::HttpError;
 use crate::router::AppState;
 use axum::extract::{ConnectInfo, Request, State};
-use axum::http::{StatusCode, Uri, header::HOST};
+use axum::http::{StatusCode, header::HOST};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use url::Url;
 use wire::{ErrorCode, UserError};
 
@@ -29,16 +29,15 @@ impl Hosts {
         self.names.iter().any(|(name, is_https)| *is_https && host.eq_ignore_ascii_case(name))
     }
 
-    fn has(&self, authority: &str) -> bool {
-        let host = without_port(authority);
-        is_this_machine(authority) || self.names.iter().any(|(name, _)| host.eq_ignore_ascii_case(name))
+    fn has(&self, name: &Authority) -> bool {
+        name.is_this_machine() || self.names.iter().any(|(known, _)| name.host().eq_ignore_ascii_case(known))
     }
 }
 
 /// Answers 421 unless the request names this server.
 pub(crate) async fn check_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let authentication = state.composition.current.authentication();
-    if named(&request).is_some_and(|name| authentication.hosts.has(&name)) {
+    if asked_name(&request).is_some_and(|name| authentication.hosts.has(&name)) {
         return next.run(request).await;
     }
     let message = match authentication.is_local() {
@@ -49,35 +48,27 @@ pub(crate) async fn check_host(State(state): State<AppState>, request: Request, 
     (StatusCode::MISDIRECTED_REQUEST, error).into_response()
 }
 
-/// Answers 404 unless the request was made on this machine and by its name (A38): a proxy on it passes on the name by which it was
-/// asked itself.
+/// Answers 404 unless the request was made on this machine and by its name: a proxy on it passes on the name by which
+/// it was asked itself.
 pub(crate) async fn only_this_machine(request: Request, next: Next) -> Response {
     let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
     let is_here = peer.is_some_and(|ConnectInfo(address)| address.ip().to_canonical().is_loopback());
-    if is_here && named(&request).is_some_and(|name| is_this_machine(&name)) {
+    if is_here && asked_name(&request).is_some_and(|name| name.is_this_machine()) {
         return next.run(request).await;
     }
     HttpError(UserError::not_found()).into_response()
 }
 
-/// The one name by which the server was asked.
-fn named(request: &Request) -> Option<String> {
-    let host = request.headers().get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
-    match (request.uri().authority(), host.as_slice()) {
-        // Two names would leave the choice to whoever reads them (B1).
+/// The one name by which the server was asked. None when there are two, since which one counts would depend on who
+/// reads them, or when it is no name.
+pub(super) fn asked_name(request: &Request) -> Option<Authority> {
+    let hosts = request.headers().get_all(HOST).iter().map(|host| host.to_str().ok()).collect::<Vec<_>>();
+    match (request.uri().authority(), hosts.as_slice()) {
         (_, [_, _, ..]) => None,
-        (Some(authority), _) => Some(authority.as_str().to_owned()),
-        (None, [host]) => host.map(str::to_owned),
+        (Some(authority), _) => Authority::parse(authority.as_str()),
+        (None, [host]) => Authority::parse((*host)?),
         (None, []) => None,
     }
-}
-
-/// `localhost` or a loopback address, with any port.
-fn is_this_machine(authority: &str) -> bool {
-    let Ok(uri) = authority.parse::<Uri>() else { return false };
-    let Some(host) = uri.host() else { return false };
-    let address = host.trim_start_matches('[').trim_end_matches(']');
-    host.eq_ignore_ascii_case("localhost") || address.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
 
 #[cfg(test)]
@@ -85,26 +76,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_this_machine() {
-        let check = |name: &str, expected: bool| assert_eq!(is_this_machine(name), expected, "{name}");
-        check("127.0.0.1:3000", true);
-        check("127.0.0.9", true);
-        check("localhost:3000", true);
-        check("LOCALHOST", true);
-        check("[::1]:3000", true);
-        check("evil.test", false);
-        check("127.0.0.1.evil.test", false);
-        check("localhost.evil.test:3000", false);
-        check("10.0.0.1", false);
-        check("[::2]", false);
-        check("", false);
-    }
-
-    #[test]
     fn names_of_the_config() {
         let urls = ["https://Chat.example.com", "http://10.0.0.5:3000"].map(|url| Url::parse(url).unwrap());
         let hosts = Hosts::new(&urls);
-        let check = |name: &str, expected: bool| assert_eq!(hosts.has(name), expected, "{name}");
+        let check = |name: &str, expected: bool| {
+            assert_eq!(Authority::parse(name).is_some_and(|name| hosts.has(&name)), expected, "{name}");
+        };
         check("chat.example.com", true);
         check("CHAT.example.com:443", true);
         check("10.0.0.5:3000", true);

@@ -1,11 +1,13 @@
 //! Who calls, and from where: every request passes here before it reaches a route. And what a caller may use: see [`rights`].
 
 mod authentication;
+mod authority;
 mod cookies;
 mod credentials;
 #[cfg(test)]
 pub(crate) mod doors;
 mod embedding;
+mod forwarded;
 pub(crate) mod ground;
 mod hosts;
 mod jwt;
@@ -14,6 +16,7 @@ mod outside;
 pub(crate) mod password;
 mod proxy;
 pub(crate) mod rates;
+mod repeated;
 pub(crate) mod rights;
 mod streams;
 mod user;
@@ -26,6 +29,7 @@ pub(crate) use ground::Ground;
 pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
 pub(crate) use outside::Keys;
+pub(crate) use repeated::refuse_repeated;
 pub(crate) use visitors::COOKIE_KEY;
 
 use crate::error::HttpError;
@@ -75,7 +79,7 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
         return refusal(refused, &path);
     }
     let is_https = authentication.is_https(&sent);
-    let address = current.rates().address(sent.peer(), &sent.forwarded());
+    let address = current.rates().address(&sent);
     // Whoever reaches a server of one owner is that, for as long as it runs; a site's user and a program are so until what they came with
     // ends.
     let is_bounded = !authentication.is_local() || known.via != Via::Whole;

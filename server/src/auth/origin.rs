@@ -1,16 +1,18 @@
-//! CSRF (D9, A15): a change is refused when the browser says that it comes from another site. Server functions check
-//! nothing of the kind by themselves.
+//! Protection from cross-site request forgery: a change is refused when the browser says that it comes from another
+//! site. Server functions check nothing of the kind themselves.
 
+use super::authority::Authority;
+use super::hosts::asked_name;
 use crate::error::HttpError;
 use axum::extract::Request;
-use axum::http::{HeaderMap, Method, Uri, header::HOST, header::ORIGIN};
+use axum::http::{HeaderMap, Method, header::ORIGIN};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use wire::{ErrorCode, UserError};
 
 /// Answers 403 to a change that another site's page sends.
 pub(crate) async fn check(request: Request, next: Next) -> Response {
-    if is_read(request.method()) || is_own(request.headers()) {
+    if is_read(request.method()) || is_own(request.headers(), asked_name(&request).as_ref()) {
         return next.run(request).await;
     }
     let message = "This change came from another site and was refused.";
@@ -22,17 +24,22 @@ fn is_read(method: &Method) -> bool {
 }
 
 /// `Sec-Fetch-Site` decides where a browser sends it, `Origin` otherwise; a request with neither is not a browser's page.
-fn is_own(headers: &HeaderMap) -> bool {
-    if let Some(site) = headers.get("sec-fetch-site") {
-        return site == "same-origin" || site == "none";
+/// Where one of them is repeated, every value must be good.
+fn is_own(headers: &HeaderMap, host: Option<&Authority>) -> bool {
+    let mut sites = headers.get_all("sec-fetch-site").iter().peekable();
+    if sites.peek().is_some() {
+        return sites.all(|site| site == "same-origin" || site == "none");
     }
-    let Some(origin) = headers.get(ORIGIN) else { return true };
-    let origin = origin.to_str().ok().and_then(|origin| origin.parse::<Uri>().ok());
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    match (origin.as_ref().and_then(Uri::authority), host) {
-        (Some(origin), Some(host)) => origin.as_str().eq_ignore_ascii_case(host),
-        _ => false,
-    }
+    headers.get_all(ORIGIN).iter().all(|origin| {
+        let origin = origin.to_str().ok().and_then(authority_of);
+        origin.zip(host).is_some_and(|(origin, host)| origin.is_same(host))
+    })
+}
+
+/// The authority of an origin: a scheme, a host, perhaps a port, and nothing else.
+fn authority_of(origin: &str) -> Option<Authority> {
+    let rest = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://"))?;
+    Authority::parse(rest)
 }
 
 #[cfg(test)]
@@ -42,17 +49,28 @@ mod tests {
     #[test]
     fn changes_from_elsewhere() {
         let check = |headers: &[(&'static str, &'static str)], expected: bool| {
-            let map = headers.iter().map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap())).collect();
-            assert_eq!(is_own(&map), expected, "{headers:?}");
+            let mut map = HeaderMap::new();
+            for (name, value) in headers {
+                map.append(*name, value.parse().unwrap());
+            }
+            let host = map.get("host").and_then(|host| Authority::parse(host.to_str().unwrap()));
+            assert_eq!(is_own(&map, host.as_ref()), expected, "{headers:?}");
         };
         check(&[], true);
         check(&[("sec-fetch-site", "same-origin")], true);
         check(&[("sec-fetch-site", "none")], true);
         check(&[("sec-fetch-site", "cross-site"), ("host", "h"), ("origin", "http://h")], false);
         check(&[("sec-fetch-site", "same-site")], false);
+        check(&[("sec-fetch-site", "same-origin"), ("sec-fetch-site", "cross-site")], false);
         check(&[("host", "127.0.0.1:3000"), ("origin", "http://127.0.0.1:3000")], true);
         check(&[("host", "127.0.0.1:3000"), ("origin", "http://127.0.0.1:3001")], false);
         check(&[("host", "127.0.0.1:3000"), ("origin", "null")], false);
         check(&[("host", "127.0.0.1:3000"), ("origin", "https://evil.test")], false);
+        check(&[("host", "h"), ("origin", "http://h"), ("origin", "https://evil.test")], false);
+        check(&[("host", "h"), ("origin", "http://h, https://evil.test")], false);
+        check(&[("host", "h"), ("origin", "http://h/path")], false);
+        check(&[("host", "h"), ("origin", "http://user@h")], false);
+        check(&[("host", "h"), ("origin", "file://h")], false);
+        check(&[("host", "[::1]evil"), ("origin", "http://[::1]evil")], false);
     }
 }

@@ -1,6 +1,7 @@
-//! How often somebody may ask (A34): each user, and each address, by the config's rates. What is refused has cost nothing but this look.
+//! Limits how often each user and each address may ask, by the config's rates.
 
 use super::Credentials;
+use super::forwarded::{Forwarded, network};
 use crate::error::HttpError;
 use crate::router::AppState;
 use crate::routes::accounts::too_many;
@@ -14,10 +15,9 @@ use governor::clock::{Clock, DefaultClock};
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
 use governor::{Quota, RateLimiter};
-use ipnet::IpNet;
 use metrics::counter;
 use parking_lot::RwLock;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use wire::{ErrorCode, UserError};
@@ -28,8 +28,7 @@ const MAX_COUNTED: usize = 50_000;
 /// The config's rates, with what they have counted.
 pub(crate) struct Rates {
     limiters: Vec<Arc<Limiter>>,
-    /// Whose word about addresses counts.
-    proxies: Vec<IpNet>,
+    forwarded: Forwarded,
 }
 
 /// Who asks.
@@ -60,27 +59,17 @@ impl Rates {
         if let AuthMode::Proxy(proxy) = &config.auth.mode {
             proxies.extend(&proxy.trusted);
         }
-        Self { limiters: config.rates.iter().map(limiter).collect(), proxies }
+        Self { limiters: config.rates.iter().map(limiter).collect(), forwarded: Forwarded::new(proxies) }
     }
 
-    /// From where a request comes: the other end of the connection, or what the proxies in front of this server say of it.
-    pub(super) fn address(&self, peer: Option<IpAddr>, forwarded: &[&str]) -> Option<IpAddr> {
-        let peer = peer?;
-        let is_proxy = |address: &IpAddr| self.proxies.iter().any(|network| network.contains(address));
-        if !is_proxy(&peer) {
-            return Some(peer);
-        }
-        // Each proxy adds the address that it was asked from. What stands before the first stranger is that one's word.
-        let said = forwarded.iter().rev().flat_map(|line| line.rsplit(','));
-        let mut address = peer;
-        for said in said {
-            let Ok(said) = said.trim().parse::<IpAddr>() else { break };
-            address = said.to_canonical();
-            if !is_proxy(&address) {
-                break;
-            }
-        }
-        Some(address)
+    /// The address that a request comes from: the other end of the connection, or what trusted proxies name.
+    pub(super) fn address(&self, sent: &Credentials) -> Option<IpAddr> {
+        self.forwarded.address(sent.peer(), &sent.forwarded())
+    }
+
+    /// Whether the `X-Forwarded-For` of a trusted proxy could not be read a short while ago.
+    pub(crate) fn has_unreadable_proxy(&self) -> bool {
+        self.forwarded.is_unreadable()
     }
 
     /// Counts a request of a user who is named by what only its route looks at.
@@ -135,19 +124,6 @@ impl<C: Clock + Clone> Limiter<C> {
     }
 }
 
-/// What counts as one address. Loopback does not count by itself: it is the owner, or a proxy that says nothing of who asks.
-fn network(address: IpAddr) -> Option<IpAddr> {
-    match address {
-        address if address.is_loopback() => None,
-        IpAddr::V4(_) => Some(address),
-        // Who has one has his whole network.
-        IpAddr::V6(address) => {
-            let [a, b, c, d, ..] = address.segments();
-            Some(Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into())
-        }
-    }
-}
-
 /// What a request asks for; nothing for the files of the site.
 fn asked(method: &Method, path: &str) -> &'static [RateOf] {
     if super::is_file(path) || path == "/embed.js" {
@@ -172,7 +148,7 @@ pub(crate) async fn bound_address(State(state): State<AppState>, request: Reques
     }
     let sent = Credentials::of(&request);
     let path = request.uri().path();
-    let counted = rates.address(sent.peer(), &sent.forwarded()).and_then(network).map(Counted::Address);
+    let counted = rates.address(&sent).and_then(network).map(Counted::Address);
     match counted.map(|counted| rates.count(asked(request.method(), path), &counted)) {
         Some(Err(seconds)) => too_often(seconds, path),
         _ => next.run(request).await,
@@ -210,7 +186,7 @@ fn told(path: &str) {
 /// For who asks too often.
 pub(crate) fn too_often_text(seconds: u32) -> String {
     let unit = if seconds == 1 { "second" } else { "seconds" };
-    format!("These are too many requests. Try again in {seconds} {unit}.")
+    format!("There are too many requests. Try again in {seconds} {unit}.")
 }
 
 fn refusal(seconds: u32, path: &str) -> Response {
@@ -263,26 +239,6 @@ mod tests {
             assert_eq!(limiter.count(&Counted::Address(IpAddr::from(number.to_be_bytes()))), Ok(()));
         }
         assert!(limiter.counts.read().len() <= MAX_COUNTED);
-    }
-
-    #[test]
-    fn from_where_somebody_asks() {
-        let rates = Rates { limiters: Vec::new(), proxies: vec!["10.0.0.0/8".parse().unwrap()] };
-        let check = |peer: &str, forwarded: &[&str], expected: &str| {
-            let found = rates.address(Some(peer.parse().unwrap()), forwarded);
-            assert_eq!(found, Some(expected.parse().unwrap()), "{peer} {forwarded:?}");
-        };
-        check("192.0.2.1", &[], "192.0.2.1");
-        check("192.0.2.1", &["198.51.100.1"], "192.0.2.1");
-        check("10.0.0.1", &[], "10.0.0.1");
-        check("10.0.0.1", &["198.51.100.1"], "198.51.100.1");
-        check("10.0.0.1", &["203.0.113.9, 198.51.100.1, 10.0.0.2"], "198.51.100.1");
-        check("10.0.0.1", &["203.0.113.9", "198.51.100.1"], "198.51.100.1");
-        check("10.0.0.1", &["203.0.113.9, unknown, 10.0.0.2"], "10.0.0.2");
-        check("10.0.0.1", &["::ffff:198.51.100.1"], "198.51.100.1");
-        let networks = ["127.0.0.1", "::1", "192.0.2.1", "2001:db8:1:2:3:4:5:6"]
-            .map(|address| network(address.parse().unwrap()).map(|network| network.to_string()));
-        assert_eq!(networks, [None, None, Some("192.0.2.1".to_owned()), Some("2001:db8:1:2::".to_owned())]);
     }
 
     #[test]

@@ -96,6 +96,10 @@ fn describe() {
     describe_histogram!("chatwright_http_seconds", "From a request to the head of its answer, by method and route");
     describe_gauge!("chatwright_http_requests_active", "Requests that wait for the head of their answer");
     describe_counter!("chatwright_rate_limited_total", "Requests that were too many, by the config's rates");
+    describe_counter!(
+        "chatwright_forwarded_unreadable_total",
+        "Requests of a trusted proxy whose X-Forwarded-For names no address"
+    );
     describe_counter!("chatwright_trace_batches_total", "Batches of traces that were sent, by outcome");
     describe_counter!("chatwright_deleted_total", "What is gone for good, by what it was");
     describe_histogram!("chatwright_store_write_seconds", "How long a transaction of the database took");

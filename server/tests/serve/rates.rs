@@ -71,6 +71,35 @@ async fn who_asks_too_often_is_told_when_to_come_again() {
     assert_ne!(form.send().await.unwrap().status(), 429);
 }
 
+/// Proxies write addresses with ports and in brackets; a client is counted as well where its address cannot be read.
+#[tokio::test]
+async fn clients_are_counted_in_every_form_that_a_proxy_writes() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), CONFIG).unwrap();
+    let server = Server::start_with(&["--config", folder.path().to_str().unwrap()]);
+    let call = async |from: &str| {
+        let request = server.ask(Method::POST, "/api/endpoints/p/hello").json(&json!({}));
+        request.header("x-forwarded-for", from).send().await.unwrap().status().as_u16()
+    };
+    let ready = async || server.ask(Method::GET, "/readyz").send().await.unwrap().text().await.unwrap();
+    // The same client by several connections, then several clients that cannot be told apart.
+    for forms in [
+        ["203.0.113.1:5555", "203.0.113.1:5556", "203.0.113.1", "\"203.0.113.1:1\""],
+        ["[2001:db8::1]:5555", "2001:db8::2", "\"[2001:db8::3]:1\"", "[2001:db8::4]"],
+        ["unknown", "", "_hidden", "203.0.113.1, unknown"],
+    ] {
+        if forms[0] == "unknown" {
+            assert_eq!(ready().await, "ready");
+        }
+        let mut statuses = Vec::new();
+        for form in forms {
+            statuses.push(call(form).await);
+        }
+        assert_eq!(statuses, [200, 200, 200, 429], "{forms:?}");
+    }
+    assert!(ready().await.starts_with("ready\nwarning: a trusted proxy sends"), "{}", ready().await);
+}
+
 /// Another platform is one user, whoever works for it; who has not its key cannot use up what it may ask.
 #[tokio::test]
 async fn another_platform_is_a_user() {

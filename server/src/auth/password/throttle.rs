@@ -1,5 +1,6 @@
 //! How often somebody may try (A36). Tries are counted before the password is looked at, so that many at once do not slip through.
 
+use crate::auth::forwarded::network;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -83,11 +84,12 @@ impl Throttle {
 }
 
 impl Try {
-    /// What it counts for, and how many are the most there. Loopback is not counted by itself: it is a proxy, or the owner.
+    /// What it counts for, and how many are allowed there. An address is counted as its network, so that nobody
+    /// escapes with another address of their own; loopback is not counted, as for rates.
     fn counted(&self) -> impl Iterator<Item = (Counted, u32)> {
-        let address = self.address.filter(|address| !address.is_loopback());
+        let address = self.address.and_then(network);
         let counted = [
-            Some(Counted::NameFrom(self.name.clone(), self.address)),
+            Some(Counted::NameFrom(self.name.clone(), address)),
             Some(Counted::Name(self.name.clone())),
             address.map(Counted::Address),
         ];
@@ -127,6 +129,12 @@ mod tests {
         assert_eq!(one("ada", address(2), 60), Ok(()), "not from elsewhere");
         assert_eq!(one("bob", address(1), 60), Ok(()), "not others");
         assert_eq!(one("ada", address(1), 15 * 60), Ok(()), "not for ever");
+        for host in 0..10_u16 {
+            let from = Some(IpAddr::from([0x2001, 0xdb8, 0, 0, 0, 0, 0, host]));
+            assert_eq!(one("zoe", from, 0), Ok(()));
+        }
+        let other = Some(IpAddr::from([0x2001, 0xdb8, 0, 0, 9, 9, 9, 9]));
+        assert!(one("zoe", other, 0).is_err(), "not with other addresses of the same network");
         for number in 0..60 {
             let _ = one("eve", address(number), 0);
         }

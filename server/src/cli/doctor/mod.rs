@@ -1,4 +1,4 @@
-//! `chatwright doctor`: whether a server would find what it needs. It changes nothing and asks no model anything.
+//! `chatwright doctor`: checks the environment of a server. It changes nothing and sends no prompt to a model.
 
 mod connections;
 mod storage;
@@ -23,13 +23,13 @@ pub(crate) struct Arguments {
     config: ConfigArgument,
     #[command(flatten)]
     database: DatabaseArgument,
-    /// Where it would listen.
+    /// Address that the server would listen on.
     #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
     /// Print the report as JSON.
     #[arg(long)]
     json: bool,
-    /// Leave out what asks others: models, MCP servers, remote agents, databases, web services.
+    /// Skip checks over the network: models, MCP servers, remote agents, databases, web services.
     #[arg(long)]
     offline: bool,
 }
@@ -87,7 +87,7 @@ async fn examine(arguments: &Arguments) -> Vec<Finding> {
     let database = own.map_or(arguments.database.url.as_str(), |url| url.expose_secret());
     findings.extend(storage::examine(database).await);
     findings.push(clock(SystemTime::now()));
-    findings.push(port(arguments.addr).await);
+    findings.extend(port(arguments.addr).await);
     findings.extend(traces(arguments.offline).await);
     if let Some(config) = &config {
         findings.extend(
@@ -153,14 +153,24 @@ fn clock(now: SystemTime) -> Finding {
     }
 }
 
-async fn port(address: SocketAddr) -> Finding {
+/// Whether the server can listen there. A server that already runs there says in `/readyz` what should be looked at.
+async fn port(address: SocketAddr) -> Vec<Finding> {
     match TcpListener::bind(address).await {
-        Ok(_) => Finding::ok("port", format!("{address} is free")),
+        Ok(_) => vec![Finding::ok("port", format!("{address} is free"))],
         Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => match probe::ask(address, "/healthz").await {
-            Ok(200) => Finding::note("port", format!("{address} is in use, by a server that answers as this one does")),
-            _ => Finding::wrong("port", format!("{address} is in use by another program; choose another with --addr")),
+            Ok((200, _)) => {
+                let text = format!("{address} is in use, by a server that answers as this one does");
+                let ready = probe::ask(address, "/readyz").await.map(|(_, text)| text).unwrap_or_default();
+                let warnings = ready.lines().filter_map(|line| line.strip_prefix("warning: "));
+                let warnings = warnings.map(|warning| Finding::note("server", warning));
+                std::iter::once(Finding::note("port", text)).chain(warnings).collect()
+            }
+            _ => {
+                let text = format!("{address} is in use by another program; choose another with --addr");
+                vec![Finding::wrong("port", text)]
+            }
         },
-        Err(error) => Finding::wrong("port", format!("{address} cannot be listened on: {error}")),
+        Err(error) => vec![Finding::wrong("port", format!("cannot listen on {address}: {error}"))],
     }
 }
 
