@@ -4,6 +4,7 @@ use super::lists::paged;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use store::Place;
+use unicode_normalization::UnicodeNormalization;
 
 /// Rows of one, but for the audit log, which has a bound of its own. Programs read the same in pages, without one.
 const MAX_ROWS: usize = 10_000;
@@ -52,11 +53,22 @@ impl Csv {
     }
 }
 
-/// A text as a cell that no spreadsheet takes for a formula (A41): what begins like one gets an apostrophe before it.
+/// A text as a cell that no spreadsheet takes for a formula: what begins like one gets an apostrophe before it.
 pub(super) fn cell(text: &str) -> String {
-    let is_formula = text.trim_start().starts_with(['=', '+', '-', '@']) || text.starts_with(['\t', '\r', '\n']);
-    let guard = if is_formula { "'" } else { "" };
+    let guard = if is_formula(text) { "'" } else { "" };
     format!("\"{guard}{}\"", text.replace('"', "\"\""))
+}
+
+/// Whether a spreadsheet may take a text for a formula. Spreadsheets look behind white space and quotes, and some read
+/// full-width and other forms of the signs (`＝`, `﹢`, `⁻`) as the signs.
+fn is_formula(text: &str) -> bool {
+    if text.starts_with(['\t', '\r', '\n']) {
+        return true;
+    }
+    let is_skipped = |sign: char| sign.is_whitespace() || sign.is_control() || "\"'\u{200b}\u{feff}".contains(sign);
+    let first = text.trim_start_matches(is_skipped).chars().next();
+    let plain = first.and_then(|first| first.nfkc().next());
+    plain.is_some_and(|sign| "=+-@\u{2212}".contains(sign))
 }
 
 /// A time as a cell; Unix time, milliseconds.
@@ -76,6 +88,14 @@ mod tests {
         for formula in ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1"] {
             check(formula, &format!("\"'{formula}\""));
         }
+        for formula in
+            ["＝1+1", "＋1", "－1", "＠SUM(A1)", "﹢1", "⁻1", "−1", "\u{3000}＝1", "\u{feff}=1", "\ttext", "'=1"]
+        {
+            check(formula, &format!("\"'{formula}\""));
+        }
+        check("\"=1\"", "\"'\"\"=1\"\"\"");
+        check("'tis so", "\"'tis so\"");
+        check("東京＝Tokyo", "\"東京＝Tokyo\"");
         assert_eq!(time(0), "\"1970-01-01T00:00:00Z\"");
         let mut csv = Csv::new("a,b");
         csv.add([cell("x"), 7.to_string()]);

@@ -1,4 +1,4 @@
-//! What was used over the last days. Every number leads to the rows behind it.
+//! Usage over the last days. Every number links to the rows behind it.
 
 use super::layout::{Tab, dollars, number, page, seconds};
 use super::lists::DAY;
@@ -72,14 +72,15 @@ pub(crate) async fn show(
 ) -> Result<Response, PageError> {
     let seen = overview(&state, &query, now()).await?;
     let range = format!("from={}&to={}", iso_day(seen.first_day * DAY), iso_day(seen.last_day * DAY));
-    let values = |value: fn(&Used) -> f64| seen.days.iter().map(|day| value(&day.used)).collect::<Vec<_>>();
+    let values = |value: fn(&Used) -> f64| seen.days.iter().map(|day| Some(value(&day.used))).collect::<Vec<_>>();
+    let replies: Vec<_> = seen.days.iter().map(|day| reply(&day.used)).collect();
     let charts = view! {
         {chart::bars("Messages", &values(|used| used.messages as f64), number)}
         {chart::bars("Users", &values(|used| used.users as f64), number)}
         {chart::bars("Tokens", &values(tokens), number)}
         {chart::bars("Cost", &values(|used| used.cost_usd), dollars)}
         {chart::bars("Errors", &values(|used| used.failures as f64), number)}
-        {chart::bars("Time of a reply", &values(reply), seconds)}
+        {chart::bars("Reply time", &replies, seconds)}
     };
     let spans = [("7", "7 days", Days::Seven), ("30", "30 days", Days::Thirty)].map(|(days, name, of)| {
         let current = (of == query.days).then_some("true");
@@ -94,7 +95,7 @@ pub(crate) async fn show(
         line(agent.agent_id.clone(), &query, &agent.used)
     });
     let content = view! {
-        <nav class="cw-admin-pager" aria-label="How far back">{spans}</nav>
+        <nav class="cw-admin-pager" aria-label="Period">{spans}</nav>
         {totals(&seen.total, &range)}
         <div class="cw-admin-charts">{charts}</div>
         <section class="cw-account-part" aria-labelledby="agents">
@@ -113,13 +114,19 @@ fn tokens(used: &Used) -> f64 {
     used.input_tokens + used.output_tokens
 }
 
-/// How long a reply takes, on average.
-fn reply(used: &Used) -> f64 {
-    if used.steps == 0 { 0.0 } else { used.whole_ms / used.steps as f64 }
+/// How long a reply takes on average, in milliseconds; none where no model was asked.
+fn reply(used: &Used) -> Option<f64> {
+    (used.steps > 0).then(|| used.whole_ms / used.steps as f64)
 }
 
-fn first_part(used: &Used) -> f64 {
-    if used.steps == 0 { 0.0 } else { used.first_part_ms / used.steps as f64 }
+/// How long it takes to the first word of a reply.
+fn first_part(used: &Used) -> Option<f64> {
+    (used.steps > 0).then(|| used.first_part_ms / used.steps as f64)
+}
+
+/// A time, or a dash where there is none.
+fn time(ms: Option<f64>) -> String {
+    ms.map_or_else(|| "–".to_owned(), seconds)
 }
 
 fn totals(used: &Used, range: &str) -> impl IntoView + use<> {
@@ -130,8 +137,8 @@ fn totals(used: &Used, range: &str) -> impl IntoView + use<> {
         ("Tokens", number(tokens(used)), of("")),
         ("Cost", dollars(used.cost_usd), of("&sort=cost")),
         ("Errors", number(used.failures as f64), of("&errors=1")),
-        ("First word after", seconds(first_part(used)), of("")),
-        ("Reply after", seconds(reply(used)), of("")),
+        ("Time to first word", time(first_part(used)), of("")),
+        ("Reply time", time(reply(used)), of("")),
     ];
     let figure = |(name, value, path): (&'static str, String, String)| {
         view! { <div><dt>{name}</dt><dd><a href=path>{value}</a></dd></div> }
@@ -149,7 +156,7 @@ fn line(name: String, query: &str, used: &Used) -> [AnyView; 7] {
         link(of(""), number(tokens(used))),
         link(of("&sort=cost"), dollars(used.cost_usd)),
         link(of("&errors=1"), number(used.failures as f64)),
-        link(of(""), seconds(reply(used))),
+        reply(used).map_or_else(|| text(""), |reply| link(of(""), seconds(reply))),
     ]
 }
 
@@ -161,7 +168,22 @@ fn sums(first: &'static str, lines: impl Iterator<Item = [AnyView; 7]>) -> AnyVi
         Number("Tokens"),
         Number("Cost"),
         Number("Errors"),
-        Number("Reply after"),
+        Number("Reply time"),
     ];
-    table(columns, lines, "Nothing was used.")
+    table(columns, lines, "There was no activity.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_without_a_reply_are_blank() {
+        let none = Used::default();
+        assert_eq!((time(reply(&none)), time(first_part(&none))), ("–".to_owned(), "–".to_owned()));
+        let used = Used { steps: 2, whole_ms: 3_000.0, first_part_ms: 400.0, ..Used::default() };
+        assert_eq!((time(reply(&used)), time(first_part(&used))), ("1.5 s".to_owned(), "0.2 s".to_owned()));
+        let html = line("2026-11-23".to_owned(), "", &none).map(|cell| cell.to_html()).join("|");
+        assert!(html.ends_with("|–") && !html.contains("0.0 s"), "{html}");
+    }
 }
