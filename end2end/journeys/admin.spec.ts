@@ -9,12 +9,12 @@ test.use({ serverOptions: { config: join(import.meta.dirname, "../configs/accoun
 // Two browsers and hashed passwords take their time.
 test.describe.configure({ timeout: 120_000 });
 
-/** Adds a user; gives his first password. */
+/** Adds a user; gives the first password. */
 async function add(page: Page, name: string): Promise<string> {
   await page.goto("/admin/users");
-  await page.getByLabel("Name of the user").fill(name);
-  await page.getByRole("button", { name: "Add the user" }).click();
-  return page.getByLabel("The password").inputValue();
+  await page.getByLabel("User name").fill(name);
+  await page.getByRole("button", { name: "Add user" }).click();
+  return page.getByLabel("Password").inputValue();
 }
 
 async function signIn(page: Page, name: string, password: string): Promise<void> {
@@ -64,34 +64,34 @@ test("who reads another's conversation leaves a row, and a deletion asks for the
   await page.goto("/admin/conversations?text=pelicans");
   await page.getByRole("link", { name: /Pelicans/ }).click();
   await expect(page.getByRole("article", { name: "User" })).toContainText("Pelicans in winter");
-  await expect(page.getByText("entered in the audit log")).toBeVisible();
+  await expect(page.getByText("records that you opened this conversation")).toBeVisible();
   await page.getByRole("link", { name: "Audit log" }).click();
   await expect(page.getByRole("row", { name: /admin:read_conversation/ })).toHaveCount(1);
-  await page.getByRole("link", { name: "Check the chain" }).click();
-  await expect(page.getByRole("status")).toContainText("The chain holds");
+  await page.getByRole("link", { name: "Verify the chain" }).click();
+  await expect(page.getByRole("status")).toContainText("The chain is intact");
   await page.goto("/admin/users");
   await page.getByRole("link", { name: "bob" }).click();
-  await page.getByLabel("The user's name, to be sure").fill("bop");
-  await page.getByRole("button", { name: "Delete the user" }).click();
+  await page.getByLabel("Type the user's name to confirm").fill("bop");
+  await page.getByRole("button", { name: "Delete user" }).click();
   await expect(page.getByRole("alert")).toContainText("Nothing was deleted");
-  await page.getByLabel("The user's name, to be sure").fill("bob");
-  await page.getByRole("button", { name: "Delete the user" }).click();
+  await page.getByLabel("Type the user's name to confirm").fill("bob");
+  await page.getByRole("button", { name: "Delete user" }).click();
   await expect(page.getByRole("heading", { level: 1, name: "Users" })).toBeVisible();
   await expect(async () => {
     await page.goto("/admin/conversations?text=pelicans");
-    await expect(page.getByText("No conversation fits.")).toBeVisible({ timeout: 1_000 });
+    await expect(page.getByText("No conversations match.")).toBeVisible({ timeout: 1_000 });
   }).toPass();
-  // What he used stays.
+  // Usage figures are kept.
   await page.goto("/admin");
   await expect(page.getByRole("img", { name: /^Messages by day: [1-9]/ })).toBeVisible();
   await other.close();
 });
 
-test("nobody takes his own rights away", async ({ page, server }) => {
+test("administrators cannot change their own rights", async ({ page, server }) => {
   await first(page, server);
   await page.goto("/admin/users");
   await page.getByRole("link", { name: "ada" }).click();
-  await expect(page.getByText("This is you")).toBeVisible();
+  await expect(page.getByText("This is your own account")).toBeVisible();
   const path = new URL(page.url()).pathname;
   const origin = new URL(server.url).origin;
   for (const act of ["disable", "delete", "roles"]) {
@@ -99,4 +99,53 @@ test("nobody takes his own rights away", async ({ page, server }) => {
     expect(answer.status(), act).toBe(422);
     expect(await answer.text()).toContain("Another administrator can change it");
   }
+});
+
+test("the audit log shows sign-ins, also failed ones, by name", async ({ page, server, browser, console }) => {
+  console.expect(/status of 401/);
+  await first(page, server);
+  const password = await add(page, "bob");
+  const other = await browser.newContext({ baseURL: server.url });
+  const bob = await other.newPage();
+  for (const wrong of ["wrong words 1", "wrong words 2", "wrong words 3"]) await signIn(bob, "bob", wrong);
+  await signIn(bob, "bob", password);
+  await alive(bob);
+  const stranger = await browser.newContext({ baseURL: server.url });
+  await signIn(await stranger.newPage(), "hunter2", "wrong words");
+  await expect(async () => {
+    await page.goto("/admin/audit?kind=accounts");
+    await expect(page.getByRole("row", { name: /account:/ })).toHaveCount(4, { timeout: 1_000 });
+  }).toPass();
+  await expect(page.getByRole("row", { name: /account:first_account ada/ })).toHaveCount(1);
+  // Of three attempts, the first has a row at once.
+  await expect(page.getByRole("row", { name: /account:sign_in bob .* refused/ })).toHaveCount(1);
+  await expect(page.getByRole("row", { name: /account:sign_in bob .* ok/ })).toHaveCount(1);
+  expect(await page.content()).not.toContain("hunter2");
+  await page.getByLabel("User (name or id)").fill("Bob");
+  await page.getByLabel("About").selectOption("Sign-ins and accounts");
+  await page.getByRole("button", { name: "Show" }).click();
+  await expect(page.getByRole("row", { name: /account:sign_in/ })).toHaveCount(2);
+  await page.getByRole("link", { name: "Verify the chain" }).click();
+  await expect(page.getByRole("status")).toContainText("The chain is intact");
+  await stranger.close();
+  await other.close();
+});
+
+test("a role that the config does not name is saved on purpose only", async ({ page, server, console }) => {
+  console.expect(/status of 422/);
+  await first(page, server);
+  await add(page, "bob");
+  await page.goto("/admin/users");
+  await page.getByRole("link", { name: "bob" }).click();
+  await page.getByLabel("Other roles, separated by commas").fill("admn");
+  await page.getByRole("button", { name: "Save roles" }).click();
+  await expect(page.getByRole("alert")).toHaveText("The config does not name the role `admn`. Did you mean `admin`?");
+  await page.getByLabel("Save roles that the config does not name").check();
+  await page.getByRole("button", { name: "Save roles" }).click();
+  await expect(page.getByRole("status")).toHaveText("Done.");
+  await expect(page.getByRole("definition").filter({ hasText: "admn (not in the config)" })).toBeVisible();
+  const origin = new URL(server.url).origin;
+  const post = (data: object) => page.request.post("/api/admin/users", { data, headers: { origin } });
+  expect((await post({ name: "cleo", roles: ["guest"] })).status()).toBe(422);
+  expect((await post({ name: "cleo", roles: ["guest"], allowUnknownRoles: true })).status()).toBe(201);
 });

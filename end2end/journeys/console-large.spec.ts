@@ -25,8 +25,8 @@ const SCREENS: [path: string, heading: string, lines?: number][] = [
   ["/admin/users?role=admin", "Users", 1],
   ["/admin/users?text=user+99", "Users", 11],
   ["/admin/users/u7", "User 7"],
-  ["/admin/access", "Sessions and keys", PAGE],
-  ["/admin/access?sort=used", "Sessions and keys", PAGE],
+  ["/admin/access", "Sessions and API keys", PAGE],
+  ["/admin/access?sort=used", "Sessions and API keys", PAGE],
   ["/admin/conversations", "Conversations", PAGE],
   ["/admin/conversations?sort=oldest", "Conversations", PAGE],
   ["/admin/conversations?sort=cost", "Conversations", PAGE],
@@ -112,7 +112,7 @@ test("each screen of the console over 10,000 conversations: accessible, and as w
   }
   // To the rows behind a line, by a filter of the form.
   await page.goto("/admin/conversations");
-  await page.getByLabel("Words").fill('"order 155555"');
+  await page.getByLabel("Search text").fill('"order 155555"');
   await page.getByRole("button", { name: "Show" }).click();
   await expect(lines).toHaveCount(1);
   await lines.getByRole("link").click();

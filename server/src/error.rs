@@ -33,12 +33,12 @@ pub(crate) async fn coded(request: Request, next: Next) -> Response {
         StatusCode::UNAUTHORIZED => (ErrorCode::Unauthenticated, "Sign in first."),
         StatusCode::FORBIDDEN => (ErrorCode::Forbidden, "This is not allowed."),
         StatusCode::NOT_FOUND => (ErrorCode::NotFound, "There is nothing here."),
-        StatusCode::METHOD_NOT_ALLOWED => (ErrorCode::NotFound, "This is not done with this method."),
+        StatusCode::METHOD_NOT_ALLOWED => (ErrorCode::NotFound, "This method is not allowed here."),
         StatusCode::PAYLOAD_TOO_LARGE => (ErrorCode::TooLarge, "The request is too large."),
         StatusCode::TOO_MANY_REQUESTS => (ErrorCode::RateLimited, "There are too many requests. Try again later."),
-        StatusCode::UNPROCESSABLE_ENTITY => (ErrorCode::Invalid, "The request is not what is expected here."),
+        StatusCode::UNPROCESSABLE_ENTITY => (ErrorCode::Invalid, "The request is not valid here."),
         StatusCode::SERVICE_UNAVAILABLE => {
-            (ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.")
+            (ErrorCode::Unavailable, "This is not possible right now. Try again in a moment.")
         }
         status if status.is_server_error() => (ErrorCode::Internal, "Something went wrong on our side. Try again."),
         _ => (ErrorCode::Malformed, "The request cannot be read."),

@@ -2,7 +2,7 @@
 
 use crate::sql::{self, Row};
 use crate::users::{User, list, texts, user};
-use crate::{Store, StoreError};
+use crate::{AuditEntry, Store, StoreError, audit};
 
 /// Keys of one user at once.
 pub const MAX_API_KEYS: u32 = 50;
@@ -64,11 +64,11 @@ const LIST: &str = "
 const DELETE: &str = "DELETE FROM api_keys WHERE user_id = $1 AND id = $2";
 
 impl Store {
-    /// Makes a key. False when its user has [`MAX_API_KEYS`] already.
+    /// Makes a key, and enters it in the audit log if `entry` says how. False when its user has [`MAX_API_KEYS`] already.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn add_api_key(&self, key: NewApiKey) -> Result<bool, StoreError> {
+    pub async fn add_api_key(&self, key: NewApiKey, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
         let insert = sql::query(INSERT)
             .bind(key.id)
             .bind(key.user_id)
@@ -78,7 +78,7 @@ impl Store {
             .bind(key.now)
             .bind(key.expires_at)
             .bind(MAX_API_KEYS);
-        self.write(move |db| Box::pin(async move { Ok(insert.execute(db).await?.rows_affected() > 0) })).await
+        self.write(move |db| Box::pin(audit::execute(db, insert, entry))).await
     }
 
     /// The user of a key that counts, and what it is for; none otherwise.
@@ -114,13 +114,13 @@ impl Store {
         .await
     }
 
-    /// Takes a key of a user away. False when it is unknown or someone else's.
+    /// Deletes a key of a user, and enters it in the audit log if `entry` says how. False when it is unknown or someone else's.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete_api_key(&self, user_id: &str, id: &str) -> Result<bool, StoreError> {
+    pub async fn delete_api_key(&self, user_id: &str, id: &str, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
-        self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
+        self.write(move |db| Box::pin(audit::execute(db, delete, entry))).await
     }
 }
 

@@ -2,7 +2,7 @@
 //! are for the operator, so nothing here asks for an owner.
 
 use crate::audit_chain::AuditHead;
-use crate::sql::{self, Db, Row, without_nul};
+use crate::sql::{self, Db, Query, Row, without_nul};
 use crate::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -240,6 +240,13 @@ pub(crate) async fn append(db: &mut Db, entries: Vec<AuditEntry>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Executes a statement, and enters it if it has changed a row; whether it has.
+pub(crate) async fn execute(db: &mut Db, statement: Query, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
+    let is_done = statement.execute(&mut *db).await?.rows_affected() > 0;
+    append(db, entry.into_iter().filter(|_| is_done).collect()).await?;
+    Ok(is_done)
 }
 
 async fn head(db: &mut Db) -> Result<AuditHead, StoreError> {

@@ -42,9 +42,9 @@ mod writer;
 
 pub use admin::{
     ADMIN, AccessFilter, AccessKind, AccessSort, AdminAccess, AdminConversation, AdminGrant, AdminSort, AgentUsage,
-    AuditFilter, ConversationFilter, DayUsage, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, Judged, MAX_LISTED,
-    MAX_RECENT_CALLS, MAX_RECENT_RUNS, Place, RecentRun, ToolHealth, Used, UserChange, UserChanged, UserFilter,
-    UserRow, UserSort,
+    AuditFilter, AuditKind, ConversationFilter, DayUsage, FeedbackRow, FeedbackSort, GrantFilter, GrantSort, Judged,
+    MAX_LISTED, MAX_RECENT_CALLS, MAX_RECENT_RUNS, Place, RecentRun, ToolHealth, Used, UserChange, UserChanged,
+    UserFilter, UserRow, UserSort,
 };
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};

@@ -4,7 +4,7 @@
 use crate::api_keys::{MAX_API_KEYS, USED_EVERY, api_key};
 use crate::sql;
 use crate::users::{list, texts};
-use crate::{ApiKeyRow, NewApiKey, Store, StoreError};
+use crate::{ApiKeyRow, AuditEntry, NewApiKey, Store, StoreError, audit};
 
 /// A user who is kept elsewhere, as he came.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,11 +46,17 @@ const IS_OLD: &str = "
 const FOLLOW: &str = "UPDATE outside_keys SET roles = $3, user_name = $4 WHERE user_id = $1 AND mode = $2";
 
 impl Store {
-    /// Makes a key, and forgets those that have expired. False when its user has [`MAX_API_KEYS`] already.
+    /// Makes a key, deletes those that have expired, and enters it in the audit log if `entry` says how. False when its user has
+    /// [`MAX_API_KEYS`] already.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn add_outside_key(&self, user: OutsideUser, key: NewApiKey) -> Result<bool, StoreError> {
+    pub async fn add_outside_key(
+        &self,
+        user: OutsideUser,
+        key: NewApiKey,
+        entry: Option<AuditEntry>,
+    ) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE_OLD).bind(key.now);
         let insert = sql::query(INSERT).bind(key.id).bind(user.mode).bind(user.id).bind(user.name);
         let insert = insert.bind(list(&user.roles)).bind(key.name).bind(key.key_hash.to_vec()).bind(list(&key.scopes));
@@ -58,7 +64,7 @@ impl Store {
         self.write(move |db| {
             Box::pin(async move {
                 delete.execute(&mut *db).await?;
-                Ok(insert.execute(db).await?.rows_affected() > 0)
+                audit::execute(db, insert, entry).await
             })
         })
         .await
@@ -101,13 +107,19 @@ impl Store {
         self.read(move |db| Box::pin(async move { find.fetch_all(db).await?.iter().map(api_key).collect() })).await
     }
 
-    /// Takes a key of a user away. False when it is unknown or someone else's.
+    /// Deletes a key of a user, and enters it in the audit log if `entry` says how. False when it is unknown or someone else's.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn delete_outside_key(&self, user_id: &str, mode: &'static str, id: &str) -> Result<bool, StoreError> {
+    pub async fn delete_outside_key(
+        &self,
+        user_id: &str,
+        mode: &'static str,
+        id: &str,
+        entry: Option<AuditEntry>,
+    ) -> Result<bool, StoreError> {
         let delete = sql::query(DELETE).bind(user_id.to_owned()).bind(mode).bind(id.to_owned());
-        self.write(move |db| Box::pin(async move { Ok(delete.execute(db).await?.rows_affected() > 0) })).await
+        self.write(move |db| Box::pin(audit::execute(db, delete, entry))).await
     }
 
     /// Gives a user's keys what he is now. Writes nothing where that is known.

@@ -2,7 +2,7 @@
 
 use crate::sql::{self, Row};
 use crate::users::{User, user};
-use crate::{Store, StoreError};
+use crate::{AuditEntry, Store, StoreError, audit};
 
 /// Sessions of one user at once; with one more, the oldest ends.
 const MAX_SESSIONS: u32 = 50;
@@ -71,8 +71,8 @@ const DELETE: &str = "DELETE FROM sessions WHERE user_id = $1 AND id = $2";
 const DELETE_BY_TOKEN: &str = "DELETE FROM sessions WHERE token_hash = $1";
 
 impl Store {
-    /// Begins a session, and ends the one whose token's hash is `instead`, and all that are over. False when the user is unknown or
-    /// disabled.
+    /// Begins a session, and ends the one whose token's hash is `instead`, and all that are over. Enters it in the audit log if
+    /// `entry` says how. False when the user is unknown or disabled.
     ///
     /// # Errors
     /// The database failed.
@@ -81,6 +81,7 @@ impl Store {
         session: NewSession,
         instead: Option<[u8; 32]>,
         life: SessionLife,
+        entry: Option<AuditEntry>,
     ) -> Result<bool, StoreError> {
         self.write(move |db| {
             Box::pin(async move {
@@ -92,8 +93,10 @@ impl Store {
                 }
                 let insert = sql::query(INSERT).bind(id).bind(&user_id).bind(token_hash.to_vec());
                 let done = insert.bind(agent).bind(now).execute(&mut *db).await?;
-                sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(db).await?;
-                Ok(done.rows_affected() > 0)
+                sql::query(DELETE_SURPLUS).bind(user_id).bind(MAX_SESSIONS).execute(&mut *db).await?;
+                let is_begun = done.rows_affected() > 0;
+                audit::append(db, entry.into_iter().filter(|_| is_begun).collect()).await?;
+                Ok(is_begun)
             })
         })
         .await
@@ -154,12 +157,12 @@ impl Store {
         .await
     }
 
-    /// Ends a session of a user. False when it is unknown or someone else's.
+    /// Ends a session of a user, and enters it in the audit log if `entry` says how. False when it is unknown or someone else's.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn end_session(&self, user_id: &str, id: &str) -> Result<bool, StoreError> {
+    pub async fn end_session(&self, user_id: &str, id: &str, entry: Option<AuditEntry>) -> Result<bool, StoreError> {
         let end = sql::query(DELETE).bind(user_id.to_owned()).bind(id.to_owned());
-        self.write(move |db| Box::pin(async move { Ok(end.execute(db).await?.rows_affected() > 0) })).await
+        self.write(move |db| Box::pin(audit::execute(db, end, entry))).await
     }
 }

@@ -1,7 +1,7 @@
 //! Table `users`: who signs in with a password.
 
-use crate::sql::{self, Db, Row};
-use crate::{Store, StoreError};
+use crate::sql::{self, Db, Row, Sql};
+use crate::{AuditEntry, Store, StoreError, audit};
 
 /// A user, without his password.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +54,14 @@ const BY_NAME: &str = "SELECT id, name, roles, disabled_at, password FROM users 
 
 const BY_ID: &str = "SELECT id, name, roles, disabled_at, password FROM users WHERE id = $1";
 
+/// Names after one, in order: all, or those with other characters than those of ASCII.
+const NAMES: Sql = Sql::pair(
+    "SELECT name_key FROM users WHERE name_key > $1 AND ($2 = 1 OR length(CAST(name_key AS BLOB)) > length(name_key))
+     ORDER BY name_key LIMIT $3",
+    "SELECT name_key FROM users WHERE name_key > $1 AND ($2 = 1 OR octet_length(name_key) > char_length(name_key))
+     ORDER BY name_key LIMIT $3",
+);
+
 /// Only from the password that was looked at: of two changes at once, one counts.
 const SET_PASSWORD: &str = "
     UPDATE users SET password = $3, password_changed_at = $4 WHERE id = $1 AND password = $2 AND disabled_at IS NULL";
@@ -61,12 +69,22 @@ const SET_PASSWORD: &str = "
 const SET_DISABLED: &str = "UPDATE users SET disabled_at = $2 WHERE id = $1";
 
 impl Store {
-    /// Adds a user; with `first`, only if there is none yet, however many try at once.
+    /// Adds a user, and enters it in the audit log if `entry` says how; with `first`, only if there is none yet, however many try
+    /// at once.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn add_user(&self, user: NewUser, first: bool) -> Result<Added, StoreError> {
-        self.write(move |db| Box::pin(add(db, user, first))).await
+    pub async fn add_user(&self, user: NewUser, first: bool, entry: Option<AuditEntry>) -> Result<Added, StoreError> {
+        self.write(move |db| {
+            Box::pin(async move {
+                let added = add(db, user, first).await?;
+                if added == Added::Done {
+                    audit::append(db, entry.into_iter().collect()).await?;
+                }
+                Ok(added)
+            })
+        })
+        .await
     }
 
     /// Whether there is any user.
@@ -85,6 +103,19 @@ impl Store {
         self.user(BY_NAME, name_key).await
     }
 
+    /// Names after `after` in the form in which names are compared, in order: all of them, or those with other characters than those
+    /// of ASCII.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn name_keys(&self, all: bool, after: &str, limit: u32) -> Result<Vec<String>, StoreError> {
+        let names = sql::query(NAMES).bind(after.to_owned()).bind(all).bind(limit);
+        self.read(move |db| {
+            Box::pin(async move { names.fetch_all(db).await?.iter().map(|row| Ok(row.try_get("name_key")?)).collect() })
+        })
+        .await
+    }
+
     /// The user with this id, and the hash of his password.
     ///
     /// # Errors
@@ -93,12 +124,19 @@ impl Store {
         self.user(BY_ID, id).await
     }
 
-    /// Gives a user another password in the place of the one whose hash is `old`, and ends all that he is signed in with. False when
-    /// it is not his password any more, or he is disabled or unknown.
+    /// Replaces the password of a user whose hash is `old`, ends all their sessions, and enters it in the audit log if `entry` says
+    /// how. False when it is not their password any more, or they are disabled or unknown.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn set_password(&self, id: &str, old: &str, new: &str, now: i64) -> Result<bool, StoreError> {
+    pub async fn set_password(
+        &self,
+        id: &str,
+        old: &str,
+        new: &str,
+        now: i64,
+        entry: Option<AuditEntry>,
+    ) -> Result<bool, StoreError> {
         let (id, old, new) = (id.to_owned(), old.to_owned(), new.to_owned());
         self.write(move |db| {
             Box::pin(async move {
@@ -106,7 +144,8 @@ impl Store {
                 if done.rows_affected() == 0 {
                     return Ok(false);
                 }
-                sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(db).await?;
+                sql::query("DELETE FROM sessions WHERE user_id = $1").bind(id).execute(&mut *db).await?;
+                audit::append(db, entry.into_iter().collect()).await?;
                 Ok(true)
             })
         })

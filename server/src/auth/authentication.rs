@@ -11,7 +11,7 @@ use super::visitors::{self, Visitors};
 use super::{Ground, cookies, ground, proxy};
 use axum::http::HeaderValue;
 use chat::{Bearer, Caller};
-use config::{Auth, AuthMode, Embed, ProxyAuth};
+use config::{AuditAddresses, Auth, AuthMode, Embed, ProxyAuth};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,7 +19,7 @@ use store::StoreError;
 use wire::{ErrorCode, UserError};
 
 /// The owner of everything in the mode `local`.
-pub(super) const LOCAL_OWNER: &str = "local";
+pub(crate) const LOCAL_OWNER: &str = "local";
 
 /// Tells callers apart, as the config says.
 pub(crate) struct Authentication {
@@ -30,6 +30,8 @@ pub(crate) struct Authentication {
     pub(super) hosts: Hosts,
     /// The keys of users who are kept elsewhere.
     pub(super) outside: Option<Arc<OutsideKeys>>,
+    /// How the audit log records addresses.
+    pub(super) audit_addresses: AuditAddresses,
     /// Whether what a user comes with stays with him for the time of his request, and of what it begins.
     passes_on: bool,
 }
@@ -97,7 +99,15 @@ impl Authentication {
             (_, keys) => Visitors::new(keys.iter().map(|key| key.expose_secret().as_bytes())),
         };
         let embedding = embed.map(Embedding::new).transpose().map_err(|error| error.context("`embed`"))?;
-        Ok(Self { mode, visitors, embedding, hosts: Hosts::new(&auth.public_urls), outside, passes_on: false })
+        Ok(Self {
+            mode,
+            visitors,
+            embedding,
+            hosts: Hosts::new(&auth.public_urls),
+            outside,
+            audit_addresses: auth.audit_addresses,
+            passes_on: false,
+        })
     }
 
     /// The same, where what users come with is passed on for them, or not.
@@ -253,12 +263,12 @@ pub(super) fn two_users() -> UserError {
 }
 
 pub(super) fn wrong_key() -> UserError {
-    UserError::new(ErrorCode::Unauthenticated, "This key is wrong, has expired or was deleted.")
+    UserError::new(ErrorCode::Unauthenticated, "This API key is wrong, has expired or was deleted.")
 }
 
 pub(super) fn of_store(error: StoreError) -> UserError {
     tracing::error!(%error, "it cannot be told who calls");
-    UserError::new(ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.")
+    UserError::new(ErrorCode::Unavailable, "This is not possible right now. Try again in a moment.")
 }
 
 pub(super) fn of_token(refused: jwt::Refused) -> UserError {
@@ -271,10 +281,10 @@ fn of_proxy(refused: proxy::Refused) -> UserError {
         proxy::Refused::Ambiguous(ambiguous) => ambiguous.into(),
         proxy::Refused::NotTheProxy => {
             let message =
-                "Only the proxy in front of this server may say who a user is, and this did not come from it.";
+                "Only the proxy in front of this server may name users, and this request did not come from it.";
             UserError::new(ErrorCode::Forbidden, message)
         }
-        proxy::Refused::NoId => UserError::new(ErrorCode::Forbidden, "No user can have the id that the proxy names."),
+        proxy::Refused::NoId => UserError::new(ErrorCode::Forbidden, "The proxy sent a user id that is not allowed."),
     }
 }
 

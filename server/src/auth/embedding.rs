@@ -66,7 +66,7 @@ impl Authentication {
         entry: &Entry,
     ) -> Result<(Known, Option<String>), UserError> {
         if !entry.token.is_empty() && !self.takes_tokens() {
-            let message = "This server takes no tokens. Its operator lets it by `tokens` in the section `embed`.";
+            let message = "This server does not accept tokens for embedded chats. Its operator can allow them with `tokens` in the section `embed`.";
             return Err(UserError::new(ErrorCode::Unauthenticated, message));
         }
         // Elsewhere a token that is not for this would count for nothing, and its user for nobody.
@@ -89,7 +89,7 @@ impl Authentication {
         }
         let known = self.identify(&sent.with(headers)).await?;
         if matches!(known.via, Via::Key(_)) {
-            return Err(UserError::new(ErrorCode::Forbidden, "Keys of programs are not for this."));
+            return Err(UserError::new(ErrorCode::Forbidden, "API keys cannot be used for this request."));
         }
         if let Some(ended) = known.ended {
             return Err(ended);

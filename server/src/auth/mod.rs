@@ -1,5 +1,6 @@
 //! Who calls, and from where: every request passes here before it reaches a route. And what a caller may use: see [`rights`].
 
+mod account_log;
 mod authentication;
 mod authority;
 mod cookies;
@@ -22,9 +23,11 @@ mod streams;
 mod user;
 mod visitors;
 
+pub(crate) use account_log::{AccountAction, row as audit_row};
 pub(crate) use authentication::{Authentication, Via};
 pub(crate) use credentials::Credentials;
 pub(crate) use embedding::Entry;
+pub(crate) use forwarded::network as client_network;
 pub(crate) use ground::Ground;
 pub(crate) use hosts::{check_host, only_this_machine};
 pub(crate) use origin::check as check_origin;
@@ -35,7 +38,7 @@ pub(crate) use visitors::COOKIE_KEY;
 use crate::error::HttpError;
 use crate::router::AppState;
 use crate::routes::accounts::{SIGN_IN, encoded, see_other};
-use authentication::LOCAL_OWNER;
+pub(crate) use authentication::LOCAL_OWNER;
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
@@ -53,6 +56,8 @@ pub(crate) struct Asker {
     pub(crate) is_https: bool,
     /// From where, as far as the proxies in front of the server say so.
     pub(crate) address: Option<IpAddr>,
+    /// The same as the audit log records it.
+    pub(crate) recorded: Option<String>,
 }
 
 /// Names the caller, in an extension of the request, and sees to it that what is his stays his: nobody keeps the answer, and a
@@ -83,7 +88,8 @@ pub(crate) async fn name_caller(State(state): State<AppState>, mut request: Requ
     // Whoever reaches a server of one owner is that, for as long as it runs; a site's user and a program are so until what they came with
     // ends.
     let is_bounded = !authentication.is_local() || known.via != Via::Whole;
-    request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https, address });
+    let recorded = address.and_then(|address| account_log::recorded(address, authentication.audit_addresses));
+    request.extensions_mut().insert(Asker { sent: sent.clone(), via: known.via, is_https, address, recorded });
     request.extensions_mut().insert(known.caller.clone());
     let asked = (request.method() == Method::GET).then(|| request.uri().clone());
     let mut response = next.run(request).await;
@@ -112,8 +118,8 @@ fn not_for_key(via: &Via, path: &str) -> Option<UserError> {
         return None;
     }
     let message = match needed {
-        Some(needed) => format!("This key is not for this: it needs the scope `{}`.", needed.name()),
-        None => "Keys of programs are not for this.".to_owned(),
+        Some(needed) => format!("This API key does not have the scope `{}`, which this request needs.", needed.name()),
+        None => "API keys cannot be used for this request.".to_owned(),
     };
     Some(UserError::new(ErrorCode::Forbidden, message))
 }
@@ -122,7 +128,7 @@ fn not_for_key(via: &Via, path: &str) -> Option<UserError> {
 fn not_for_site(via: &Via, path: &str) -> Option<UserError> {
     let closed = ["/admin", "/auth/", "/api/admin", "/api/keys"];
     let is_closed = *via == Via::Site && closed.iter().any(|begin| path.starts_with(begin));
-    is_closed.then(|| UserError::new(ErrorCode::Forbidden, "Tokens of embedded chats are not for this."))
+    is_closed.then(|| UserError::new(ErrorCode::Forbidden, "Tokens of embedded chats cannot be used for this request."))
 }
 
 /// A page for those who are signed in leads there, and from there back.

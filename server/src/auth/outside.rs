@@ -1,6 +1,7 @@
 //! Keys of programs where users are kept elsewhere: in the modes `jwt`, `proxy` and `local`. A key is its user's, with less rights, and with
 //! the roles that he had when he came last.
 
+use super::AccountAction;
 use super::authentication::{Authentication, Known, Via, known, local_owner, of_store, two_users, wrong_key};
 use super::credentials::Credentials;
 use super::password::keys::{self, is_key};
@@ -75,19 +76,23 @@ pub(crate) enum Keys {
 }
 
 impl Keys {
-    /// Makes a key for its user; none when he has too many.
+    /// Makes a key for its user, and enters that in the audit log with their address, as far as it is recorded; none when they have too
+    /// many.
     pub(crate) async fn make(
         &self,
         caller: &Caller,
         name: &str,
         scopes: &[Scope],
         days: u32,
+        address: Option<&str>,
     ) -> Result<Option<NewKey>, StoreError> {
         match self {
-            Self::Accounts(accounts) => accounts.make_key(&caller.user_id, name, scopes, days).await,
+            Self::Accounts(accounts) => accounts.make_key(&caller.user_id, name, scopes, days, address).await,
             Self::Outside(outside) => {
                 let (kept, key) = keys::new(&caller.user_id, name, scopes, days);
-                Ok(outside.store.add_outside_key(outside.user(caller), kept).await?.then_some(key))
+                let entry = keys::entry(AccountAction::AddKey, &caller.user_id, &kept.id, address, Some(&kept));
+                let is_made = outside.store.add_outside_key(outside.user(caller), kept, Some(entry)).await?;
+                Ok(is_made.then_some(key))
             }
         }
     }
@@ -100,11 +105,12 @@ impl Keys {
         }
     }
 
-    /// Takes a key of a user away. False when it is unknown or someone else's.
-    pub(crate) async fn delete(&self, user_id: &str, id: &str) -> Result<bool, StoreError> {
+    /// Deletes a key of a user, and enters that in the audit log. False when it is unknown or someone else's.
+    pub(crate) async fn delete(&self, user_id: &str, id: &str, address: Option<&str>) -> Result<bool, StoreError> {
+        let entry = Some(keys::entry(AccountAction::DeleteKey, user_id, id, address, None));
         match self {
-            Self::Accounts(accounts) => accounts.store.delete_api_key(user_id, id).await,
-            Self::Outside(outside) => outside.store.delete_outside_key(user_id, outside.mode, id).await,
+            Self::Accounts(accounts) => accounts.store.delete_api_key(user_id, id, entry).await,
+            Self::Outside(outside) => outside.store.delete_outside_key(user_id, outside.mode, id, entry).await,
         }
     }
 }

@@ -21,11 +21,19 @@ pub(super) fn is_id(id: &str) -> bool {
 
 /// Somebody who is signed in.
 pub(super) fn signed_in<'a>(id: &str, name: Option<&str>, roles: impl Iterator<Item = &'a str>) -> Caller {
-    let name = name.map(str::trim).filter(|name| !name.is_empty());
-    let name = name.map(|name| name.chars().filter(|sign| !sign.is_control()).take(MAX_NAME).collect());
+    let name = name.map(|name| name.trim().chars().filter(|sign| !is_hidden(*sign)).take(MAX_NAME).collect());
+    let name = name.filter(|name: &String| !name.trim().is_empty());
     let roles = roles.map(str::trim).filter(|role| (1..=MAX_ROLE).contains(&role.len()));
     let roles = roles.take(MAX_ROLES).map(str::to_owned).collect();
     Caller { name, roles, ..Caller::signed_in(id) }
+}
+
+/// What shows nothing by itself and changes how a name is read: controls, marks of direction, tags. Names are
+/// shown beside approvals and in the audit log.
+fn is_hidden(sign: char) -> bool {
+    sign.is_control()
+        || matches!(sign, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}' | '\u{200e}' | '\u{200f}')
+        || matches!(sign, '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
 }
 
 #[cfg(test)]
@@ -45,5 +53,17 @@ mod tests {
         check("a\nb", false);
         check(&"x".repeat(200), true);
         check(&"x".repeat(201), false);
+    }
+
+    #[test]
+    fn names_show_what_they_are() {
+        let check = |name: &str, expected: Option<&str>| {
+            assert_eq!(signed_in("ada", Some(name), std::iter::empty()).name.as_deref(), expected, "{name:?}");
+        };
+        check(" Ada ", Some("Ada"));
+        check("Ada\u{202e}nimda\u{200b}", Some("Adanimda"));
+        check("Zoë 东京", Some("Zoë 东京"));
+        check(" ", None);
+        check("\u{202e}", None);
     }
 }

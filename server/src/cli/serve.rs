@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct Arguments {
     #[command(flatten)]
     config: ConfigArgument,
-    /// Where to listen; in the auth mode `local` on loopback only, since everyone who reaches it is the owner.
+    /// Address to listen on. In the auth mode `local` only loopback is allowed, since everyone who reaches the server is its owner.
     #[arg(long, env = "CHATWRIGHT_ADDR", value_name = "HOST:PORT", default_value = "127.0.0.1:3000")]
     addr: SocketAddr,
     #[command(flatten)]
@@ -57,7 +57,12 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
         tokio::spawn(reload::follow(path, seen, state.composition.current.clone(), stop.clone()));
     }
     let (store, current) = (state.composition.store.clone(), state.composition.current.clone());
-    tokio::spawn(reload::follow_agents(store, current, stop.clone()));
+    tokio::spawn(reload::follow_agents(store.clone(), current, stop.clone()));
+    let failures = state.composition.current.failures();
+    tokio::spawn({
+        let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());
+        async move { failures.follow(&store, stop).await }
+    });
     println!("listening on http://{address}");
     state.composition.current.announce();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());
@@ -75,6 +80,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
     });
     listen::serve(listener, router(state), &limits, closed).await;
     let chat = drained.await.map_err(|error| error.to_string())?;
+    failures.flush(&store).await;
     chat.close().await;
     if let Some(traces) = traces {
         let _ = tokio::task::spawn_blocking(move || traces.end()).await;

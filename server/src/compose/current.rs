@@ -11,6 +11,7 @@ use super::pages::Pages;
 use super::remote_agents::{self, Remembered};
 use super::served::Served;
 use crate::Site;
+use crate::auth::password::Failures;
 use crate::auth::rates::Rates;
 use crate::auth::rights::Rights;
 use crate::auth::{Authentication, Ground};
@@ -205,7 +206,12 @@ impl Current {
         self.things.load().mcp.status()
     }
 
-    /// Tells the operator what he needs for the first account, if there is none.
+    /// The failed sign-ins that are not in the audit log yet.
+    pub(crate) fn failures(&self) -> Arc<Failures> {
+        self.ground.desk.failures.clone()
+    }
+
+    /// Shows the operator the token for the first account, if there is none.
     pub(crate) fn announce(&self) {
         if self.authentication().accounts().is_some() {
             self.ground.desk.setup.announce();

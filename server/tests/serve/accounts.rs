@@ -240,6 +240,125 @@ async fn keys_of_programs() {
     assert_eq!(status(bearer(me(&server), key)).await, 401);
 }
 
+/// Sign-ins, failed ones and changes to accounts are entered in the audit log, whose chain stays intact.
+#[tokio::test]
+async fn accounts_leave_rows_in_the_audit_log() {
+    let (server, _folder) = serve(", openSignUp: true, auditAddresses: full");
+    first(&server).await;
+    for _ in 0..4 {
+        assert_eq!(sign_in(&server, "ADA", "wrong").await.status().as_u16(), 401);
+    }
+    for name in ["Hunter2 is my password", "somebody", "else"] {
+        assert_eq!(sign_in(&server, name, "wrong").await.status().as_u16(), 401);
+    }
+    let ada = session(&sign_in(&server, "ada", PASSWORD).await).unwrap();
+    second(&server).await;
+    let key = json!({ "name": "job", "scopes": ["endpoints"], "expiresInDays": 30 });
+    let made = server.ask(Method::POST, "/api/keys").header(COOKIE, &ada).json(&key).send().await.unwrap();
+    let made: Value = made.json().await.unwrap();
+    let key = made["id"].as_str().unwrap();
+    assert_eq!(status(server.ask(Method::DELETE, &format!("/api/keys/{key}")).header(COOKIE, &ada)).await, 204);
+    let change = async |current: &str| {
+        let fields = [("current", current), ("password", "quite another sentence")];
+        form(&server, "/auth/password", &fields).header(COOKIE, &ada).send().await.unwrap()
+    };
+    assert_eq!(change("wrong").await.status().as_u16(), 422);
+    let ada = session(&change(PASSWORD).await).unwrap();
+    let other = session(&sign_in(&server, "ada", "quite another sentence").await).unwrap();
+    assert_eq!(status(form(&server, "/auth/sign-out", &[]).header(COOKIE, &other)).await, 303);
+
+    let audit = async |query: &str| -> Vec<Value> {
+        let rows = server.ask(Method::GET, &format!("/api/admin/audit?{query}")).header(COOKIE, &ada);
+        let rows: Value = rows.send().await.unwrap().json().await.unwrap();
+        rows["items"].as_array().unwrap().clone()
+    };
+    let shown = |row: &Value| {
+        let text = |name: &str| row[name].as_str().unwrap_or("-").to_owned();
+        format!("{} {} {}", text("tool").trim_start_matches("account:"), text("userName"), text("outcome"))
+    };
+    let expected = [
+        "add_key ada ok",
+        "change_password ada ok",
+        "change_password ada refused",
+        "delete_key ada ok",
+        "first_account ada ok",
+        "sign_in - refused",
+        "sign_in ada ok",
+        "sign_in ada ok",
+        "sign_in ada refused",
+        "sign_out ada ok",
+        "sign_up bob ok",
+    ];
+    let mut seen = Vec::new();
+    // Rows of failed sign-ins are written in the background. The loop only ends early: a row too many shows at once.
+    for _ in 0..200 {
+        let rows = audit("kind=accounts").await;
+        seen = rows.iter().map(shown).collect();
+        seen.sort_unstable();
+        if seen.len() >= expected.len() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    assert_eq!(seen, expected);
+    let rows = audit("kind=accounts&outcome=refused").await;
+    let all = format!("{rows:?}");
+    assert!(all.contains("127.0.0.1") && !all.to_lowercase().contains("unter2"), "{all}");
+    assert_eq!(audit("kind=accounts&user=BOB").await.len(), 1);
+    assert_eq!(audit("tool=account:sign_out&user=ada").await.len(), 1);
+    assert_eq!(audit("kind=tools").await, [] as [Value; 0]);
+    let verified = server.ask(Method::GET, "/api/admin/audit/verify").header(COOKIE, &ada);
+    let verified: Value = verified.send().await.unwrap().json().await.unwrap();
+    assert_eq!((&verified["holds"], &verified["rows"]), (&json!(true), &json!(expected.len())));
+}
+
+/// What is counted of failed sign-ins is entered when the server ends.
+#[tokio::test]
+async fn failed_sign_ins_are_entered_when_the_server_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("chatwright.yaml"), config("")).unwrap();
+    let database = format!("sqlite://{}/kept.db", folder.path().display());
+    let arguments = ["--config", folder.path().to_str().unwrap(), "--database", &database];
+    let mut server = Server::start_with(&arguments);
+    first(&server).await;
+    for _ in 0..5 {
+        assert_eq!(sign_in(&server, "ada", "wrong").await.status().as_u16(), 401);
+    }
+    server.terminate();
+    assert!(server.wait().success());
+    let store = Store::open(&database).await.unwrap();
+    let rows = store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
+    let refused = rows.iter().filter(|row| row.outcome == "refused");
+    let attempts: Vec<_> = refused
+        .map(|row| serde_json::from_str::<Value>(&row.arguments).unwrap()["attempts"].as_u64().unwrap())
+        .collect();
+    assert_eq!(attempts, [1, 4]);
+    assert!(store.verify_audit(None).await.unwrap().is_ok());
+}
+
+#[tokio::test]
+async fn new_names_that_look_like_others_are_refused() {
+    let (server, _folder) = serve(", openSignUp: true");
+    first(&server).await;
+    let sign_up =
+        async |name: &str| status(form(&server, "/auth/sign-up", &[("name", name), ("password", PASSWORD)])).await;
+    assert_eq!(sign_up("cape").await, 303);
+    for (name, expected) in [
+        ("CAPE", 409),
+        // In full width; with a Cyrillic letter; all Cyrillic.
+        ("ｃape", 422),
+        ("cаpe", 422),
+        ("саре", 409),
+        ("cafe", 303),
+        ("иван", 303),
+        ("Иван", 409),
+    ] {
+        assert_eq!(sign_up(name).await, expected, "{name}");
+    }
+    assert_eq!(sign_in(&server, "Cape", PASSWORD).await.status().as_u16(), 303);
+    assert_eq!(sign_in(&server, "ｃape", PASSWORD).await.status().as_u16(), 401);
+}
+
 #[tokio::test]
 async fn where_there_are_no_accounts_there_is_nothing() {
     let server = Server::start();

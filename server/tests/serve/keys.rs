@@ -117,7 +117,7 @@ async fn a_page_for_them() {
     let ada = host.token("ada", "chat", 60);
     let page = async || by(server.ask(Method::GET, "/auth/account"), &ada).send().await.unwrap().text().await.unwrap();
     let shown = page().await;
-    assert!(shown.contains("Keys for programs") && !shown.contains("Password") && !shown.contains("Sign out"));
+    assert!(shown.contains("API keys") && !shown.contains("Password") && !shown.contains("Sign out"));
     assert_eq!(status(server.ask(Method::GET, "/auth/account")).await, 401);
     let form = server.ask(Method::POST, "/auth/keys").body("name=nightly&days=30&endpoints=on");
     let form = by(form, &ada).header(CONTENT_TYPE, "application/x-www-form-urlencoded");

@@ -1,15 +1,29 @@
 //! The audit log, newest first and filtered. `crate::audit` writes it and reads it in its own order.
 
 use crate::audit::audit_row;
-use crate::sql::Builder;
+use crate::sql::{self, Builder, Sql};
 use crate::{AuditRow, MAX_AUDIT_ROWS, Store, StoreError};
+use std::collections::HashMap;
+
+/// What rows are about. No tool of an agent has a colon in its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditKind {
+    /// Tool calls of agents.
+    Tools,
+    /// Sign-ins and accounts: `account:…`.
+    Accounts,
+    /// What administrators did: `admin:…`.
+    Administration,
+}
 
 /// Which rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditFilter {
-    /// On whose behalf, or by whom.
-    pub user_id: Option<String>,
-    /// The tool, or what an administrator did.
+    /// On whose behalf, or by whom: the id of a user, or their name in the form in which names are compared.
+    pub user: Option<String>,
+    /// What rows are about.
+    pub kind: Option<AuditKind>,
+    /// The tool, or what somebody did.
     pub tool: Option<String>,
     /// The agent.
     pub agent_id: Option<String>,
@@ -28,6 +42,22 @@ const COLUMNS: &str = "
            previous, hash
     FROM audit WHERE true";
 
+/// Users with an id or a name: of this server, or kept elsewhere with keys here.
+const OF_USER: [&str; 4] = [
+    " AND (user_id = ",
+    " OR user_id IN (SELECT id FROM users WHERE name_key = ",
+    ") OR user_id IN (SELECT user_id FROM outside_keys WHERE lower(user_name) = ",
+    "))",
+];
+
+const NAMES: Sql = Sql::pair(
+    "SELECT id, name FROM users WHERE id IN (SELECT value FROM json_each($1))
+     UNION SELECT user_id, user_name FROM outside_keys
+     WHERE user_name IS NOT NULL AND user_id IN (SELECT value FROM json_each($1))",
+    "SELECT id, name FROM users WHERE id = ANY($1)
+     UNION SELECT user_id, user_name FROM outside_keys WHERE user_name IS NOT NULL AND user_id = ANY($1)",
+);
+
 impl Store {
     /// Rows before number `before`, the newest first, at most `limit` (and [`MAX_AUDIT_ROWS`]).
     ///
@@ -40,8 +70,19 @@ impl Store {
         before: Option<i64>,
     ) -> Result<Vec<AuditRow>, StoreError> {
         let mut query = Builder::new(COLUMNS);
+        if let Some(user) = filter.user {
+            let [of, named, outside, end] = OF_USER;
+            let name = user.to_lowercase();
+            query.push(of).push_bind(user).push(named).push_bind(name.clone());
+            query.push(outside).push_bind(name).push(end);
+        }
+        match filter.kind {
+            Some(AuditKind::Tools) => query.push(" AND tool NOT LIKE 'admin:%' AND tool NOT LIKE 'account:%'"),
+            Some(AuditKind::Accounts) => query.push(" AND tool >= 'account:' AND tool < 'account;'"),
+            Some(AuditKind::Administration) => query.push(" AND tool >= 'admin:' AND tool < 'admin;'"),
+            None => &mut query,
+        };
         let columns = [
-            (" AND user_id = ", filter.user_id),
             (" AND tool = ", filter.tool),
             (" AND agent_id = ", filter.agent_id),
             (" AND conversation_id = ", filter.conversation_id),
@@ -60,5 +101,23 @@ impl Store {
         query.push(" ORDER BY no DESC LIMIT ").push_bind(limit.min(MAX_AUDIT_ROWS));
         self.read(move |db| Box::pin(async move { query.build().fetch_all(db).await?.iter().map(audit_row).collect() }))
             .await
+    }
+
+    /// The names of the users with these ids, as far as they are known here.
+    ///
+    /// # Errors
+    /// The database failed.
+    pub async fn names_of(&self, ids: Vec<String>) -> Result<HashMap<String, String>, StoreError> {
+        if ids.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let names = sql::query(NAMES).bind(ids);
+        self.read(move |db| {
+            Box::pin(async move {
+                let rows = names.fetch_all(db).await?;
+                rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("name")?))).collect()
+            })
+        })
+        .await
     }
 }

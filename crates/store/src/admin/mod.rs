@@ -12,7 +12,7 @@ mod usage;
 mod users;
 
 pub use access::{AccessFilter, AccessKind, AccessSort, AdminAccess};
-pub use audit::AuditFilter;
+pub use audit::{AuditFilter, AuditKind};
 pub use conversations::{AdminConversation, AdminSort, ConversationFilter, Judged};
 pub use feedback::{FeedbackRow, FeedbackSort};
 pub use grants::{AdminGrant, GrantFilter, GrantSort};

@@ -2,8 +2,8 @@
 
 use crate::support::each;
 use store::{
-    AccessFilter, AccessKind, AccessSort, Added, AuditEntry, AuditFilter, AuditOutcome, MAX_API_KEYS, NewApiKey,
-    NewSession, NewUser, OutsideUser, SessionLife, Store,
+    AccessFilter, AccessKind, AccessSort, Added, AuditEntry, AuditFilter, AuditKind, AuditOutcome, MAX_API_KEYS,
+    NewApiKey, NewSession, NewUser, OutsideUser, SessionLife, Store,
 };
 
 const LIFE: SessionLife = SessionLife { idle: 100_000, most: 1_000_000 };
@@ -21,7 +21,7 @@ fn user(name: &str) -> NewUser {
 }
 
 async fn add(store: &Store, name: &str) -> String {
-    assert_eq!(store.add_user(user(name), false).await.unwrap(), Added::Done);
+    assert_eq!(store.add_user(user(name), false, None).await.unwrap(), Added::Done);
     format!("id-{name}")
 }
 
@@ -33,7 +33,7 @@ async fn begin(store: &Store, user_id: &str, token: u8, now: i64) -> bool {
         agent: "browser".to_owned(),
         now,
     };
-    store.begin_session(session, None, LIFE).await.unwrap()
+    store.begin_session(session, None, LIFE, None).await.unwrap()
 }
 
 /// Whether a session counts.
@@ -57,7 +57,7 @@ fn key(user_id: &str, number: u8) -> NewApiKey {
 async fn of_two_first_users_one_is_the_first() {
     each(async |store| {
         assert!(!store.has_users().await.unwrap());
-        let both = futures::join!(store.add_user(user("Ada"), true), store.add_user(user("Bob"), true));
+        let both = futures::join!(store.add_user(user("Ada"), true, None), store.add_user(user("Bob"), true, None));
         let mut both = [both.0.unwrap(), both.1.unwrap()];
         both.sort_by_key(|added| *added != Added::Done);
         assert_eq!(both, [Added::Done, Added::NotTheFirst]);
@@ -71,7 +71,7 @@ async fn a_name_is_one_users() {
     each(async |store| {
         let id = add(store, "Ada").await;
         assert_eq!(
-            store.add_user(NewUser { id: "x".to_owned(), ..user("ADA") }, false).await.unwrap(),
+            store.add_user(NewUser { id: "x".to_owned(), ..user("ADA") }, false, None).await.unwrap(),
             Added::NameTaken
         );
         let (found, password) = store.user_by_name("ada").await.unwrap().unwrap();
@@ -99,9 +99,9 @@ async fn sessions_end() {
         assert!(!counts(store, 2, 1_000_000).await, "it is too old");
 
         assert!(begin(store, &ada, 3, 0).await);
-        assert!(!store.end_session(&bob, "s3").await.unwrap());
+        assert!(!store.end_session(&bob, "s3", None).await.unwrap());
         assert!(counts(store, 3, 1).await);
-        assert!(store.end_session(&ada, "s3").await.unwrap());
+        assert!(store.end_session(&ada, "s3", None).await.unwrap());
         assert!(!counts(store, 3, 1).await);
     })
     .await;
@@ -119,7 +119,7 @@ async fn one_session_takes_the_place_of_another() {
             agent: String::new(),
             now: 1,
         };
-        assert!(store.begin_session(next, Some([1; 32]), LIFE).await.unwrap());
+        assert!(store.begin_session(next, Some([1; 32]), LIFE, None).await.unwrap());
         assert!(!counts(store, 1, 2).await && counts(store, 9, 2).await);
         for token in 10..80 {
             begin(store, &ada, token, i64::from(token)).await;
@@ -136,12 +136,12 @@ async fn what_a_disabled_user_is_signed_in_with_does_not_count() {
     each(async |store| {
         let ada = add(store, "Ada").await;
         begin(store, &ada, 1, 0).await;
-        assert!(store.add_api_key(key(&ada, 1)).await.unwrap());
+        assert!(store.add_api_key(key(&ada, 1), None).await.unwrap());
         assert!(store.set_disabled(&ada, Some(5)).await.unwrap());
         assert!(!counts(store, 1, 6).await);
         assert!(store.api_key([1; 32], 6).await.unwrap().is_none());
         assert!(!begin(store, &ada, 2, 6).await);
-        assert!(!store.set_password(&ada, "hash", "new", 6).await.unwrap());
+        assert!(!store.set_password(&ada, "hash", "new", 6, None).await.unwrap());
         assert!(store.set_disabled(&ada, None).await.unwrap());
         assert!(counts(store, 1, 7).await);
         assert!(!store.set_disabled("nobody", Some(5)).await.unwrap());
@@ -155,9 +155,9 @@ async fn another_password_ends_all_sessions() {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
         begin(store, &ada, 1, 0).await;
         begin(store, &bob, 2, 0).await;
-        assert!(!store.set_password(&ada, "wrong", "new", 1).await.unwrap());
+        assert!(!store.set_password(&ada, "wrong", "new", 1, None).await.unwrap());
         assert!(counts(store, 1, 1).await);
-        assert!(store.set_password(&ada, "hash", "new", 1).await.unwrap());
+        assert!(store.set_password(&ada, "hash", "new", 1, None).await.unwrap());
         assert!(!counts(store, 1, 1).await && counts(store, 2, 1).await);
         assert_eq!(store.user_by_id(&ada).await.unwrap().unwrap().1, "new");
     })
@@ -168,21 +168,21 @@ async fn another_password_ends_all_sessions() {
 async fn keys_of_programs() {
     each(async |store| {
         let (ada, bob) = (add(store, "Ada").await, add(store, "Bob").await);
-        assert!(store.add_api_key(key(&ada, 1)).await.unwrap());
+        assert!(store.add_api_key(key(&ada, 1), None).await.unwrap());
         let (user, scopes) = store.api_key([1; 32], 999).await.unwrap().unwrap();
         assert_eq!((user.id.as_str(), scopes), (ada.as_str(), vec!["agents".to_owned()]));
         assert!(store.api_key([1; 32], 1_000).await.unwrap().is_none(), "it has expired");
         assert!(store.api_key([2; 32], 1).await.unwrap().is_none());
         assert_eq!(store.api_keys(&ada).await.unwrap()[0].used_at, Some(999));
         assert_eq!(store.api_keys(&bob).await.unwrap(), []);
-        assert!(!store.delete_api_key(&bob, "k1").await.unwrap());
-        assert!(store.delete_api_key(&ada, "k1").await.unwrap());
+        assert!(!store.delete_api_key(&bob, "k1", None).await.unwrap());
+        assert!(store.delete_api_key(&ada, "k1", None).await.unwrap());
         assert!(store.api_key([1; 32], 1).await.unwrap().is_none());
         for number in 0..MAX_API_KEYS {
-            assert!(store.add_api_key(key(&ada, number as u8)).await.unwrap());
+            assert!(store.add_api_key(key(&ada, number as u8), None).await.unwrap());
         }
-        assert!(!store.add_api_key(key(&ada, 200)).await.unwrap());
-        assert!(store.add_api_key(key(&bob, 201)).await.unwrap());
+        assert!(!store.add_api_key(key(&ada, 200), None).await.unwrap());
+        assert!(store.add_api_key(key(&bob, 201), None).await.unwrap());
     })
     .await;
 }
@@ -198,7 +198,7 @@ async fn keys_of_users_who_are_kept_elsewhere() {
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         };
         let key = |number: u8, expires_at| NewApiKey { expires_at, ..key("ada", number) };
-        assert!(store.add_outside_key(user("ada", &["editor"]), key(1, 1_000)).await.unwrap());
+        assert!(store.add_outside_key(user("ada", &["editor"]), key(1, 1_000), None).await.unwrap());
         let known = async |mode, now| store.outside_key([1; 32], mode, now).await.unwrap().map(|(user, _)| user);
         assert_eq!(known("jwt", 999).await, Some(user("ada", &["editor"])));
         assert_eq!(known("jwt", 1_000).await, None);
@@ -211,18 +211,127 @@ async fn keys_of_users_who_are_kept_elsewhere() {
         assert_eq!(known("jwt", 999).await, Some(renamed));
         assert_eq!(store.outside_keys("ada", "jwt").await.unwrap().len(), 1);
         assert_eq!(store.outside_keys("ada", "proxy").await.unwrap(), []);
-        assert!(!store.delete_outside_key("bob", "jwt", "k1").await.unwrap());
-        assert!(!store.delete_outside_key("ada", "proxy", "k1").await.unwrap());
+        assert!(!store.delete_outside_key("bob", "jwt", "k1", None).await.unwrap());
+        assert!(!store.delete_outside_key("ada", "proxy", "k1", None).await.unwrap());
         for n in 1..MAX_API_KEYS {
-            assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 9_000)).await.unwrap());
+            assert!(store.add_outside_key(user("ada", &[]), key(100 + n as u8, 9_000), None).await.unwrap());
         }
-        assert!(!store.add_outside_key(user("ada", &[]), key(99, 9_000)).await.unwrap());
+        assert!(!store.add_outside_key(user("ada", &[]), key(99, 9_000), None).await.unwrap());
         // The first one is over by then, and makes room.
         let later = NewApiKey { now: 2_000, ..key(99, 9_000) };
-        assert!(store.add_outside_key(user("ada", &[]), later).await.unwrap());
-        assert!(!store.delete_outside_key("ada", "jwt", "k1").await.unwrap());
+        assert!(store.add_outside_key(user("ada", &[]), later, None).await.unwrap());
+        assert!(!store.delete_outside_key("ada", "jwt", "k1", None).await.unwrap());
         assert_eq!(known("jwt", 999).await, None);
-        assert!(store.delete_outside_key("ada", "jwt", "k99").await.unwrap());
+        assert!(store.delete_outside_key("ada", "jwt", "k99", None).await.unwrap());
+    })
+    .await;
+}
+
+fn row(call: &str, user_id: &str, tool: &str) -> AuditEntry {
+    AuditEntry {
+        at: 1,
+        user_id: user_id.to_owned(),
+        agent_id: String::new(),
+        conversation_id: String::new(),
+        message_id: String::new(),
+        run_id: String::new(),
+        call_id: call.to_owned(),
+        tool: tool.to_owned(),
+        arguments: serde_json::Value::Null,
+        gates: Vec::new(),
+        outcome: AuditOutcome::Ok,
+        duration_ms: None,
+    }
+}
+
+/// What is done to an account and its row are stored together; what was not done has no row.
+#[tokio::test]
+async fn account_changes_are_entered_in_the_audit_log() {
+    each(async |store| {
+        let entry = |what: &str| Some(row(what, "id-Ada", &format!("account:{what}")));
+        assert_eq!(store.add_user(user("Ada"), true, entry("first_account")).await.unwrap(), Added::Done);
+        assert_eq!(store.add_user(user("ADA"), false, entry("x1")).await.unwrap(), Added::NameTaken);
+        assert_eq!(store.add_user(user("Bob"), true, entry("x2")).await.unwrap(), Added::NotTheFirst);
+        let session = |user_id: &str| NewSession {
+            id: "s".to_owned(),
+            user_id: user_id.to_owned(),
+            token_hash: [1; 32],
+            agent: String::new(),
+            now: 1,
+        };
+        assert!(store.begin_session(session("id-Ada"), None, LIFE, entry("sign_in")).await.unwrap());
+        assert!(!store.begin_session(session("nobody"), None, LIFE, entry("x3")).await.unwrap());
+        assert!(store.end_session("id-Ada", "s", entry("sign_out")).await.unwrap());
+        assert!(!store.end_session("id-Ada", "s", entry("x4")).await.unwrap());
+        assert!(store.set_password("id-Ada", "hash", "new", 2, entry("change_password")).await.unwrap());
+        assert!(!store.set_password("id-Ada", "hash", "new", 2, entry("x5")).await.unwrap());
+        assert!(store.add_api_key(key("id-Ada", 1), entry("add_key")).await.unwrap());
+        assert!(store.delete_api_key("id-Ada", "k1", entry("delete_key")).await.unwrap());
+        assert!(!store.delete_api_key("id-Ada", "k1", entry("x6")).await.unwrap());
+        let rows = store.audit_list(AuditFilter::default(), 100, None).await.unwrap();
+        let done: Vec<_> = rows.iter().rev().map(|row| row.tool.trim_start_matches("account:")).collect();
+        let expected = ["first_account", "sign_in", "sign_out", "change_password", "add_key", "delete_key"];
+        assert_eq!(done, expected);
+        assert!(store.verify_audit(None).await.unwrap().is_ok());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn the_audit_log_is_filtered_by_name_and_kind() {
+    each(async |store| {
+        let ada = add(store, "Ada").await;
+        let elsewhere =
+            OutsideUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
+        assert!(store.add_outside_key(elsewhere, key("eve", 3), None).await.unwrap());
+        let rows = [
+            row("1", &ada, "account:sign_in"),
+            row("2", &ada, "admin:set_roles"),
+            row("3", &ada, "search"),
+            row("4", "eve", "search"),
+            row("5", "ada", "accountant"),
+        ];
+        store.append_audit(rows.to_vec()).await.unwrap();
+        let check = async |filter: AuditFilter, expected: &str| {
+            let rows = store.audit_list(filter.clone(), 100, None).await.unwrap();
+            let calls: String = rows.iter().rev().map(|row| row.call_id.as_str()).collect();
+            assert_eq!(calls, expected, "{filter:?}");
+        };
+        let of = |user: &str| AuditFilter { user: Some(user.to_owned()), ..AuditFilter::default() };
+        check(of("id-Ada"), "123").await;
+        check(of("ADA"), "123").await;
+        // Somebody's id may be another one's name.
+        check(of("ada"), "1235").await;
+        check(of("Eve"), "4").await;
+        check(of("eve"), "4").await;
+        check(of("nobody"), "").await;
+        let kind = |kind: AuditKind| AuditFilter { kind: Some(kind), ..AuditFilter::default() };
+        check(kind(AuditKind::Tools), "345").await;
+        check(kind(AuditKind::Accounts), "1").await;
+        check(kind(AuditKind::Administration), "2").await;
+        check(AuditFilter { kind: Some(AuditKind::Tools), ..of("Ada") }, "3").await;
+        let names = store.names_of(["id-Ada", "eve", "ada"].map(str::to_owned).to_vec()).await.unwrap();
+        let mut names: Vec<_> = names.iter().map(|(id, name)| format!("{id} {name}")).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["eve Eve", "id-Ada Ada"]);
+        assert!(store.names_of(Vec::new()).await.unwrap().is_empty());
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn names_are_listed_in_pages() {
+    each(async |store| {
+        for name in ["ada", "Żaneta", "bob", "иван"] {
+            add(store, name).await;
+        }
+        let check = async |all: bool, after: &str, expected: &[&str]| {
+            assert_eq!(store.name_keys(all, after, 3).await.unwrap(), expected, "{all} {after}");
+        };
+        check(true, "", &["ada", "bob", "żaneta"]).await;
+        check(true, "żaneta", &["иван"]).await;
+        check(true, "иван", &[]).await;
+        check(false, "", &["żaneta", "иван"]).await;
     })
     .await;
 }
@@ -232,10 +341,10 @@ async fn administrators_see_all_that_lets_somebody_in() {
     each(async |store| {
         let ada = add(store, "Ada").await;
         assert!(begin(store, &ada, 1, 10).await);
-        assert!(store.add_api_key(NewApiKey { now: 20, ..key(&ada, 2) }).await.unwrap());
+        assert!(store.add_api_key(NewApiKey { now: 20, ..key(&ada, 2) }, None).await.unwrap());
         let elsewhere =
             OutsideUser { mode: "jwt", id: "eve".to_owned(), name: Some("Eve".to_owned()), roles: Vec::new() };
-        assert!(store.add_outside_key(elsewhere, NewApiKey { now: 30, ..key("eve", 3) }).await.unwrap());
+        assert!(store.add_outside_key(elsewhere, NewApiKey { now: 30, ..key("eve", 3) }, None).await.unwrap());
         let list = async |filter: AccessFilter, sort: AccessSort| {
             let (mut seen, mut place) = (Vec::new(), None);
             while let Some((access, after)) = store.all_access(filter.clone(), sort, 1, place).await.unwrap().pop() {

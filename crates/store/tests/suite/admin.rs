@@ -21,7 +21,7 @@ async fn add(store: &Store, name: &str, roles: &[&str], now: i64) {
         roles: roles.iter().map(|role| (*role).to_owned()).collect(),
         now,
     };
-    assert_eq!(store.add_user(user, false).await.unwrap(), Added::Done);
+    assert_eq!(store.add_user(user, false, None).await.unwrap(), Added::Done);
 }
 
 fn entry(what: &str) -> AuditEntry {

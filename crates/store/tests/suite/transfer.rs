@@ -30,7 +30,7 @@ async fn furnish(url: &str) {
         roles: vec!["admin".to_owned()],
         now: 1,
     };
-    store.add_user(user, true).await.unwrap();
+    store.add_user(user, true, None).await.unwrap();
     store.secret("key", vec![0, 255]).await.unwrap();
     store.update_message("ada", "c01", UiMessage::user("m1", "a\u{0}b"), Vec::new()).await.unwrap();
     store.close().await;

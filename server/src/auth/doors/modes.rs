@@ -84,14 +84,14 @@ async fn users_and_their_keys() {
             roles: roles.iter().map(|role| (*role).to_owned()).collect(),
             now: 0,
         };
-        assert_eq!(accounts.store.add_user(user, false).await.unwrap(), Added::Done);
+        assert_eq!(accounts.store.add_user(user, false, None).await.unwrap(), Added::Done);
         let browser = Request::builder().body(Body::empty()).unwrap();
         let sent = crate::auth::Credentials::of(&browser);
-        let cookie = accounts.begin_session(name, &sent, false).await.unwrap().unwrap();
+        let cookie = accounts.begin_session(name, &sent, false, None).await.unwrap().unwrap();
         let cookie = cookie.to_str().unwrap().split(';').next().unwrap().to_owned();
         walk(&routes, (name, vec![("cookie", cookie.clone())]), expected, |_, expected| expected).await;
         for scopes in [&Scope::ALL[..], &Scope::ALL[..1], &Scope::ALL[2..]] {
-            let key = accounts.make_key(name, "key", scopes, 1).await.unwrap().unwrap().key;
+            let key = accounts.make_key(name, "key", scopes, 1, None).await.unwrap().unwrap().key;
             let of_key = |knock: &Knock, expected| {
                 let scope = Scope::of_path(knock.path.split('?').next().unwrap_or_default());
                 if scope.is_some_and(|scope| scopes.contains(&scope)) { expected } else { 403 }
@@ -100,7 +100,7 @@ async fn users_and_their_keys() {
             walk(&routes, (&format!("{name}-{}", scopes.len()), headers), expected, of_key).await;
         }
         // What a browser's account can do, a key cannot.
-        let key = accounts.make_key(name, "key", &Scope::ALL, 1).await.unwrap().unwrap().key;
+        let key = accounts.make_key(name, "key", &Scope::ALL, 1, None).await.unwrap().unwrap().key;
         for knock in
             [get("/auth/account".to_owned()), get("/api/keys".to_owned()), post("/auth/sign-out".to_owned(), json!({}))]
         {

@@ -56,7 +56,7 @@ impl House {
                 roles: roles.map(str::to_owned).to_vec(),
                 now: 0,
             };
-            assert_eq!(house.accounts.store.add_user(user, false).await.unwrap(), Added::Done);
+            assert_eq!(house.accounts.store.add_user(user, false, None).await.unwrap(), Added::Done);
         }
         house
     }
@@ -64,7 +64,7 @@ impl House {
     /// Signs in, with the cookie of a browser.
     async fn session(&self, name: &str) -> String {
         let sent = crate::auth::Credentials::of(&Request::builder().body(Body::empty()).unwrap());
-        let cookie = self.accounts.begin_session(name, &sent, false).await.unwrap().unwrap();
+        let cookie = self.accounts.begin_session(name, &sent, false, None).await.unwrap().unwrap();
         cookie.to_str().unwrap().split(';').next().unwrap().to_owned()
     }
 

@@ -1,11 +1,13 @@
 //! Keys of users' programs. A key is its user's, with less rights: it opens only what its scopes name.
 
 use super::{Accounts, Caller, caller, hash, now};
+use crate::auth::AccountAction;
 use crate::auth::visitors::random;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::{Deserialize, Serialize};
-use store::{NewApiKey, StoreError};
+use serde_json::Map;
+use store::{AuditEntry, NewApiKey, StoreError};
 use uuid::Uuid;
 
 /// How a key begins, so that it is known for one wherever it turns up.
@@ -76,17 +78,37 @@ impl Accounts {
         Ok(found.map(|(user, names)| (caller(&user), scopes(&names))))
     }
 
-    /// Makes a key; none when the user has too many.
+    /// Makes a key, and enters that in the audit log with the user's address, as far as it is recorded; none when the user has too
+    /// many.
     pub(crate) async fn make_key(
         &self,
         user_id: &str,
         name: &str,
         scopes: &[Scope],
         days: u32,
+        address: Option<&str>,
     ) -> Result<Option<NewKey>, StoreError> {
         let (kept, key) = new(user_id, name, scopes, days);
-        Ok(self.store.add_api_key(kept).await?.then_some(key))
+        let entry = entry(AccountAction::AddKey, user_id, &kept.id, address, Some(&kept));
+        Ok(self.store.add_api_key(kept, Some(entry)).await?.then_some(key))
     }
+}
+
+/// The row for a key that is made or deleted; `address` is the user's, as far as it is recorded.
+pub(in crate::auth) fn entry(
+    action: AccountAction,
+    user_id: &str,
+    id: &str,
+    address: Option<&str>,
+    more: Option<&NewApiKey>,
+) -> AuditEntry {
+    let mut about = Map::from_iter([("keyId".to_owned(), id.into())]);
+    if let Some(key) = more {
+        about.insert("name".to_owned(), key.name.clone().into());
+        about.insert("scopes".to_owned(), key.scopes.clone().into());
+        about.insert("expiresAt".to_owned(), key.expires_at.into());
+    }
+    action.done(user_id, address, about)
 }
 
 /// What is kept of a new key, and what its user gets.

@@ -1,16 +1,20 @@
 //! Users who sign in here, with a name and a password.
 
+mod failures;
 mod hasher;
 pub(in crate::auth) mod keys;
+mod names;
 mod setup;
 mod throttle;
 pub(crate) mod words;
 
+pub(crate) use failures::Failures;
 pub(crate) use hasher::{Crowded, Hasher};
 pub(crate) use keys::{MAX_DAYS, NewKey, Scope};
 pub(crate) use setup::Setup;
 pub(crate) use throttle::Throttle;
 
+use super::AccountAction;
 use super::credentials::Credentials;
 use super::visitors::random;
 use super::{cookies, user};
@@ -19,10 +23,11 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chat::Caller;
 use config::PasswordAuth;
+use failures::enter as enter_failures;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
-use store::{NewSession, SessionLife, Store, StoreError, User};
+use store::{AuditEntry, NewSession, SessionLife, Store, StoreError, User};
 use uuid::Uuid;
 
 /// The cookie, without its prefix.
@@ -30,11 +35,12 @@ const COOKIE: &str = "cw_session";
 /// Characters of what a browser says of itself.
 const MAX_AGENT: usize = 200;
 
-/// What stays while the config changes: who tries how often, what waits to be hashed, the token of the first user.
+/// What stays while the config changes: who tries how often and fails, what waits to be hashed, the token of the first user.
 #[derive(Clone, Default)]
 pub(crate) struct Desk {
     pub(crate) hasher: Hasher,
     pub(crate) throttle: Arc<Throttle>,
+    pub(crate) failures: Arc<Failures>,
     pub(crate) setup: Arc<Setup>,
 }
 
@@ -74,12 +80,14 @@ impl Accounts {
         Ok(found.map(|(user, id)| Session { id, caller: caller(&user) }))
     }
 
-    /// Begins a session in the place of the one that the browser had; gives the cookie. None when the user is disabled.
+    /// Begins a session in the place of the one that the browser had, and enters it in the audit log if `entry` says how; gives the
+    /// cookie. None when the user is disabled.
     pub(crate) async fn begin_session(
         &self,
         user_id: &str,
         sent: &Credentials,
         is_https: bool,
+        entry: Option<AuditEntry>,
     ) -> Result<Option<HeaderValue>, StoreError> {
         let token = URL_SAFE_NO_PAD.encode(random::<32>());
         let agent = sent.header("user-agent").ok().flatten().unwrap_or_default();
@@ -91,9 +99,17 @@ impl Accounts {
             now: now(),
         };
         let instead = sent.cookie(&cookie_name(is_https)).ok().flatten().map(|token| hash(&token));
-        let is_begun = self.store.begin_session(session, instead, self.life()).await?;
+        let is_begun = self.store.begin_session(session, instead, self.life(), entry).await?;
         let seconds = i64::try_from(self.settings.session_most.as_secs()).unwrap_or(i64::MAX);
         Ok(is_begun.then(|| cookies::set(COOKIE, &token, seconds, is_https)).flatten())
+    }
+
+    /// Counts a failed attempt at the account of a user, or at a name that nobody has. Its row, if it has one, is written in the
+    /// background: the time of an answer must not tell which names exist.
+    pub(crate) fn record_failure(&self, action: AccountAction, user: Result<&str, &String>, address: Option<&str>) {
+        let Some(row) = self.desk.failures.count(action, user.map_err(String::as_str), address) else { return };
+        let store = self.store.clone();
+        tokio::spawn(async move { enter_failures(&store, vec![row]).await });
     }
 
     /// What takes the cookie away.

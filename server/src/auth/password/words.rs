@@ -1,6 +1,10 @@
 //! What names and passwords may be.
 
+use super::names;
 use crate::auth::visitors::random;
+
+/// What somebody reads who wants a name that another user has.
+pub(crate) const TAKEN: &str = "This name is taken, or looks too much like another one. Choose a different name.";
 
 /// Characters of a name.
 const NAME: std::ops::RangeInclusive<usize> = 2..=64;
@@ -17,7 +21,7 @@ pub(crate) fn key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
-/// What is wrong with a new name, in words for who chose it.
+/// What is wrong with a new name, in words for the person who chose it.
 pub(crate) fn problem_of_name(name: &str) -> Option<&'static str> {
     let is_sign = |sign: char| sign.is_alphanumeric() || "._-@+".contains(sign);
     if !NAME.contains(&name.chars().count()) {
@@ -25,7 +29,7 @@ pub(crate) fn problem_of_name(name: &str) -> Option<&'static str> {
     } else if !name.chars().all(is_sign) {
         Some("A name is made of letters, digits and the signs . _ - @ +")
     } else {
-        None
+        names::problem(name)
     }
 }
 
@@ -38,15 +42,15 @@ pub(crate) fn problem_of_password(password: &str, name: &str) -> Option<&'static
     if password.chars().count() < MIN_PASSWORD {
         Some("A password has at least 10 characters.")
     } else if password.len() > MAX_PASSWORD {
-        Some("This password is too long: 512 bytes are the most.")
+        Some("This password is too long: it may have up to 512 bytes.")
     } else if signs.all(|sign| Some(sign) == first) || has_name {
-        Some("This password is easy to guess. Take several words that have nothing to do with each other.")
+        Some("This password is easy to guess. Choose several words that have nothing to do with each other.")
     } else {
         None
     }
 }
 
-/// A password for somebody else, who takes another one when he signs in: a hundred bits in signs that are not mistaken for others.
+/// A first password for another user, who changes it later: a hundred bits, in characters that are not mistaken for others.
 pub(crate) fn random_password() -> String {
     const SIGNS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let sign = |byte: &u8| char::from(SIGNS[usize::from(*byte) % SIGNS.len()]);
@@ -72,6 +76,8 @@ mod tests {
         check("a", false);
         check("a b", false);
         check("a\u{202e}b", false);
+        check("ａlice", false);
+        check("аlice", false);
         check(&"a".repeat(65), false);
     }
 

@@ -1,9 +1,9 @@
-//! What a user does with his account: another password, sessions that end, keys for his programs.
+//! Changes to an account: its password, its sessions, its API keys.
 
 use super::account_page::{Notice, Shown, SignedIn, show as show_page};
 use super::{Door, Holder, Member, SIGN_IN, Trouble, layout, see_other};
 use crate::auth::password::{Accounts, MAX_DAYS, NewKey, Scope, now, words};
-use crate::auth::{Asker, Keys};
+use crate::auth::{AccountAction, Asker, Keys};
 use axum::extract::rejection::FormRejection;
 use axum::extract::{Path, Query};
 use axum::http::StatusCode;
@@ -11,6 +11,7 @@ use axum::response::Response;
 use axum::{Extension, Form};
 use chat::Caller;
 use serde::Deserialize;
+use serde_json::Map;
 
 /// Characters of a key's name.
 const MAX_NAME: usize = 100;
@@ -56,9 +57,11 @@ pub(crate) async fn change_password(
             return page(StatusCode::TOO_MANY_REQUESTS, notice).await;
         }
     };
+    let address = member.recorded.as_deref();
     let is_right = words::may_be_password(&sent.current)
         && accounts.desk.hasher.is_right(sent.current, Some(kept.clone())).await?;
     if !is_right {
+        accounts.record_failure(AccountAction::ChangePassword, Ok(&user.id), address);
         let notice = wrong("The current password is wrong.".to_owned());
         return page(StatusCode::UNPROCESSABLE_ENTITY, notice).await;
     }
@@ -67,11 +70,12 @@ pub(crate) async fn change_password(
         return page(StatusCode::UNPROCESSABLE_ENTITY, wrong(problem.to_owned())).await;
     }
     let hash = accounts.desk.hasher.hash(sent.password).await??;
-    if !accounts.store.set_password(&user.id, &kept, &hash, now()).await? {
-        let notice = wrong("The password was changed meanwhile. Sign in again.".to_owned());
+    let entry = AccountAction::ChangePassword.done(&user.id, address, Map::new());
+    if !accounts.store.set_password(&user.id, &kept, &hash, now(), Some(entry)).await? {
+        let notice = wrong("The password was changed in the meantime. Sign in again.".to_owned());
         return page(StatusCode::CONFLICT, notice).await;
     }
-    let cookie = accounts.begin_session(&user.id, &asker.sent, asker.is_https).await?;
+    let cookie = accounts.begin_session(&user.id, &asker.sent, asker.is_https, None).await?;
     Ok(see_other("/auth/account?done=password", cookie))
 }
 
@@ -82,7 +86,9 @@ pub(crate) async fn end_session(
     Extension(asker): Extension<Asker>,
     Path(id): Path<String>,
 ) -> Result<Response, Trouble> {
-    if !accounts.store.end_session(&member.caller.user_id, &id).await? {
+    let about = Map::from_iter([("sessionId".to_owned(), id.clone().into())]);
+    let entry = AccountAction::EndSession.done(&member.caller.user_id, member.recorded.as_deref(), about);
+    if !accounts.store.end_session(&member.caller.user_id, &id, Some(entry)).await? {
         return Ok(layout::nothing());
     }
     Ok(match id == member.session_id {
@@ -110,7 +116,8 @@ pub(crate) async fn make_key(holder: Holder, sent: Result<Form<KeyForm>, FormRej
     let chosen = [&sent.agents, &sent.conversations, &sent.endpoints, &sent.admin];
     let scopes: Vec<_> = Scope::ALL.into_iter().zip(chosen).filter(|(_, chosen)| chosen.is_some()).collect();
     let scopes: Vec<_> = scopes.into_iter().map(|(scope, _)| scope).collect();
-    match new_key(&holder.keys, &holder.caller, &sent.name, &scopes, sent.days).await? {
+    let wanted = (sent.name.as_str(), scopes.as_slice(), sent.days);
+    match new_key(&holder.keys, &holder.caller, wanted, holder.recorded.as_deref()).await? {
         Ok(key) => page(holder, StatusCode::OK, Notice::NewKey(key.key)).await,
         Err(problem) => page(holder, StatusCode::UNPROCESSABLE_ENTITY, Notice::Key(problem.to_owned())).await,
     }
@@ -118,30 +125,29 @@ pub(crate) async fn make_key(holder: Holder, sent: Result<Form<KeyForm>, FormRej
 
 /// `POST /auth/keys/{id}/delete`
 pub(crate) async fn delete_key(holder: Holder, Path(id): Path<String>) -> Result<Response, Trouble> {
-    Ok(match holder.keys.delete(&holder.caller.user_id, &id).await? {
+    Ok(match holder.keys.delete(&holder.caller.user_id, &id, holder.recorded.as_deref()).await? {
         true => see_other(super::ACCOUNT, None),
         false => layout::nothing(),
     })
 }
 
-/// Makes a key, or says in words for its user what is wrong.
+/// Makes a key with a name, scopes and a number of days, or says in words for its user what is wrong.
 pub(super) async fn new_key(
     keys: &Keys,
     caller: &Caller,
-    name: &str,
-    scopes: &[Scope],
-    days: u32,
+    (name, scopes, days): (&str, &[Scope], u32),
+    address: Option<&str>,
 ) -> Result<Result<NewKey, &'static str>, Trouble> {
     let name = name.trim();
     Ok(if name.is_empty() || name.chars().count() > MAX_NAME || name.chars().any(char::is_control) {
         Err("Give the key a name of up to 100 characters.")
     } else if scopes.is_empty() {
-        Err("Choose at least one thing that the key is for.")
+        Err("Choose at least one thing that the key may be used for.")
     } else if !(1..=MAX_DAYS).contains(&days) {
-        Err("A key is good for 1 to 366 days.")
+        Err("A key is valid for 1 to 366 days.")
     } else {
-        let made = keys.make(caller, name, scopes, days).await?;
-        made.ok_or("You have 50 keys, which is the most. Delete one first.")
+        let made = keys.make(caller, name, scopes, days, address).await?;
+        made.ok_or("You already have 50 keys, which is the maximum. Delete one first.")
     })
 }
 
@@ -150,7 +156,7 @@ fn unreadable() -> Response {
 }
 
 async fn page(holder: Holder, status: StatusCode, notice: Notice) -> Result<Response, Trouble> {
-    let Holder { caller, keys, member } = holder;
+    let Holder { caller, keys, member, .. } = holder;
     let signed_in = match member {
         Some((accounts, session_id)) => {
             let sessions = accounts.store.sessions(&caller.user_id, now(), accounts.life()).await?;

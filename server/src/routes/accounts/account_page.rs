@@ -50,7 +50,7 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
         roles => format!("Roles: {}", roles.join(", ")),
     };
     let changed = (notice == Notice::PasswordChanged)
-        .then_some("The password was changed. Wherever else you were signed in, you are signed out.");
+        .then_some("Your password was changed. You were signed out everywhere else.");
     let (wrong_password, wrong_key, new_key) = match notice {
         Notice::None | Notice::PasswordChanged => (None, None, None),
         Notice::Password(text) => (Some(text), None, None),
@@ -66,7 +66,7 @@ pub(super) fn show(status: StatusCode, shown: Shown) -> Response {
                     <h1>{caller.name.clone().unwrap_or_else(|| caller.user_id.clone())}</h1>
                     <p class="cw-account-note">{roles}</p>
                 </div>
-                {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Administration"</a> })}
+                {is_admin.then(|| view! { <a class="cw-button" href="/admin">"Admin console"</a> })}
                 <a class="cw-button" href="/">"Back"</a>
                 {has_account.then(|| view! {
                     <form method="post" action="/auth/sign-out">
@@ -88,13 +88,13 @@ fn password_view(caller: &Caller, wrong: Option<String>) -> impl IntoView + use<
     view! {
         <section class="cw-account-part" aria-labelledby="password">
             <h2 id="password">"Password"</h2>
-            <p class="cw-account-note">"Another password signs you out everywhere else."</p>
+            <p class="cw-account-note">"Changing your password signs you out everywhere else."</p>
             {problem(wrong)}
             <form class="cw-account-form" method="post" action="/auth/password">
                 <input class="cw-visually-hidden" name="username" value=name autocomplete="username" tabindex="-1" aria-hidden="true" readonly />
                 {Field::password("current", "Current password", false).view()}
                 {Field::new_password("New password").view()}
-                <button class="cw-button">"Change the password"</button>
+                <button class="cw-button">"Change password"</button>
             </form>
         </section>
     }
@@ -118,7 +118,7 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
                 <div>
                     <strong>{browser}</strong>
                     {is_own.then(|| view! { <span class="cw-account-tag">"this browser"</span> })}
-                    <p class="cw-account-note">{format!("Since {}, last used {} UTC", day(session.created_at), minute(session.seen_at))}</p>
+                    <p class="cw-account-note">{format!("Signed in on {}, last used {} UTC", day(session.created_at), minute(session.seen_at))}</p>
                 </div>
                 {end}
             </li>
@@ -134,9 +134,9 @@ fn sessions_view(sessions: Vec<SessionRow>, own: &str) -> impl IntoView + use<> 
 
 fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, is_admin: bool) -> impl IntoView {
     let line = |key: ApiKeyRow| {
-        let ends = if key.expires_at <= now() { "expired" } else { "good until" };
+        let ends = if key.expires_at <= now() { "expired on" } else { "valid until" };
         let used = key.used_at.map_or_else(|| "never used".to_owned(), |at| format!("last used {} UTC", minute(at)));
-        let about = format!("For {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
+        let about = format!("Scopes: {}; {ends} {}, {used}", key.scopes.join(", "), day(key.expires_at));
         let label = format!("Delete the key {}", key.name);
         view! {
             <li class="cw-account-line">
@@ -152,37 +152,37 @@ fn keys_view(keys: Vec<ApiKeyRow>, new: Option<String>, wrong: Option<String>, i
     };
     let new = new.map(|key| {
         view! {
-            {done(Some("The key is made. Copy it now: it is not shown again."))}
-            <input class="cw-account-key" readonly aria-label="The new key" value=key />
+            {done(Some("The key was created. Copy it now: it will not be shown again."))}
+            <input class="cw-account-key" readonly aria-label="New key" value=key />
         }
     });
     let lives = LIVES.map(|(days, name)| view! { <option value=days selected=days == 30>{name}</option> });
     view! {
         <section class="cw-account-part" aria-labelledby="keys">
-            <h2 id="keys">"Keys for programs"</h2>
-            <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and may what you may, as far as the key is for it."</p>
+            <h2 id="keys">"API keys"</h2>
+            <p class="cw-account-note">"A program sends its key as " <code>"Authorization: Bearer …"</code> " and can then do what you can do, within the scopes of the key."</p>
             {new}
             <ul class="cw-account-list">{keys.into_iter().map(line).collect_view()}</ul>
             {problem(wrong)}
             <form class="cw-account-form" method="post" action="/auth/keys">
                 <label class="cw-account-field">
-                    <span>"Name of the key"</span>
+                    <span>"Key name"</span>
                     <input name="name" required maxlength="100" autocomplete="off" />
                 </label>
                 <fieldset class="cw-account-scopes">
-                    <legend>"For"</legend>
-                    <label><input type="checkbox" name="agents" checked />"Asking agents"</label>
-                    <label><input type="checkbox" name="conversations" />"Conversations"</label>
-                    <label><input type="checkbox" name="endpoints" />"Calling endpoints"</label>
-                    {is_admin.then(|| view! { <label><input type="checkbox" name="admin" />"Administration"</label> })}
+                    <legend>"Scopes"</legend>
+                    <label><input type="checkbox" name="agents" checked />"Chat with agents"</label>
+                    <label><input type="checkbox" name="conversations" />"Manage conversations"</label>
+                    <label><input type="checkbox" name="endpoints" />"Call endpoints"</label>
+                    {is_admin.then(|| view! { <label><input type="checkbox" name="admin" />"Admin console"</label> })}
                 </fieldset>
                 <label class="cw-account-field">
-                    <span>"Good for"</span>
+                    <span>"Valid for"</span>
                     <span class="cw-select">
                         <select name="days">{lives}</select>
                     </span>
                 </label>
-                <button class="cw-button">"Make a key"</button>
+                <button class="cw-button">"Create key"</button>
             </form>
         </section>
     }

@@ -1,4 +1,4 @@
-//! Keys of programs over HTTP. Who is signed in himself makes them; a key makes no key.
+//! API keys over HTTP. A user makes them who is signed in; a key makes no key.
 
 use super::Trouble;
 use super::account::new_key;
@@ -15,7 +15,7 @@ use chat::Caller;
 use serde::{Deserialize, Serialize};
 use wire::{ErrorCode, UserError};
 
-/// What a key should be.
+/// The key that is asked for.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct KeyRequest {
@@ -64,7 +64,8 @@ pub(crate) async fn make_key(
 ) -> Result<(StatusCode, Json<NewKey>), HttpError> {
     let keys = keys(&state, &caller, &asker)?;
     let Json(request) = request.map_err(|rejection| unreadable(&rejection))?;
-    let made = new_key(&keys, &caller, &request.name, &request.scopes, request.expires_in_days).await;
+    let wanted = (request.name.as_str(), request.scopes.as_slice(), request.expires_in_days);
+    let made = new_key(&keys, &caller, wanted, asker.recorded.as_deref()).await;
     let made = made.map_err(of_trouble)?.map_err(|problem| UserError::invalid("/", problem))?;
     Ok((StatusCode::CREATED, Json(made)))
 }
@@ -77,7 +78,8 @@ pub(crate) async fn delete_key(
     Path(id): Path<String>,
 ) -> Result<StatusCode, HttpError> {
     let keys = keys(&state, &caller, &asker)?;
-    let done = keys.delete(&caller.user_id, &id).await.map_err(|error| of_trouble(error.into()))?;
+    let done =
+        keys.delete(&caller.user_id, &id, asker.recorded.as_deref()).await.map_err(|error| of_trouble(error.into()))?;
     if done { Ok(StatusCode::NO_CONTENT) } else { Err(UserError::not_found().into()) }
 }
 
@@ -91,7 +93,7 @@ fn keys(state: &AppState, caller: &Caller, asker: &Asker) -> Result<Keys, HttpEr
 
 fn of_trouble(trouble: Trouble) -> HttpError {
     if let Trouble::Broken(error) = trouble {
-        tracing::error!(%error, "a key of a program could not be looked after");
+        tracing::error!(%error, "an API key could not be read or written");
     }
-    UserError::new(ErrorCode::Unavailable, "This cannot be done just now. Try again in a moment.").into()
+    UserError::new(ErrorCode::Unavailable, "This is not possible right now. Try again in a moment.").into()
 }

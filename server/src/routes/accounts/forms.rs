@@ -36,7 +36,7 @@ impl Field {
 
     /// A password that is chosen now.
     pub(super) fn new_password(label: &'static str) -> Self {
-        let hint = Some("At least 10 characters. Several words are easier to keep in mind than signs.");
+        let hint = Some("At least 10 characters. Several words are easier to remember than symbols.");
         Self { autocomplete: "new-password", hint, ..Self::password("password", label, false) }
     }
 
@@ -76,7 +76,7 @@ pub(in crate::routes) fn done(text: Option<&'static str>) -> impl IntoView {
     text.map(|text| view! { <p class="cw-account-done" role="status">{text}</p> })
 }
 
-/// In how long to come again, in words.
+/// After how long to try again, in words.
 pub(super) fn wait(seconds: u64) -> String {
     let minutes = seconds.div_ceil(60);
     let unit = if minutes == 1 { "minute" } else { "minutes" };

@@ -1,5 +1,5 @@
-//! Signing in and out, and what a user sees of his account: plain pages with plain forms, which need no script. They are there in the
-//! mode `password`; of his account's page, the keys for his programs also where users are kept elsewhere.
+//! Signing in and out, and the account page: plain pages with plain forms, which need no script. They exist in the mode
+//! `password`; the account page, with API keys only, also where users are kept elsewhere.
 
 mod account;
 mod account_page;
@@ -27,10 +27,12 @@ use store::StoreError;
 
 /// Where users sign in.
 pub(crate) const SIGN_IN: &str = "/auth/sign-in";
-/// Where a user sees his account.
+/// Where a form signs users out.
+pub(crate) const SIGN_OUT: &str = "/auth/sign-out";
+/// The account page.
 pub(crate) const ACCOUNT: &str = "/auth/account";
 
-/// The users of this server; where there are none, there is nothing here.
+/// The accounts of this server; 404 where it keeps none.
 pub(crate) struct Door(Arc<Accounts>);
 
 impl FromRequestParts<AppState> for Door {
@@ -41,10 +43,12 @@ impl FromRequestParts<AppState> for Door {
     }
 }
 
-/// Who is signed in in this browser.
+/// The user who is signed in in this browser.
 pub(crate) struct Member {
     caller: Caller,
     session_id: String,
+    /// From where, as the audit log records it.
+    recorded: Option<String>,
 }
 
 impl FromRequestParts<AppState> for Member {
@@ -60,29 +64,30 @@ impl OptionalFromRequestParts<AppState> for Member {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &AppState) -> Result<Option<Self>, Self::Rejection> {
-        let via = parts.extensions.get::<Asker>().map(|asker| asker.via.clone());
-        let caller = parts.extensions.get::<Caller>().cloned();
-        Ok(match (via, caller) {
-            (Some(Via::Session(session_id)), Some(caller)) => Some(Self { caller, session_id }),
-            _ => None,
-        })
+        let (asker, caller) = (parts.extensions.get::<Asker>(), parts.extensions.get::<Caller>());
+        let (Some(Asker { via: Via::Session(session_id), recorded, .. }), Some(caller)) = (asker, caller) else {
+            return Ok(None);
+        };
+        Ok(Some(Self { caller: caller.clone(), session_id: session_id.clone(), recorded: recorded.clone() }))
     }
 }
 
-/// Who may have keys for his programs, and where they are kept.
+/// A user who may have API keys, and where these are kept.
 pub(crate) struct Holder {
     caller: Caller,
     keys: Keys,
     /// With an account here, and in which session.
     member: Option<(Arc<Accounts>, String)>,
+    /// From where, as the audit log records it.
+    recorded: Option<String>,
 }
 
 impl Holder {
     /// Who is signed in in this browser.
     fn of(accounts: &Arc<Accounts>, member: &Member) -> Self {
-        let Member { caller, session_id } = member;
+        let Member { caller, session_id, recorded } = member;
         let member = Some((accounts.clone(), session_id.clone()));
-        Self { caller: caller.clone(), keys: Keys::Accounts(accounts.clone()), member }
+        Self { caller: caller.clone(), keys: Keys::Accounts(accounts.clone()), member, recorded: recorded.clone() }
     }
 }
 
@@ -95,17 +100,19 @@ impl FromRequestParts<AppState> for Holder {
             let member = <Member as FromRequestParts<AppState>>::from_request_parts(parts, state).await?;
             return Ok(Self::of(accounts, &member));
         }
-        let is_himself = parts.extensions.get::<Asker>().is_some_and(|asker| asker.via == Via::Whole);
-        let caller = parts.extensions.get::<Caller>().filter(|caller| is_himself && caller.is_authenticated).cloned();
+        let asker = parts.extensions.get::<Asker>().filter(|asker| asker.via == Via::Whole);
+        let recorded = asker.and_then(|asker| asker.recorded.clone());
+        let is_user = |caller: &&Caller| asker.is_some() && caller.is_authenticated;
+        let caller = parts.extensions.get::<Caller>().filter(is_user).cloned();
         let nobody = || {
-            let text = "Sign in where you are usually signed in, and come back.";
+            let text = "Sign in with the application that you use, then come back to this page.";
             layout::message(StatusCode::UNAUTHORIZED, "You are not signed in", text)
         };
-        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, member: None })
+        Ok(Self { caller: caller.ok_or_else(nobody)?, keys, member: None, recorded })
     }
 }
 
-/// Why a form's answer is not what was wanted, whatever the form.
+/// Why a form could not be processed, whatever the form.
 pub(crate) enum Trouble {
     /// Too many at once.
     Busy,
@@ -139,14 +146,14 @@ impl IntoResponse for Trouble {
         let mut response = match self {
             Self::Busy => layout::message(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Too many at once",
-                "Many are signing in just now. Go back and try again in a moment.",
+                "The server is busy",
+                "Many users are signing in right now. Go back and try again in a moment.",
             ),
             Self::Broken(error) => {
                 tracing::error!(%error, "an account's page failed");
                 layout::message(
                     StatusCode::SERVICE_UNAVAILABLE,
-                    "This cannot be done just now",
+                    "This is not possible right now",
                     "Go back and try again in a moment.",
                 )
             }
@@ -156,11 +163,11 @@ impl IntoResponse for Trouble {
     }
 }
 
-/// Somebody asks too often.
+/// The page for a client that sends too many requests.
 pub(crate) fn too_many() -> Response {
     layout::message(
         StatusCode::TOO_MANY_REQUESTS,
-        "These are too many requests",
+        "Too many requests",
         "Wait for a moment, then go back and try again.",
     )
 }

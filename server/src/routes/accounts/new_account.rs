@@ -2,8 +2,8 @@
 
 use super::forms::{Field, problem, wait};
 use super::{Door, Trouble, layout, own_path, see_other};
-use crate::auth::Asker;
 use crate::auth::password::{Accounts, now, words};
+use crate::auth::{AccountAction, Asker, client_network};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
 use axum::http::StatusCode;
@@ -11,6 +11,7 @@ use axum::response::Response;
 use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
+use serde_json::Map;
 use store::{Added, NewUser};
 use uuid::Uuid;
 
@@ -98,8 +99,12 @@ async fn make(
         return refuse(StatusCode::TOO_MANY_REQUESTS, wait(seconds));
     }
     if kind == Kind::FirstAdmin && !accounts.desk.setup.accepts(&sent.token) {
-        let text = "This is not the token that the server shows on its console. It shows a new one when it starts.";
+        let text =
+            "This is not the token that the server printed when it started. It prints a new one each time it starts.";
         return refuse(StatusCode::FORBIDDEN, text.to_owned());
+    }
+    if accounts.has_lookalike(name).await? {
+        return refuse(StatusCode::CONFLICT, words::TAKEN.to_owned());
     }
     let user = NewUser {
         id: Uuid::now_v7().to_string(),
@@ -113,30 +118,32 @@ async fn make(
         now: now(),
     };
     let id = user.id.clone();
-    match accounts.store.add_user(user, kind == Kind::FirstAdmin).await? {
+    let action = if kind == Kind::FirstAdmin { AccountAction::FirstAccount } else { AccountAction::SignUp };
+    let about = Map::from_iter([("roles".to_owned(), user.roles.clone().into())]);
+    let entry = action.done(&id, asker.recorded.as_deref(), about);
+    match accounts.store.add_user(user, kind == Kind::FirstAdmin, Some(entry)).await? {
         Added::NotTheFirst => return Ok(layout::nothing()),
-        Added::NameTaken => {
-            return refuse(StatusCode::CONFLICT, "Somebody has this name already. Take another one.".to_owned());
-        }
+        Added::NameTaken => return refuse(StatusCode::CONFLICT, words::TAKEN.to_owned()),
         Added::Done => accounts.desk.setup.close(),
     }
-    let cookie = accounts.begin_session(&id, &asker.sent, asker.is_https).await?;
+    let cookie = accounts.begin_session(&id, &asker.sent, asker.is_https, None).await?;
     Ok(see_other(own_path(sent.next.as_deref()), cookie))
 }
 
-/// In how many seconds to come again. New accounts count for an address, whether they succeed or not, so that nobody can close the door
-/// for others; a proxy on this machine stands for many. The token cannot be guessed, and its check costs nothing.
+/// After how many seconds to try again. Sign-ups are counted by client, whether they succeed or not, so that nobody
+/// can block them for others; a proxy on this machine is not one client. The token of the first account cannot be
+/// guessed, and checking it is cheap.
 fn too_often(accounts: &Accounts, asker: &Asker, kind: Kind) -> Option<u64> {
-    let peer = asker.address.filter(|peer| kind == Kind::SignUp && !peer.is_loopback())?;
-    accounts.desk.throttle.begin(&format!("{NEW} {peer}"), Some(peer)).err()
+    let client = asker.address.filter(|_| kind == Kind::SignUp).and_then(client_network)?;
+    accounts.desk.throttle.begin(&format!("{NEW} {client}"), Some(client)).err()
 }
 
 fn form(kind: Kind, status: StatusCode, sent: &NewAccount, text: Option<String>) -> Response {
     let (title, action, note) = match kind {
         Kind::FirstAdmin => (
-            "Make the first account",
+            "Create the first account",
             "/auth/first-admin",
-            "It is an administrator's. The token stands where the server was started, on its console.",
+            "This account is an administrator. The server prints the token on its console when it starts.",
         ),
         Kind::SignUp => ("Sign up", "/auth/sign-up", "Choose a name and a password."),
     };
@@ -154,7 +161,7 @@ fn form(kind: Kind, status: StatusCode, sent: &NewAccount, text: Option<String>)
     let sign_in = (kind == Kind::SignUp).then(|| {
         view! {
             <p class="cw-account-note">
-                "You have an account? " <a href=format!("/auth/sign-in?next={}", super::encoded(&next))>"Sign in"</a>
+                "Already have an account? " <a href=format!("/auth/sign-in?next={}", super::encoded(&next))>"Sign in"</a>
             </p>
         }
     });
@@ -166,7 +173,7 @@ fn form(kind: Kind, status: StatusCode, sent: &NewAccount, text: Option<String>)
             {token}
             {Field::name(&sent.name, kind == Kind::SignUp).view()}
             {Field::new_password("Password").view()}
-            <button class="cw-button cw-primary">"Make the account"</button>
+            <button class="cw-button cw-primary">"Create the account"</button>
         </form>
         {sign_in}
     };

@@ -2,8 +2,8 @@
 
 use super::forms::{Field, problem, wait};
 use super::{Door, Member, SIGN_IN, Trouble, layout, own_path, see_other};
-use crate::auth::Asker;
 use crate::auth::password::{Accounts, words};
+use crate::auth::{AccountAction, Asker};
 use axum::extract::Query;
 use axum::extract::rejection::FormRejection;
 use axum::http::{HeaderValue, StatusCode, header};
@@ -11,6 +11,7 @@ use axum::response::Response;
 use axum::{Extension, Form};
 use leptos::prelude::*;
 use serde::Deserialize;
+use serde_json::Map;
 
 /// Where to go afterwards.
 #[derive(Deserialize)]
@@ -43,7 +44,8 @@ pub(crate) async fn sign_in_form(
     Ok(form(&accounts, StatusCode::OK, &SignIn { next, ..SignIn::default() }, None))
 }
 
-/// `POST /auth/sign-in`. Whoever it is, and whatever is wrong, it takes as long and says the same.
+/// `POST /auth/sign-in`. Takes as long and says the same whether the name or the password is wrong; the row of the audit
+/// log is written after the answer.
 pub(crate) async fn sign_in(
     Door(accounts): Door,
     Extension(asker): Extension<Asker>,
@@ -56,6 +58,7 @@ pub(crate) async fn sign_in(
     let key = words::key(&sent.name);
     // Nobody has a longer name, and what is counted is kept for a while.
     let counted: String = key.chars().take(64).collect();
+    let address = asker.recorded.as_deref();
     let one = match accounts.desk.throttle.begin(&counted, asker.address) {
         Ok(one) => one,
         Err(seconds) => {
@@ -68,13 +71,16 @@ pub(crate) async fn sign_in(
     let kept = found.as_ref().map(|(_, password)| password.clone());
     let is_right =
         words::may_be_password(&sent.password) && accounts.desk.hasher.is_right(sent.password.clone(), kept).await?;
-    if let Some((user, _)) = found.filter(|_| is_right)
-        && let Some(cookie) = accounts.begin_session(&user.id, &asker.sent, asker.is_https).await?
-    {
-        accounts.desk.throttle.succeeded(&one);
-        return Ok(see_other(own_path(sent.next.as_deref()), Some(cookie)));
+    let user_id = found.map(|(user, _)| user.id);
+    if let Some(id) = user_id.as_deref().filter(|_| is_right) {
+        let entry = AccountAction::SignIn.done(id, address, Map::new());
+        if let Some(cookie) = accounts.begin_session(id, &asker.sent, asker.is_https, Some(entry)).await? {
+            accounts.desk.throttle.succeeded(&one);
+            return Ok(see_other(own_path(sent.next.as_deref()), Some(cookie)));
+        }
     }
-    tracing::info!(address = ?asker.address, "a sign-in failed");
+    tracing::info!(?address, "a sign-in failed");
+    accounts.record_failure(AccountAction::SignIn, user_id.as_deref().ok_or(&sent.name), address);
     let problem = "The name or the password is wrong.".to_owned();
     Ok(form(&accounts, StatusCode::UNAUTHORIZED, &sent, Some(problem)))
 }
@@ -85,8 +91,9 @@ pub(crate) async fn sign_out(
     Extension(asker): Extension<Asker>,
     member: Option<Member>,
 ) -> Result<Response, Trouble> {
-    if let Some(Member { caller, session_id }) = member {
-        accounts.store.end_session(&caller.user_id, &session_id).await?;
+    if let Some(Member { caller, session_id, recorded }) = member {
+        let entry = AccountAction::SignOut.done(&caller.user_id, recorded.as_deref(), Map::new());
+        accounts.store.end_session(&caller.user_id, &session_id, Some(entry)).await?;
     }
     Ok(see_other(SIGN_IN, Accounts::no_cookie(asker.is_https)))
 }

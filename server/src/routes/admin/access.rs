@@ -1,4 +1,4 @@
-//! What lets users in: their sessions and the keys of their programs, also of users who are kept elsewhere; and how one is taken away.
+//! The sessions and API keys of all users, also of users who are kept elsewhere, and how one is revoked.
 
 use super::csv::{self, Csv};
 use super::layout::{Tab, page};
@@ -77,7 +77,7 @@ pub(super) async fn found(state: &AppState, query: &AccessQuery) -> Result<Vec<(
     state.composition.store.all_access(filter, query.sort.sort().0, PAGE + 1, after).await.map_err(of_store)
 }
 
-/// Takes one away: whoever comes with it from then on is nobody.
+/// Revokes a session or an API key.
 pub(super) async fn take_away(
     state: &AppState,
     admin: &Admin,
@@ -106,17 +106,17 @@ pub(crate) async fn list(
     let kinds = [
         ("any", "All"),
         ("session", "Sessions"),
-        ("key", "Keys of users here"),
-        ("outside", "Keys of users kept elsewhere"),
+        ("key", "API keys of this server's users"),
+        ("outside", "API keys of external users"),
     ];
-    let orders = [("newest", "Newest first"), ("oldest", "Oldest first"), ("used", "Used last, first")];
+    let orders = [("newest", "Newest first"), ("oldest", "Oldest first"), ("used", "Last used first")];
     let content = view! {
         <p class="cw-account-note">
-            "Browsers in which users are signed in, and keys of their programs. Who takes one away shuts it out from the next request on."
+            "Browser sessions and API keys of all users. Revoking one ends its access with the next request."
         </p>
-        <form class="cw-admin-filter" method="get" role="search" aria-label="Sessions and keys">
+        <form class="cw-admin-filter" method="get" role="search" aria-label="Sessions and API keys">
             {field("user", "User (id)", "text", query.user.as_deref())}
-            {choice("kind", "What", &kinds, query.kind.kind().1)}
+            {choice("kind", "Type", &kinds, query.kind.kind().1)}
             {choice("sort", "Order", &orders, query.sort.sort().1)}
             <button class="cw-button">"Show"</button>
         </form>
@@ -124,7 +124,7 @@ pub(crate) async fn list(
         {lines_of(lines)}
         {pager("/admin/access", raw.as_deref(), next)}
     };
-    Ok(page(&admin, Tab::Access, StatusCode::OK, "Sessions and keys", content))
+    Ok(page(&admin, Tab::Access, StatusCode::OK, "Sessions and API keys", content))
 }
 
 /// `GET /admin/access.csv`
@@ -161,12 +161,12 @@ fn cells(access: &AdminAccess) -> [String; 10] {
 fn lines_of(lines: Vec<AdminAccess>) -> AnyView {
     let columns = [
         Text("Name"),
-        Text("What"),
+        Text("Type"),
         Text("User"),
-        Text("For"),
-        Text("Made (UTC)"),
-        Text("Until (UTC)"),
-        Text("Used (UTC)"),
+        Text("Scopes"),
+        Text("Created (UTC)"),
+        Text("Expires (UTC)"),
+        Text("Last used (UTC)"),
         Text("Action"),
     ];
     let line = |access: AdminAccess| {
@@ -188,7 +188,7 @@ fn lines_of(lines: Vec<AdminAccess>) -> AnyView {
             revoke.into_any(),
         ]
     };
-    table(columns, lines.into_iter().map(line), "No session or key fits.")
+    table(columns, lines.into_iter().map(line), "No sessions or keys match.")
 }
 
 fn what(access: &AdminAccess) -> String {
@@ -200,8 +200,8 @@ fn what(access: &AdminAccess) -> String {
 }
 
 fn until(at: i64) -> String {
-    let over = if at <= now() { " (over)" } else { "" };
-    minute(at) + over
+    let expired = if at <= now() { " (expired)" } else { "" };
+    minute(at) + expired
 }
 
 /// `POST /admin/access/{kind}/{id}/revoke`

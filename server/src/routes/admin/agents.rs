@@ -56,12 +56,12 @@ pub(super) enum SortQuery {
 impl SortQuery {
     /// Each with its name, in an address and on a page.
     pub(super) const ALL: [(Self, &'static str, &'static str); 6] = [
-        (Self::Config, "config", "As in the config"),
+        (Self::Config, "config", "Config order"),
         (Self::Name, "name", "By name"),
         (Self::Requests, "requests", "Most requests first"),
         (Self::Errors, "errors", "Most errors first"),
         (Self::Slowest, "slowest", "Slowest first"),
-        (Self::Cost, "cost", "Dearest first"),
+        (Self::Cost, "cost", "Most expensive first"),
     ];
 
     /// What is the same stays as in the config.
@@ -162,33 +162,33 @@ fn settings(agent: &Agent, config: &Config) -> Vec<(&'static str, String)> {
     let list = |texts: &[String]| texts.join(", ");
     let limits = &agent.limits;
     let later = agent.later.iter().flat_map(|later| &later.properties);
-    add("Known for each turn", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
+    add("Set for each turn", Some(later.map(|property| property.name.clone()).collect::<Vec<_>>().join(", ")));
     add("Declared at", Some(place(&agent.at.to_string(), config)));
     add("Connection", Some(agent.connection_id.clone()));
     let fallbacks =
         agent.fallback_models.iter().map(|fallback| format!("{} ({})", fallback.model, fallback.connection_id));
-    add("Other models", Some(fallbacks.collect::<Vec<_>>().join(", ")));
-    add("Requests in a turn", Some(agent.max_steps.to_string()));
+    add("Fallback models", Some(fallbacks.collect::<Vec<_>>().join(", ")));
+    add("Model requests per turn", Some(agent.max_steps.to_string()));
     add("Retries", Some(agent.max_retries.to_string()));
-    add("Most requests", limits.requests.map(|most| most.to_string()));
-    add("Most tokens", limits.total_tokens.map(|most| most.to_string()));
-    add("Most tool calls", limits.tool_calls.map(|most| most.to_string()));
-    add("Most dollars", limits.cost_usd.map(|most| most.to_string()));
-    add("Longest turn", limits.time.or(agent.timeouts.total).map(|time| format!("{} s", time.as_secs())));
-    add("Longest reply", agent.sampling.max_output_tokens.map(|tokens| format!("{tokens} tokens")));
+    add("Maximum requests", limits.requests.map(|most| most.to_string()));
+    add("Maximum tokens", limits.total_tokens.map(|most| most.to_string()));
+    add("Maximum tool calls", limits.tool_calls.map(|most| most.to_string()));
+    add("Maximum cost (US dollars)", limits.cost_usd.map(|most| most.to_string()));
+    add("Maximum turn time", limits.time.or(agent.timeouts.total).map(|time| format!("{} s", time.as_secs())));
+    add("Maximum reply length", agent.sampling.max_output_tokens.map(|tokens| format!("{tokens} tokens")));
     add("Temperature", agent.sampling.temperature.map(|value| value.to_string()));
-    add("Tools on offer", agent.active_tools.as_deref().map(list));
+    add("Active tools", agent.active_tools.as_deref().map(list));
     add("Endpoints", Some(agent.tools.iter().map(|tool| tool.name.clone()).collect::<Vec<_>>().join(", ")));
     add("MCP servers", Some(agent.mcp.iter().map(|server| server.name.clone()).collect::<Vec<_>>().join(", ")));
     let remote = agent.remote_agents.iter().map(|remote| remote.connection_id.clone());
     add("Remote agents", Some(remote.collect::<Vec<_>>().join(", ")));
-    add("Agents below", Some(agent.agents.iter().map(|below| below.agent_id.clone()).collect::<Vec<_>>().join(", ")));
+    add("Sub-agents", Some(agent.agents.iter().map(|below| below.agent_id.clone()).collect::<Vec<_>>().join(", ")));
     add("Policy", agent.policy.as_ref().map(policy));
-    add("Reads files", agent.file_system.is_some().then(|| "yes".to_owned()));
-    add("Asks the user", agent.ask_user.then(|| "yes".to_owned()));
-    add("Knows the page", agent.page_context.then(|| "yes".to_owned()));
+    add("File access", agent.file_system.is_some().then(|| "yes".to_owned()));
+    add("Can ask the user", agent.ask_user.then(|| "yes".to_owned()));
+    add("Page context", agent.page_context.then(|| "yes".to_owned()));
     let options = agent.provider_options.keys().cloned().collect::<Vec<_>>();
-    add("Options for", Some(options.join(", ")));
+    add("Provider options for", Some(options.join(", ")));
     settings
 }
 
@@ -205,7 +205,7 @@ fn policy(policy: &config::Policy) -> String {
         PolicyAction::Deny => "deny",
     };
     let endpoint =
-        policy.endpoint_id.as_ref().map(|id| format!(", and the endpoint {id} is asked")).unwrap_or_default();
+        policy.endpoint_id.as_ref().map(|id| format!(", then the endpoint {id} decides")).unwrap_or_default();
     format!("{} rules, else {}{endpoint}", policy.rules.len(), action(policy.default))
 }
 
@@ -242,7 +242,7 @@ pub(super) async fn tools(
         match answer {
             Ok(Ok(sourced)) => tools.extend(sourced.tools.iter().map(|tool| live(tool, Some(&name)))),
             Ok(Err(error)) => problems.push(error.message),
-            Err(_) => problems.push(format!("`{name}` did not say in time which tools it has.")),
+            Err(_) => problems.push(format!("`{name}` did not list its tools in time.")),
         }
     }
     Ok((tools, problems))
@@ -274,7 +274,7 @@ pub(super) async fn ask(state: &AppState, admin: &Admin, id: &str, question: &st
     let page_id = current.page_for(&admin.0, id).ok_or_else(|| {
         UserError::invalid(
             "/id",
-            "You may not ask this agent: it is on no page, or neither is for you. The config says for whom they are.",
+            "You cannot chat with this agent: no page has it, or your roles do not allow the page or the agent. See `auth` in the config.",
         )
     })?;
     let (store, chat) = (&state.composition.store, &state.composition.chat);

@@ -42,7 +42,7 @@ pub(crate) async fn list(
         </p>
         {lines_of(lines)}
         {pager("/admin/agents", raw.as_deref(), next)}
-        <p class="cw-account-note">"What was used in the last 7 days."</p>
+        <p class="cw-account-note">"Usage of the last 7 days."</p>
     };
     Ok(page(&admin, Tab::Agents, StatusCode::OK, "Agents", content))
 }
@@ -83,10 +83,10 @@ fn lines_of(lines: Vec<AgentLine>) -> AnyView {
     let columns = [
         Text("Agent"),
         Text("Model"),
-        Text("Who may ask"),
+        Text("Access"),
         Number("Requests"),
         Number("Errors"),
-        Number("Reply after"),
+        Number("Reply time"),
         Number("Cost"),
     ];
     let line = |line: AgentLine| {
@@ -102,7 +102,7 @@ fn lines_of(lines: Vec<AgentLine>) -> AnyView {
             text(dollars(line.used.cost_usd)),
         ]
     };
-    table(columns, lines.into_iter().map(line), "No agent fits.")
+    table(columns, lines.into_iter().map(line), "No agents match.")
 }
 
 /// How long a reply takes, on average.
@@ -150,15 +150,15 @@ async fn shown(
     let status = refused.as_ref().map_or(StatusCode::OK, |_| StatusCode::UNPROCESSABLE_ENTITY);
     let (asked, wrong) = refused.map(|(asked, error)| (asked, error.message)).unzip();
     let path = format!("/admin/agents/{}", encoded(id));
-    let custom = line.name.as_ref().map(|_| link(format!("/admin/custom-agents/{}", encoded(id)), "Change it"));
+    let custom = line.name.as_ref().map(|_| link(format!("/admin/custom-agents/{}", encoded(id)), "Edit"));
     let title = line.name.clone().unwrap_or_else(|| id.to_owned());
     let health = [
         ("Requests", text(number(line.used.steps as f64))),
         ("Errors", text(number(line.used.failures as f64))),
-        ("Reply after", text(reply(&line.used))),
+        ("Reply time", text(reply(&line.used))),
         ("Cost", text(dollars(line.used.cost_usd))),
     ];
-    let about = [("Model", text(line.model)), ("Provider", text(line.provider)), ("Who may ask", text(line.auth))];
+    let about = [("Model", text(line.model)), ("Provider", text(line.provider)), ("Access", text(line.auth))];
     let settings = settings.into_iter().map(|(name, value)| (name, text(value)));
     let instructions = instructions.map(|instructions| match instructions {
         Value::String(text) => text,
@@ -166,17 +166,17 @@ async fn shown(
     });
     let content = view! {
         <section class="cw-account-part" aria-labelledby="health">
-            <h2 id="health">"The last 7 days"</h2>
+            <h2 id="health">"Last 7 days"</h2>
             {facts(health)}
             <p class="cw-admin-links">
                 <a href=format!("/admin/conversations?agent={}", encoded(id))>"Conversations"</a>
                 <a href=format!("/admin/audit?agent={}", encoded(id))>"Audit log"</a>
-                <a href=format!("{path}/tools")>"Tools as they are now"</a>
+                <a href=format!("{path}/tools")>"Current tools"</a>
                 {custom}
             </p>
         </section>
         <section class="cw-account-part" aria-labelledby="runs">
-            <h2 id="runs">"The last answers"</h2>
+            <h2 id="runs">"Last answers"</h2>
             {runs_of(runs)}
         </section>
         <section class="cw-account-part" aria-labelledby="config">
@@ -190,9 +190,9 @@ async fn shown(
             })}
         </section>
         <section class="cw-account-part" aria-labelledby="bench">
-            <h2 id="bench">"Ask it"</h2>
+            <h2 id="bench">"Test the agent"</h2>
             <p class="cw-account-note">
-                "You ask as yourself, in a conversation of your own that is marked as a test and goes after a while. Its tools run, and it costs what it costs."
+                "You ask as yourself, in your own conversation, which is marked as a test and is deleted after a while. Tools run for real, and the model request costs as usual."
             </p>
             {problem(wrong)}
             <form class="cw-account-form" method="post" action=format!("{path}/ask")>
@@ -209,7 +209,7 @@ async fn shown(
 
 fn runs_of(runs: Vec<RecentRun>) -> AnyView {
     let columns =
-        [Text("Conversation"), Text("Outcome"), Text("Began (UTC)"), Number("Time"), Number("Cost"), Text("Cause")];
+        [Text("Conversation"), Text("Outcome"), Text("Started (UTC)"), Number("Time"), Number("Cost"), Text("Error")];
     let line = |run: RecentRun| {
         [
             link(format!("/admin/conversations/{}", run.conversation_id), run.title),
@@ -220,7 +220,7 @@ fn runs_of(runs: Vec<RecentRun>) -> AnyView {
             text(run.error.unwrap_or_default()),
         ]
     };
-    table(columns, runs.into_iter().map(line), "It has not been asked yet.")
+    table(columns, runs.into_iter().map(line), "Nobody has chatted with it yet.")
 }
 
 /// `GET /admin/agents/{id}/tools`
@@ -239,20 +239,20 @@ pub(crate) async fn tools(
 }
 
 fn tools_of(agent: &str, tools: Vec<LiveTool>) -> AnyView {
-    let columns = [Text("Tool"), Text("From"), Text("What it does"), Text("Asks first")];
+    let columns = [Text("Tool"), Text("Source"), Text("Description"), Text("Asks for approval")];
     let agent = encoded(agent);
     let line = |tool: LiveTool| {
         let asks = match (tool.in_browser, tool.asks) {
-            (true, _) => "in the browser",
+            (true, _) => "runs in the browser",
             (_, true) => "yes",
             (_, false) => "no",
         };
         [
             link(format!("/admin/agents/{agent}/tools/{}", encoded(&tool.name)), tool.name),
-            text(tool.source.unwrap_or_else(|| "the config".to_owned())),
+            text(tool.source.unwrap_or_else(|| "config".to_owned())),
             text(tool.description),
             text(asks),
         ]
     };
-    table(columns, tools.into_iter().map(line), "It has no tools.")
+    table(columns, tools.into_iter().map(line), "This agent has no tools.")
 }

@@ -1,10 +1,11 @@
-//! The same for programs, as JSON.
+//! The console for programs, as JSON.
 
 use super::Admin;
 use super::audit::{self, AuditQuery};
 use super::conversations::{self, ConversationQuery, Opened};
 use super::feedback::{self, FeedbackQuery};
 use super::lists::paged;
+use super::names;
 use super::overview::{self, Overview, OverviewQuery};
 use super::users::{UserQuery, Users};
 use crate::auth::password::now;
@@ -54,13 +55,16 @@ pub(crate) async fn users(
     Ok(listed(paged(Users::of(&state, &admin)?.list(&asked(query)?).await?)))
 }
 
-/// A user who is new.
+/// A new user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NewUser {
     name: String,
     #[serde(default)]
     roles: Vec<String>,
+    /// Also roles that the config does not name.
+    #[serde(default, rename = "allowUnknownRoles")]
+    allow_unknown_roles: bool,
 }
 
 /// `POST /api/admin/users`
@@ -70,7 +74,7 @@ pub(crate) async fn add_user(
     sent: Result<Json<NewUser>, JsonRejection>,
 ) -> Result<(StatusCode, Json<Value>), HttpError> {
     let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
-    let (id, password) = Users::of(&state, &admin)?.add(&sent.name, sent.roles).await?;
+    let (id, password) = Users::of(&state, &admin)?.add(&sent.name, sent.roles, sent.allow_unknown_roles).await?;
     Ok((StatusCode::CREATED, Json(json!({ "id": id, "password": password }))))
 }
 
@@ -83,12 +87,15 @@ pub(crate) async fn user(
     Ok(Json(Users::of(&state, &admin)?.one(&id).await?))
 }
 
-/// What may be changed about a user (A7).
+/// What may be changed about a user.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UserPatch {
     roles: Option<Vec<String>>,
     disabled: Option<bool>,
+    /// Also roles that the config does not name.
+    #[serde(default, rename = "allowUnknownRoles")]
+    allow_unknown_roles: bool,
 }
 
 /// `PATCH /api/admin/users/{id}`
@@ -101,7 +108,7 @@ pub(crate) async fn change_user(
     let Json(sent) = sent.map_err(|rejection| unreadable(&rejection))?;
     let users = Users::of(&state, &admin)?;
     if let Some(roles) = sent.roles {
-        users.set_roles(&id, roles).await?;
+        users.set_roles(&id, roles, sent.allow_unknown_roles).await?;
     }
     if let Some(disabled) = sent.disabled {
         users.set_disabled(&id, disabled).await?;
@@ -128,7 +135,7 @@ pub(crate) async fn end_sessions(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Whom to delete, by name, to be sure.
+/// The name of the user who is deleted, as a confirmation.
 #[derive(Deserialize)]
 pub(crate) struct DeleteQuery {
     #[serde(default)]
@@ -193,7 +200,13 @@ pub(crate) async fn audit(
     query: Result<Query<AuditQuery>, QueryRejection>,
 ) -> Result<Json<Listed<Value>>, HttpError> {
     let (rows, next) = audit::found(&state, &asked(query)?).await?;
-    Ok(listed((rows.iter().map(row).collect(), next)))
+    let names = names::of(&state, rows.iter().map(|row| row.user_id.as_str())).await?;
+    let named = |audit_row: &AuditRow| {
+        let mut line = row(audit_row);
+        line["userName"] = names.get(&audit_row.user_id).into();
+        line
+    };
+    Ok(listed((rows.iter().map(named).collect(), next)))
 }
 
 /// `GET /api/admin/audit/verify`
@@ -204,7 +217,7 @@ pub(crate) async fn verify(_: Admin, State(state): State<AppState>) -> Result<Js
     }))
 }
 
-/// A row of the audit log, in the words of its export.
+/// A row of the audit log, as `chatwright audit export` prints it.
 fn row(row: &AuditRow) -> Value {
     crate::cli::audit_line(row)
 }

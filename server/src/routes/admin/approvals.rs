@@ -1,4 +1,4 @@
-//! The standing approvals of all users, and how one is taken back.
+//! The standing approvals of all users, and how one is revoked.
 
 use super::csv::{self, Csv};
 use super::layout::{Tab, page};
@@ -59,7 +59,7 @@ pub(super) async fn found(state: &AppState, query: &ApprovalQuery) -> Result<Vec
     state.composition.store.all_grants(filter, query.sort.sort().0, PAGE + 1, after).await.map_err(of_store)
 }
 
-/// Takes one back: from the next call on, its user is asked again.
+/// Revokes a standing approval: its user is asked again before the next call.
 pub(super) async fn take_back(state: &AppState, admin: &Admin, id: &str) -> Result<(), UserError> {
     let store = &state.composition.store;
     let filter = GrantFilter { id: Some(id.to_owned()), ..GrantFilter::default() };
@@ -84,7 +84,7 @@ pub(crate) async fn list(
     let orders = [("newest", "Newest first"), ("oldest", "Oldest first"), ("tool", "By tool")];
     let content = view! {
         <p class="cw-account-note">
-            "What users have said yes to for further calls. Who takes one back has its user asked again from the next call on."
+            "Tool calls that users have approved for the future. After you revoke one, its user is asked again before the next call."
         </p>
         <form class="cw-admin-filter" method="get" role="search" aria-label="Standing approvals">
             {field("user", "User (id)", "text", query.user.as_deref())}
@@ -129,13 +129,13 @@ fn cells(grant: &AdminGrant) -> [String; 7] {
 }
 
 fn lines_of(lines: Vec<AdminGrant>) -> AnyView {
-    let columns = [Text("Tool"), Text("Agent"), Text("User"), Text("Where"), Text("Given (UTC)"), Text("Action")];
+    let columns = [Text("Tool"), Text("Agent"), Text("User"), Text("Applies to"), Text("Given (UTC)"), Text("Action")];
     let line = |grant: AdminGrant| {
         let owner = grant.owner_name.unwrap_or_else(|| grant.owner.clone());
         let label = format!("Revoke {} of {owner}", grant.tool);
         let place = match (grant.conversation_id, grant.title) {
             (Some(id), title) => link(format!("/admin/conversations/{id}"), title.unwrap_or(id)),
-            (None, _) => text("Everywhere"),
+            (None, _) => text("All conversations"),
         };
         let revoke = view! {
             <form method="post" action=format!("/admin/approvals/{}/revoke", grant.id)>
@@ -151,7 +151,7 @@ fn lines_of(lines: Vec<AdminGrant>) -> AnyView {
             revoke.into_any(),
         ]
     };
-    table(columns, lines.into_iter().map(line), "No standing approval fits.")
+    table(columns, lines.into_iter().map(line), "No standing approvals match.")
 }
 
 /// `POST /admin/approvals/{id}/revoke`

@@ -1,11 +1,13 @@
-//! The audit log, newest first: filtered, as a table for spreadsheets, and whether its chain holds.
+//! The audit log, newest first: filtered, as CSV, and with a check of its chain.
 
 use super::csv::{self, Csv};
 use super::layout::{Tab, page};
-use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, filled, pager};
+use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, field_with, filled, pager};
+use super::names::{self, Names};
 use super::table::Column::Text;
 use super::table::{link, table, text};
 use super::{Admin, PageError, of_store};
+use crate::auth::AccountAction;
 use crate::router::AppState;
 use crate::routes::times::minute;
 use axum::extract::{Query, RawQuery, State};
@@ -14,16 +16,50 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
-use store::{AuditFilter, AuditRow, MAX_AUDIT_ROWS};
+use store::{AuditFilter, AuditKind, AuditRow, MAX_AUDIT_ROWS};
 use wire::{ErrorCode, UserError};
 
-/// Rows of a table for spreadsheets. `chatwright audit export` has no bound.
+/// Rows of the CSV file. `chatwright audit export` has no bound.
 const MAX_CSV: usize = 50_000;
+
+/// What administrators do, as the log names it.
+const ADMIN_ACTIONS: [&str; 27] = [
+    "admin:add_agent",
+    "admin:add_user",
+    "admin:apply_retention",
+    "admin:ask_agent",
+    "admin:change_agent",
+    "admin:delete_agent",
+    "admin:delete_conversation",
+    "admin:delete_user",
+    "admin:disable_user",
+    "admin:enable_user",
+    "admin:end_sessions",
+    "admin:export_access",
+    "admin:export_agents",
+    "admin:export_approvals",
+    "admin:export_audit",
+    "admin:export_conversation",
+    "admin:export_conversations",
+    "admin:export_custom_agents",
+    "admin:export_feedback",
+    "admin:export_tools",
+    "admin:export_users",
+    "admin:read_conversation",
+    "admin:reset_password",
+    "admin:revoke_access",
+    "admin:revoke_approval",
+    "admin:set_roles",
+    "admin:try_tool",
+];
 
 /// Which rows, in an address.
 #[derive(Default, Deserialize)]
 pub(crate) struct AuditQuery {
+    /// An id, or a name.
     user: Option<String>,
+    #[serde(default)]
+    kind: KindQuery,
     tool: Option<String>,
     agent: Option<String>,
     conversation: Option<String>,
@@ -47,6 +83,36 @@ enum OutcomeQuery {
     Interrupted,
 }
 
+/// What rows are about.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum KindQuery {
+    #[default]
+    Any,
+    Tools,
+    Accounts,
+    Administration,
+}
+
+impl KindQuery {
+    /// Each with its name in an address, and on a page.
+    const ALL: [(&'static str, &'static str); 4] = [
+        ("any", "All"),
+        ("tools", "Tool calls"),
+        ("accounts", "Sign-ins and accounts"),
+        ("administration", "Administration"),
+    ];
+
+    fn kind(self) -> (Option<AuditKind>, &'static str) {
+        match self {
+            Self::Any => (None, "any"),
+            Self::Tools => (Some(AuditKind::Tools), "tools"),
+            Self::Accounts => (Some(AuditKind::Accounts), "accounts"),
+            Self::Administration => (Some(AuditKind::Administration), "administration"),
+        }
+    }
+}
+
 impl OutcomeQuery {
     fn name(self) -> &'static str {
         match self {
@@ -62,7 +128,8 @@ impl OutcomeQuery {
 
 fn filter(query: &AuditQuery) -> Result<AuditFilter, UserError> {
     Ok(AuditFilter {
-        user_id: filled(query.user.as_deref()),
+        user: filled(query.user.as_deref()),
+        kind: query.kind.kind().0,
         tool: filled(query.tool.as_deref()),
         agent_id: filled(query.agent.as_deref()),
         conversation_id: filled(query.conversation.as_deref()),
@@ -74,7 +141,7 @@ fn filter(query: &AuditQuery) -> Result<AuditFilter, UserError> {
 
 /// A page of rows, and the number before which the next page begins.
 pub(super) async fn found(state: &AppState, query: &AuditQuery) -> Result<(Vec<AuditRow>, Option<String>), UserError> {
-    let foreign = || UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours.");
+    let foreign = || UserError::new(ErrorCode::Malformed, "This is not a place in the list.");
     let before = filled(query.after.as_deref()).map(|after| after.parse().map_err(|_| foreign())).transpose()?;
     let rows = state.composition.store.audit_list(filter(query)?, PAGE + 1, before).await;
     let mut rows = rows.map_err(of_store)?;
@@ -90,7 +157,7 @@ async fn head(state: &AppState) -> Result<Option<String>, UserError> {
     Ok(last.first().map(|row| format!("{}:{}", row.number, row.hash)))
 }
 
-/// Whether the chain holds, in words, and the head or the fault.
+/// Whether the chain is intact: the number of rows and the head, or the fault.
 pub(super) async fn verified(state: &AppState) -> Result<Result<(u64, String), String>, UserError> {
     let report = state.composition.store.verify_audit(None).await.map_err(of_store)?;
     Ok(report.map(|report| (report.rows, report.head.to_string())).map_err(|fault| fault.to_string()))
@@ -110,15 +177,15 @@ pub(crate) async fn list(
     };
     let verdict = verdict.map(|verdict| match verdict {
         Ok((rows, head)) => {
-            let text = format!("The chain holds: {rows} rows, each fits. Head {head}");
+            let text = format!("The chain is intact: {rows} rows. Head {head}");
             view! { <p class="cw-account-done cw-admin-head" role="status">{text}</p> }.into_any()
         }
         Err(fault) => {
-            let text = format!("The chain does not hold: {fault}");
+            let text = format!("The chain is broken: {fault}");
             view! { <p class="cw-account-problem" role="alert">{text}</p> }.into_any()
         }
     });
-    let head = head(&state).await?;
+    let (head, names) = (head(&state).await?, names::of(&state, rows.iter().map(|row| row.user_id.as_str())).await?);
     let outcomes = [
         ("any", "Any"),
         ("ok", "Ok"),
@@ -129,8 +196,9 @@ pub(crate) async fn list(
     ];
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Audit log">
-            {field("user", "User (id)", "text", query.user.as_deref())}
-            {field("tool", "Tool", "text", query.tool.as_deref())}
+            {field("user", "User (name or id)", "text", query.user.as_deref())}
+            {choice("kind", "About", &KindQuery::ALL, query.kind.kind().1)}
+            {field_with("tool", "Tool or action", query.tool.as_deref(), actions())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("conversation", "Conversation (id)", "text", query.conversation.as_deref())}
             {choice("outcome", "Outcome", &outcomes, query.outcome.name())}
@@ -140,22 +208,27 @@ pub(crate) async fn list(
         </form>
         <p class="cw-admin-links">
             {as_table("/admin/audit.csv", raw.as_deref())}
-            <a href="/admin/audit?verify=1">"Check the chain"</a>
+            <a href="/admin/audit?verify=1">"Verify the chain"</a>
         </p>
-        {head.map(|head| view! { <p class="cw-account-note cw-admin-head">{format!("Head {head}: note it where whoever can write the database cannot write.")}</p> })}
+        {head.map(|head| view! { <p class="cw-account-note cw-admin-head">{format!("Head {head}: note it where nobody who can write to the database can change it.")}</p> })}
         {verdict}
-        {lines_of(rows)}
+        {lines_of(rows, &names)}
         {pager("/admin/audit", raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Audit, StatusCode::OK, "Audit log", content))
 }
 
-fn lines_of(rows: Vec<AuditRow>) -> AnyView {
+/// What administrators and users do, for the filter; tools have the names that agents know them by.
+fn actions() -> Vec<&'static str> {
+    AccountAction::ALL.into_iter().map(|(_, name)| name).chain(ADMIN_ACTIONS).collect()
+}
+
+fn lines_of(rows: Vec<AuditRow>, names: &Names) -> AnyView {
     let columns = [
-        Text("No"),
+        Text("No."),
         Text("Time (UTC)"),
-        Text("Call"),
-        Text("By"),
+        Text("Tool or action"),
+        Text("User"),
         Text("Agent"),
         Text("Outcome"),
         Text("Gates"),
@@ -177,7 +250,7 @@ fn lines_of(rows: Vec<AuditRow>) -> AnyView {
             row.number.into_any(),
             text(minute(row.at)),
             text(row.tool),
-            view! { <span class="cw-admin-id">{row.user_id}</span> }.into_any(),
+            names.shown(&row.user_id),
             text(row.agent_id),
             text(row.outcome),
             text(gates(&row.gates)),
@@ -185,10 +258,10 @@ fn lines_of(rows: Vec<AuditRow>) -> AnyView {
             conversation,
         ]
     };
-    table(columns, rows.into_iter().map(line), "No row fits.")
+    table(columns, rows.into_iter().map(line), "No rows match.")
 }
 
-/// What was decided about a call, in a line.
+/// The decisions about a call, in a line.
 pub(super) fn gates(gates: &str) -> String {
     let gates: Vec<Value> = serde_json::from_str(gates).unwrap_or_default();
     let decision = |gate: &Value| {
@@ -211,35 +284,38 @@ pub(crate) async fn export(
     let filter = filter(&query)?;
     let store = &state.composition.store;
     store.enter_audit(admin.entry("export_audit", "", Value::Null)).await?;
-    let mut file =
-        Csv::new("number,time,user,agent,conversation,message,run,call,tool,arguments,gates,outcome,durationMs");
+    let mut file = Csv::new(
+        "number,time,user,userName,agent,conversation,message,run,call,tool,arguments,gates,outcome,durationMs",
+    );
     let (mut before, mut rows) = (None, 0);
     while rows < MAX_CSV {
         let page = store.audit_list(filter.clone(), MAX_AUDIT_ROWS, before).await?;
         let Some(last) = page.last() else { break };
         before = Some(last.number);
         rows += page.len();
-        page.iter().for_each(|row| file.add(cells(row)));
+        let names = names::of(&state, page.iter().map(|row| row.user_id.as_str())).await?;
+        page.iter().for_each(|row| file.add(cells(row, names.get(&row.user_id).unwrap_or_default())));
     }
     Ok(file.file("audit.csv"))
 }
 
-fn cells(row: &AuditRow) -> Vec<String> {
+fn cells(row: &AuditRow, user_name: &str) -> Vec<String> {
     let texts = [
-        &row.user_id,
-        &row.agent_id,
-        &row.conversation_id,
-        &row.message_id,
-        &row.run_id,
-        &row.call_id,
-        &row.tool,
-        &row.arguments,
-        &row.gates,
-        &row.outcome,
+        row.user_id.as_str(),
+        user_name,
+        row.agent_id.as_str(),
+        row.conversation_id.as_str(),
+        row.message_id.as_str(),
+        row.run_id.as_str(),
+        row.call_id.as_str(),
+        row.tool.as_str(),
+        row.arguments.as_str(),
+        row.gates.as_str(),
+        row.outcome.as_str(),
     ];
     let duration = row.duration_ms.map(|ms| ms.to_string()).unwrap_or_default();
     let before = [row.number.to_string(), csv::time(row.at)];
-    before.into_iter().chain(texts.map(|text| csv::cell(text))).chain([duration]).collect()
+    before.into_iter().chain(texts.map(csv::cell)).chain([duration]).collect()
 }
 
 #[cfg(test)]

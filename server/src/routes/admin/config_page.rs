@@ -1,4 +1,4 @@
-//! The config: what is in use, what is wrong with the text as it stands, what changed in the last reloads.
+//! The config page: what is in use, errors in the current text, and the last reloads.
 
 use super::Admin;
 use super::layout::{Tab, page};
@@ -26,8 +26,8 @@ pub(crate) async fn show(admin: Admin, State(state): State<AppState>) -> Respons
         <section class="cw-account-part" aria-label="About">{facts(about)}</section>
         {warnings(&seen)}
         <section class="cw-account-part" aria-labelledby="reloads">
-            <h2 id="reloads">"The last reloads"</h2>
-            <p class="cw-account-note">"Since the server began. What the texts say is not shown: it may be secret."</p>
+            <h2 id="reloads">"Last reloads"</h2>
+            <p class="cw-account-note">"Since the server started. The texts themselves are not shown: they may hold secrets."</p>
             {reloads(seen.reloads)}
         </section>
     };
@@ -39,8 +39,8 @@ fn problems(seen: &ConfigState) -> impl IntoView + use<> {
     problems.map(|problems| {
         view! {
             <section class="cw-account-part" aria-labelledby="problems">
-                <h2 id="problems">"Wrong as it stands"</h2>
-                <p class="cw-account-problem" role="alert">"The text was changed and is wrong. The earlier config stays in use."</p>
+                <h2 id="problems">"Errors in the config"</h2>
+                <p class="cw-account-problem" role="alert">"The config was changed and has errors. The previous config stays in use."</p>
                 <pre class="cw-admin-pre cw-admin-exact" tabindex="0" aria-label="Problems">{problems}</pre>
             </section>
         }
@@ -60,13 +60,13 @@ fn warnings(seen: &ConfigState) -> impl IntoView + use<> {
 }
 
 fn reloads(reloads: impl IntoIterator<Item = Reload>) -> AnyView {
-    let columns = [Text("Time (UTC)"), Text("Version"), Text("Result"), Text("What is other")];
+    let columns = [Text("Time (UTC)"), Text("Version"), Text("Result"), Text("Changes")];
     let line = |reload: Reload| {
         let result = match reload.problems {
-            None => text("Taken over"),
+            None => text("Applied"),
             Some(problems) => view! {
                 <details class="cw-admin-call">
-                    <summary>"Refused"</summary>
+                    <summary>"Rejected"</summary>
                     <pre class="cw-admin-exact" tabindex="0" aria-label="Problems">{problems.to_string()}</pre>
                 </details>
             }

@@ -1,8 +1,9 @@
-//! One conversation with its whole run: what was said, the calls with what was decided about them, the requests to models.
+//! The page of a conversation: its messages, tool calls with the decisions about them, and model requests.
 
 use super::Admin;
 use super::conversations::Opened;
 use super::layout::{Tab, dollars, number, page, seconds};
+use super::names::Names;
 use super::table::Column::{Number, Text};
 use super::table::{self, link, table, text};
 use crate::routes::accounts::encoded;
@@ -17,7 +18,7 @@ use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 /// Characters of a call's arguments or result that are shown; the export has all of them.
 const MAX_SHOWN: usize = 4_000;
 
-pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
+pub(super) fn show(admin: &Admin, opened: Opened, names: &Names) -> Response {
     let Opened { conversation, view, usage, calls } = opened;
     let owner = conversation.owner_name.clone().unwrap_or_else(|| conversation.owner.clone());
     let is_others = conversation.owner != admin.0.user_id;
@@ -26,7 +27,7 @@ pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
     let facts = [
         ("User", link(of_owner, owner)),
         ("Agent", text(conversation.agent_id)),
-        ("Begun (UTC)", text(minute(conversation.created_at))),
+        ("Created (UTC)", text(minute(conversation.created_at))),
         ("Changed (UTC)", text(minute(conversation.updated_at))),
         ("Tokens", text(number(conversation.tokens))),
         ("Cost", text(dollars(conversation.cost_usd))),
@@ -34,12 +35,12 @@ pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
         ("Feedback", text(super::conversations::judged(conversation.liked, conversation.disliked))),
     ];
     let content = view! {
-        {is_others.then(|| view! { <p class="cw-account-note">"That you read this is entered in the audit log."</p> })}
+        {is_others.then(|| view! { <p class="cw-account-note">"The audit log records that you opened this conversation."</p> })}
         <section class="cw-account-part" aria-label="About">
             {table::facts(facts)}
             <div class="cw-admin-acts">
                 <a class="cw-button" href=format!("{path}/export")>"Export"</a>
-                <form method="post" action=format!("{path}/delete")><button class="cw-button">"Delete the conversation"</button></form>
+                <form method="post" action=format!("{path}/delete")><button class="cw-button">"Delete conversation"</button></form>
             </div>
         </section>
         <section class="cw-account-part" aria-labelledby="messages">
@@ -47,11 +48,11 @@ pub(super) fn show(admin: &Admin, opened: Opened) -> Response {
             {view.messages.iter().map(message).collect_view()}
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
-            <h2 id="calls">"Tool calls and who looked"</h2>
-            {calls_table(calls)}
+            <h2 id="calls">"Tool calls and access"</h2>
+            {calls_table(calls, names)}
         </section>
         <section class="cw-account-part" aria-labelledby="steps">
-            <h2 id="steps">"Requests to models"</h2>
+            <h2 id="steps">"Model requests"</h2>
             {steps_table(usage.steps)}
         </section>
     };
@@ -108,7 +109,7 @@ fn state(state: ToolState) -> &'static str {
         ToolState::OutputAvailable => "done",
         ToolState::OutputError => "failed",
         ToolState::OutputDenied => "denied",
-        ToolState::ApprovalRequested => "waits for approval",
+        ToolState::ApprovalRequested => "waiting for approval",
         _ => "not finished",
     }
 }
@@ -121,19 +122,20 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn calls_table(calls: Vec<AuditRow>) -> AnyView {
-    let columns = [Text("Call"), Text("By"), Text("Ended (UTC)"), Text("Outcome"), Text("Gates"), Number("Time")];
+fn calls_table(calls: Vec<AuditRow>, names: &Names) -> AnyView {
+    let columns =
+        [Text("Tool or action"), Text("User"), Text("Ended (UTC)"), Text("Outcome"), Text("Gates"), Number("Time")];
     let line = |row: AuditRow| {
         [
             text(row.tool),
-            text(row.user_id),
+            names.shown(&row.user_id),
             text(minute(row.at)),
             text(row.outcome),
             text(super::audit::gates(&row.gates)),
             text(row.duration_ms.map(|ms| seconds(ms as f64)).unwrap_or_default()),
         ]
     };
-    table(columns, calls.into_iter().map(line), "Nothing is in the audit log.")
+    table(columns, calls.into_iter().map(line), "The audit log has no entries for this conversation.")
 }
 
 /// Requests to models.
@@ -142,9 +144,9 @@ pub(super) fn steps_table(steps: Vec<Step>) -> AnyView {
         Text("Model"),
         Text("Agent"),
         Text("Ended (UTC)"),
-        Text("Why it ended"),
-        Number("Tokens in"),
-        Number("Tokens out"),
+        Text("Finish reason"),
+        Number("Input tokens"),
+        Number("Output tokens"),
         Number("Cost"),
         Number("Time"),
     ];
@@ -160,5 +162,5 @@ pub(super) fn steps_table(steps: Vec<Step>) -> AnyView {
             text(seconds(step.whole_ms as f64)),
         ]
     };
-    table(columns, steps.into_iter().map(line), "No model was asked.")
+    table(columns, steps.into_iter().map(line), "No model requests.")
 }

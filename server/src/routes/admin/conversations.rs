@@ -1,17 +1,18 @@
-//! The conversations of all users: the list, one of them, export and deletion. Whoever opens another's leaves a row in the audit log
-//! before he sees anything.
+//! The conversations of all users: the list, one of them, export and deletion. An administrator who opens another user's
+//! leaves a row in the audit log before they see anything.
 
 use super::csv::{self, Csv};
 use super::layout::{Tab, dollars, number, page};
 use super::lists::{PAGE, as_table, begin_of, choice, end_of, field, filled, paged, pager, place};
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
-use super::{Admin, PageError, conversation_page, of_store};
+use super::{Admin, PageError, conversation_page, names, of_store};
 use crate::router::AppState;
 use crate::routes::accounts::{encoded, see_other};
+use crate::routes::download::disposition;
 use crate::routes::times::minute;
 use axum::extract::{Path, Query, RawQuery, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use chat::{Caller, ConversationUsage};
 use leptos::prelude::*;
@@ -98,7 +99,7 @@ pub(super) async fn found(
 ) -> Result<Vec<(AdminConversation, Place)>, UserError> {
     let cost = filled(query.cost.as_deref()).map(|cost| cost.parse::<f64>().ok().filter(|cost| cost.is_finite()));
     let min_cost = match cost {
-        Some(None) => return Err(UserError::new(ErrorCode::Malformed, "A cost is a number of US dollars.")),
+        Some(None) => return Err(UserError::new(ErrorCode::Malformed, "Write a cost as a number of US dollars.")),
         Some(cost) => cost,
         None => None,
     };
@@ -157,17 +158,17 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let (lines, next) = paged(found(&state, &query).await?);
-    let judged = [("any", "Any"), ("up", "Liked"), ("down", "Not liked")];
-    let sorts = [("newest", "Newest first"), ("oldest", "Oldest first"), ("cost", "Dearest first")];
+    let judged = [("any", "Any"), ("up", "Liked"), ("down", "Disliked")];
+    let sorts = [("newest", "Newest first"), ("oldest", "Oldest first"), ("cost", "Most expensive first")];
     let errors = query.errors.is_some();
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Conversations">
-            {field("text", "Words", "search", query.text.as_deref())}
+            {field("text", "Search text", "search", query.text.as_deref())}
             {field("owner", "User (id)", "text", query.owner.as_deref())}
             {field("agent", "Agent", "text", query.agent.as_deref())}
             {field("from", "From", "date", query.from.as_deref())}
             {field("to", "To", "date", query.to.as_deref())}
-            {field("cost", "Cost from ($)", "text", query.cost.as_deref())}
+            {field("cost", "Minimum cost ($)", "text", query.cost.as_deref())}
             {choice("judged", "Feedback", &judged, query.judged.name())}
             {choice("sort", "Order", &sorts, query.sort.sort().1)}
             <label class="cw-admin-check"><input type="checkbox" name="errors" value="1" checked=errors />"With errors"</label>
@@ -237,12 +238,12 @@ fn lines_of(lines: Vec<AdminConversation>) -> AnyView {
             text(judged(line.liked, line.disliked)),
         ]
     };
-    table(columns, lines.into_iter().map(line), "No conversation fits.")
+    table(columns, lines.into_iter().map(line), "No conversations match.")
 }
 
 /// How many answers were liked.
 pub(super) fn judged(liked: i64, disliked: i64) -> String {
-    if liked + disliked == 0 { "–".to_owned() } else { format!("{liked} liked, {disliked} not") }
+    if liked + disliked == 0 { "–".to_owned() } else { format!("{liked} liked, {disliked} disliked") }
 }
 
 /// `GET /admin/conversations/{id}`
@@ -252,7 +253,8 @@ pub(crate) async fn show(
     Path(id): Path<String>,
 ) -> Result<Response, PageError> {
     let opened = open(&state, &admin, &id, "read_conversation").await?;
-    Ok(conversation_page::show(&admin, opened))
+    let names = names::of(&state, opened.calls.iter().map(|row| row.user_id.as_str())).await?;
+    Ok(conversation_page::show(&admin, opened, &names))
 }
 
 /// `GET /admin/conversations/{id}/export`
@@ -263,12 +265,13 @@ pub(crate) async fn export(
 ) -> Result<Response, PageError> {
     let conversation = enter(&state, &admin, &id, "export_conversation").await?;
     let file = state.composition.chat.export(&owner(&conversation), &id).await?;
+    let name = disposition(&file.title, file.created_at, "json");
     let file = serde_json::to_vec_pretty(&file);
-    let file = file.map_err(|_| UserError::new(ErrorCode::Internal, "It cannot be exported."))?;
+    let file = file.map_err(|_| UserError::new(ErrorCode::Internal, "The conversation cannot be exported."))?;
     let headers = [
-        (header::CONTENT_TYPE, "application/json"),
-        (header::CONTENT_DISPOSITION, "attachment; filename=\"conversation.json\""),
-        (header::CACHE_CONTROL, "no-store"),
+        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+        (header::CONTENT_DISPOSITION, name),
+        (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
     ];
     Ok((headers, file).into_response())
 }

@@ -1,4 +1,4 @@
-//! Agents that administrators make, whether by a form or by a program.
+//! Custom agents: agents that administrators create, by a form or by a program.
 
 use super::lists::{filled, numbered};
 use super::{Admin, of_store};
@@ -75,9 +75,9 @@ pub(super) enum CustomSort {
     /// By name.
     #[default]
     Name,
-    /// Changed last, first.
+    /// The last changed first.
     Newest,
-    /// Changed first, first.
+    /// The last changed last.
     Oldest,
 }
 
@@ -85,8 +85,8 @@ impl CustomSort {
     /// Each with its name, in an address and on a page.
     pub(super) const ALL: [(Self, &'static str, &'static str); 3] = [
         (Self::Name, "name", "By name"),
-        (Self::Newest, "newest", "Changed last, first"),
-        (Self::Oldest, "oldest", "Least recently changed"),
+        (Self::Newest, "newest", "Last changed first"),
+        (Self::Oldest, "oldest", "Last changed last"),
     ];
 }
 
@@ -128,7 +128,7 @@ pub(super) async fn save(
     let (after, custom) = (sent.version, checked(state, sent)?);
     let after = match (id, after) {
         (None, _) => None,
-        (Some(_), None) => return Err(UserError::invalid("/version", "Say which version you have changed.")),
+        (Some(_), None) => return Err(UserError::invalid("/version", "Send the version that you have changed.")),
         (Some(_), after) => after,
     };
     let is_new = id.is_none();
@@ -142,11 +142,12 @@ pub(super) async fn save(
         CustomAgentSaved::Unknown => return Err(UserError::not_found()),
         CustomAgentSaved::Changed => {
             let text =
-                "Somebody else has changed this agent meanwhile. Load the page again and make your change once more.";
+                "Someone else has changed this agent in the meantime. Reload the page and make your change again.";
             return Err(UserError::new(ErrorCode::Busy, text));
         }
         CustomAgentSaved::Full => {
-            let text = format!("There are {MAX_CUSTOM_AGENTS} custom agents already. Delete one that nobody needs.");
+            let text =
+                format!("There are already {MAX_CUSTOM_AGENTS} custom agents, which is the maximum. Delete one first.");
             return Err(UserError::invalid("/name", text));
         }
     }
@@ -168,7 +169,7 @@ async fn take_over(state: &AppState) -> Result<(), UserError> {
         tracing::error!(%error, "a custom agent was saved and cannot be taken over yet");
         UserError::new(
             ErrorCode::Unavailable,
-            "It is saved, and cannot be used yet: the config cannot be built just now.",
+            "It was saved, but cannot be used yet: the config cannot be built right now.",
         )
     })
 }
@@ -197,7 +198,7 @@ fn checked(state: &AppState, sent: CustomAgentBody) -> Result<CustomAgent, UserE
         return Err(UserError::invalid("/instructions", text));
     }
     if !bases(state).contains(&from) {
-        return Err(UserError::invalid("/from", "The config does not let agents be made from this one."));
+        return Err(UserError::invalid("/from", "The config does not allow agents based on this one."));
     }
     let known = tools_of(state, &from);
     if let Some(tool) = tools.iter().find(|tool| !known.contains(tool)) {

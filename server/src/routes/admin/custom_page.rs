@@ -1,4 +1,4 @@
-//! The pages of agents that administrators make.
+//! The pages of custom agents.
 
 use super::csv::{self, Csv};
 use super::custom::{
@@ -6,6 +6,7 @@ use super::custom::{
 };
 use super::layout::{Tab, page};
 use super::lists::{as_table, choice, field, orders, paged, pager};
+use super::names::{self, Names};
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
@@ -34,18 +35,19 @@ pub(crate) async fn list(
 ) -> Result<Response, PageError> {
     let ((rows, next), bases) = (paged(custom::found(&state, &query).await?), custom::bases(&state));
     let (orders, chosen) = orders(&CustomSort::ALL, &query.sort);
+    let names = names::of(&state, rows.iter().map(|row| row.owner.as_str())).await?;
     let is_allowed = !bases.is_empty();
     let new = bases.into_iter().map(|from| {
         let path = format!("{LIST}/new?from={}", encoded(&from));
-        view! { <a class="cw-button" href=path>{format!("New agent like {from}")}</a> }
+        view! { <a class="cw-button" href=path>{format!("New agent based on {from}")}</a> }
     });
     let content = view! {
         <p class="cw-account-note">
-            "An agent that is made here is one of the config's with other instructions and some of its tools. It has a page of its own."
+            "A custom agent is based on an agent of the config, with its own instructions and some of that agent's tools. It has its own page."
         </p>
         {(!is_allowed).then(|| view! {
             <p class="cw-account-note">
-                "The config lets none be made. It would with "<code>"customAgents: { from: [helper] }"</code>"."
+                "The config does not allow custom agents. It does with "<code>"customAgents: { from: [helper] }"</code>"."
             </p>
         })}
         <div class="cw-admin-acts">{new.collect_view()}</div>
@@ -55,7 +57,7 @@ pub(crate) async fn list(
             <button class="cw-button">"Show"</button>
         </form>
         <p class="cw-admin-links">{as_table("/admin/custom-agents.csv", raw.as_deref())}</p>
-        {lines_of(rows)}
+        {lines_of(rows, &names)}
         {pager(LIST, raw.as_deref(), next)}
     };
     Ok(page(&admin, Tab::Agents, StatusCode::OK, "Custom agents", content))
@@ -91,24 +93,30 @@ fn cells(row: &CustomAgentRow) -> [String; 8] {
     ]
 }
 
-fn lines_of(rows: Vec<CustomAgentRow>) -> AnyView {
-    let columns =
-        [Text("Agent"), Text("What it is for"), Text("Like"), Text("By"), Number("Version"), Text("Changed (UTC)")];
+fn lines_of(rows: Vec<CustomAgentRow>, names: &Names) -> AnyView {
+    let columns = [
+        Text("Agent"),
+        Text("Purpose"),
+        Text("Based on"),
+        Text("Created by"),
+        Number("Version"),
+        Text("Changed (UTC)"),
+    ];
     let line = |row: CustomAgentRow| {
         let custom = definition(row.definition);
         [
             link(format!("{LIST}/{}", row.id), custom.name),
             text(custom.description),
             text(custom.from),
-            view! { <span class="cw-admin-id">{row.owner}</span> }.into_any(),
+            names.shown(&row.owner),
             row.version.into_any(),
             text(minute(row.updated_at)),
         ]
     };
-    table(columns, rows.into_iter().map(line), "No custom agent fits.")
+    table(columns, rows.into_iter().map(line), "No custom agents match.")
 }
 
-/// What was stored is what was checked; of anything else nothing is shown.
+/// A stored definition; placeholders for one that cannot be read.
 fn definition(value: Value) -> CustomAgent {
     serde_json::from_value(value).unwrap_or(CustomAgent {
         name: "?".to_owned(),
@@ -119,7 +127,7 @@ fn definition(value: Value) -> CustomAgent {
     })
 }
 
-/// From what a new one is made.
+/// The agent that a new one is based on.
 #[derive(Deserialize)]
 pub(crate) struct NewQuery {
     #[serde(default)]
@@ -145,7 +153,7 @@ pub(crate) async fn new(
         version: None,
     };
     let content = view! {
-        <section class="cw-account-part" aria-label="New agent">{form(LIST.to_owned(), sent, tools, "Make the agent", None)}</section>
+        <section class="cw-account-part" aria-label="New agent">{form(LIST.to_owned(), sent, tools, "Create agent", None)}</section>
     };
     Ok(page(&admin, Tab::Agents, StatusCode::OK, "New agent", content))
 }
@@ -163,7 +171,7 @@ pub(crate) async fn add(
             let tools = custom::tools_of(&state, &sent.from);
             let content = view! {
                 <section class="cw-account-part" aria-label="New agent">
-                    {form(LIST.to_owned(), sent, tools, "Make the agent", Some(error.message))}
+                    {form(LIST.to_owned(), sent, tools, "Create agent", Some(error.message))}
                 </section>
             };
             Ok(page(&admin, Tab::Agents, StatusCode::UNPROCESSABLE_ENTITY, "New agent", content))
@@ -185,7 +193,7 @@ pub(crate) async fn show(
     Query(what): Query<What>,
 ) -> Result<Response, PageError> {
     let detail = custom::one(&state, &id).await?;
-    Ok(shown(&admin, &state, detail, None, what.done.is_some()))
+    shown(&admin, &state, detail, None, what.done.is_some()).await
 }
 
 /// `POST /admin/custom-agents/{id}`
@@ -201,7 +209,7 @@ pub(crate) async fn change(
         Err(error) if error.code == ErrorCode::NotFound => Err(error.into()),
         Err(error) => {
             let detail = custom::one(&state, &id).await?;
-            Ok(shown(&admin, &state, detail, Some((sent, error)), false))
+            shown(&admin, &state, detail, Some((sent, error)), false).await
         }
     }
 }
@@ -231,14 +239,16 @@ fn read(form_data: &[u8]) -> CustomAgentBody {
     }
 }
 
-fn shown(
+async fn shown(
     admin: &Admin,
     state: &AppState,
     detail: CustomAgentDetail,
     refused: Option<(CustomAgentBody, UserError)>,
     is_done: bool,
-) -> Response {
+) -> Result<Response, PageError> {
     let CustomAgentDetail { row, is_available, versions } = detail;
+    let authors = versions.iter().map(|version| version.author.as_str()).chain([row.owner.as_str()]);
+    let names = names::of(state, authors).await?;
     let custom = definition(row.definition);
     let title = custom.name.clone();
     let status = refused.as_ref().map_or(StatusCode::OK, |(_, error)| {
@@ -253,42 +263,42 @@ fn shown(
     };
     let path = format!("{LIST}/{}", row.id);
     let about = [
-        ("Its page", if is_available { link(format!("/{}", row.id), format!("/{}", row.id)) } else { text("") }),
-        ("Like", text(sent.from.clone())),
-        ("Made by", view! { <span class="cw-admin-id">{row.owner}</span> }.into_any()),
-        ("Made (UTC)", text(minute(row.created_at))),
+        ("Page", if is_available { link(format!("/{}", row.id), format!("/{}", row.id)) } else { text("") }),
+        ("Based on", text(sent.from.clone())),
+        ("Created by", names.shown(&row.owner)),
+        ("Created (UTC)", text(minute(row.created_at))),
         ("Version", row.version.into_any()),
     ];
     let tools = custom::tools_of(state, &sent.from);
     let health = format!("/admin/agents/{}", row.id);
     let content = view! {
-        {done(is_done.then_some("Saved. It can be asked at once."))}
-        {(!is_available).then(|| problem(Some("The config no longer has what this agent is made from. Nobody can ask it.".to_owned())))}
+        {done(is_done.then_some("Saved. Users can chat with it now."))}
+        {(!is_available).then(|| problem(Some("The config no longer has the agent that this one is based on. Nobody can chat with it.".to_owned())))}
         <section class="cw-account-part" aria-label="About">
             {facts(about)}
-            {is_available.then(|| view! { <p class="cw-admin-links"><a href=health>"How it does"</a></p> })}
+            {is_available.then(|| view! { <p class="cw-admin-links"><a href=health>"Usage and errors"</a></p> })}
         </section>
         <section class="cw-account-part" aria-labelledby="change">
-            <h2 id="change">"Change it"</h2>
+            <h2 id="change">"Edit"</h2>
             {form(path.clone(), sent, tools, "Save", wrong)}
         </section>
         <section class="cw-account-part" aria-labelledby="versions">
             <h2 id="versions">"Versions"</h2>
-            {versions_of(versions)}
+            {versions_of(versions, &names)}
         </section>
         <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete it"</h2>
-            <p class="cw-account-note">"Conversations with it stay, and nobody can go on with them. Its versions stay in the database."</p>
+            <h2 id="delete">"Delete"</h2>
+            <p class="cw-account-note">"Conversations with it are kept, but cannot be continued. Its versions stay in the database."</p>
             <form class="cw-admin-acts" method="post" action=format!("{path}/delete")>
-                <button class="cw-button cw-danger">"Delete the agent"</button>
+                <button class="cw-button cw-danger">"Delete agent"</button>
             </form>
         </section>
     };
-    page(admin, Tab::Agents, status, &title, content)
+    Ok(page(admin, Tab::Agents, status, &title, content))
 }
 
-fn versions_of(versions: Vec<CustomAgentVersion>) -> AnyView {
-    let columns = [Text("Version"), Text("By"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
+fn versions_of(versions: Vec<CustomAgentVersion>, names: &Names) -> AnyView {
+    let columns = [Text("Version"), Text("Saved by"), Text("Saved (UTC)"), Text("Tools"), Text("Instructions")];
     let line = |version: CustomAgentVersion| {
         let custom = definition(version.definition);
         let instructions = view! {
@@ -299,13 +309,13 @@ fn versions_of(versions: Vec<CustomAgentVersion>) -> AnyView {
         };
         [
             version.version.into_any(),
-            view! { <span class="cw-admin-id">{version.author}</span> }.into_any(),
+            names.shown(&version.author),
             text(minute(version.created_at)),
             text(custom.tools.join(", ")),
             instructions.into_any(),
         ]
     };
-    table(columns, versions.into_iter().map(line), "There is none.")
+    table(columns, versions.into_iter().map(line), "There are no versions.")
 }
 
 fn form(
@@ -326,11 +336,11 @@ fn form(
             <input type="hidden" name="from" value=sent.from.clone() />
             <input type="hidden" name="version" value=sent.version.map(|version| version.to_string()) />
             <label class="cw-account-field">
-                <span>"Name of the agent"</span>
+                <span>"Agent name"</span>
                 <input name="name" value=sent.name.clone() required maxlength=MAX_NAME.to_string() autocomplete="off" />
             </label>
             <label class="cw-account-field">
-                <span>"What it is for"</span>
+                <span>"Purpose"</span>
                 <input name="description" value=sent.description.clone() maxlength=MAX_DESCRIPTION.to_string() autocomplete="off" />
             </label>
             <label class="cw-account-field">

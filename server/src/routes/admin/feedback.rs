@@ -59,7 +59,7 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Response, PageError> {
     let (lines, next) = paged(found(&state, &query).await?);
-    let judged = [("any", "Any"), ("up", "Liked"), ("down", "Not liked")];
+    let judged = [("any", "Any"), ("up", "Liked"), ("down", "Disliked")];
     let content = view! {
         <form class="cw-admin-filter" method="get" role="search" aria-label="Feedback">
             {choice("judged", "Feedback", &judged, query.judged.name())}
@@ -105,17 +105,17 @@ fn cells(row: &FeedbackRow) -> [String; 9] {
 
 fn lines_of(lines: Vec<FeedbackRow>) -> AnyView {
     let columns =
-        [Text("Conversation"), Text("Feedback"), Text("Why"), Text("User"), Text("Agent"), Text("Time (UTC)")];
+        [Text("Conversation"), Text("Feedback"), Text("Reason"), Text("User"), Text("Agent"), Text("Time (UTC)")];
     let line = |row: FeedbackRow| {
         let to = format!("/admin/conversations/{}#m-{}", row.conversation_id, row.message_id);
         [
             link(to, row.title),
-            text(if row.rating == "up" { "Liked" } else { "Not liked" }),
+            text(if row.rating == "up" { "Liked" } else { "Disliked" }),
             text(row.reason.unwrap_or_default()),
             text(row.owner_name.unwrap_or(row.owner)),
             text(row.agent_id),
             text(minute(row.updated_at)),
         ]
     };
-    table(columns, lines.into_iter().map(line), "No feedback fits.")
+    table(columns, lines.into_iter().map(line), "No feedback matches.")
 }

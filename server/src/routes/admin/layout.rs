@@ -1,4 +1,4 @@
-//! What stands around the pages of the administration.
+//! The layout of the console's pages.
 
 use super::Admin;
 use crate::routes::accounts::layout::document;
@@ -53,14 +53,14 @@ pub(super) fn page(
         view! { <li><a href=path aria-current=current>{name}</a></li> }
     };
     let body = view! {
-        <a class="cw-admin-skip" href="#content">"Skip to the content"</a>
+        <a class="cw-admin-skip" href="#content">"Skip to content"</a>
         <header class="cw-admin-bar">
-            <strong>"Administration"</strong>
-            <nav aria-label="Administration">
+            <strong>"Admin console"</strong>
+            <nav aria-label="Admin console">
                 <ul class="cw-admin-menu">{Tab::ALL.map(link).collect_view()}</ul>
             </nav>
             <span class="cw-admin-who">{who}</span>
-            <a href="/">"Back to the pages"</a>
+            <a href="/">"Back to the app"</a>
         </header>
         <main class="cw-admin" id="content" tabindex="-1">
             <h1>{title.to_owned()}</h1>
@@ -76,13 +76,13 @@ pub(super) fn failed(error: &UserError) -> Response {
     let body = view! {
         <main class="cw-account-page">
             <div class="cw-account-sheet">
-                <h1>"This did not work"</h1>
+                <h1>"Something went wrong"</h1>
                 <p class="cw-account-problem" role="alert">{error.message.clone()}</p>
                 <a class="cw-button" href="/admin">"Go to the overview"</a>
             </div>
         </main>
     };
-    document(status, "This did not work", body)
+    document(status, "Something went wrong", body)
 }
 
 /// A whole number with its thousands apart.

@@ -1,4 +1,4 @@
-//! What all lists have: filters out of an address, pages, and the form that filters.
+//! What all lists share: filters in the address, pages, and the filter form.
 
 use super::UserError;
 use jiff::civil::Date;
@@ -13,7 +13,7 @@ pub(super) const PAGE: u32 = MAX_LISTED - 1;
 /// A day in milliseconds.
 pub(super) const DAY: i64 = 86_400_000;
 
-/// What a form sends for a field that was left empty is nothing.
+/// The text of a field; none for one that was left empty.
 pub(super) fn filled(text: Option<&str>) -> Option<String> {
     text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
 }
@@ -26,7 +26,7 @@ pub(super) fn begin_of(day: Option<&str>) -> Result<Option<i64>, UserError> {
     let Some(day) = filled(day) else { return Ok(None) };
     let begin = day.parse::<Date>().ok().and_then(|date| date.to_zoned(TimeZone::UTC).ok());
     let begin = begin.map(|begin| Some(begin.timestamp().as_millisecond()));
-    begin.ok_or_else(|| UserError::new(ErrorCode::Malformed, "A day is written like 2026-11-21."))
+    begin.ok_or_else(|| UserError::new(ErrorCode::Malformed, "Write a day as 2026-11-21."))
 }
 
 /// The end of a day.
@@ -42,7 +42,7 @@ pub(super) fn place(text: Option<&str>) -> Result<Option<Place>, UserError> {
     let Some(text) = filled(text) else { return Ok(None) };
     let parts = text.split_once('~');
     let place = parts.map(|(key, id)| Some(Place { key: key.to_owned(), id: id.to_owned() }));
-    place.ok_or_else(|| UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours."))
+    place.ok_or_else(|| UserError::new(ErrorCode::Malformed, "This is not a place in the list."))
 }
 
 /// A page of a list that is whole in memory, each line with the place after it: its number.
@@ -52,7 +52,7 @@ pub(super) fn place(text: Option<&str>) -> Result<Option<Place>, UserError> {
 pub(super) fn numbered<T>(lines: Vec<T>, after: Option<&str>) -> Result<Vec<(T, Place)>, UserError> {
     let begin = match place(after)?.map(|place| place.key.parse::<usize>()) {
         Some(Ok(number)) => number,
-        Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours.")),
+        Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "This is not a place in the list.")),
         None => 0,
     };
     let lines = lines.into_iter().enumerate().skip(begin).take(PAGE as usize + 1);
@@ -90,10 +90,10 @@ pub(super) fn pager(path: &str, query: Option<&str>, next: Option<String>) -> im
     })
 }
 
-/// The way to the same list as a table for spreadsheets.
+/// The link to the same list as CSV.
 pub(super) fn as_table(path: &'static str, query: Option<&str>) -> impl IntoView + use<> {
     let path = format!("{path}?{}", query.unwrap_or_default());
-    view! { <a href=path>"As a table (CSV)"</a> }
+    view! { <a href=path>"Download as CSV"</a> }
 }
 
 /// A field of a filter.
@@ -108,6 +108,24 @@ pub(super) fn field(
         <label class="cw-admin-field">
             <span>{label}</span>
             <input type=kind name=name value=value autocomplete="off" />
+        </label>
+    }
+}
+
+/// A field of a filter with suggestions.
+pub(super) fn field_with(
+    name: &'static str,
+    label: &'static str,
+    value: Option<&str>,
+    suggestions: Vec<&'static str>,
+) -> impl IntoView + use<> {
+    let (value, list) = (value.unwrap_or_default().to_owned(), format!("{name}-suggestions"));
+    let options = suggestions.into_iter().map(|suggestion| view! { <option value=suggestion></option> }).collect_view();
+    view! {
+        <label class="cw-admin-field">
+            <span>{label}</span>
+            <input type="text" name=name value=value autocomplete="off" list=list.clone() />
+            <datalist id=list>{options}</datalist>
         </label>
     }
 }

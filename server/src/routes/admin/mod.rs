@@ -1,5 +1,5 @@
-//! What who answers for the system sees and does: plain pages under `/admin`, which need no script, and the same for programs under
-//! `/api/admin`. For everybody else there is nothing here.
+//! The admin console: plain pages under `/admin`, which need no script, and the same for programs under `/api/admin`. Users
+//! without the role `admin` get 404.
 
 mod access;
 mod agents;
@@ -17,17 +17,18 @@ mod custom_page;
 mod feedback;
 mod layout;
 mod lists;
+mod names;
 mod operation_api;
 mod overview;
 mod retention;
+mod roles;
 mod table;
 mod tools;
 mod user_page;
 mod users;
 mod users_page;
 
-use crate::auth::Asker;
-use crate::auth::password::now;
+use crate::auth::{Asker, audit_row};
 use crate::error::HttpError;
 use crate::router::AppState;
 use crate::routes::accounts::{self, SIGN_IN, encoded, see_other};
@@ -39,11 +40,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use chat::Caller;
 use serde_json::Value;
-use store::{AuditEntry, AuditOutcome, StoreError};
-use uuid::Uuid;
+use store::{AuditEntry, StoreError};
 use wire::{ErrorCode, UserError};
 
-/// All of it.
+/// The routes of the console.
 pub(crate) fn routes() -> Router<AppState> {
     let pages = Router::new()
         .route("/admin", get(overview::show))
@@ -114,12 +114,12 @@ pub(crate) fn routes() -> Router<AppState> {
     pages.merge(programs)
 }
 
-/// Whether he answers for the system.
+/// Whether a caller has the role `admin`.
 pub(crate) fn is_admin(caller: &Caller) -> bool {
     caller.is_authenticated && caller.roles.iter().any(|role| role == store::ADMIN)
 }
 
-/// Somebody who answers for the system. It is the first thing that a route asks for, so that nobody else learns anything (A8).
+/// An administrator. It is the first extractor of every route, so that nobody else learns anything.
 pub(crate) struct Admin(pub(super) Caller);
 
 impl FromRequestParts<AppState> for Admin {
@@ -134,7 +134,7 @@ impl FromRequestParts<AppState> for Admin {
         if path.starts_with("/api/") {
             return Err(HttpError(UserError::not_found()).into_response());
         }
-        // His session may have ended: the sign-in page is for anybody, and tells nothing.
+        // The session may have ended: the sign-in page is for everybody, and tells nothing.
         let may_sign_in = caller.is_some_and(|caller| !caller.is_authenticated)
             && parts.extensions.get::<Asker>().is_some()
             && state.composition.current.authentication().accounts().is_some();
@@ -147,34 +147,20 @@ impl FromRequestParts<AppState> for Admin {
 }
 
 impl Admin {
-    /// The row of the audit log for something that he does: a tool call that he makes himself. `what` has a colon before it, which no
-    /// tool of an agent has.
+    /// The row of the audit log for something that an administrator does. No tool of an agent has a colon in its name.
     fn entry(&self, what: &str, conversation_id: &str, about: Value) -> AuditEntry {
-        AuditEntry {
-            at: now(),
-            user_id: self.0.user_id.clone(),
-            agent_id: String::new(),
-            conversation_id: conversation_id.to_owned(),
-            message_id: String::new(),
-            run_id: String::new(),
-            call_id: Uuid::now_v7().to_string(),
-            tool: format!("admin:{what}"),
-            arguments: about,
-            gates: Vec::new(),
-            outcome: AuditOutcome::Ok,
-            duration_ms: None,
-        }
+        audit_row(&self.0.user_id, &format!("admin:{what}"), conversation_id, about)
     }
 }
 
-/// What an administrator reads when the store failed.
+/// The error that an administrator reads when the store failed.
 fn of_store(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound => UserError::not_found(),
-        StoreError::Invalid(_) => UserError::new(ErrorCode::Malformed, "The place in the list is not one of ours."),
+        StoreError::Invalid(_) => UserError::new(ErrorCode::Malformed, "This is not a place in the list."),
         error => {
-            tracing::error!(%error, "the administration cannot reach the database");
-            UserError::new(ErrorCode::Unavailable, "This cannot be read or saved just now. Try again in a moment.")
+            tracing::error!(%error, "the console cannot reach the database");
+            UserError::new(ErrorCode::Unavailable, "This cannot be read or saved right now. Try again in a moment.")
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How long things are kept, and what goes next.
+//! The retention page: how long data is kept, and what is deleted next.
 
 use super::layout::{Tab, number, page};
 use super::table::Column::{Number, Text};
@@ -103,7 +103,7 @@ fn millis(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
 }
 
-/// Takes away what is due now.
+/// Deletes what is due now.
 pub(super) async fn apply(state: &AppState, admin: &Admin) -> Result<Swept, UserError> {
     let entry = admin.entry("apply_retention", "", Value::Null);
     state.composition.store.enter_audit(entry).await.map_err(of_store)?;
@@ -125,13 +125,13 @@ async fn shown(admin: &Admin, state: &AppState, swept: Option<Swept>) -> Result<
     let plan = plan(state).await?;
     let swept = swept.map(|Swept { conversations, temporary, questions }| {
         let text = format!(
-            "Deleted: {conversations} conversations, {temporary} temporary ones, {questions} questions of programs."
+            "Deleted: {conversations} conversations, {temporary} temporary conversations, {questions} API questions."
         );
         view! { <p class="cw-account-done" role="status">{text}</p> }
     });
     let pinned = match plan.keeps_pinned {
-        true => "Conversations that their users have pinned stay.",
-        false => "Conversations go whether their users have pinned them or not.",
+        true => "Pinned conversations are kept.",
+        false => "Pinned conversations are deleted as well.",
     };
     let due = plan.rules.iter().any(|rule| rule.due > 0);
     let content = view! {
@@ -139,19 +139,19 @@ async fn shown(admin: &Admin, state: &AppState, swept: Option<Swept>) -> Result<
         <section class="cw-account-part" aria-labelledby="rules">
             <h2 id="rules">"Rules"</h2>
             <p class="cw-account-note">
-                "They stand in the config, at "<code>"store.retention"</code>". "{pinned}
-                " The audit log and what was used are kept apart, and stay."
+                "They are set in the config, at "<code>"store.retention"</code>". "{pinned}
+                " The audit log and usage figures are not deleted."
             </p>
             {rules(plan.rules)}
             {due.then(|| view! {
                 <form class="cw-admin-acts" method="post" action="/admin/retention">
-                    <button class="cw-button cw-danger">"Delete now what is due"</button>
+                    <button class="cw-button cw-danger">"Delete due data now"</button>
                 </form>
             })}
         </section>
         <section class="cw-account-part" aria-labelledby="next">
-            <h2 id="next">"What goes within a week"</h2>
-            <p class="cw-account-note">"Unless somebody goes on with it. It goes for good, and nobody can bring it back."</p>
+            <h2 id="next">"Deleted within a week"</h2>
+            <p class="cw-account-note">"Unless a user continues the conversation. Deletion is permanent."</p>
             {next(plan.next)}
         </section>
     };
@@ -159,11 +159,11 @@ async fn shown(admin: &Admin, state: &AppState, swept: Option<Swept>) -> Result<
 }
 
 fn rules(rules: Vec<Rule>) -> AnyView {
-    let columns = [Text("What"), Text("Kept for"), Number("Due now"), Number("Within a week")];
+    let columns = [Text("Data"), Text("Kept for"), Number("Due now"), Number("Within a week")];
     let line = |rule: Rule| {
         let what = match (rule.what, rule.agent_id) {
             ("temporary", _) => "Temporary conversations".to_owned(),
-            ("questions", _) => "Questions of programs".to_owned(),
+            ("questions", _) => "API questions".to_owned(),
             (_, Some(agent)) => format!("Conversations with {agent}"),
             (_, None) => "Conversations".to_owned(),
         };
@@ -174,11 +174,11 @@ fn rules(rules: Vec<Rule>) -> AnyView {
         };
         [text(what), text(kept), text(number(rule.due as f64)), text(number(rule.due_in_a_week as f64))]
     };
-    table(columns, rules.into_iter().map(line), "All is kept for ever.")
+    table(columns, rules.into_iter().map(line), "Everything is kept forever.")
 }
 
 fn next(next: Vec<Going>) -> AnyView {
-    let columns = [Text("Conversation"), Text("User"), Text("Agent"), Text("Changed (UTC)"), Text("Goes (UTC)")];
+    let columns = [Text("Conversation"), Text("User"), Text("Agent"), Text("Changed (UTC)"), Text("Deleted (UTC)")];
     let line = |Going { conversation, goes_at }: Going| {
         [
             link(format!("/admin/conversations/{}", conversation.id), conversation.title),
@@ -188,5 +188,5 @@ fn next(next: Vec<Going>) -> AnyView {
             text(minute(goes_at)),
         ]
     };
-    table(columns, next.into_iter().map(line), "Nothing.")
+    table(columns, next.into_iter().map(line), "Nothing is due.")
 }

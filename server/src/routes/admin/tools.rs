@@ -63,7 +63,7 @@ impl SortQuery {
         (Self::Errors, "errors", "Most errors first"),
         (Self::Calls, "calls", "Most calls first"),
         (Self::Slowest, "slowest", "Slowest first"),
-        (Self::Newest, "newest", "Called last, first"),
+        (Self::Newest, "newest", "Last called first"),
         (Self::Name, "name", "By name"),
     ];
 
@@ -118,8 +118,8 @@ pub(crate) async fn list(
             {servers_of(servers)}
         </section>
         <section class="cw-account-part" aria-labelledby="calls">
-            <h2 id="calls">"The last calls"</h2>
-            <p class="cw-account-note">{format!("By the last {} rows of the audit log.", number(MAX_RECENT_CALLS as f64))}</p>
+            <h2 id="calls">"Last calls"</h2>
+            <p class="cw-account-note">{format!("From the last {} rows of the audit log.", number(MAX_RECENT_CALLS as f64))}</p>
             <form class="cw-admin-filter" method="get" role="search" aria-label="Tools">
                 {field("text", "Tool", "search", query.text.as_deref())}
                 {field("agent", "Agent", "text", query.agent.as_deref())}
@@ -163,7 +163,8 @@ fn cells(of: &ToolHealth) -> [String; 7] {
 }
 
 fn servers_of(servers: Vec<McpStatus>) -> AnyView {
-    let columns = [Text("Server"), Text("Over"), Number("Users"), Number("Connected"), Text("Tools"), Text("State")];
+    let columns =
+        [Text("Server"), Text("Transport"), Number("Users"), Number("Connected"), Text("Tools"), Text("State")];
     let line = |server: McpStatus| {
         let tools = tools_of(&server);
         let state = match (server.error, server.failed_at) {
@@ -182,7 +183,7 @@ fn servers_of(servers: Vec<McpStatus>) -> AnyView {
             text(state),
         ]
     };
-    table(columns, servers.into_iter().map(line), "No agent uses one.")
+    table(columns, servers.into_iter().map(line), "No agent uses an MCP server.")
 }
 
 /// The tools of a server; those that agents are not given with the reason.
@@ -197,9 +198,9 @@ fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
         Text("Agent"),
         Number("Calls"),
         Number("Errors"),
-        Number("Not let run"),
-        Number("Time"),
-        Text("Last (UTC)"),
+        Number("Not allowed"),
+        Number("Average time"),
+        Text("Last call (UTC)"),
     ];
     let line = |of: ToolHealth| {
         let log = |outcome: &str| {
@@ -215,7 +216,7 @@ fn calls_of(calls: Vec<ToolHealth>) -> AnyView {
             text(minute(of.last_at)),
         ]
     };
-    table(columns, calls.into_iter().map(line), "No tool that fits was called yet.")
+    table(columns, calls.into_iter().map(line), "No matching tool was called yet.")
 }
 
 /// What is tried.
@@ -294,11 +295,11 @@ fn shown(
         Some(Err(error)) => StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY),
         _ => StatusCode::OK,
     };
-    let asks = if tool.asks { "yes" } else { "no, unless the policy does" };
+    let asks = if tool.asks { "yes" } else { "only if the policy says so" };
     let about = [
         ("Agent", link(format!("/admin/agents/{}", encoded(agent_id)), agent_id)),
-        ("From", text(tool.source.unwrap_or_else(|| "the config".to_owned()))),
-        ("Asks first", text(asks)),
+        ("Source", text(tool.source.unwrap_or_else(|| "config".to_owned()))),
+        ("Asks for approval", text(asks)),
     ];
     let path = format!("/admin/agents/{}/tools/{}", encoded(agent_id), encoded(&tool.name));
     let schema = serde_json::to_string_pretty(&tool.input_schema).unwrap_or_default();
@@ -308,14 +309,14 @@ fn shown(
             {facts(about)}
             <p class="cw-admin-text">{tool.description}</p>
             <details class="cw-admin-call">
-                <summary>"What it takes"</summary>
-                <pre tabindex="0" aria-label="What it takes">{schema}</pre>
+                <summary>"Input schema"</summary>
+                <pre tabindex="0" aria-label="Input schema">{schema}</pre>
             </details>
         </section>
         <section class="cw-account-part" aria-labelledby="try">
-            <h2 id="try">"Try it"</h2>
+            <h2 id="try">"Test the tool"</h2>
             <p class="cw-account-note">
-                "The call runs with your rights and passes the agent's policy. It has its effect, and a row in the audit log."
+                "The call runs for real, with your rights and under the agent's policy, and is recorded in the audit log."
             </p>
             <form class="cw-account-form" method="post" action=path>
                 <label class="cw-account-field">
@@ -324,9 +325,9 @@ fn shown(
                 </label>
                 <label class="cw-admin-check">
                     <input type="checkbox" name="approved" value="1" checked=sent.approved.is_some() />
-                    "I approve it where it asks first"
+                    "I approve the call if it needs approval"
                 </label>
-                <button class="cw-button">"Make the call"</button>
+                <button class="cw-button">"Run the tool"</button>
             </form>
         </section>
     };
@@ -347,7 +348,7 @@ fn result(came: Result<Trial, UserError>) -> AnyView {
     let output = trial.output.map(|output| serde_json::to_string_pretty(&output).unwrap_or_default());
     view! {
         <section class="cw-account-part" aria-labelledby="came">
-            <h2 id="came">"What came of it"</h2>
+            <h2 id="came">"Result"</h2>
             <div role="status">{facts(about)}</div>
             <pre class="cw-admin-pre" tabindex="0" aria-label="Result">{output.or(trial.error)}</pre>
         </section>

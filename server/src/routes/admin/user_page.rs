@@ -2,8 +2,8 @@
 
 use super::layout::{Tab, page};
 use super::table::{self, text};
-use super::users::{Users, roles_of};
-use super::{Admin, PageError};
+use super::users::Users;
+use super::{Admin, PageError, roles};
 use crate::router::AppState;
 use crate::routes::accounts::forms::{done, problem};
 use crate::routes::accounts::see_other;
@@ -46,25 +46,25 @@ pub(crate) enum Act {
     Delete,
 }
 
-/// What a form says about it.
-#[derive(Deserialize)]
-pub(crate) struct ActForm {
-    #[serde(default)]
-    roles: String,
-    #[serde(default)]
-    name: String,
-}
-
 /// `POST /admin/users/{id}/{act}`
 pub(crate) async fn act(
     admin: Admin,
     State(state): State<AppState>,
     Path((id, act)): Path<(String, Act)>,
-    Form(sent): Form<ActForm>,
+    Form(form): Form<Vec<(String, String)>>,
 ) -> Result<Response, PageError> {
     let users = Users::of(&state, &admin)?;
+    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map_or("", |(_, value)| value);
     let did = match act {
-        Act::Roles => users.set_roles(&id, roles_of(&sent.roles)).await,
+        Act::Roles => {
+            let (roles, allow_unknown) = (roles::roles_of_form(&form), !field("allowUnknownRoles").is_empty());
+            match users.set_roles(&id, roles.clone(), allow_unknown).await {
+                Err(error) if roles::is_unknown(&error) => {
+                    return shown(&admin, &state, &id, Told::UnknownRoles(roles, error)).await;
+                }
+                did => did,
+            }
+        }
         Act::Disable => users.set_disabled(&id, true).await,
         Act::Enable => users.set_disabled(&id, false).await,
         Act::EndSessions => users.end_sessions(&id).await,
@@ -72,7 +72,7 @@ pub(crate) async fn act(
             Ok(password) => return shown(&admin, &state, &id, Told::Password(password)).await,
             Err(error) => Err(error),
         },
-        Act::Delete => match users.delete(&id, &sent.name).await {
+        Act::Delete => match users.delete(&id, field("name")).await {
             Ok(()) => return Ok(see_other("/admin/users", None)),
             Err(error) => Err(error),
         },
@@ -89,16 +89,24 @@ pub(super) enum Told {
     Done,
     Password(String),
     Problem(UserError),
+    /// The roles that were entered, of which the config does not name one.
+    UnknownRoles(Vec<String>, UserError),
 }
 
 pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told) -> Result<Response, PageError> {
     let user = Users::of(state, admin)?.one(id).await?;
+    let named = roles::named(state);
     let is_self = user.id == admin.0.user_id;
     let title = user.name.clone();
+    let (mut chosen, mut insist) = (user.roles.clone(), false);
     let (status, refused, password, is_done) = match told {
         Told::Nothing => (StatusCode::OK, None, None, false),
         Told::Done => (StatusCode::OK, None, None, true),
         Told::Password(password) => (StatusCode::OK, None, Some(password), false),
+        Told::UnknownRoles(roles, error) => {
+            (chosen, insist) = (roles, true);
+            (StatusCode::UNPROCESSABLE_ENTITY, Some(error.message), None, false)
+        }
         Told::Problem(error) => {
             let status = StatusCode::from_u16(error.code.status()).unwrap_or(StatusCode::UNPROCESSABLE_ENTITY);
             if error.code == ErrorCode::NotFound {
@@ -109,14 +117,14 @@ pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told)
     };
     let password = password.map(|password| {
         view! {
-            {done(Some("Give the user this password now: it is not shown again."))}
-            <input class="cw-account-key" readonly aria-label="The password" value=password />
+            {done(Some("Give this password to the user now: it will not be shown again."))}
+            <input class="cw-account-key" readonly aria-label="Password" value=password />
         }
     });
     let facts = [
-        ("Roles", text(user.roles.join(", "))),
+        ("Roles", roles::shown(&user.roles, &named)),
         ("State", text(state_of(&user))),
-        ("Since", text(day(user.created_at))),
+        ("Created", text(day(user.created_at))),
         ("Last seen (UTC)", text(user.seen_at.map(minute).unwrap_or_default())),
         ("Sessions", user.sessions.into_any()),
     ];
@@ -136,59 +144,52 @@ pub(super) async fn shown(admin: &Admin, state: &AppState, id: &str, told: Told)
         {match (is_self, user.deleted_at.is_some()) {
             (_, true) => view! { <p class="cw-account-note">"This user is being deleted."</p> }.into_any(),
             (true, _) => {
-                view! { <p class="cw-account-note">"This is you: change your password at "<a href="/auth/account">"your account"</a>"."</p> }
+                view! { <p class="cw-account-note">"This is your own account: change your password on "<a href="/auth/account">"your account page"</a>"."</p> }
                     .into_any()
             }
-            (false, false) => acts(user).into_any(),
+            (false, false) => acts(user, roles::fields(named, &chosen, insist)).into_any(),
         }}
     };
     Ok(page(admin, Tab::Users, status, &title, content))
 }
 
-fn acts(user: UserRow) -> impl IntoView {
+fn acts(user: UserRow, roles: impl IntoView) -> impl IntoView {
     let to = |act: &str| format!("/admin/users/{}/{act}", user.id);
     let (switch, switch_name, note) = match user.disabled_at {
-        None => (
-            "disable",
-            "Disable",
-            "A user who is disabled is signed out everywhere, and what is written for him stops.",
-        ),
-        Some(_) => ("enable", "Enable", "A user who is enabled may sign in again."),
+        None => ("disable", "Disable", "Disabling signs the user out everywhere and stops their running answers."),
+        Some(_) => ("enable", "Enable", "Enabling lets the user sign in again."),
     };
     view! {
         <section class="cw-account-part" aria-labelledby="rights">
-            <h2 id="rights">"Rights"</h2>
+            <h2 id="rights">"Roles and access"</h2>
             <form class="cw-account-form" method="post" action=to("roles")>
-                <label class="cw-account-field">
-                    <span>"Roles, with commas between them"</span>
-                    <input name="roles" value=user.roles.join(", ") maxlength="2000" autocomplete="off" autocapitalize="none" spellcheck="false" />
-                </label>
-                <button class="cw-button">"Save the roles"</button>
+                {roles}
+                <button class="cw-button">"Save roles"</button>
             </form>
             <p class="cw-account-note">{note}</p>
             <div class="cw-admin-acts">
                 <form method="post" action=to(switch)><button class="cw-button">{switch_name}</button></form>
                 <form method="post" action=to("end-sessions")><button class="cw-button">"Sign out everywhere"</button></form>
-                <form method="post" action=to("reset-password")><button class="cw-button">"Reset the password"</button></form>
+                <form method="post" action=to("reset-password")><button class="cw-button">"Reset password"</button></form>
             </div>
         </section>
         <section class="cw-account-part" aria-labelledby="delete">
-            <h2 id="delete">"Delete with all data"</h2>
+            <h2 id="delete">"Delete user and data"</h2>
             <p class="cw-account-note">
-                "Conversations, approvals, feedback, links, folders, sessions and keys go for good. What was used and the audit log stay, by id only."
+                "Permanently deletes the user's conversations, approvals, feedback, links, folders, sessions and keys. Usage figures and the audit log are kept, with the user's id only."
             </p>
             <form class="cw-account-form" method="post" action=to("delete")>
                 <label class="cw-account-field">
-                    <span>"The user's name, to be sure"</span>
+                    <span>"Type the user's name to confirm"</span>
                     <input name="name" required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" />
                 </label>
-                <button class="cw-button cw-danger">"Delete the user"</button>
+                <button class="cw-button cw-danger">"Delete user"</button>
             </form>
         </section>
     }
 }
 
-/// Whether he may sign in.
+/// Whether a user may sign in.
 pub(super) fn state_of(user: &UserRow) -> &'static str {
     match (user.deleted_at, user.disabled_at) {
         (Some(_), _) => "Being deleted",

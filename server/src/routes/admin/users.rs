@@ -1,8 +1,8 @@
-//! What an administrator does with users, whether by a form or by a program. He changes others only: what is his own he changes at his
-//! account, and his rights are another administrator's to take.
+//! What administrators do with users, by a form or by a program. They change other users only: their own password they change
+//! on the account page, and their rights are another administrator's to change.
 
 use super::lists::{PAGE, filled, place};
-use super::{Admin, of_store};
+use super::{Admin, of_store, roles};
 use crate::auth::password::{Accounts, now, words};
 use crate::router::AppState;
 use serde::Deserialize;
@@ -11,10 +11,6 @@ use std::sync::Arc;
 use store::{Added, NewUser, Place, UserChange, UserChanged, UserFilter, UserRow, UserSort};
 use uuid::Uuid;
 use wire::{ErrorCode, UserError};
-
-/// Roles of one user, and the bytes of one.
-const MAX_ROLES: usize = 20;
-const MAX_ROLE: usize = 100;
 
 /// Which users, in an address.
 #[derive(Default, Deserialize)]
@@ -82,16 +78,24 @@ impl<'a> Users<'a> {
         found.into_iter().next().map(|(user, _)| user).ok_or_else(UserError::not_found)
     }
 
-    /// Adds a user; gives his id and his first password, which nobody can read again.
+    /// Adds a user; gives the id and the first password, which nobody can read again.
     ///
     /// # Errors
-    /// 422 for the name or the roles, also when somebody has the name.
-    pub(super) async fn add(&self, name: &str, roles: Vec<String>) -> Result<(String, String), UserError> {
+    /// 422 for the name or the roles, also when the name is taken or looks like another one.
+    pub(super) async fn add(
+        &self,
+        name: &str,
+        roles: Vec<String>,
+        allow_unknown: bool,
+    ) -> Result<(String, String), UserError> {
         let name = name.trim();
         if let Some(problem) = words::problem_of_name(name) {
             return Err(UserError::invalid("/name", problem));
         }
-        check_roles(&roles)?;
+        roles::check(self.state, &roles, &[], allow_unknown)?;
+        if self.accounts.has_lookalike(name).await.map_err(of_store)? {
+            return Err(UserError::invalid("/name", words::TAKEN));
+        }
         let (password, hash) = self.new_password().await?;
         let id = Uuid::now_v7().to_string();
         let user = NewUser {
@@ -102,22 +106,18 @@ impl<'a> Users<'a> {
             roles: roles.clone(),
             now: now(),
         };
-        match self.accounts.store.add_user(user, false).await.map_err(of_store)? {
-            Added::Done => {}
-            Added::NameTaken | Added::NotTheFirst => {
-                return Err(UserError::invalid("/name", "Somebody has this name already."));
-            }
-        }
         let entry = self.admin.entry("add_user", "", json!({ "userId": id, "after": { "roles": roles } }));
-        self.accounts.store.enter_audit(entry).await.map_err(of_store)?;
-        Ok((id, password))
+        match self.accounts.store.add_user(user, false, Some(entry)).await.map_err(of_store)? {
+            Added::Done => Ok((id, password)),
+            Added::NameTaken | Added::NotTheFirst => Err(UserError::invalid("/name", words::TAKEN)),
+        }
     }
 
     /// # Errors
-    /// 422 for the roles, when it would take the last administrator away, and for himself; so for the others.
-    pub(super) async fn set_roles(&self, id: &str, roles: Vec<String>) -> Result<(), UserError> {
-        check_roles(&roles)?;
+    /// 422 for the roles, when nobody would be an administrator afterwards, and for one's own account; so for the others.
+    pub(super) async fn set_roles(&self, id: &str, roles: Vec<String>, allow_unknown: bool) -> Result<(), UserError> {
         let before = self.one(id).await?.roles;
+        roles::check(self.state, &roles, &before, allow_unknown)?;
         let about = json!({ "userId": id, "before": { "roles": before }, "after": { "roles": roles } });
         self.change(id, UserChange::Roles(roles), "set_roles", about).await
     }
@@ -137,7 +137,7 @@ impl<'a> Users<'a> {
         self.change(id, UserChange::EndSessions, "end_sessions", json!({ "userId": id })).await
     }
 
-    /// Gives a user another password, which nobody can read again, and ends all that he is signed in with.
+    /// Replaces a user's password by one that nobody can read again, and ends all their sessions.
     pub(super) async fn reset_password(&self, id: &str) -> Result<String, UserError> {
         self.one(id).await?;
         let (password, hash) = self.new_password().await?;
@@ -145,10 +145,10 @@ impl<'a> Users<'a> {
         Ok(password)
     }
 
-    /// Deletes a user with all that is his.
+    /// Deletes a user and everything they own.
     ///
     /// # Errors
-    /// 422 when `name` is not his.
+    /// 422 when `name` is not theirs.
     pub(super) async fn delete(&self, id: &str, name: &str) -> Result<(), UserError> {
         let user = self.one(id).await?;
         if words::key(name) != words::key(&user.name) {
@@ -169,14 +169,16 @@ impl<'a> Users<'a> {
         match self.accounts.store.change_user(id, change, now(), entry).await.map_err(of_store)? {
             UserChanged::Done => Ok(()),
             UserChanged::Unknown => Err(UserError::not_found()),
-            UserChanged::LastAdmin => {
-                Err(UserError::invalid("/id", "This is the last administrator. Make somebody else one first."))
-            }
+            UserChanged::LastAdmin => Err(UserError::invalid(
+                "/id",
+                "This is the last administrator. Make another user an administrator first.",
+            )),
         }
     }
 
     async fn new_password(&self) -> Result<(String, String), UserError> {
-        let busy = || UserError::new(ErrorCode::Unavailable, "Many are signing in just now. Try again in a moment.");
+        let busy =
+            || UserError::new(ErrorCode::Unavailable, "Many users are signing in right now. Try again in a moment.");
         let password = words::random_password();
         let hash = self.accounts.desk.hasher.hash(password.clone()).await.map_err(|_| busy())?;
         let hash = hash.map_err(|error| {
@@ -184,41 +186,5 @@ impl<'a> Users<'a> {
             busy()
         })?;
         Ok((password, hash))
-    }
-}
-
-/// Roles as somebody writes them into one field.
-pub(super) fn roles_of(text: &str) -> Vec<String> {
-    let mut roles: Vec<String> = Vec::new();
-    for role in text.split(|sign: char| sign == ',' || sign.is_whitespace()).filter(|role| !role.is_empty()) {
-        if !roles.iter().any(|known| known == role) {
-            roles.push(role.to_owned());
-        }
-    }
-    roles
-}
-
-fn check_roles(roles: &[String]) -> Result<(), UserError> {
-    let is_role = |role: &String| {
-        (1..=MAX_ROLE).contains(&role.len()) && role.chars().all(|sign| !sign.is_control() && !sign.is_whitespace())
-    };
-    if roles.len() <= MAX_ROLES && roles.iter().all(is_role) {
-        return Ok(());
-    }
-    Err(UserError::invalid("/roles", "A user has up to 20 roles, each of up to 100 characters without spaces."))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn roles_in_one_field() {
-        let check = |text: &str, expected: &[&str]| assert_eq!(roles_of(text), expected, "{text}");
-        check("", &[]);
-        check("editor, admin", &["editor", "admin"]);
-        check(" editor\nadmin ,editor", &["editor", "admin"]);
-        assert!(check_roles(&["x".repeat(101)]).is_err());
-        assert!(check_roles(&vec!["x".to_owned(); 21]).is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The list of users, and a new one.
+//! The list of users, and the form for a new one.
 
 use super::csv::{self, Csv};
 use super::layout::{Tab, page};
@@ -6,8 +6,8 @@ use super::lists::{as_table, choice, field, paged, pager};
 use super::table::Column::{Number, Text};
 use super::table::{link, table, text};
 use super::user_page::{Told, shown, state_of};
-use super::users::{SortQuery, StateQuery, UserQuery, Users, roles_of};
-use super::{Admin, PageError};
+use super::users::{SortQuery, StateQuery, UserQuery, Users};
+use super::{Admin, PageError, roles};
 use crate::router::AppState;
 use crate::routes::accounts::forms::problem;
 use crate::routes::times::{day, minute};
@@ -16,7 +16,6 @@ use axum::extract::{Query, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::Response;
 use leptos::prelude::*;
-use serde::Deserialize;
 use serde_json::Value;
 use store::UserRow;
 use wire::UserError;
@@ -60,22 +59,22 @@ fn cells(user: &UserRow) -> [String; 7] {
     ]
 }
 
-/// The form for a user who is new.
-#[derive(Deserialize)]
-pub(crate) struct NewUserForm {
-    #[serde(default)]
+/// The form for a new user.
+struct NewUserForm {
     name: String,
-    #[serde(default)]
-    roles: String,
+    roles: Vec<String>,
 }
 
-/// `POST /admin/users`. The answer is the only page that shows his first password.
+/// `POST /admin/users`. The answer is the only page that shows the first password.
 pub(crate) async fn add(
     admin: Admin,
     State(state): State<AppState>,
-    Form(sent): Form<NewUserForm>,
+    Form(form): Form<Vec<(String, String)>>,
 ) -> Result<Response, PageError> {
-    match Users::of(&state, &admin)?.add(&sent.name, roles_of(&sent.roles)).await {
+    let field = |wanted: &str| form.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+    let sent = NewUserForm { name: field("name").unwrap_or_default(), roles: roles::roles_of_form(&form) };
+    let allow_unknown = field("allowUnknownRoles").is_some();
+    match Users::of(&state, &admin)?.add(&sent.name, sent.roles.clone(), allow_unknown).await {
         Ok((id, password)) => shown(&admin, &state, &id, Told::Password(password)).await,
         Err(error) => listed(&admin, &state, &UserQuery::default(), None, Some((sent, error))).await,
     }
@@ -92,7 +91,7 @@ async fn listed(
         Ok(users) => users,
         Err(_) => return Ok(elsewhere(admin)),
     };
-    let (lines, next) = paged(users.list(query).await?);
+    let ((lines, next), named) = (paged(users.list(query).await?), roles::named(state));
     let status = if refused.is_some() { StatusCode::UNPROCESSABLE_ENTITY } else { StatusCode::OK };
     let states = [("all", "All"), ("enabled", "Enabled"), ("disabled", "Disabled")];
     let chosen = match query.state {
@@ -110,60 +109,57 @@ async fn listed(
             <button class="cw-button">"Show"</button>
         </form>
         <p class="cw-admin-links">{as_table("/admin/users.csv", raw)}</p>
-        {lines_of(lines)}
+        {lines_of(lines, &named)}
         {pager("/admin/users", raw, next)}
-        {new_user(refused)}
+        {new_user(refused, named)}
     };
     Ok(page(admin, Tab::Users, status, "Users", content))
 }
 
-fn lines_of(lines: Vec<UserRow>) -> AnyView {
+fn lines_of(lines: Vec<UserRow>, named: &[String]) -> AnyView {
     let columns =
-        [Text("Name"), Text("Roles"), Text("State"), Text("Last seen (UTC)"), Text("Since"), Number("Conversations")];
+        [Text("Name"), Text("Roles"), Text("State"), Text("Last seen (UTC)"), Text("Created"), Number("Conversations")];
     let line = |user: UserRow| {
         let state = state_of(&user);
         [
             link(format!("/admin/users/{}", user.id), user.name),
-            text(user.roles.join(", ")),
+            roles::shown(&user.roles, named),
             text(state),
             text(user.seen_at.map(minute).unwrap_or_default()),
             text(day(user.created_at)),
             link(format!("/admin/conversations?owner={}", user.id), user.conversations.to_string()),
         ]
     };
-    table(columns, lines.into_iter().map(line), "No user fits.")
+    table(columns, lines.into_iter().map(line), "No users match.")
 }
 
-fn new_user(refused: Option<(NewUserForm, UserError)>) -> impl IntoView {
-    let (name, roles, text) = match refused {
-        Some((sent, error)) => (sent.name, sent.roles, Some(error.message)),
+fn new_user(refused: Option<(NewUserForm, UserError)>, named: Vec<String>) -> impl IntoView {
+    let (name, chosen, text, insist) = match refused {
+        Some((sent, error)) => (sent.name, sent.roles, Some(error.message.clone()), roles::is_unknown(&error)),
         None => Default::default(),
     };
     view! {
         <section class="cw-account-part" aria-labelledby="new-user">
             <h2 id="new-user">"Add a user"</h2>
-            <p class="cw-account-note">"The user gets a first password, which is shown once, and changes it in their account."</p>
+            <p class="cw-account-note">"The user gets a first password, which is shown once. They can change it on their account page."</p>
             {problem(text)}
             <form class="cw-account-form" method="post" action="/admin/users">
                 <label class="cw-account-field">
-                    <span>"Name of the user"</span>
+                    <span>"User name"</span>
                     <input name="name" value=name required maxlength="64" autocomplete="off" autocapitalize="none" spellcheck="false" />
                 </label>
-                <label class="cw-account-field">
-                    <span>"Roles, with commas between them"</span>
-                    <input name="roles" value=roles maxlength="2000" autocomplete="off" autocapitalize="none" spellcheck="false" />
-                </label>
-                <button class="cw-button">"Add the user"</button>
+                {roles::fields(named, &chosen, insist)}
+                <button class="cw-button">"Add user"</button>
             </form>
         </section>
     }
 }
 
-/// Where users are kept elsewhere, there is nothing to do here.
+/// The page where users are kept elsewhere.
 fn elsewhere(admin: &Admin) -> Response {
     let content = view! {
         <p class="cw-account-note">
-            "Users are not kept by this server. With "<code>"auth: { mode: password }"</code>" in the config they are."
+            "This server does not manage users. It does with "<code>"auth: { mode: password }"</code>" in the config."
         </p>
     };
     page(admin, Tab::Users, StatusCode::OK, "Users", content)

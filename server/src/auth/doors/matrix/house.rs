@@ -87,9 +87,9 @@ impl House {
         for (name, roles) in [("ada", vec![]), ("eve", vec![]), ("boss", vec!["admin".to_owned()])] {
             let (id, name_key) = (name.to_owned(), name.to_owned());
             let user = NewUser { id, name: name.to_owned(), name_key, password: String::new(), roles, now: 0 };
-            assert_eq!(house.accounts.store.add_user(user, false).await.unwrap(), Added::Done);
+            assert_eq!(house.accounts.store.add_user(user, false, None).await.unwrap(), Added::Done);
         }
-        house.key = house.accounts.make_key("eve", "key", &Scope::ALL, 1).await.unwrap().unwrap().key;
+        house.key = house.accounts.make_key("eve", "key", &Scope::ALL, 1, None).await.unwrap().unwrap().key;
         house.fill().await;
         house
     }
@@ -123,7 +123,7 @@ impl House {
         let path = format!("/api/files?name={CANARY}.txt");
         let (_, file) = self.send(&ADA, Method::POST, &path, Sent::Form(CANARY.to_owned())).await;
         let file = id(&serde_json::from_str(&file).unwrap());
-        let key = self.accounts.make_key("ada", CANARY, &Scope::ALL, 1).await.unwrap().unwrap().id;
+        let key = self.accounts.make_key("ada", CANARY, &Scope::ALL, 1, None).await.unwrap().unwrap().id;
         let (_, view) = self.send(&ADA, Method::GET, "/api/conversations/ada-c", Sent::Nothing).await;
         let message = serde_json::from_str::<Value>(&view).unwrap()["messages"][0]["id"].as_str().unwrap().to_owned();
         let (_, grants) = self.send(&ADA, Method::GET, "/api/grants", Sent::Nothing).await;
@@ -185,7 +185,7 @@ impl House {
 
     async fn session(&self, user: &str) -> String {
         let browser = Request::builder().body(Body::empty()).unwrap();
-        let cookie = self.accounts.begin_session(user, &Credentials::of(&browser), false).await.unwrap().unwrap();
+        let cookie = self.accounts.begin_session(user, &Credentials::of(&browser), false, None).await.unwrap().unwrap();
         cookie.to_str().unwrap().split(';').next().unwrap().to_owned()
     }
 
