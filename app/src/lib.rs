@@ -42,8 +42,9 @@ pub mod uploads;
 mod validation;
 mod visible;
 
+pub use pages::account::AccountLink;
 pub use routes::App;
 #[cfg(feature = "ssr")]
 pub use shared::{POLICY as SHARED_POLICY, shared_page};
 #[cfg(feature = "ssr")]
-pub use shell::{AccountLink, embedded_shell, shell};
+pub use shell::{embedded_shell, shell};

@@ -2,18 +2,18 @@
 
 use crate::App;
 use crate::context::{Frame, Reader};
-use crate::pages::RustPage;
+use crate::pages::{RustPage, account};
 use crate::pictures::Pictures;
-use crate::texts::{Text, Texts, fill, t};
+use crate::texts::{Text, Texts, t};
 #[cfg(feature = "ssr")]
 use crate::uploads::Uploads;
 use leptos::prelude::*;
 use leptos_meta::MetaTags;
 
 /// The whole document. `theme.js` runs before the first paint, so that a chosen theme does not flash; `early.js` keeps what is sent
-/// before the page has come to life. Both are files and not inline scripts, so that a content security policy may forbid those. `pages` are those whose content is written in Rust. `account`
-/// stands behind the app, which knows nothing of it: what the server alone draws costs no download.
-pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option<AccountLink>) -> impl IntoView {
+/// before the page has come to life. Both are files and not inline scripts, so that a content security policy may forbid those.
+/// `pages` are those whose content is written in Rust.
+pub fn shell(options: LeptosOptions, pages: &'static [RustPage]) -> impl IntoView {
     let (lang, dir, locale) = spoken();
     view! {
         <!DOCTYPE html>
@@ -23,9 +23,12 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
                 {locale}
                 {reader()}
                 {pictures()}
+                {account::meta()}
                 <meta name="viewport" content="width=device-width, initial-scale=1, interactive-widget=resizes-content" />
                 <meta name="color-scheme" content="light dark" />
-                <meta name="referrer" content="no-referrer" />
+                // Other sites learn nothing. This one must: without `Sec-Fetch-Site`, a form that signs out is known by its `Origin`, which
+                // browsers leave out where no referrer may be sent.
+                <meta name="referrer" content="same-origin" />
                 <script src="/assets/theme.js"></script>
                 <script src="/assets/early.js"></script>
                 <link rel="stylesheet" href="/pkg/chatwright.css" />
@@ -41,7 +44,6 @@ pub fn shell(options: LeptosOptions, pages: &'static [RustPage], account: Option
                 <App pages />
                 {changed()}
                 {stopped()}
-                {account.map(AccountLink::view)}
             </body>
         </html>
     }
@@ -135,42 +137,6 @@ fn spoken() -> (&'static str, Option<&'static str>, Option<impl IntoView>) {
     let words = texts.as_ref().map(|texts| view! { <meta name="locale" content=texts.written() /> });
     let language = texts.as_ref().and_then(Texts::language).unwrap_or("en");
     (language, texts.as_ref().and_then(Texts::direction), words)
-}
-
-/// The way to the caller's account.
-#[derive(Clone, Debug)]
-pub enum AccountLink {
-    /// He is signed in.
-    Account {
-        /// Where his account is.
-        href: String,
-        /// What he is called.
-        name: String,
-    },
-    /// He is not.
-    SignIn {
-        /// Where he signs in.
-        href: String,
-    },
-}
-
-impl AccountLink {
-    fn view(self) -> impl IntoView {
-        let (class, href, label, text) = match self {
-            Self::Account { href, name } => {
-                let initial = name.chars().next().map(|sign| sign.to_uppercase().to_string()).unwrap_or_default();
-                ("cw-account-link", href, fill(Text::AccountOf, &[&name]), initial)
-            }
-            Self::SignIn { href } => {
-                ("cw-account-link cw-account-sign-in", href, t(Text::SignIn).to_owned(), t(Text::SignIn).to_owned())
-            }
-        };
-        view! {
-            <a class=class href=href rel="external" title=label.clone() aria-label=label>
-                {text}
-            </a>
-        }
-    }
 }
 
 /// Forbids what the page does not need: no script but ours, and of other hosts nothing but pictures of those that the config names, and its

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import { PASSWORD, first } from "../fixtures/accounts.ts";
+import { PASSWORD, first, openAccountMenu, toAccount } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, test } from "../fixtures/test.ts";
 
@@ -21,16 +21,19 @@ test("the first account by the token, signing out and in again", async ({ page, 
   await page.getByLabel("Token").fill("guessed");
   await page.getByLabel("Name").fill("ada");
   await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Make the account" }).click();
+  await page.getByRole("button", { name: "Create the account" }).click();
   await expect(page.getByRole("alert")).toContainText("not the token");
   await first(page, server, "ada");
   await new Chat(page).ask("Hello");
   const conversation = page.url();
-  await page.getByRole("link", { name: /^Account/ }).click();
+  await toAccount(page);
   await expect(page.getByRole("heading", { level: 1, name: "ada" })).toBeVisible();
   await expect(page.getByText("Roles: admin")).toBeVisible();
+  await page.goBack();
+  // Also from the menu, without the account page.
+  await openAccountMenu(page);
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
-  // Where he wanted to go, he comes after signing in.
+  // After signing in, users come to where they wanted to go.
   await page.goto(conversation);
   await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
   await signIn(page, "ada", "wrong words altogether");
@@ -54,7 +57,7 @@ test("a second user sees nothing of the first", async ({ page, server, browser, 
   await bob.getByRole("link", { name: "Sign up" }).click();
   await bob.getByLabel("Name").fill("bob");
   await bob.getByLabel("Password").fill(PASSWORD);
-  await bob.getByRole("button", { name: "Make the account" }).click();
+  await bob.getByRole("button", { name: "Create the account" }).click();
   await alive(bob);
   for (const path of [`/support?conversation=${id}`, `/?conversation=${id}`]) {
     await bob.goto(path);
@@ -89,10 +92,10 @@ test("a session that is ended elsewhere is over, and its stream, too", async ({ 
 test("a key for a program, and another password", async ({ page, server, request }) => {
   await first(page, server, "ada");
   await page.goto("/auth/account");
-  await page.getByLabel("Name of the key").fill("nightly job");
-  await page.getByLabel("Conversations").check();
-  await page.getByRole("button", { name: "Make a key" }).click();
-  const key = await page.getByLabel("The new key").inputValue();
+  await page.getByLabel("Key name").fill("nightly job");
+  await page.getByLabel("Manage conversations").check();
+  await page.getByRole("button", { name: "Create key" }).click();
+  const key = await page.getByLabel("New key").inputValue();
   const ask = (path: string) => request.get(path, { headers: { authorization: `Bearer ${key}` } });
   expect((await ask("/api/conversations")).status()).toBe(200);
   expect((await ask("/api/keys")).status()).toBe(403);
@@ -102,9 +105,24 @@ test("a key for a program, and another password", async ({ page, server, request
   expect((await ask("/api/conversations")).status()).toBe(401);
   await page.getByLabel("Current password").fill(PASSWORD);
   await page.getByLabel("New password").fill("quite another sentence");
-  await page.getByRole("button", { name: "Change the password" }).click();
-  await expect(page.getByRole("status")).toContainText("The password was changed");
+  await page.getByRole("button", { name: "Change password" }).click();
+  await expect(page.getByRole("status")).toContainText("Your password was changed");
   await page.getByRole("button", { name: "Sign out", exact: true }).click();
   await signIn(page, "ada", "quite another sentence");
   await alive(page);
+});
+
+test("the account is reached by keyboard, before the page's own controls", async ({ page, server }) => {
+  await first(page, server, "ada");
+  const banner = page.getByRole("banner");
+  await banner.getByRole("link", { name: "Start page" }).focus();
+  const account = banner.getByRole("button", { name: "Account of ada" });
+  for (let presses = 0; presses < 5 && !(await account.evaluate((button) => button === document.activeElement)); presses += 1) await page.keyboard.press("Tab");
+  await expect(account).toBeFocused();
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("Tab");
+  await expect(page.getByRole("link", { name: "Your account" })).toBeFocused();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("heading", { name: "Sign in" })).toBeVisible();
 });

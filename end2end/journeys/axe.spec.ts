@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type BrowserContext, type Page, expect as baseExpect } from "@playwright/test";
-import { first } from "../fixtures/accounts.ts";
+import { first, openAccountMenu } from "../fixtures/accounts.ts";
 import { accessible, fits } from "../fixtures/axe.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { List, seed } from "../fixtures/list.ts";
@@ -271,7 +271,9 @@ test.describe("accounts and the console", () => {
       await accessible(page);
     }
     await page.goto("/");
-    await page.getByRole("link", { name: /^Account/ }).click();
+    await openAccountMenu(page);
+    await accessible(page);
+    await page.getByRole("link", { name: "Your account" }).click();
     await accessible(page);
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await page.goto("/auth/sign-in");

@@ -1,6 +1,7 @@
 import { type KeyObject, generateKeyPairSync, sign } from "node:crypto";
 import { createServer } from "node:http";
 import type { BrowserContext } from "@playwright/test";
+import { toAccount } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
 import { listening } from "../fixtures/listening.ts";
@@ -77,7 +78,7 @@ test("who the application around has signed in is known, and sees his own things
   await open(page, "/support");
   await new Chat(page).ask("Hello, this is Ada");
   const conversation = page.url();
-  await expect(page.getByRole("link", { name: "Account of User ada" })).toBeVisible();
+  await expect(page.getByRole("button", { name: "Account of User ada" })).toBeVisible();
   await hand(context, server, host.token("bob"));
   await open(page, "/support");
   await expect(page.getByText("this is Ada")).toHaveCount(0);
@@ -125,13 +126,13 @@ test("a user makes a key for his program where the application around keeps the 
   console.expect(/status of 40[13]/);
   await hand(context, server, host.token("ada"));
   await open(page, "/support");
-  await page.getByRole("link", { name: /^Account/ }).click();
+  await toAccount(page);
   await expect(page.getByRole("heading", { name: "User ada" })).toBeVisible();
   await expect(page.getByText("Password")).toHaveCount(0);
-  await page.getByLabel("Name of the key").fill("nightly");
-  await page.getByLabel("Conversations").check();
-  await page.getByRole("button", { name: "Make a key" }).click();
-  const key = await page.getByLabel("The new key").inputValue();
+  await page.getByLabel("Key name").fill("nightly");
+  await page.getByLabel("Manage conversations").check();
+  await page.getByRole("button", { name: "Create key" }).click();
+  const key = await page.getByLabel("New key").inputValue();
   const asked = (path: string) => fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${key}` } }).then(({ status }) => status);
   expect(await asked("/api/conversations")).toBe(200);
   expect(await asked("/api/keys")).toBe(403);

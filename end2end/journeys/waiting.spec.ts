@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import type { Page } from "@playwright/test";
-import { PASSWORD, first } from "../fixtures/accounts.ts";
+import { PASSWORD, first, openAccountMenu } from "../fixtures/accounts.ts";
 import { Chat } from "../fixtures/chat.ts";
 import { alive, expect, open, test } from "../fixtures/test.ts";
 
@@ -62,16 +62,16 @@ test.describe("two people with one browser", () => {
     console.expect(/status of 40[134]/);
     await first(page, server);
     await page.goto("/admin/users");
-    await page.getByLabel("Name of the user").fill("bob");
-    await page.getByRole("button", { name: "Add the user" }).click();
-    const password = await page.getByLabel("The password").inputValue();
+    await page.getByLabel("User name").fill("bob");
+    await page.getByRole("button", { name: "Add user" }).click();
+    const password = await page.getByLabel("Password").inputValue();
     await open(page);
     const { composer } = new Chat(page);
     await composer.fill("for nobody's eyes");
     await page.reload();
     await expect(composer).toHaveValue("for nobody's eyes");
     const enter = async (name: string, words: string) => {
-      await page.getByRole("link", { name: /^Account/ }).click();
+      await openAccountMenu(page);
       await page.getByRole("button", { name: "Sign out", exact: true }).click();
       await page.goto("/auth/sign-in");
       await page.getByLabel("Name").fill(name);

@@ -87,6 +87,7 @@ pub trait Build: Sized {
 
     attributes! {
         accept = "accept",
+        action = "action",
         alt = "alt",
         aria_activedescendant = "aria-activedescendant",
         aria_busy = "aria-busy",

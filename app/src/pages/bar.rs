@@ -1,5 +1,6 @@
 //! The bar at the top of a page.
 
+use super::account::AccountMenu;
 use super::drawer::{CONTENT, CONVERSATIONS};
 use super::regions::RegionNames;
 use crate::erase::{Erase, Erased, optional};
@@ -10,7 +11,7 @@ use crate::reactive::Memo;
 use crate::texts::{Text, t};
 use crate::theme::ThemeSwitch;
 
-/// The page's title, the buttons that open its drawers on a narrow screen, and the theme switch.
+/// The page's title, the buttons that open its drawers on a narrow screen, the theme switch, and the account.
 #[component]
 pub fn Bar(
     /// The page's title.
@@ -29,6 +30,7 @@ pub fn Bar(
             <h1 class="cw-bar-title">{title}</h1>
             {names.content.map(|name| view! { <DrawerButton drawer=CONTENT name icon=Shape::Form changes /> })}
             <ThemeSwitch />
+            <AccountMenu />
         </header>
     }
     .erase()

@@ -1,5 +1,6 @@
 //! What is shown at an address that has no page.
 
+use super::account::AccountMenu;
 use crate::erase::{Erase, Erased};
 use crate::prelude::*;
 use crate::texts::{Text, t};
@@ -14,6 +15,9 @@ pub fn MissingPage() -> Erased {
     }
     view! {
         <DocumentTitle text=t(Text::PageNotFound).to_owned() />
+        <header class="cw-account-corner">
+            <AccountMenu />
+        </header>
         <main class="cw-message-page">
             <p class="cw-message-code" aria-hidden="true">
                 "404"

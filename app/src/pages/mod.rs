@@ -1,5 +1,6 @@
 //! What stands at the addresses.
 
+pub mod account;
 pub mod agent_changes;
 pub mod announcer;
 pub mod bar;

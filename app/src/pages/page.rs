@@ -1,6 +1,7 @@
 //! A page of the config.
 
 use super::MissingPage;
+use super::account::AccountMenu;
 use super::announcer::Announcer;
 use super::bar::Bar;
 use super::layout::Layout;
@@ -137,6 +138,9 @@ fn FailedPage(error: ApiError) -> Erased {
     }
     view! {
         <DocumentTitle text=t(Text::NotAvailable).to_owned() />
+        <header class="cw-account-corner">
+            <AccountMenu />
+        </header>
         <main class="cw-message-page">
             <h1>{t(Text::PageNotAvailable)}</h1>
             <p>{said(&error.0)}</p>

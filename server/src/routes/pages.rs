@@ -1,6 +1,6 @@
 //! Pages, rendered on the server, and the server functions that they call.
 
-use super::accounts::{ACCOUNT, SIGN_IN, encoded};
+use super::accounts::{ACCOUNT, SIGN_IN, SIGN_OUT, encoded};
 use super::site;
 use crate::router::AppState;
 use app::AccountLink;
@@ -40,16 +40,21 @@ pub(crate) async fn page(
         return file;
     }
     let (options, pages, account) = (options(), state.site.pages, account(&state, &caller, request.uri()));
-    let render = leptos_axum::render_app_async_with_context(contexts(&state, caller), move || {
-        app::shell(options.clone(), pages, account.clone())
-    });
+    let contexts = contexts(&state, caller);
+    let contexts = move || {
+        contexts();
+        if let Some(account) = account.clone() {
+            provide_context(account);
+        }
+    };
+    let render = leptos_axum::render_app_async_with_context(contexts, move || app::shell(options.clone(), pages));
     let mut response = render(request).await.into_response();
     // A page shows its owner's data: no shared cache may keep it (A37).
     response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response
 }
 
-/// The way to the caller's account, where there are accounts; where users are kept elsewhere, to the keys for their programs.
+/// The way to the caller's account, where there are accounts; where users are kept elsewhere, to their API keys.
 fn account(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink> {
     let authentication = state.composition.current.authentication();
     if authentication.accounts().is_none() {
@@ -57,10 +62,12 @@ fn account(state: &AppState, caller: &Caller, asked: &Uri) -> Option<AccountLink
         let is_kept = authentication.keys().is_some() && !authentication.is_local();
         let is_himself = is_kept && caller.is_authenticated && caller.vouched.is_none();
         let name = caller.name.clone().unwrap_or_else(|| caller.user_id.clone());
-        return is_himself.then(|| AccountLink::Account { href: ACCOUNT.to_owned(), name });
+        return is_himself.then(|| AccountLink::Account { href: ACCOUNT.to_owned(), name, sign_out: None });
     }
     Some(match &caller.name {
-        Some(name) if caller.is_authenticated => AccountLink::Account { href: ACCOUNT.to_owned(), name: name.clone() },
+        Some(name) if caller.is_authenticated => {
+            AccountLink::Account { href: ACCOUNT.to_owned(), name: name.clone(), sign_out: Some(SIGN_OUT.to_owned()) }
+        }
         _ => {
             let next = asked.path_and_query().map_or("/", |asked| asked.as_str());
             AccountLink::SignIn { href: format!("{SIGN_IN}?next={}", encoded(next)) }

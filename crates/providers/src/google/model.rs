@@ -2,7 +2,7 @@
 
 use super::{PROVIDER, request, stream};
 use crate::{Settings, http};
-use contract::{Model, ModelError, ModelId, PartStream, Request};
+use contract::{Model, ModelError, ModelErrorKind, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
 use reqwest::RequestBuilder;
 use secrecy::ExposeSecret;

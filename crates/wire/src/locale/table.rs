@@ -107,6 +107,8 @@ texts! {
     ThemeDark = "Theme: dark. Switch to system",
     AccountOf = "Account of {1}",
     SignIn = "Sign in",
+    SignOut = "Sign out",
+    YourAccount = "Your account",
     AgentChanged = "The agent changed {1}.",
     AndOtherFields = "{1} and {2} other fields",
     FieldAsItWas = "{1} was restored.",
