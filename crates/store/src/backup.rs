@@ -2,12 +2,19 @@
 
 use crate::{Moved, ServerFacts, Store, StoreError, postgres, sqlite};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// A database file that was looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Copied {
     /// The newest migration that it has.
     pub schema: i64,
+}
+
+/// A database file that no other process serves while this lives.
+#[must_use = "dropping it lets others serve the file"]
+pub struct Claimed {
+    _claim: Option<Arc<sqlite::Claim>>,
 }
 
 impl Store {
@@ -37,7 +44,8 @@ impl Store {
             None if postgres::is_url(url) => {
                 let name = to.to_str().ok_or_else(|| StoreError::Open("the target's name is no text".to_owned()))?;
                 Self::transfer(url, &file_url(name), false).await?;
-                Self::claim(to).await
+                // Folds the log into it.
+                Self::claim(to).await.map(drop)
             }
             None => Err(StoreError::Open("a database in memory cannot be copied".to_owned())),
         }
@@ -68,6 +76,14 @@ impl Store {
         Self::transfer(&file, url, replace).await
     }
 
+    /// Whether a file can be served from where it is.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`]: it has several names, is a mount of its own or is on a network's file system.
+    pub fn check_place(path: &Path) -> Result<(), StoreError> {
+        sqlite::check_place(path)
+    }
+
     /// Reads a database that nobody serves from end to end.
     ///
     /// # Errors
@@ -76,12 +92,12 @@ impl Store {
         Ok(Copied { schema: sqlite::inspect(path).await? })
     }
 
-    /// Whether nobody has the database open. What its log still held is in the file then, and its log is gone.
+    /// Keeps others from serving a database that is to be replaced. What its log still held is in the file then, and its log is gone.
     ///
     /// # Errors
-    /// [`StoreError::Open`]: a server has it open.
-    pub async fn claim(path: &Path) -> Result<(), StoreError> {
-        sqlite::claim(path).await
+    /// [`StoreError::Open`]: another process has it open; which one, if it serves it.
+    pub async fn claim(path: &Path) -> Result<Claimed, StoreError> {
+        Ok(Claimed { _claim: sqlite::claim(path).await? })
     }
 }
 

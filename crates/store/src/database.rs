@@ -2,17 +2,22 @@
 
 use crate::StoreError;
 use crate::postgres::Shared;
+use crate::sqlite::{Claim, Claimant};
 use crate::writer::Writer;
 use crate::{postgres, sqlite};
 use sqlx::migrate::MigrateError;
 use sqlx::postgres::PgPool;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// An open database.
 #[derive(Clone)]
 pub(crate) struct Database {
     pub(crate) writer: Writer,
     pub(crate) readers: Readers,
+    /// Whether it was opened to be served, not only to be looked at.
+    pub(crate) serves: bool,
+    /// The right to serve a file, as long as a connection to it is open.
+    pub(crate) claim: Option<Weak<Claim>>,
     /// This server among others, where there may be others.
     pub(crate) shared: Option<Arc<Shared>>,
     /// What holds locks over all servers, where there may be others.
@@ -47,14 +52,14 @@ pub(crate) enum Schema {
     LeftAlone,
 }
 
-/// Opens the database that a URL names.
-pub(crate) async fn open(url: &str, schema: Schema) -> Result<Database, StoreError> {
-    match (postgres::is_url(url), schema) {
-        (true, Schema::BroughtUpToDate) => postgres::open(url).await,
-        (true, Schema::LeftAlone) => postgres::open_existing(url).await,
-        (false, Schema::BroughtUpToDate) => sqlite::open(url).await,
-        (false, Schema::LeftAlone) => sqlite::open_existing(url).await,
-    }
+/// Opens the database that a URL names to serve it.
+pub(crate) async fn open(url: &str, claimant: &Claimant) -> Result<Database, StoreError> {
+    if postgres::is_url(url) { postgres::open(url).await } else { sqlite::open(url, claimant).await }
+}
+
+/// Opens a database beside whoever serves it.
+pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
+    if postgres::is_url(url) { postgres::open_existing(url).await } else { sqlite::open_existing(url).await }
 }
 
 /// One line for the operator: which database, and why not.

@@ -35,12 +35,23 @@ pub enum StoreError {
     /// There is no room for the write. Reading still works, and writing does again when there is room.
     #[error("there is no room left for the database")]
     Full,
+    /// A file of the database was moved, deleted, replaced or cut while it is open: what is written now would not be there after a
+    /// restart. The store has told the operator.
+    #[error("{0}")]
+    FileLost(String),
     /// The database failed in another way.
     #[error("the database failed: {0}")]
     Failed(String),
     /// The store was closed.
     #[error("the store is closed")]
     Closed,
+}
+
+impl StoreError {
+    /// Whether the store itself has told the operator, once for all who read this error.
+    pub fn is_reported(&self) -> bool {
+        matches!(self, Self::FileLost(_))
+    }
 }
 
 impl From<sqlx::Error> for StoreError {

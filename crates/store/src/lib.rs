@@ -49,7 +49,7 @@ pub use admin::{
 pub use api_keys::{ApiKeyRow, MAX_API_KEYS, NewApiKey};
 pub use audit::{AuditEntry, AuditOutcome, AuditRow, Gate, GateDecision, GateVerdict, MAX_AUDIT_ROWS};
 pub use audit_chain::{AuditFault, AuditHead, AuditReport};
-pub use backup::Copied;
+pub use backup::{Claimed, Copied};
 pub use begin_run::{BeginRun, Begun, NewMessage};
 pub use branches::{CopyBranch, Deletion, Node, SetBranch};
 pub use change::Deleted;

@@ -99,11 +99,14 @@ impl Store {
     }
 
     /// Active runs of all owners that nobody drives any more. They are this server's from now on: whoever drove them cannot write
-    /// to them. On a database of one server that is all of them; it must have none of its own.
+    /// to them. In a file that is all of them, since no other process serves it; this one must drive none yet.
     ///
     /// # Errors
-    /// The database failed.
+    /// The database failed, or it was opened with [`Store::open_existing`]: another server may drive its runs.
     pub async fn take_over(&self) -> Result<Vec<OpenRun>, StoreError> {
+        if !self.database.serves {
+            return Err(StoreError::Invalid("only the server of a database takes its runs over"));
+        }
         let own = self.own_id();
         self.write(move |db| {
             Box::pin(async move {

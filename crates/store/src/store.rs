@@ -1,10 +1,15 @@
 //! The handle.
 
-use crate::database::{self, Database, Readers, Schema};
+use crate::database::{self, Database, Readers};
 use crate::sql::{self, Db};
+use crate::sqlite::Claimant;
 use crate::{StoreError, postgres, sqlite};
 use futures::future::BoxFuture;
 use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a command waits for another process that serves the file.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A handle on the database; cheap to clone. The functions that concern a table are in that table's file.
 #[derive(Clone)]
@@ -16,10 +21,30 @@ impl Store {
     /// Opens a database and brings its schema up to date: `sqlite://PATH` (made with its folder when missing, unless
     /// `?mode=rw`), `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`.
     ///
+    /// A file belongs to one process at a time, which may open it more than once.
+    ///
     /// # Errors
-    /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the schema.
+    /// [`StoreError::Open`] with one line for the operator, also when a newer version wrote the schema or another process serves the
+    /// file.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { database: database::open(url, Schema::BroughtUpToDate).await? })
+        Self::open_to_serve(url, "", PATIENCE).await
+    }
+
+    /// As [`Store::open`]; waits for so long while another process serves the file. That one may be about to end. `about` is what the
+    /// next one reads of this process, besides its number and its host.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub async fn open_to_serve(url: &str, about: &str, patience: Duration) -> Result<Self, StoreError> {
+        let claimant = Claimant { about: about.to_owned(), patience };
+        Ok(Self { database: database::open(url, &claimant).await? })
+    }
+
+    /// Changes what another process reads that tries to serve the same file.
+    pub fn announce(&self, about: &str) {
+        if let Some(claim) = self.database.claim.as_ref().and_then(std::sync::Weak::upgrade) {
+            claim.announce(about);
+        }
     }
 
     /// The folder of the database that a URL names, for what is kept beside it; none for one in memory or on a server.
@@ -36,7 +61,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator, also when the schema is not the one of this version.
     pub async fn open_existing(url: &str) -> Result<Self, StoreError> {
-        Ok(Self { database: database::open(url, Schema::LeftAlone).await? })
+        Ok(Self { database: database::open_existing(url).await? })
     }
 
     /// Whether the store reads and writes.
@@ -111,8 +136,9 @@ async fn select_one(db: &mut Db) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// A transaction that writes nothing tells nothing of a disk that is full or was made read-only. SQLite writes the page of its header for a number
-/// that is the application's and that nobody reads here; PostgreSQL has numbered the transaction, which only a server that writes does.
+/// Writes something that nobody reads: a transaction without a write succeeds on a disk that is full or read-only, too. In SQLite that is a
+/// number in the header that belongs to the application. In PostgreSQL the transaction has got a number, which only a server that writes
+/// gives.
 async fn write_one(db: &mut Db) -> Result<(), StoreError> {
     if db.is_postgres() { select_one(db).await } else { Ok(db.run("PRAGMA user_version = 0").await?) }
 }

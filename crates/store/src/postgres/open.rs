@@ -100,7 +100,8 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         let shared = Shared::start(ground.replica, ground.turn, options.clone());
         let locks = locks::pool(options.options([STATEMENT, LOCK]).options(locks::ALIVE));
         let (readers, shared, locks) = (Readers::Postgres(readers), Some(Arc::new(shared)), Some(locks));
-        Ok(Database { writer: Writer::start(line)?, readers, shared, locks })
+        let serves = schema == Schema::BroughtUpToDate;
+        Ok(Database { writer: Writer::start(line)?, readers, serves, claim: None, shared, locks })
     };
     opened.await.map_err(|error| cannot_open(&shown, error))
 }

@@ -1,10 +1,12 @@
 //! A connection to a SQLite file that does its work on the thread that asks it.
 //!
 //! sqlx gives each SQLite connection a thread, and each statement costs a switch to that thread and back: seventy of them made half of what
-//! a turn cost. Here a whole transaction runs on one thread (see `sqlite::threads`), and rows are copied once. Opening, migrations and moving
+//! a turn cost. Here a whole transaction runs on one thread (`writer`, `sqlite::readers`), and rows are copied once. Opening, migrations and moving
 //! whole databases stay with sqlx.
 
 use super::Value;
+use crate::sqlite::Claim;
+use rusqlite::config::DbConfig;
 use rusqlite::types::{Null, ToSql, ToSqlOutput, ValueRef};
 use rusqlite::{CachedStatement, Connection, ffi};
 use sqlx::error::{DatabaseError, ErrorKind};
@@ -19,13 +21,26 @@ const STATEMENTS: usize = 256;
 /// The connection. Whoever awaits what it does blocks the thread for as long.
 pub(crate) struct Local {
     connection: Connection,
+    /// Dropped after the connection. None for a database in memory, and for whoever only looks.
+    _claim: Option<Arc<Claim>>,
+}
+
+/// The log of a database in WAL mode, in pages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LogState {
+    /// Another process kept it from being copied.
+    pub(crate) is_busy: bool,
+    /// How many it holds.
+    pub(crate) frames: u64,
+    /// How many of them are in the database, too.
+    pub(crate) copied: u64,
 }
 
 impl Local {
     /// Takes over an open connection.
-    pub(crate) fn new(connection: Connection) -> Self {
+    pub(crate) fn new(connection: Connection, claim: Option<Arc<Claim>>) -> Self {
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        Self { connection }
+        Self { connection, _claim: claim }
     }
 
     /// Runs a statement that returns nothing and has no parameters.
@@ -41,6 +56,23 @@ impl Local {
     /// The number that a statement returns.
     pub(crate) fn number(&self, sql: &str) -> Result<i64, sqlx::Error> {
         self.connection.query_row(sql, [], |row| row.get(0)).map_err(failed)
+    }
+
+    /// The state of the log after a checkpoint in this mode; `NOOP` changes nothing.
+    pub(crate) fn log_state(&self, mode: &str) -> Result<LogState, sqlx::Error> {
+        let mut statement =
+            self.connection.prepare_cached(&format!("PRAGMA wal_checkpoint({mode})")).map_err(failed)?;
+        let state = statement.query_row([], |row| {
+            // -1 where there is no log.
+            let number = |place| row.get(place).map(|number: i64| number.max(0).cast_unsigned());
+            Ok(LogState { is_busy: row.get(0)?, frames: number(1)?, copied: number(2)? })
+        });
+        state.map_err(failed)
+    }
+
+    /// Leaves the log as it is when the connection is closed.
+    pub(crate) fn keep_log(&self) -> Result<(), sqlx::Error> {
+        self.connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map(drop).map_err(failed)
     }
 
     /// Runs a statement to its end; how many rows it changed.

@@ -12,7 +12,7 @@ mod value;
 
 pub(crate) use builder::Builder;
 pub(crate) use db::Db;
-pub(crate) use local::{Local, failed};
+pub(crate) use local::{Local, LogState, failed};
 pub(crate) use row::{Get, Row};
 pub(crate) use value::{Value, without_nul};
 

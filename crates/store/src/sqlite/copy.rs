@@ -1,13 +1,16 @@
 //! Copying a database, and looking at a copy.
 
+use super::claim::Claim;
 use super::open::{common, newest_migration};
+use super::place;
 use crate::StoreError;
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{ConnectOptions, Connection, SqliteConnection};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Whoever takes a database over does not wait long for its server.
+/// How long a command that replaces a database waits for its server to end.
 const CLAIM: Duration = Duration::from_secs(1);
 
 async fn connect(options: SqliteConnectOptions, path: &Path) -> Result<SqliteConnection, StoreError> {
@@ -20,6 +23,7 @@ fn cannot(verb: &str, path: &Path, error: &dyn std::fmt::Display) -> StoreError 
 
 /// See [`crate::Store::copy`].
 pub(crate) async fn copy(from: &Path, to: &Path) -> Result<(), StoreError> {
+    place::check_names(from).map_err(|error| cannot("copy", from, &error))?;
     let Some(target) = to.to_str() else { return Err(cannot("copy", from, &"the target's name is no text")) };
     let mut connection = connect(common(), from).await?;
     // One statement sees one state of the database, however long it takes.
@@ -48,13 +52,20 @@ pub(crate) async fn inspect(path: &Path) -> Result<i64, StoreError> {
     Ok(schema)
 }
 
+/// Keeps other processes from serving a file; none where it cannot be locked, since nobody serves it from there.
+pub(crate) fn hold(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
+    if place::is_on_network(path) { Ok(None) } else { Claim::take_at_once(path).map(Some) }
+}
+
 /// See [`crate::Store::claim`].
-pub(crate) async fn claim(path: &Path) -> Result<(), StoreError> {
+pub(crate) async fn claim(path: &Path) -> Result<Option<Arc<Claim>>, StoreError> {
+    let claim = hold(path).map_err(|error| cannot("replace", path, &error))?;
     let mut connection = connect(common().busy_timeout(CLAIM), path).await?;
-    // Leaving the mode needs the database for oneself.
+    // Leaving the mode fails while any other process, such as a shell of SQLite, has the database open.
     let mode = sqlx::query_scalar::<_, String>("PRAGMA journal_mode = DELETE").fetch_one(&mut connection).await;
     if mode.ok().as_deref() != Some("delete") {
         return Err(cannot("replace", path, &"a server has it open; stop it first"));
     }
-    connection.close().await.map_err(|error| cannot("replace", path, &error))
+    connection.close().await.map_err(|error| cannot("replace", path, &error))?;
+    Ok(claim)
 }

@@ -65,7 +65,8 @@ pub(crate) fn folder(url: &str) -> Result<Option<PathBuf>, StoreError> {
     }))
 }
 
-/// Makes the file and its folder when they are missing. What exists keeps its permissions.
+/// Makes the file and its folder when they are missing. What exists keeps its permissions, and is not opened: closing it again would
+/// drop the locks that SQLite has on it in this process.
 pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
     let refused = |what: &str, error: std::io::Error| {
         let reason = match error.kind() {
@@ -84,9 +85,19 @@ pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
             private_folder().create(parent).map_err(|error| refused("make the folder of", error))?;
         }
     }
-    let verb = if path.exists() || !create { "open" } else { "make" };
-    private_file().create(create).open(path).map_err(|error| refused(verb, error))?;
-    Ok(())
+    if create && !path.exists() {
+        match private_file().create_new(true).open(path) {
+            Ok(_) => return Ok(()),
+            // Another process was faster, or it is a symbolic link that leads to nothing yet.
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(refused("make", error)),
+        }
+        if !path.exists() {
+            private_file().create(true).truncate(false).open(path).map_err(|error| refused("make", error))?;
+        }
+    }
+    use rustix::fs::Access;
+    rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|error| refused("open", error.into()))
 }
 
 fn private_folder() -> std::fs::DirBuilder {

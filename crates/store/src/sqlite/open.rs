@@ -1,9 +1,13 @@
 //! Opens a database: connections with the promised settings, the right SQLite, the right schema.
 
+use super::claim::{Claim, Claimant};
 use super::file::{self, Location};
+use super::line::Line;
+use super::place;
+use super::watch::Watch;
 use crate::database::{Database, Readers, Schema, cannot_open, check_schema, migration_error};
 use crate::sql::{Db, Local, failed};
-use crate::writer::{Line, Writer};
+use crate::writer::{self, Writer};
 use crate::{StoreError, sqlite};
 use faults::Break;
 use rusqlite::{Connection, OpenFlags};
@@ -11,6 +15,7 @@ use sqlx::migrate::Migrator;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
 use sqlx::{ConnectOptions, Connection as _, SqliteConnection};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -25,17 +30,18 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 /// Connections that read. SQLite reads from memory most of the time, so a few are enough.
 const READERS: usize = 4;
 
-/// Opens the database that a URL names, and brings its schema up to date.
-pub(crate) async fn open(url: &str) -> Result<Database, StoreError> {
-    open_with(url, Schema::BroughtUpToDate).await
+/// Opens the database that a URL names to serve it, and brings its schema up to date.
+pub(crate) async fn open(url: &str, claimant: &Claimant) -> Result<Database, StoreError> {
+    open_with(url, Some(claimant)).await
 }
 
-/// Opens a database that is there already, in the schema of this version.
+/// Opens a database that is there already, in the schema of this version, beside the process that serves it.
 pub(crate) async fn open_existing(url: &str) -> Result<Database, StoreError> {
-    open_with(url, Schema::LeftAlone).await
+    open_with(url, None).await
 }
 
-async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
+async fn open_with(url: &str, claimant: Option<&Claimant>) -> Result<Database, StoreError> {
+    let schema = if claimant.is_some() { Schema::BroughtUpToDate } else { Schema::LeftAlone };
     let (place, options) = match Location::parse(url)? {
         Location::Memory => {
             let place = Place::in_memory();
@@ -44,14 +50,18 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         }
         Location::File { path, create } => {
             file::prepare(&path, create && schema == Schema::BroughtUpToDate)?;
-            (Place { path, is_file: true }, of_file())
+            (Place::of_file(path, claimant).await?, of_file())
         }
     };
     let shown = place.shown();
+    let claim = place.claim.as_ref().map(Arc::downgrade);
     let database = async {
         let mut first = connect(&options.filename(&place.path)).await?;
         prepare(&mut first, schema).await?;
-        let writer = Writer::start(Line::Sqlite(Db::Local(place.open(false)?)))?;
+        let connection = place.open(false)?;
+        let watch = place.claim.as_ref().map(|claim| Watch::start(claim.clone(), &place.path, &connection));
+        let line = Line::new(Db::Local(connection), watch.transpose()?);
+        let writer = Writer::start(writer::Line::Sqlite(Box::new(line)))?;
         let readers = match place.is_file {
             true => {
                 let readers = (0..READERS).map(|_| place.open(true)).collect::<Result<_, _>>()?;
@@ -61,7 +71,7 @@ async fn open_with(url: &str, schema: Schema) -> Result<Database, StoreError> {
         };
         // Not before, as a database in memory is gone with its last connection.
         first.close().await?;
-        Ok(Database { writer, readers, shared: None, locks: None })
+        Ok(Database { writer, readers, serves: schema == Schema::BroughtUpToDate, claim, shared: None, locks: None })
     };
     database.await.map_err(|error| cannot_open(&shown, error))
 }
@@ -73,6 +83,8 @@ const IN_MEMORY: &str = "memdb";
 struct Place {
     path: PathBuf,
     is_file: bool,
+    /// The right to serve it, for a process that does.
+    claim: Option<Arc<Claim>>,
 }
 
 impl Place {
@@ -80,7 +92,22 @@ impl Place {
     fn in_memory() -> Self {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
-        Self { path: format!("/chatwright-{number}").into(), is_file: false }
+        Self { path: format!("/chatwright-{number}").into(), is_file: false, claim: None }
+    }
+
+    /// A file that is there.
+    async fn of_file(path: PathBuf, claimant: Option<&Claimant>) -> Result<Self, StoreError> {
+        let taken = async {
+            match claimant {
+                Some(claimant) => {
+                    place::check_place(&path)?;
+                    Claim::take(&path, claimant).await.map(Some)
+                }
+                None => place::check_names(&path).map(|()| None),
+            }
+        };
+        let claim = taken.await.map_err(|error| cannot_open(&path.display().to_string(), error))?;
+        Ok(Self { path, is_file: true, claim })
     }
 
     fn shown(&self) -> String {
@@ -102,7 +129,7 @@ impl Place {
         };
         let opened = opened.map_err(failed)?;
         opened.busy_timeout(BUSY_TIMEOUT).map_err(failed)?;
-        let opened = Local::new(opened);
+        let opened = Local::new(opened, self.claim.clone());
         opened.run_all(&format!("PRAGMA synchronous = {}; {settings}", synchronous()))?;
         if !self.is_file {
             opened.run_all("PRAGMA journal_mode = MEMORY")?;
@@ -110,6 +137,8 @@ impl Place {
         if read_only {
             opened.run_all("PRAGMA query_only = ON")?;
         }
+        // Opens the log, and keeps whoever closes the database meanwhile from deleting it.
+        opened.number("SELECT count(*) FROM sqlite_master")?;
         Ok(opened)
     }
 }
@@ -124,6 +153,7 @@ pub(crate) async fn connect_alone(url: &str) -> Result<(Db, i64), StoreError> {
         return Err(StoreError::Open("a database in memory is gone with its process".to_owned()));
     };
     file::prepare(&path, false)?;
+    place::check_names(&path).map_err(|error| cannot_open(&path.display().to_string(), error))?;
     let connected = connect(&of_file().filename(&path)).await;
     let connected = connected.map_err(|error| cannot_open(&path.display().to_string(), error.into()))?;
     Ok((Db::Sqlite(connected), newest_migration()))
@@ -238,7 +268,8 @@ mod tests {
     #[tokio::test]
     async fn every_connection_has_the_promised_settings() {
         let folder = tempfile::tempdir().unwrap();
-        let database = open(&format!("sqlite://{}/chat.db", folder.path().display())).await.unwrap();
+        let claimant = Claimant { about: String::new(), patience: Duration::ZERO };
+        let database = open(&format!("sqlite://{}/chat.db", folder.path().display()), &claimant).await.unwrap();
         let check = |read_only: bool| {
             move |db: &mut Db| -> Result<String, StoreError> {
                 let Db::Local(db) = db else { panic!("a file has connections of its own") };
@@ -259,7 +290,7 @@ mod tests {
     #[tokio::test]
     async fn a_weaker_setting_is_noticed() {
         let folder = tempfile::tempdir().unwrap();
-        let place = Place { path: folder.path().join("a"), is_file: true };
+        let place = Place { path: folder.path().join("a"), is_file: true, claim: None };
         let mut first = connect(&of_file().filename(&place.path).create_if_missing(true)).await.unwrap();
         let check = |settings: &str, expected: &str| {
             let opened = place.open_with(&format!("{SETTINGS}; {settings}"), false).unwrap();

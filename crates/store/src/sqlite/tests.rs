@@ -1,18 +1,20 @@
 //! Faults of the writer that no public call can bring about: a full disk at every point, a panic, a slow group.
 
-use super::open;
+use super::{Claimant, open};
 use crate::StoreError;
 use crate::database::{Database, Readers};
 use crate::sql::{self, Db};
 use futures::FutureExt;
 use futures::future::{BoxFuture, join_all};
 use std::sync::Arc;
+use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 async fn database() -> (Database, TempDir) {
     let folder = tempfile::tempdir().unwrap();
-    let database = open(&format!("sqlite://{}", folder.path().join("chat.db").display())).await.unwrap();
+    let claimant = Claimant { about: String::new(), patience: Duration::ZERO };
+    let database = open(&format!("sqlite://{}", folder.path().join("chat.db").display()), &claimant).await.unwrap();
     (database, folder)
 }
 
@@ -176,4 +178,23 @@ async fn a_ping_writes() {
     let before = written();
     store.ping().await.unwrap();
     assert!(written() > before);
+}
+
+/// The files may go while a transaction runs: what it wrote is not acknowledged.
+#[tokio::test]
+async fn a_commit_into_a_deleted_file_is_not_acknowledged() {
+    for name in ["chat.db", "chat.db-wal"] {
+        let (database, folder) = database().await;
+        let path = folder.path().join(name);
+        let remove = database.writer.run(move |_| {
+            Box::pin(async move {
+                std::fs::remove_file(path).unwrap();
+                Ok(())
+            })
+        });
+        let writes = [database.writer.run(insert("a".to_owned(), 1, false)).boxed(), remove.boxed()];
+        for result in group(&database, writes).await {
+            assert!(matches!(result, Err(StoreError::FileLost(_))), "{name}: {result:?}");
+        }
+    }
 }

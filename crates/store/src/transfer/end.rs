@@ -3,7 +3,7 @@
 use super::tables::TABLES;
 use crate::database::check_schema;
 use crate::sql::{self, Db, Sql};
-use crate::{StoreError, postgres, sqlite};
+use crate::{Store, StoreError, postgres, sqlite};
 use std::sync::Arc;
 
 /// A connection within a transaction.
@@ -11,6 +11,8 @@ pub(super) struct End {
     pub(super) db: Db,
     /// The triggers of a target in SQLite, which come back at the end.
     triggers: Vec<Arc<str>>,
+    /// Keeps others from serving a file. Dropped after the connection.
+    _claim: Option<Arc<sqlite::Claim>>,
 }
 
 /// What is written is as it was read: nothing is counted a second time.
@@ -64,16 +66,18 @@ const SERVED: &str = "SELECT EXISTS (SELECT 1 FROM replicas WHERE alive_until >=
 impl End {
     /// Everything that is read is as it was when the first row was.
     pub(super) async fn source(url: &str) -> Result<Self, StoreError> {
+        let claim = claim(url, "source")?;
         let (mut db, newest) = connect(url).await?;
         db.run(if db.is_postgres() { "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" } else { "BEGIN" }).await?;
         let find = sql::query_scalar::<Option<i64>>("SELECT max(version) FROM _sqlx_migrations");
         check_schema(find.fetch_one(&mut db).await.ok().flatten(), newest)
             .map_err(|error| StoreError::Open(format!("cannot read the source: {error}")))?;
-        Ok(Self { db, triggers: Vec::new() })
+        Ok(Self { db, triggers: Vec::new(), _claim: claim })
     }
 
     /// Nobody else writes, and nothing happens by itself.
     pub(super) async fn target(url: &str, replace: bool) -> Result<Self, StoreError> {
+        let claim = claim(url, "target")?;
         let (mut db, _) = connect(url).await?;
         let mut triggers = Vec::new();
         if db.is_postgres() {
@@ -95,7 +99,7 @@ impl End {
                 triggers.push(made.into());
             }
         }
-        let mut end = Self { db, triggers };
+        let mut end = Self { db, triggers, _claim: claim };
         end.empty(replace).await?;
         Ok(end)
     }
@@ -133,6 +137,17 @@ impl End {
         }
         self.db.run("COMMIT").await?;
         Ok(self.db.close().await?)
+    }
+}
+
+/// Keeps others from serving one that is a file.
+fn claim(url: &str, end: &str) -> Result<Option<Arc<sqlite::Claim>>, StoreError> {
+    match Store::database_file(url)? {
+        // Whoever connects says that it is not there.
+        Some(file) if file.is_file() => {
+            sqlite::hold(&file).map_err(|error| StoreError::Open(format!("cannot move the {end}: {error}")))
+        }
+        _ => Ok(None),
     }
 }
 

@@ -34,7 +34,7 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::Open`] with one line for the operator: the source has another schema than this version, the target is not
-    /// empty or a server serves it, or what was written is not what was read.
+    /// empty, a server serves the target or a source that is a file, or what was written is not what was read.
     pub async fn transfer(from: &str, to: &str, replace: bool) -> Result<Vec<Moved>, StoreError> {
         let mut source = End::source(from).await?;
         // Makes it, and its schema.

@@ -1,8 +1,7 @@
 //! The writer's line to its database: how a transaction begins and ends.
 
-use crate::StoreError;
-use crate::postgres;
-use crate::sql::{self, Db};
+use crate::sql::Db;
+use crate::{StoreError, postgres, sqlite};
 use std::thread;
 use std::time::Duration;
 
@@ -13,7 +12,7 @@ const GATHER: Duration = Duration::from_millis(2);
 /// The connection that writes.
 pub(crate) enum Line {
     /// The process has the file for itself.
-    Sqlite(Db),
+    Sqlite(Box<sqlite::Line>),
     /// Others write too, and the connection may be lost.
     Postgres(Box<postgres::Line>),
 }
@@ -31,7 +30,7 @@ impl Line {
     /// Begins a transaction. From then on nobody else writes.
     pub(super) async fn begin(&mut self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(db) => Ok(sql::query("BEGIN IMMEDIATE").execute(db).await.map(drop)?),
+            Self::Sqlite(line) => line.begin().await,
             Self::Postgres(line) => line.begin().await,
         }
     }
@@ -39,7 +38,7 @@ impl Line {
     /// The connection, within a transaction.
     pub(super) fn db(&mut self) -> Result<&mut Db, StoreError> {
         match self {
-            Self::Sqlite(db) => Ok(db),
+            Self::Sqlite(line) => Ok(line.db()),
             Self::Postgres(line) => line.db(),
         }
     }
@@ -55,13 +54,7 @@ impl Line {
     /// Ends the transaction: what was written is there, or the error says that it is not.
     pub(super) async fn commit(&mut self) -> Result<(), StoreError> {
         match self {
-            Self::Sqlite(db) => {
-                let committed = sql::query("COMMIT").execute(db).await;
-                if committed.is_err() {
-                    self.roll_back().await;
-                }
-                Ok(committed.map(drop)?)
-            }
+            Self::Sqlite(line) => line.commit().await,
             Self::Postgres(line) => line.commit().await,
         }
     }
@@ -69,10 +62,7 @@ impl Line {
     /// Ends the transaction: nothing was written.
     pub(super) async fn roll_back(&mut self) {
         match self {
-            // Fails when SQLite has rolled back by itself, which a full disk can make it do.
-            Self::Sqlite(db) => {
-                let _ = sql::query("ROLLBACK").execute(db).await;
-            }
+            Self::Sqlite(line) => line.roll_back().await,
             Self::Postgres(line) => line.roll_back().await,
         }
     }
@@ -80,7 +70,7 @@ impl Line {
     /// Closes the connection, which folds SQLite's WAL into the file.
     pub(super) async fn close(self) -> Result<(), sqlx::Error> {
         match self {
-            Self::Sqlite(db) => db.close().await,
+            Self::Sqlite(line) => line.close().await,
             Self::Postgres(line) => line.close().await,
         }
     }

@@ -13,6 +13,7 @@ mod files;
 mod grants;
 mod journal;
 mod ledger;
+mod lost_files;
 mod operation;
 mod order;
 mod owners;

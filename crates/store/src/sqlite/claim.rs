@@ -1,0 +1,221 @@
+//! The right to serve a database file, which one process has at a time.
+//!
+//! The process holds `flock` on the database file itself, so the right belongs to the file and not to one of its names: a second
+//! process finds it taken by the same path, a symbolic link, a hard link or a bind mount in another container. These locks are
+//! separate from the `fcntl` locks of SQLite, and the kernel releases them when the process ends, however it ends. A notice beside
+//! the database says who has it.
+
+use crate::StoreError;
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How often a process that waits for the right tries again.
+const RETRY: Duration = Duration::from_millis(50);
+
+/// How much of a notice is shown, in characters.
+const MOST_NOTICE: usize = 300;
+
+/// Elsewhere `flock` and `fcntl` are the same locks, and one on the database would lock SQLite out. There the notice is locked,
+/// which a second name of the file does not lead to; `place::check_names` refuses files with several names.
+const LOCKS_DATABASE: bool = cfg!(target_os = "linux");
+
+/// Who wants to serve a database.
+#[derive(Clone, Debug)]
+pub(crate) struct Claimant {
+    /// What else is said of the process, such as since when it serves; empty if nothing.
+    pub(crate) about: String,
+    /// How long it waits for another process to end.
+    pub(crate) patience: Duration,
+}
+
+/// The right to serve a database file. Stores of the same process share it.
+///
+/// It must outlive every connection of the process to the file: closing any handle on a file drops the locks that SQLite has on it
+/// in this process.
+pub(crate) struct Claim {
+    database: File,
+    id: FileId,
+    notice: PathBuf,
+    /// The locked notice, where the database cannot be locked.
+    _locked_notice: Option<File>,
+}
+
+/// What tells a file from every other one while it is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FileId {
+    device: u64,
+    inode: u64,
+}
+
+impl FileId {
+    #[cfg(unix)]
+    pub(super) fn of(file: &fs::Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self { device: file.dev(), inode: file.ino() }
+    }
+}
+
+/// What became of an attempt.
+enum Attempt {
+    Taken(Arc<Claim>),
+    /// Another process has it; what its notice says.
+    HeldBy(String),
+}
+
+/// What this process has.
+static HELD: Mutex<Vec<(FileId, Weak<Claim>)>> = Mutex::new(Vec::new());
+
+impl Claim {
+    /// Takes the right to serve an existing file, and waits for another process that has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Open`]: another process keeps it, or the file cannot be locked.
+    pub(super) async fn take(path: &Path, claimant: &Claimant) -> Result<Arc<Self>, StoreError> {
+        let until = Instant::now() + claimant.patience;
+        let mut is_told = false;
+        loop {
+            match Self::attempt(path, &claimant.about)? {
+                Attempt::Taken(claim) => {
+                    if is_told {
+                        tracing::warn!(database = %path.display(), "the other server has ended; this one starts");
+                    }
+                    return Ok(claim);
+                }
+                Attempt::HeldBy(holder) if Instant::now() < until => {
+                    if !is_told {
+                        let seconds = claimant.patience.as_secs();
+                        tracing::warn!(
+                            database = %path.display(), holder, seconds,
+                            "another server has the database open; waiting for it to end"
+                        );
+                        is_told = true;
+                    }
+                    sleep(RETRY).await;
+                }
+                Attempt::HeldBy(holder) => {
+                    return Err(StoreError::Open(format!(
+                        "another server has it open ({holder}). A SQLite file belongs to one server: stop the other one, or \
+                         use PostgreSQL for several servers"
+                    )));
+                }
+            }
+        }
+    }
+
+    /// Takes the right for a command that works on the file as a whole.
+    ///
+    /// # Errors
+    /// As [`Claim::take`].
+    pub(super) fn take_at_once(path: &Path) -> Result<Arc<Self>, StoreError> {
+        match Self::attempt(path, "a command")? {
+            Attempt::Taken(claim) => Ok(claim),
+            Attempt::HeldBy(holder) => Err(StoreError::Open(format!("a server has it open; stop it first ({holder})"))),
+        }
+    }
+
+    /// Says more about this process to whoever tries next.
+    pub(crate) fn announce(&self, about: &str) {
+        // Without a notice the next one learns less.
+        let _ = fs::write(&self.notice, described(about));
+    }
+
+    pub(super) fn id(&self) -> FileId {
+        self.id
+    }
+
+    /// The database. It must not be closed while the process has connections to it.
+    pub(super) fn database(&self) -> &File {
+        &self.database
+    }
+
+    fn attempt(path: &Path, about: &str) -> Result<Attempt, StoreError> {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        held.retain(|(_, claim)| claim.strong_count() > 0);
+        let id = FileId::of(&fs::metadata(path).map_err(cannot_open)?);
+        // Before the file is opened: closing it again would drop the locks that SQLite has on it.
+        if let Some(claim) = held.iter().find(|(known, _)| *known == id).and_then(|(_, claim)| claim.upgrade()) {
+            return Ok(Attempt::Taken(claim));
+        }
+        let database = File::options().read(true).write(true).open(path).map_err(cannot_open)?;
+        let notice = notice_of(&fs::canonicalize(path).map_err(cannot_open)?);
+        let locked_notice = match LOCKS_DATABASE {
+            true => None,
+            false => {
+                let opened = File::options().read(true).write(true).create(true).truncate(false).open(&notice);
+                Some(opened.map_err(cannot_open)?)
+            }
+        };
+        match locked_notice.as_ref().unwrap_or(&database).try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(Attempt::HeldBy(read_notice(&notice))),
+            Err(TryLockError::Error(error)) => {
+                let kind = error.kind();
+                return Err(StoreError::Open(format!(
+                    "its file system does not lock files ({kind}); use a local disk"
+                )));
+            }
+        }
+        // Another file may have been put in its place since it was opened.
+        let id = FileId::of(&database.metadata().map_err(cannot_open)?);
+        if fs::metadata(path).ok().map(|found| FileId::of(&found)) != Some(id) {
+            return Ok(Attempt::HeldBy("the file is being replaced".to_owned()));
+        }
+        let claim = Arc::new(Self { database, id, notice, _locked_notice: locked_notice });
+        claim.announce(about);
+        held.push((id, Arc::downgrade(&claim)));
+        Ok(Attempt::Taken(claim))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        // The file may have been replaced, and the notice be that of the new one's server.
+        let is_own = fs::read_to_string(&self.notice).is_ok_and(|text| text.starts_with(&described("")));
+        // Before dropping the file releases the lock: the next one writes its own.
+        let _ = match LOCKS_DATABASE {
+            _ if !is_own => Ok(()),
+            true => fs::remove_file(&self.notice),
+            false => fs::write(&self.notice, ""),
+        };
+    }
+}
+
+fn cannot_open(error: std::io::Error) -> StoreError {
+    StoreError::Open(match error.kind() {
+        ErrorKind::PermissionDenied => "permission denied".to_owned(),
+        ErrorKind::NotFound => "there is no such file".to_owned(),
+        kind => kind.to_string(),
+    })
+}
+
+/// Where it is written who has a database.
+fn notice_of(database: &Path) -> PathBuf {
+    beside(database, "-server")
+}
+
+/// The path of a file that belongs to a database.
+pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
+}
+
+/// This process, in words.
+fn described(about: &str) -> String {
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if host.trim().is_empty() { String::new() } else { format!(" on {}", host.trim()) };
+    let about = if about.is_empty() { String::new() } else { format!(", {about}") };
+    format!("process {}{host}{about}", std::process::id())
+}
+
+fn read_notice(notice: &Path) -> String {
+    let text = fs::read(notice).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let line: String = text.chars().filter(|c| !c.is_control()).take(MOST_NOTICE).collect();
+    // Opened by another name, the file has its notice elsewhere.
+    if line.trim().is_empty() { "another process, which opened it by another name".to_owned() } else { line }
+}

@@ -1,0 +1,161 @@
+//! Where a database file may lie. SQLite keeps what was committed last in `PATH-wal` and its locks in `PATH-shm`: processes that
+//! reach the database by different names, or from different machines, do not share these two and damage it.
+
+use crate::StoreError;
+use std::fs;
+use std::path::Path;
+
+/// Whether a file can be served.
+///
+/// # Errors
+/// [`StoreError::Open`] with what to do.
+pub(crate) fn check_place(path: &Path) -> Result<(), StoreError> {
+    check_names(path)?;
+    check_file_system(path)
+}
+
+/// Refuses a file that is reached by several names.
+///
+/// # Errors
+/// [`StoreError::Open`] with what to do.
+pub(super) fn check_names(path: &Path) -> Result<(), StoreError> {
+    // Whoever opens it says what is wrong with a file that is not there.
+    let Ok(real) = fs::canonicalize(path) else { return Ok(()) };
+    let Ok(found) = real.metadata() else { return Ok(()) };
+    check_links(links(&found))?;
+    match is_mount(&real) {
+        true => Err(StoreError::Open(
+            "the file itself is a mount, so its `-wal` and `-shm` would stay behind; mount its folder".to_owned(),
+        )),
+        false => Ok(()),
+    }
+}
+
+fn check_links(names: u64) -> Result<(), StoreError> {
+    if names < 2 {
+        return Ok(());
+    }
+    Err(StoreError::Open(format!(
+        "the file has {names} names (hard links), each with a `-wal` of its own; remove the others, or serve a copy"
+    )))
+}
+
+#[cfg(unix)]
+fn links(file: &fs::Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(file)
+}
+
+/// Whether the file is mounted by itself, as `docker run --volume FILE:FILE` does.
+#[cfg(target_os = "linux")]
+fn is_mount(file: &Path) -> bool {
+    use rustix::fs::{AtFlags, CWD, StatxFlags, statx};
+    // Systems before Linux 5.8 do not say.
+    let mount = |path: &Path| {
+        let found = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
+        StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID).then_some(found.stx_mnt_id)
+    };
+    let folder = file.parent().and_then(mount);
+    folder.is_some() && mount(file).is_some_and(|own| Some(own) != folder)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_mount(_: &Path) -> bool {
+    false
+}
+
+/// Refuses to serve from a network's file system, and warns of one that may be.
+///
+/// # Errors
+/// [`StoreError::Open`] with what to do.
+fn check_file_system(path: &Path) -> Result<(), StoreError> {
+    match sharing_of(path) {
+        Sharing::Local => Ok(()),
+        Sharing::Unknown(name) => {
+            tracing::warn!(
+                "the database is on {name}, where locks may not reach other machines; make sure that no other server opens it"
+            );
+            Ok(())
+        }
+        Sharing::Network(name) => Err(StoreError::Open(format!(
+            "it is on {name}, a network's file system, where SQLite's log does not work for more than one machine; use a local \
+             disk, or PostgreSQL"
+        ))),
+    }
+}
+
+/// Whether a file is on a network's file system. Some of these turn `flock` into the locks that SQLite uses, so that a database must
+/// not be locked there.
+pub(super) fn is_on_network(path: &Path) -> bool {
+    matches!(sharing_of(path), Sharing::Network(_))
+}
+
+#[cfg(target_os = "linux")]
+fn sharing_of(path: &Path) -> Sharing {
+    // The type has another width and sign on each architecture; its lower half is the same on all.
+    rustix::fs::statfs(path).map_or(Sharing::Local, |found| sharing(found.f_type as u32))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn sharing_of(_: &Path) -> Sharing {
+    Sharing::Local
+}
+
+/// Whether other machines may open the same files.
+#[derive(Debug, PartialEq, Eq)]
+enum Sharing {
+    /// This kernel has them for itself.
+    Local,
+    /// Some of the kind do, some do not.
+    Unknown(&'static str),
+    Network(&'static str),
+}
+
+/// By the numbers of `statfs(2)`.
+fn sharing(file_system: u32) -> Sharing {
+    match file_system {
+        0x6969 => Sharing::Network("NFS"),
+        0x517b | 0xff53_4d42 | 0xfe53_4d42 => Sharing::Network("SMB"),
+        0x6b41_4653 | 0x5346_414f => Sharing::Network("AFS"),
+        0x7375_7245 => Sharing::Network("Coda"),
+        0x0102_1997 => Sharing::Unknown("9p"),
+        0x6573_5546 => Sharing::Unknown("FUSE"),
+        0x00c3_6400 => Sharing::Unknown("Ceph"),
+        0x0bd0_0bd0 => Sharing::Unknown("Lustre"),
+        0x0116_1970 => Sharing::Unknown("GFS2"),
+        0x7461_636f => Sharing::Unknown("OCFS2"),
+        0x786f_4256 => Sharing::Unknown("a shared folder of VirtualBox"),
+        _ => Sharing::Local,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_systems_of_networks_are_known() {
+        let check = |file_system: u32, expected: Sharing| assert_eq!(sharing(file_system), expected, "{file_system:x}");
+        check(0x6969, Sharing::Network("NFS"));
+        check(0xff53_4d42, Sharing::Network("SMB"));
+        check(0xfe53_4d42, Sharing::Network("SMB"));
+        check(0x6573_5546, Sharing::Unknown("FUSE"));
+        // ext4, XFS, btrfs, tmpfs, overlayfs, ZFS
+        for local in [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0x2fc1_2fc1] {
+            check(local, Sharing::Local);
+        }
+    }
+
+    #[test]
+    fn a_file_with_two_names_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, other) = (folder.path().join("a"), folder.path().join("b"));
+        fs::write(&file, "").unwrap();
+        assert_eq!(check_names(&file), Ok(()));
+        fs::hard_link(&file, &other).unwrap();
+        let refused = check_names(&file).unwrap_err().to_string();
+        assert!(refused.starts_with("the file has 2 names (hard links)"), "{refused}");
+        fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(&other, &file).unwrap();
+        assert_eq!(check_names(&file), Ok(()));
+    }
+}

@@ -1,0 +1,178 @@
+//! Files of a database that are moved, deleted, replaced or cut while it is open: nothing is acknowledged that is not there after a
+//! restart, and what was acknowledged before is saved where that is possible.
+
+use crate::support::{branch, execute, outsider, submission, turn, url_in};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use store::{Store, StoreError};
+use tempfile::TempDir;
+
+/// A database with one answer that was acknowledged.
+struct Served {
+    store: Store,
+    folder: TempDir,
+}
+
+impl Served {
+    async fn open() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&url_in(&folder)).await.unwrap();
+        turn(&store, "before", "before", None, 1).await;
+        Self { store, folder }
+    }
+
+    fn path(&self, suffix: &str) -> PathBuf {
+        self.folder.path().join(format!("data/chat.db{suffix}"))
+    }
+
+    fn remove(&self, suffixes: &[&str]) {
+        suffixes.iter().for_each(|suffix| fs::remove_file(self.path(suffix)).unwrap());
+    }
+
+    fn cut(&self, suffix: &str, size: u64) {
+        File::options().write(true).open(self.path(suffix)).unwrap().set_len(size).unwrap();
+    }
+
+    /// Writes are refused, and so is what says whether the server is ready.
+    async fn is_refused(&self, expected: &str) {
+        for _ in 0..2 {
+            let ping = self.store.ping().await;
+            assert!(matches!(&ping, Err(StoreError::FileLost(why)) if why.contains(expected)), "{expected}: {ping:?}");
+            let sent = self.store.begin_run("ada", submission("after", "after", None, 2)).await;
+            assert_eq!(sent.map(drop), ping, "{expected}");
+        }
+        assert_eq!(branch(&self.store, "before").await, BEFORE, "reading goes on");
+    }
+
+    async fn goes_on(&self) {
+        self.store.ping().await.unwrap();
+        turn(&self.store, "later", "later", None, 3).await;
+    }
+}
+
+const BEFORE: &str = "before=text of before | a-before=done before";
+
+/// What a start after a kill finds in a database file: that file alone, as it is now.
+async fn found(database: &Path) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("copy.db");
+    fs::copy(database, &copy).unwrap();
+    let store = Store::open(&format!("sqlite://{}", copy.display())).await.unwrap();
+    assert_eq!(store.conversation("ada", "after").await, Ok(None), "it was refused");
+    branch(&store, "before").await
+}
+
+#[tokio::test]
+async fn deleted_files_are_noticed() {
+    let served = Served::open().await;
+    let open = File::open(served.path("")).unwrap();
+    served.remove(&["", "-wal", "-shm"]);
+    served.is_refused("chat.db was deleted").await;
+    // Another file under the name is not the one that is open.
+    fs::write(served.path(""), "").unwrap();
+    served.is_refused("chat.db was replaced by another file").await;
+    // What can be copied from the open file has everything, as the log tells the operator.
+    let copy = served.path("-copy");
+    std::io::copy(&mut { open }, &mut File::create(&copy).unwrap()).unwrap();
+    assert_eq!(found(&copy).await, BEFORE);
+}
+
+#[tokio::test]
+async fn deleted_database_is_noticed() {
+    let served = Served::open().await;
+    served.remove(&[""]);
+    served.is_refused("chat.db was deleted").await;
+}
+
+/// What was in the log is saved: a restart finds it in the database.
+#[tokio::test]
+async fn deleted_log_is_noticed_and_saved() {
+    for files in [&["-wal"][..], &["-wal", "-shm"]] {
+        let served = Served::open().await;
+        served.remove(files);
+        served.is_refused("chat.db-wal was deleted").await;
+        assert_eq!(found(&served.path("")).await, BEFORE);
+    }
+}
+
+#[tokio::test]
+async fn deleted_index_is_noticed() {
+    let served = Served::open().await;
+    served.remove(&["-shm"]);
+    served.is_refused("chat.db-shm was deleted").await;
+}
+
+#[tokio::test]
+async fn moved_file_is_used_again_when_it_is_back() {
+    for suffix in ["", "-wal", "-shm"] {
+        let served = Served::open().await;
+        let away = served.path("-away");
+        fs::rename(served.path(suffix), &away).unwrap();
+        let how = if suffix == "-shm" { "deleted" } else { "moved away" };
+        served.is_refused(&format!("chat.db{suffix} was {how}")).await;
+        if suffix.is_empty() {
+            assert_eq!(found(&away).await, BEFORE, "the moved file has everything");
+        }
+        fs::rename(&away, served.path(suffix)).unwrap();
+        served.goes_on().await;
+    }
+    // The folder with all of them.
+    let served = Served::open().await;
+    fs::rename(served.folder.path().join("data"), served.folder.path().join("away")).unwrap();
+    served.is_refused("chat.db was moved away").await;
+    fs::rename(served.folder.path().join("away"), served.folder.path().join("data")).unwrap();
+    served.goes_on().await;
+    served.store.close().await;
+    let store = Store::open(&url_in(&served.folder)).await.unwrap();
+    assert_eq!(branch(&store, "later").await, "later=text of later | a-later=done later");
+}
+
+#[tokio::test]
+async fn replaced_file_is_noticed() {
+    for suffix in ["", "-wal", "-shm"] {
+        let served = Served::open().await;
+        let other = served.path("-other");
+        fs::copy(served.path(suffix), &other).unwrap();
+        fs::rename(&other, served.path(suffix)).unwrap();
+        served.is_refused(&format!("chat.db{suffix} was replaced by another file")).await;
+    }
+}
+
+/// What a cut file held is not certain any more, whatever size it has later.
+#[tokio::test]
+async fn cut_file_is_refused_until_a_restart() {
+    for (suffix, size) in [("", 0), ("", 100), ("", 8192), ("-wal", 0), ("-wal", 5000)] {
+        let served = Served::open().await;
+        // So that the database holds something, too.
+        execute(&mut outsider(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+        turn(&served.store, "more", "more", None, 2).await;
+        let before = fs::read(served.path(suffix)).unwrap();
+        served.cut(suffix, size);
+        let expected = format!("chat.db{suffix} was cut to {size} bytes");
+        let ping = served.store.ping().await;
+        assert!(matches!(&ping, Err(StoreError::FileLost(why)) if why.contains(&expected)), "{expected}: {ping:?}");
+        fs::write(served.path(suffix), before).unwrap();
+        let sent = served.store.begin_run("ada", submission("after", "after", None, 2)).await;
+        assert_eq!(sent.map(drop), ping);
+    }
+}
+
+/// Others may do what SQLite lets them do.
+#[tokio::test]
+async fn another_process_may_shorten_the_files_in_order() {
+    let served = Served::open().await;
+    let mut outsider = outsider(&served.folder).await;
+    for statement in [
+        "CREATE TABLE filler (data BLOB); INSERT INTO filler VALUES (zeroblob(1000000))",
+        "PRAGMA wal_checkpoint(TRUNCATE)",
+        "DROP TABLE filler",
+        "VACUUM",
+    ] {
+        execute(&mut outsider, statement).await;
+        served.store.ping().await.unwrap();
+    }
+    let before = served.path("").metadata().unwrap().len();
+    execute(&mut outsider, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+    assert!(served.path("").metadata().unwrap().len() < before, "the database became smaller");
+    served.goes_on().await;
+}
