@@ -1,6 +1,7 @@
 //! Which file a URL names, and making it: readable by its owner alone.
 
 use crate::StoreError;
+use rustix::fs::Access;
 use sqlx::sqlite::SqliteConnectOptions;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -96,7 +97,6 @@ pub(super) fn prepare(path: &Path, create: bool) -> Result<(), StoreError> {
             private_file().create(true).truncate(false).open(path).map_err(|error| refused("make", error))?;
         }
     }
-    use rustix::fs::Access;
     rustix::fs::access(path, Access::READ_OK | Access::WRITE_OK).map_err(|error| refused("open", error.into()))
 }
 
