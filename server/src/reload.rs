@@ -1,6 +1,6 @@
-//! Reads the config again when its files change (D-22, F31), and the agents that administrators made when another server has changed them.
-//! Files are looked at instead of listened to: that also sees a file on a
-//! network, one that is mounted into a container, and a link that leads elsewhere now, and it costs a few calls a second.
+//! Reads the config again when its files change, and the agents that administrators made when another server has changed them.
+//! Files are polled: that also notices a change on a network's file system, in a mount of a container and behind a symbolic link, and
+//! costs a few system calls a second.
 
 use crate::compose::{self, Current, Read};
 use config::{Diagnostic, Reading, Severity};
@@ -10,27 +10,39 @@ use std::time::{Duration, SystemTime};
 use store::{Listener, News, Store};
 use tokio_util::sync::CancellationToken;
 
-/// How often the files are looked at. A change counts once it has not changed again for as long: an editor may empty a file and
-/// then fill it.
+/// How often the files are polled. A change counts when nothing has changed again for as long: an editor may empty a file and then
+/// fill it.
 const EVERY: Duration = Duration::from_millis(250);
 
-/// How often is looked for agents that were made at other servers, without news of them.
+/// How often agents that were made at other servers are looked for without news of them.
 const LOOK: Duration = Duration::from_secs(5);
 
-/// The files of a config, and what they looked like when it had just been read.
+/// The files of a config, and their state when it had just been read.
 pub(crate) struct Seen {
     files: Vec<PathBuf>,
     looks: Vec<Look>,
 }
 
 impl Seen {
-    /// At once after the config was read: what changes before this is not noticed.
-    pub(crate) async fn now(files: Vec<PathBuf>) -> Self {
+    /// Takes the state of the config at `path` and of the files that it was read from. What changed since then is not noticed.
+    pub(crate) async fn now(path: Option<&Path>, files: Vec<PathBuf>) -> Self {
+        let files = watched(path, files);
         Self { looks: look(&files).await, files }
     }
 }
 
-/// Keeps `current` at what stands in the config at `path`, until told to stop. `seen` are the files of the config as it is now.
+/// What to poll: `files` were asked for by the last read. While `path` is a folder, `path` itself is not among them, but may become a
+/// file.
+fn watched(path: Option<&Path>, mut files: Vec<PathBuf>) -> Vec<PathBuf> {
+    if let Some(path) = path
+        && !files.iter().any(|file| file == path)
+    {
+        files.push(path.to_owned());
+    }
+    files
+}
+
+/// Keeps `current` at the config at `path` until it is told to stop. `seen` is the config's state as it is in use now.
 pub(crate) async fn follow(path: PathBuf, seen: Seen, current: Arc<Current>, stop: CancellationToken) {
     let Seen { mut files, looks: mut seen } = seen;
     let mut pending = None;
@@ -41,10 +53,10 @@ pub(crate) async fn follow(path: PathBuf, seen: Seen, current: Arc<Current>, sto
         } else if pending.as_ref() != Some(&now) {
             pending = Some(now);
         } else {
-            // From before they are read: what changes meanwhile shows as a change next time.
+            // The state from before the read: what changes meanwhile is a change the next time.
             seen = now;
             pending = None;
-            let read = apply(&path, &current).await;
+            let read = watched(Some(&path), apply(&path, &current).await);
             if read != files {
                 seen = look(&read).await;
                 files = read;
@@ -80,8 +92,14 @@ async fn agents_changed(news: &mut Listener) {
     while !matches!(news.next().await, News::Agents | News::Missed) {}
 }
 
-/// What a file looks like without reading it; `None`: it is not there.
-type Look = Option<(SystemTime, u64)>;
+/// The state of a file, without reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Look {
+    Missing,
+    /// What is in it does not count: other files than the config's may come and go there.
+    Folder,
+    File(SystemTime, u64),
+}
 
 async fn look(files: &[PathBuf]) -> Vec<Look> {
     let files = files.to_vec();
@@ -90,11 +108,14 @@ async fn look(files: &[PathBuf]) -> Vec<Look> {
 }
 
 fn look_at(file: &Path) -> Look {
-    let data = file.metadata().ok()?;
-    Some((data.modified().ok()?, data.len()))
+    match file.metadata() {
+        Ok(data) if data.is_dir() => Look::Folder,
+        Ok(data) => data.modified().map_or(Look::Missing, |modified| Look::File(modified, data.len())),
+        Err(_) => Look::Missing,
+    }
 }
 
-/// Reads the config and takes it over if it is good. Answers with the files to look at from now on.
+/// Reads the config and uses it if it is good. Returns the files that it was read from.
 async fn apply(path: &Path, current: &Current) -> Vec<PathBuf> {
     let owned = path.to_owned();
     let Ok(reading) = tokio::task::spawn_blocking(move || compose::read(Some(&owned))).await else {

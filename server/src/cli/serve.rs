@@ -40,7 +40,7 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
         format!("the config has {} error(s); nothing was started", problems.len())
     })?;
     warnings.iter().for_each(|warning| eprintln!("{warning}"));
-    let seen = reload::Seen::now(reading.files).await;
+    let seen = reload::Seen::now(arguments.config.path.as_deref(), reading.files).await;
     // Pages are rendered on this runtime. An error only says that this was said before.
     let _ = any_spawner::Executor::init_tokio();
     let metrics = metrics::begin().map_err(|error| format!("metrics: {error}"))?;

@@ -126,3 +126,39 @@ async fn a_running_turn_ends_on_the_old_config() {
     let text = stream.text().await.unwrap();
     assert!(text.contains("200") && text.ends_with("data: [DONE]\n\n"), "{text}");
 }
+
+/// Docker makes a folder where a mounted file is missing.
+#[tokio::test]
+async fn config_that_was_a_folder_for_a_while_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("chatwright.yaml");
+    write(&file, &config("instructions: Help.", "first"));
+    let server = Server::start_with(&["--config", file.to_str().unwrap()]);
+    status_when(&server, "the first", |status| status["problems"].is_null()).await;
+
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    status_when(&server, "a folder", |status| status["problems"].is_string()).await;
+    std::fs::remove_dir(&file).unwrap();
+    write(&file, &config("instructions: Help.", "second"));
+    status_when(&server, "a good file", |status| status["problems"].is_null()).await;
+    assert_eq!((page(&server, "first").await, page(&server, "second").await), (404, 200));
+
+    // A folder with a config is a good config, too, and may become a file again.
+    std::fs::remove_file(&file).unwrap();
+    std::fs::create_dir(&file).unwrap();
+    write(&file.join("chatwright.yaml"), &config("instructions: Help.", "third"));
+    status_when(&server, "a good folder", |status| status["problems"].is_null()).await;
+    let begun = Instant::now();
+    while page(&server, "third").await != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "the folder is not read");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    std::fs::remove_dir_all(&file).unwrap();
+    write(&file, &config("instructions: Help.", "fourth"));
+    let begun = Instant::now();
+    while page(&server, "fourth").await != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(10), "the file is not read");
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
