@@ -62,7 +62,9 @@ pub(crate) fn of_store(error: StoreError) -> UserError {
         StoreError::NotFound => UserError::not_found(),
         StoreError::Busy => busy(),
         error => {
-            tracing::error!(%error, "the store failed");
+            if !error.is_reported() {
+                tracing::error!(%error, "the store failed");
+            }
             let message = "This could not be saved or read just now. Try again in a moment.";
             let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::NotSaved);
             UserError { retry_after: Some(2), ..error }

@@ -94,7 +94,9 @@ async fn store_group(store: &Store, registry: &Registry) -> bool {
             true
         }
         Err(error) => {
-            tracing::error!(%error, runs = runs.len(), "the journal could not be written");
+            if !error.is_reported() {
+                tracing::error!(%error, runs = runs.len(), "the journal could not be written");
+            }
             false
         }
     }
@@ -109,7 +111,8 @@ async fn renew_leases(store: &Store, registry: &Registry) {
     if runs.is_empty() {
         return;
     }
-    if let Err(error) = store.renew_leases(runs, crate::now() + crate::LEASE.as_millis() as i64).await {
+    let renewed = store.renew_leases(runs, crate::now() + crate::LEASE.as_millis() as i64).await;
+    if let Some(error) = renewed.err().filter(|error| !error.is_reported()) {
         tracing::warn!(%error, "leases could not be renewed");
     }
 }

@@ -56,6 +56,7 @@ pub use export::{Exported, ExportedMessage, FORMAT};
 pub use files::{FileBounds, NewUpload};
 pub use hooks::{Hook, Hooks};
 pub use quota::{Quota, QuotaSpan};
+pub use readiness::Storage;
 pub use retention::{Retention, RetentionRule, Swept};
 pub use share::SharedCopy;
 pub use steps::ConversationUsage;
@@ -571,8 +572,8 @@ impl Chat {
     }
 
     /// Whether the store reads and writes, as of the last two seconds.
-    pub async fn is_stored(&self) -> bool {
-        self.inner.readiness.of(&self.inner.store).await
+    pub async fn storage(&self) -> Storage {
+        self.inner.readiness.check(&self.inner.store).await
     }
 
     /// Takes no more submissions, gives active runs `patience` to end, then stops them. What they wrote is stored.

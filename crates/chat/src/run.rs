@@ -335,7 +335,9 @@ async fn store_end(
                 return Err(StoreError::Fenced);
             }
             Err(error) if attempt < CLOSE_ATTEMPTS => {
-                tracing::warn!(%error, attempt, "the end of a run could not be stored; trying again");
+                if !error.is_reported() {
+                    tracing::warn!(%error, attempt, "the end of a run could not be stored; trying again");
+                }
                 tokio::time::sleep(Duration::from_millis(200 << attempt)).await;
                 attempt += 1;
             }

@@ -267,7 +267,9 @@ pub(super) fn wrong_key() -> UserError {
 }
 
 pub(super) fn of_store(error: StoreError) -> UserError {
-    tracing::error!(%error, "it cannot be told who calls");
+    if !error.is_reported() {
+        tracing::error!(%error, "the caller cannot be identified");
+    }
     UserError::new(ErrorCode::Unavailable, "This is not possible right now. Try again in a moment.")
 }
 

@@ -63,6 +63,8 @@ async fn serve(arguments: Arguments, site: Site) -> Result<(), String> {
         let (failures, store, stop) = (failures.clone(), store.clone(), stop.clone());
         async move { failures.follow(&store, stop).await }
     });
+    let since = jiff::Timestamp::now();
+    store.announce(&format!("listening on http://{address} since {since:.0}"));
     println!("listening on http://{address}");
     state.composition.current.announce();
     let (chat, limits) = (state.composition.chat.clone(), state.composition.limits.clone());

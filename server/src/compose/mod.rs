@@ -36,7 +36,12 @@ use secrecy::ExposeSecret;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 use store::Store;
+
+/// How long a server takes to end after the time for its answers: they are stopped and stored, and connections are closed. A server that
+/// starts meanwhile on the same file waits for as long.
+const CLOSES: Duration = Duration::from_secs(7);
 
 /// The demo, as it is in the repository.
 const DEMO: &[(&str, &str)] = &[
@@ -75,7 +80,8 @@ impl Composition {
         let limits = config.limits.clone();
         let url = config.store.as_ref().map_or(database, |url| url.expose_secret());
         ground::allows(address, &config.auth.mode)?;
-        let (folder, store) = (Store::folder(url)?, Store::open(url).await?);
+        let since = format!("since {:.0}", jiff::Timestamp::now());
+        let (folder, store) = (Store::folder(url)?, Store::open_to_serve(url, &since, limits.drain + CLOSES).await?);
         let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
         let current = Arc::new(Current::new(config, read, ground, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;

@@ -169,7 +169,7 @@ async fn guessing_is_slowed_down() {
 async fn what_a_user_has_ends_with_his_rights() {
     let (server, _folder) = serve("");
     let ada = first(&server).await;
-    let store = Store::open(&server.database).await.unwrap();
+    let store = Store::open_existing(&server.database).await.unwrap();
     let (user, _) = store.user_by_name("ada").await.unwrap().unwrap();
     let message = json!({ "id": "m", "role": "user", "parts": [{ "type": "text", "text": "count to 1500" }] });
     let body = json!({ "id": "c", "trigger": "submit-message", "messages": [message] });

@@ -54,9 +54,8 @@ async fn restore(arguments: &RestoreArguments) -> anyhow::Result<String> {
     let unpacked = work.path().join(archive::DATABASE);
     let schema = Store::inspect(&unpacked).await?.schema;
     ensure!(schema == manifest.schema, "{}: its database is not the one that it names", arguments.from.display());
-    if database.exists() {
-        Store::claim(&database).await?;
-    }
+    // Until all is in place, no server starts on what is replaced.
+    let _claimed = if database.exists() { Some(Store::claim(&database).await?) } else { None };
     for part in PARTS {
         replace(&work.path().join(part), &folder.join(part), work.path())?;
     }

@@ -37,6 +37,9 @@ async fn database(url: &str, path: &Path, folder: &Path) -> Finding {
             _ => Finding::wrong("database", format!("{shown} cannot be made: its folder cannot be written")),
         };
     }
+    if let Err(error) = Store::check_place(path) {
+        return Finding::wrong("database", format!("{shown}: {error}"));
+    }
     let copied = match Store::inspect(path).await {
         Ok(copied) => copied,
         Err(error) => return Finding::wrong("database", error.to_string()),

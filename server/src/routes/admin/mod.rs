@@ -159,7 +159,9 @@ fn of_store(error: StoreError) -> UserError {
         StoreError::NotFound => UserError::not_found(),
         StoreError::Invalid(_) => UserError::new(ErrorCode::Malformed, "This is not a place in the list."),
         error => {
-            tracing::error!(%error, "the console cannot reach the database");
+            if !error.is_reported() {
+                tracing::error!(%error, "the console cannot reach the database");
+            }
             UserError::new(ErrorCode::Unavailable, "This cannot be read or saved right now. Try again in a moment.")
         }
     }
