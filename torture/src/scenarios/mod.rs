@@ -8,6 +8,7 @@ mod long;
 mod overload;
 mod postgres;
 mod replicas;
+mod second_server;
 mod sign_ins;
 mod slow;
 mod soak;
@@ -36,6 +37,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "read-only", run: |given| Box::pin(storage::read_only(given)) },
     Scenario { name: "locked", run: |given| Box::pin(storage::locked(given)) },
     Scenario { name: "corrupt", run: |given| Box::pin(storage::corrupt(given)) },
+    Scenario { name: "second-server", run: |given| Box::pin(second_server::second_server(given)) },
     Scenario { name: "long-reader", run: |given| Box::pin(storage::long_reader(given)) },
     Scenario { name: "postgres-cut", run: |given| Box::pin(postgres::cut(given)) },
     Scenario { name: "slow-heads", run: |given| Box::pin(sockets::slow_heads(given)) },
