@@ -3,7 +3,8 @@
 use serde_json::{Map, Value};
 
 /// Puts the options into the body as they are written. Only two do not replace what is there: tools, of which those that the
-/// provider runs itself stand behind the agent's own, and what is to be included, which thoughts need, too.
+/// provider runs itself stand behind the agent's own, and what is to be included, which thoughts need, too. A form of the answer that
+/// the request asks for is put into the body after them by each codec.
 pub(crate) fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>) {
     for (key, value) in options {
         match (body.get_mut(key), value) {

@@ -3,7 +3,9 @@
 
 use crate::testing::{call, file, reasoning, request, result, text, user};
 use crate::{anthropic, google, openai_chat, openai_responses};
-use contract::{AssistantPart, FileData, Message, OutputPart, Request, Sampling, ToolChoice, ToolOutput, ToolSpec};
+use contract::{
+    AssistantPart, FileData, Message, OutputPart, Request, ResponseFormat, Sampling, ToolChoice, ToolOutput, ToolSpec,
+};
 use serde_json::{Map, Value, json};
 
 /// The bodies of all providers without what each of them has in every request, a line each.
@@ -297,4 +299,27 @@ fn cache_of_claude() {
     request.system = Some("Be brief.".to_owned());
     request.provider_options.insert("anthropic".to_owned(), json!({ "cacheControl": { "type": "ephemeral" } }));
     insta::assert_snapshot!(check(&request).lines().next().unwrap(), @r##"anthropic {"system":[{"type":"text","text":"Be brief.","cache_control":{"type":"ephemeral"}}],"messages":[{"role":"user","content":[{"type":"text","text":"Hi"}]},{"role":"assistant","content":[{"type":"text","text":"Hello."}]},{"role":"user","content":[{"type":"text","text":"Again","cache_control":{"type":"ephemeral"}}]}],"tools":[{"name":"weather","description":"The weather.","input_schema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]},"eager_input_streaming":true,"cache_control":{"type":"ephemeral"}}],"tool_choice":{"type":"auto"}}"##);
+}
+
+/// What is asked for goes before what the options say of the form of an answer; the rest of them stays.
+#[test]
+fn the_form_of_an_answer_is_kept_beside_options() {
+    let mut request = request(vec![user("Hi")]);
+    let schema = json!({ "type": "object" });
+    request.response_format = Some(ResponseFormat { name: "answer".to_owned(), strict: true, schema });
+    request.provider_options = serde_json::from_value(json!({
+        "anthropic": { "output_config": { "format": { "type": "text" }, "effort": "low" } },
+        "openai": { "text": { "verbosity": "low", "format": { "type": "text" } }, "response_format": { "type": "text" } },
+        "google": { "generationConfig": { "responseMimeType": "text/plain", "candidateCount": 1 } },
+    }))
+    .unwrap();
+    let said = check(&request);
+    let line = |provider: &str| said.lines().find(|line| line.starts_with(provider)).unwrap();
+    assert!(
+        line("openai").contains(r#""text":{"verbosity":"low","format":{"type":"json_schema","name":"answer""#),
+        "{said}"
+    );
+    assert!(line("chat").contains(r#""response_format":{"type":"json_schema""#), "{said}");
+    assert!(line("google").contains(r#""responseMimeType":"application/json""#), "{said}");
+    assert!(line("google").contains(r#""candidateCount":1"#), "{said}");
 }

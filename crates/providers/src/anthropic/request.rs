@@ -57,7 +57,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         request.response_format.as_ref().filter(|_| abilities.is_structured).and_then(structured::format)
         && let Value::Object(output) = body.entry("output_config").or_insert_with(|| json!({}))
     {
-        output.entry("format").or_insert(format);
+        output.insert("format".to_owned(), format);
     }
     if let Some(control) = control {
         cache::mark(&mut body, &control);

@@ -6,6 +6,10 @@ use crate::options;
 use contract::{Message, Request, ToolChoice, ToolSpec};
 use serde_json::{Map, Value, json};
 
+/// Keys of `generationConfig` that say what form the answer has.
+const FORMAT: [&str; 5] =
+    ["responseMimeType", "responseSchema", "responseJsonSchema", "responseModalities", "response_schema"];
+
 /// The body of `POST /models/MODEL:streamGenerateContent`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut body = Map::new();
@@ -20,19 +24,23 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     }
     body.insert("generationConfig".to_owned(), generation(request));
     if let Some(Value::Object(options)) = request.provider_options.get(PROVIDER) {
-        merge(&mut body, options);
+        merge(&mut body, options, request.response_format.is_some());
     }
     Value::Object(body)
 }
 
 /// The generation's options stand beside the sampling settings, where the AI SDK writes them as well as where the API does.
-fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>) {
+/// A form of the answer that is asked for goes before theirs.
+fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>, has_format: bool) {
     let mut options = options.clone();
     let mut news = match options.shift_remove("generationConfig") {
         Some(Value::Object(news)) => news,
         _ => Map::new(),
     };
     news.extend(options.shift_remove("thinkingConfig").map(|config| ("thinkingConfig".to_owned(), config)));
+    if has_format {
+        news.retain(|key, _| !FORMAT.contains(&key.as_str()));
+    }
     if let Some(Value::Object(known)) = body.get_mut("generationConfig") {
         known.extend(news);
     }

@@ -20,6 +20,10 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
             options::merge(&mut body, options);
         }
     }
+    // The form of the answer that is asked for goes before one of the options.
+    if let Some(format) = &request.response_format {
+        body.insert("response_format".to_owned(), response_format(format));
+    }
     Value::Object(body)
 }
 

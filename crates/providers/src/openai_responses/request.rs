@@ -41,9 +41,15 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
         set("tools", Some(request.tools.iter().map(tool).collect()));
         set("tool_choice", Some(tool_choice(&request.tool_choice)));
     }
-    set("text", request.response_format.as_ref().map(text_format));
     if let Some(options) = options {
         options::merge(&mut body, options);
+    }
+    // The form of the answer that is asked for goes before one of the options; what else they say of the text stays.
+    if let Some(format) = &request.response_format {
+        match body.entry("text").or_insert_with(|| json!({})) {
+            Value::Object(text) => drop(text.insert("format".to_owned(), text_format(format))),
+            other => *other = json!({ "format": text_format(format) }),
+        }
     }
     Value::Object(body)
 }
@@ -65,7 +71,7 @@ fn include(model: &str, options: Option<&Map<String, Value>>) -> Vec<&'static st
 
 fn text_format(format: &ResponseFormat) -> Value {
     let ResponseFormat { name, strict, schema } = format;
-    json!({ "format": { "type": "json_schema", "name": name, "strict": strict, "schema": schema } })
+    json!({ "type": "json_schema", "name": name, "strict": strict, "schema": schema })
 }
 
 fn tool(tool: &ToolSpec) -> Value {
