@@ -1,4 +1,4 @@
-//! The caller's own standing approvals, for programs.
+//! The caller's own standing approvals, for a signed-in user: no scope of a key opens them.
 
 use crate::error::HttpError;
 use crate::router::AppState;

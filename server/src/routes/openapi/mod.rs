@@ -54,6 +54,7 @@ fn described(operation: &Operation) -> Value {
         "security": match operation.tag {
             Tag::Operation => json!([]),
             Tag::Platforms => json!([{ "key": [] }]),
+            Tag::Approvals => json!([{}, { "bearer": [] }, { "session": [] }]),
             _ => json!([{}, { "bearer": [] }, { "key": [] }, { "session": [] }]),
         },
     });
@@ -111,6 +112,7 @@ fn reference(name: &str) -> Value {
 mod tests {
     use super::*;
     use crate::auth::doors;
+    use crate::auth::password::Scope;
     use std::collections::BTreeSet;
 
     /// Documents for people, and what only they and our own pages call.
@@ -125,6 +127,20 @@ mod tests {
         };
         let routes = doors::inventory::inventory().await.into_iter().filter(|(path, _)| !is_page(path));
         routes.map(|(path, method)| format!("{path} {}", method.as_str().to_lowercase())).collect()
+    }
+
+    /// What the document says of scopes is what keys are held to.
+    #[test]
+    fn every_tag_names_the_scope_that_opens_its_routes() {
+        for operation in operations::OPERATIONS {
+            let said = operation.tag.description();
+            match Scope::of_path(operation.path) {
+                Some(scope) => {
+                    assert!(said.contains(&format!("Scope `{}`", scope.name())), "{}: {said}", operation.path)
+                }
+                None => assert!(!said.contains("Scope `"), "{}: {said}", operation.path),
+            }
+        }
     }
 
     #[tokio::test]

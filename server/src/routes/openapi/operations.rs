@@ -1,12 +1,15 @@
 //! The routes of the HTTP API, one line each.
 
 use Answer::{Empty, Json, Stream, Text};
-use Tag::{Accounts, Administration, Agents, Conversations, Endpoints, Files, Operation as Operating, Platforms};
+use Tag::{
+    Accounts, Administration, Agents, Approvals, Conversations, Endpoints, Files, Operation as Operating, Platforms,
+};
 
 /// What routes are about.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tag {
     Agents,
+    Approvals,
     Conversations,
     Files,
     Endpoints,
@@ -17,12 +20,13 @@ pub(super) enum Tag {
 }
 
 impl Tag {
-    pub(super) const ALL: [Self; 8] =
-        [Agents, Conversations, Files, Endpoints, Accounts, Administration, Platforms, Operating];
+    pub(super) const ALL: [Self; 9] =
+        [Agents, Approvals, Conversations, Files, Endpoints, Accounts, Administration, Platforms, Operating];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Agents => "agents",
+            Approvals => "approvals",
             Conversations => "conversations",
             Files => "files",
             Endpoints => "endpoints",
@@ -36,6 +40,7 @@ impl Tag {
     pub(super) fn description(self) -> &'static str {
         match self {
             Agents => "Chat with agents, as streams of AI SDK UI messages, or ask a single question. Scope `agents`.",
+            Approvals => "The caller's standing approvals, for a signed-in user: no scope of a key opens them.",
             Conversations => "The caller's conversations, folders and shared links. Scope `conversations`.",
             Files => "Files attached to messages.",
             Endpoints => "The config's endpoints. Scope `endpoints`.",
@@ -103,15 +108,21 @@ const AFTER: (&str, &str) = ("after", "`next` of the previous page.");
 
 /// All of them.
 pub(super) const OPERATIONS: &[Operation] = &[
-    post(Agents, "/api/agent/{page}/{agent}", "Send a message, approval decisions or tool outputs", "SendBody", Stream)
-        .with(&[("conversationId", "The conversation; without it, the `id` of the body, or a new one.")]),
+    post(
+        Agents,
+        "/api/agent/{page}/{agent}",
+        "Send a message, approval decisions or tool outputs; 409 `other_agent` in a conversation with another agent",
+        "SendBody",
+        Stream,
+    )
+    .with(&[("conversationId", "The conversation; without it, the `id` of the body, or a new one.")]),
     get(Agents, "/api/agent/{page}/{agent}/{conversation}/stream", "Follow a running answer", Stream),
     act(Agents, "/api/agent/{page}/{agent}/{conversation}/stop", "Stop a running answer", Empty(204)),
     post(Agents, "/api/runs/invoke", "Ask a single question, without tools", "InvokeRequest", Json(200, "Invocation")),
     get(Agents, "/api/runs", "List single questions", Json(200, "InvocationList")).with(&[("limit", "Items.")]),
     get(Agents, "/api/runs/{id}", "Get a single question", Json(200, "Invocation")),
-    get(Agents, "/api/grants", "List the caller's standing approvals", Json(200, "Object")),
-    delete(Agents, "/api/grants/{id}", "Revoke a standing approval"),
+    get(Approvals, "/api/grants", "List the caller's standing approvals", Json(200, "Object")),
+    delete(Approvals, "/api/grants/{id}", "Revoke a standing approval"),
     get(Conversations, "/api/conversations", "List conversations", Json(200, "ConversationList")).with(&[
         PAGE[0],
         PAGE[1],

@@ -1,6 +1,12 @@
 //! The schemas that the document names. What a client only reads is described as far as it can rely on it; more may stand in it.
 
 use serde_json::{Value, json};
+use wire::EndReason;
+
+/// The names of the reasons for which runs end.
+fn reasons() -> Vec<&'static str> {
+    EndReason::ALL.iter().map(|reason| reason.name()).collect()
+}
 
 /// All of them, by name.
 pub(super) fn all() -> Value {
@@ -15,8 +21,8 @@ pub(super) fn all() -> Value {
         "Error": object(&["error"], json!({ "error": object(&["code", "message"], json!({
             "code": {
                 "enum": [
-                    "malformed", "unauthenticated", "forbidden", "not_found", "busy", "conflict", "too_large", "invalid", "rate_limited", "internal",
-                    "unavailable",
+                    "malformed", "unauthenticated", "forbidden", "not_found", "busy", "conflict", "other_agent", "too_large", "invalid",
+                    "rate_limited", "internal", "unavailable",
                 ],
             },
             "reason": {
@@ -39,7 +45,13 @@ pub(super) fn all() -> Value {
             "id": text,
             "role": { "enum": ["user", "assistant"] },
             "parts": { "type": "array", "items": { "type": "object" } },
-            "metadata": { "type": "object" },
+            "metadata": {
+                "type": "object",
+                "properties": {
+                    "outcome": { "enum": ["done", "waiting", "stopped", "limit", "failed", "interrupted"] },
+                    "reason": { "enum": reasons(), "description": "Why the newest run ended. There may be others later." },
+                },
+            },
         })),
         "SendBody": object(&["messages"], json!({
             "id": text,
@@ -63,6 +75,7 @@ pub(super) fn all() -> Value {
             "status": { "enum": ["running", "succeeded", "failed", "timeout"] },
             "output": {},
             "error": { "type": ["string", "null"] },
+            "reason": { "enum": reasons(), "description": "Why it ended; absent while it runs. There may be others later." },
             "created_at": time,
         })),
         "InvocationList": object(&["items"], json!({ "items": list("Invocation") })),
