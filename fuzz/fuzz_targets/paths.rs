@@ -68,6 +68,7 @@ fuzz_target!(|given: (u8, &str, &str)| {
         cancel,
         progress: Progress::default(),
         may_repeat: false,
+        models: contract::ModelUse::default(),
     };
     let told: String = match runtime.block_on(tool.call(input, context)) {
         Ok(found) => found.to_string(),

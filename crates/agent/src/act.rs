@@ -18,14 +18,17 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// What the model reads of a call beside one that cannot be run, where that ends the turn.
+const NOT_RUN: &str = "Not run: another call of this reply cannot be run, which ends the turn.";
+
 /// What came of the calls of a reply.
 pub(crate) struct Acted {
     /// There were calls.
     pub(crate) called: bool,
     /// Each of them has its result.
     pub(crate) settled: bool,
-    /// The names of the tools that ran.
-    pub(crate) ran: Vec<String>,
+    /// The names of the tools that ran, or that wait for the user: those of calls that were neither invalid nor refused.
+    pub(crate) accepted: Vec<String>,
 }
 
 /// Results by call id.
@@ -43,20 +46,24 @@ impl Run<'_> {
         // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
+        // They have run by now: nobody was asked.
+        let by_provider =
+            |part: &&AssistantPart| matches!(part, AssistantPart::ToolCall(call) if call.provider_executed);
+        self.caller.meter.tool_calls(said.iter().filter(by_provider).count());
         // The calls behind it may follow what stands in there.
         self.expose_reply(&said, has_sources, sink).await?;
-        let (results, ran) = self.run_calls(calls, run, verdict, sink).await?;
+        let (results, accepted) = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);
         let cost_usd = self.cost(usage);
         sink.emit(Event::StepFinish { number: self.steps, finish_reason: reason, usage, cost_usd }).await?;
         if !run {
-            return Ok(Acted { called: false, settled: true, ran });
+            return Ok(Acted { called: false, settled: true, accepted });
         }
         let settled = order.iter().all(|call| results.contains_key(&call.id));
-        Ok(Acted { called: !order.is_empty(), settled, ran })
+        Ok(Acted { called: !order.is_empty(), settled, accepted })
     }
 
-    /// Runs what can be run. Answers the results, and the names of the tools that ran.
+    /// Runs what can be run. Answers the results, and the names of the tools that ran or wait for the user.
     async fn run_calls<S: EventSink>(
         &mut self,
         calls: Vec<Checked>,
@@ -65,7 +72,8 @@ impl Run<'_> {
         sink: &mut S,
     ) -> Result<(Results, Vec<String>), Failure> {
         let rulings = if run { self.rulings(&calls).await } else { HashMap::new() };
-        let (mut ready, mut results) = (Vec::new(), HashMap::new());
+        let ends = !self.agent.settings.repair_tool_call && calls.iter().any(|checked| checked.tool.is_err());
+        let (mut ready, mut results, mut accepted) = (Vec::new(), HashMap::new(), Vec::new());
         for Checked { call, tool } in calls {
             let ruling = rulings.get(&call.id).unwrap_or(&Ruling::Allow);
             if *ruling != Ruling::Allow {
@@ -75,8 +83,11 @@ impl Run<'_> {
                 results.insert(call.id.clone(), tell_failure(&call, policy::denied(reason), false, sink).await?);
                 continue;
             }
-            let refusal = self.refusal(verdict, ready.len() + self.waiting.len());
-            self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != Verdict::Stop;
+            let refusal = match ends {
+                true => Some(NOT_RUN.to_owned()),
+                false => self.refusal(verdict, ready.len() + self.waiting.len()),
+            };
+            self.is_over_calls |= run && tool.is_ok() && refusal.is_some() && verdict != Verdict::Stop && !ends;
             match (tool, refusal) {
                 (Err(Unusable { error, dynamic, .. }), _) => {
                     results.insert(call.id.clone(), tell_failure(&call, error, dynamic, sink).await?);
@@ -86,8 +97,9 @@ impl Run<'_> {
                     results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
                 }
                 // What the browser runs by itself is in the user's hands already.
-                (Ok(tool), None) if tool.spec().execution == Execution::Client => {}
+                (Ok(tool), None) if tool.spec().execution == Execution::Client => accepted.push(call.name),
                 (Ok(tool), None) => {
+                    accepted.push(call.name.clone());
                     if self.may_run(&call, tool.spec(), ruling, false, sink).await? {
                         match tool.spec().execution.is_client() {
                             true => self.hand_over(&call, tool.spec(), sink).await?,
@@ -98,9 +110,8 @@ impl Run<'_> {
             }
         }
         self.caller.meter.tool_calls(ready.len());
-        let ran = ready.iter().map(|ready| ready.call.name.clone()).collect();
         results.extend(self.run_ready(ready, sink).await?);
-        Ok((results, ran))
+        Ok((results, accepted))
     }
 
     /// Whether a call may run at once; otherwise it waits for the user. He is asked for the tool's own sake, by the policy, or since the
@@ -235,6 +246,8 @@ impl Run<'_> {
             };
             match decision.clone() {
                 Decision::Denied(reason) if resumed.is_none() => {
+                    // The model has something to say to a no, also where the call would have ended the turn.
+                    self.is_last = false;
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
                     let output = match cut_off {
                         // It may have happened: that is another thing than a no before it.

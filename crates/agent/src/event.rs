@@ -1,7 +1,7 @@
 //! What happens in a run, in order: a closed enum, noun first.
 
 use crate::{Decision, Grant, Ruling};
-use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, ToolCall, ToolError, ToolSpec, Usage};
+use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, Replied, ToolCall, ToolError, ToolSpec, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -200,25 +200,6 @@ impl Repeat {
     pub(crate) fn of(tool: &ToolSpec) -> Self {
         Self { fingerprint: tool.fingerprint(), is_idempotent: tool.marks.idempotent }
     }
-}
-
-/// What a request to a model took.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Replied {
-    /// The step; counts from 1.
-    pub number: u32,
-    /// Which model answered.
-    pub model: ModelId,
-    /// Why the reply ended.
-    pub finish_reason: FinishReason,
-    /// Tokens.
-    pub usage: Usage,
-    /// What it cost in US dollars, if the model's price is known.
-    pub cost_usd: Option<f64>,
-    /// From the request to the first part of the reply, earlier attempts included.
-    pub first_part: Duration,
-    /// From the request to the end of the reply.
-    pub whole: Duration,
 }
 
 impl Event {

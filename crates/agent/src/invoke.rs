@@ -1,11 +1,13 @@
-//! One question, one answer, no tools: what programs ask for, as text or as JSON of a given form (B-8, B-9).
+//! One question, one answer, no tools: what programs ask for, as text or as JSON of a given form.
 
-use crate::{Agent, Ending, Event, EventSink, Replied, SinkClosed, Spent, Turn, run};
-use contract::{AssistantPart, Message, ModelError, Part, ResponseFormat, ToolChoice, Usage, UserPart};
+use crate::call_meter::unknown_price;
+use crate::{Agent, Ending, Event, EventSink, Limit, Outcome, Replied, SinkClosed, Spent, Turn, run};
+use contract::{AssistantPart, Message, ModelError, ModelUse, Part, ResponseFormat, ToolChoice, Usage, UserPart};
 use jsonschema::Validator;
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// Bytes of an answer; a longer one is cut off.
@@ -14,6 +16,18 @@ const MAX_ANSWER: usize = 4 << 20;
 const ATTEMPTS: u32 = 2;
 /// Faults that the model is told at once.
 const MAX_FAULTS: usize = 8;
+/// Provider options that give a model tools which its provider runs.
+const TOOL_OPTIONS: [&str; 9] = [
+    "tools",
+    "tool_choice",
+    "tool_config",
+    "toolConfig",
+    "functions",
+    "function_call",
+    "mcp_servers",
+    "container",
+    "web_search_options",
+];
 
 /// What is asked.
 pub struct Question {
@@ -21,10 +35,12 @@ pub struct Question {
     pub prompt: String,
     /// The form of the answer; text without it.
     pub format: Option<ResponseFormat>,
-    /// For everything.
+    /// For everything, both attempts included.
     pub time: Duration,
     /// On whose behalf.
     pub user_id: String,
+    /// Counts its requests for whoever asks.
+    pub models: ModelUse,
     /// Ends it.
     pub cancel: CancellationToken,
 }
@@ -41,6 +57,15 @@ pub enum InvokeError {
     /// The time is over.
     #[error("there was no answer in time")]
     TimedOut,
+    /// A limit was reached before there was an answer.
+    #[error("a limit was reached before there was an answer")]
+    Limit(Limit),
+    /// The price of this model is not known, and the cost is limited.
+    #[error("{}", unknown_price(.0))]
+    UnknownPrice(String),
+    /// Whoever counts the request does not let it be sent.
+    #[error("{0}")]
+    NotAdmitted(String),
     /// It was told to end.
     #[error("it was stopped")]
     Stopped,
@@ -73,11 +98,15 @@ pub async fn invoke(agent: &Agent, question: Question) -> Answer {
 
 async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> Result<Value, InvokeError> {
     let form = question.format.as_ref().map(Form::new).transpose()?;
-    let agent = prepared(agent, &question);
+    let mut agent = prepared(agent, &question);
+    let until = Instant::now() + agent.settings.timeouts.total;
     let mut messages = vec![user(question.prompt.clone())];
-    let mut faults = String::new();
+    let (mut faults, mut earlier) = (String::new(), Spent::default());
     for _ in 0..ATTEMPTS {
-        let text = answer(&agent, messages.clone(), &question, replies).await?;
+        agent.settings.timeouts.total = until.saturating_duration_since(Instant::now());
+        let (text, spent) = answer(&agent, messages.clone(), &question, earlier, replies).await?;
+        // Its limits are for both attempts; the step of an attempt is its own.
+        earlier = Spent { used: spent.used, ..Spent::default() };
         let Some(form) = &form else { return Ok(Value::String(text)) };
         match form.read(&text) {
             Ok(output) => return Ok(output),
@@ -99,7 +128,11 @@ fn prepared(agent: &Agent, question: &Question) -> Agent {
     agent.settings.max_steps = 1;
     agent.settings.tool_choice = ToolChoice::Auto;
     agent.settings.active_tools = None;
-    agent.settings.timeouts.total = question.time;
+    let most = agent.settings.limits.time.unwrap_or(Duration::MAX);
+    agent.settings.timeouts.total = question.time.min(most);
+    for options in agent.settings.provider_options.values_mut().filter_map(Value::as_object_mut) {
+        TOOL_OPTIONS.iter().for_each(|option| drop(options.remove(*option)));
+    }
     if let Some(format) = &question.format {
         let rule = format!(
             "Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this JSON Schema:\n{}",
@@ -119,10 +152,15 @@ async fn answer(
     agent: &Agent,
     messages: Vec<Arc<Message>>,
     question: &Question,
+    earlier: Spent,
     replies: &mut Vec<Replied>,
-) -> Result<String, InvokeError> {
+) -> Result<(String, Spent), InvokeError> {
+    let model = agent.model.id();
+    let is_priced = agent.settings.prices.contains_key(&model.model);
+    question.models.admit(model, is_priced).await.map_err(InvokeError::NotAdmitted)?;
     let turn = Turn {
-        earlier: Spent::default(),
+        earlier,
+        own_from: messages.len(),
         messages,
         pending: Vec::new(),
         user_id: question.user_id.clone(),
@@ -131,15 +169,21 @@ async fn answer(
         seen: crate::Seen::default(),
         cancel: question.cancel.clone(),
     };
-    let mut told = Told { text: String::new(), replies };
+    let mut told = Told { text: String::new(), replies, models: &question.models };
     let outcome = run(agent, turn, &mut told).await;
     let text = told.text;
-    match outcome.ending {
-        Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok(text),
-        Ending::Limit(crate::Limit::Time) => Err(InvokeError::TimedOut),
-        Ending::Limit(_) => Ok(text),
+    let Outcome { ending, in_all, .. } = outcome;
+    match ending {
+        Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok((text, in_all)),
+        Ending::Limit(Limit::Time) => Err(InvokeError::TimedOut),
+        // A provider that paused may not go on: what it wrote is the answer.
+        Ending::Limit(Limit::MaxSteps) if !text.is_empty() => Ok((text, in_all)),
+        Ending::Limit(limit) => Err(InvokeError::Limit(limit)),
         Ending::Stopped => Err(InvokeError::Stopped),
         Ending::Failed(error) => Err(InvokeError::Model(error)),
+        Ending::UnknownPrice { model } => Err(InvokeError::UnknownPrice(model)),
+        // There are no tools, so a call of one is not part of the answer.
+        Ending::InvalidCall { .. } => Ok((text, in_all)),
     }
 }
 
@@ -147,13 +191,17 @@ async fn answer(
 struct Told<'a> {
     text: String,
     replies: &'a mut Vec<Replied>,
+    models: &'a ModelUse,
 }
 
 impl EventSink for Told<'_> {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
         match event {
             Event::Part(Part::TextDelta { delta, .. }) => self.text.push_str(&delta),
-            Event::Replied(replied) => self.replies.push(replied),
+            Event::Replied(replied) => {
+                self.models.replied(replied.clone()).await;
+                self.replies.push(replied);
+            }
             _ => {}
         }
         if self.text.len() > MAX_ANSWER { Err(SinkClosed) } else { Ok(()) }

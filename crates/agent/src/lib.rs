@@ -2,6 +2,7 @@
 
 mod above;
 mod act;
+mod call_meter;
 mod calls;
 mod circuit;
 mod event;
@@ -19,22 +20,25 @@ mod rules;
 mod run;
 mod settings;
 mod sources;
+mod spent;
 mod stop;
 mod sub_agent;
 mod tools;
 mod turn;
 
 pub use circuit::{CircuitFacts, Circuits};
-pub use event::{Event, EventSink, Repeat, Replied, SinkClosed};
+pub use contract::Replied;
+pub use event::{Event, EventSink, Repeat, SinkClosed};
 pub use exposure::Seen;
 pub use grants::{Grant, Grants, Wanted};
 pub use invoke::{Answer, InvokeError, Question, invoke};
-pub use limits::{Limits, Spent};
+pub use limits::Limits;
 pub use policy::{Asked, Policy, Ruling};
 pub use prepare_step::{StepRule, Steps};
 pub use prune::{Prune, PruneReasoning, PruneToolCalls, prune};
 pub use rules::{Action, Rule, RuleSettings, Rules};
 pub use run::run;
 pub use settings::{Agent, Settings, Timeouts};
+pub use spent::Spent;
 pub use sub_agent::{SubAgent, Within, waiting_within};
 pub use turn::{Decision, Ending, Limit, Outcome, PendingCall, Turn, WaitingCall, skipped};

@@ -1,49 +1,30 @@
-//! What a turn may take in all (B-12).
+//! The limits of a turn, and the meter that counts against them.
 
 use crate::Limit;
+use crate::spent::Used;
 use contract::Usage;
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// Bounds of one turn, looked at before each request and each call of a tool. Absent: none.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Requests to models.
+    /// Requests to models, those of tools and agents below included.
     pub requests: Option<u32>,
     /// Tokens of all requests, input and output.
     pub total_tokens: Option<u64>,
-    /// Calls of tools that run here. Further ones are not run, and end the turn.
+    /// Calls of tools that run here or at the provider. Further ones are not run here, and end the turn.
     pub tool_calls: Option<u32>,
-    /// In US dollars, as far as prices are known.
+    /// US dollars. A model whose price is not known is not asked.
     pub cost_usd: Option<f64>,
-}
-
-/// What a turn has taken so far, for the next run of the same turn; whoever keeps it in between need not understand it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Spent {
-    pub(crate) requests: u32,
-    pub(crate) tool_calls: u32,
-    pub(crate) usage: Usage,
-    /// Absent as long as no price was known.
-    pub(crate) cost_usd: Option<f64>,
-}
-
-impl Spent {
-    /// This, and what came before.
-    pub(crate) fn with(mut self, before: &Self) -> Self {
-        self.requests = self.requests.saturating_add(before.requests);
-        self.tool_calls = self.tool_calls.saturating_add(before.tool_calls);
-        self.usage += before.usage;
-        let known = self.cost_usd.is_some() || before.cost_usd.is_some();
-        self.cost_usd = known.then(|| self.cost_usd.unwrap_or_default() + before.cost_usd.unwrap_or_default());
-        self
-    }
+    /// For a question of a program, whose time is otherwise its own; a turn has [`crate::Timeouts::total`].
+    pub time: Option<Duration>,
 }
 
 impl Limits {
     /// The limit that keeps the model from being asked again, if one does. After the last call of a tool it is asked once more, so that
     /// it can answer; calls beyond the limit end the turn.
-    pub(crate) fn reached(&self, spent: &Spent) -> Option<Limit> {
+    pub(crate) fn reached(&self, spent: &Used) -> Option<Limit> {
         let tokens = spent.usage.input_tokens.saturating_add(spent.usage.output_tokens);
         let reached = [
             (self.requests.is_some_and(|most| spent.requests >= most), Limit::Requests),
@@ -54,36 +35,36 @@ impl Limits {
     }
 
     /// How many tools may still be called; none without a limit.
-    pub(crate) fn may_call(&self, spent: &Spent) -> Option<u32> {
+    pub(crate) fn may_call(&self, spent: &Used) -> Option<u32> {
         Some(self.tool_calls?.saturating_sub(spent.tool_calls))
     }
 }
 
 /// What a run has taken, with the agents below it, and its bounds. What an agent below takes counts for those above, too.
 pub(crate) struct Meter {
-    spent: Mutex<Spent>,
+    spent: Mutex<Used>,
     /// What the same turn took before it waited for the user.
-    before: Spent,
+    before: Used,
     limits: Limits,
     above: Option<Arc<Meter>>,
 }
 
 impl Meter {
-    pub(crate) fn new(limits: Limits, before: Spent, above: Option<Arc<Meter>>) -> Arc<Self> {
+    pub(crate) fn new(limits: Limits, before: Used, above: Option<Arc<Meter>>) -> Arc<Self> {
         Arc::new(Self { spent: Mutex::default(), before, limits, above })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Spent> {
+    fn lock(&self) -> MutexGuard<'_, Used> {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What counts for the limits.
-    pub(crate) fn in_all(&self) -> Spent {
+    pub(crate) fn in_all(&self) -> Used {
         self.spent().with(&self.before)
     }
 
     /// What this run took so far.
-    pub(crate) fn spent(&self) -> Spent {
+    pub(crate) fn spent(&self) -> Used {
         *self.lock()
     }
 
@@ -122,6 +103,16 @@ impl Meter {
         self.each().find_map(|meter| meter.limits.reached(&meter.in_all()))
     }
 
+    /// Whether this meter or one above has a limit of cost.
+    pub(crate) fn limits_cost(&self) -> bool {
+        self.each().any(|meter| meter.limits.cost_usd.is_some())
+    }
+
+    /// Whether more tools were called than a limit lets: a provider does not ask before it runs its own.
+    pub(crate) fn is_over_calls(&self) -> bool {
+        self.each().any(|meter| meter.limits.tool_calls.is_some_and(|most| meter.in_all().tool_calls > most))
+    }
+
     /// How many tools may still be called, and of how many; none without a limit.
     pub(crate) fn may_call(&self) -> Option<(u32, u32)> {
         let left =
@@ -137,8 +128,8 @@ mod tests {
     #[test]
     fn what_is_taken_below_counts_above() {
         let limits = |tool_calls, requests| Limits { tool_calls, requests, ..Limits::default() };
-        let above = Meter::new(limits(Some(5), Some(3)), Spent::default(), None);
-        let below = Meter::new(limits(None, Some(9)), Spent::default(), Some(above.clone()));
+        let above = Meter::new(limits(Some(5), Some(3)), Used::default(), None);
+        let below = Meter::new(limits(None, Some(9)), Used::default(), Some(above.clone()));
         above.request();
         below.tool_calls(2);
         below.request();
@@ -152,7 +143,7 @@ mod tests {
 
     #[test]
     fn what_is_reached() {
-        let spent = Spent {
+        let spent = Used {
             requests: 2,
             tool_calls: 3,
             usage: Usage { input_tokens: 90, output_tokens: 10, ..Usage::default() },
@@ -167,7 +158,7 @@ mod tests {
         check(Limits { tool_calls: Some(3), ..Limits::default() }, None);
         assert_eq!(Limits { tool_calls: Some(5), ..Limits::default() }.may_call(&spent), Some(2));
         check(Limits { cost_usd: Some(0.5), ..Limits::default() }, Some(Limit::Cost));
-        let unpriced = Spent { cost_usd: None, ..spent };
+        let unpriced = Used { cost_usd: None, ..spent };
         assert_eq!(Limits { cost_usd: Some(0.5), ..Limits::default() }.reached(&unpriced), None);
     }
 }

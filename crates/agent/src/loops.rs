@@ -1,6 +1,7 @@
-//! A model that makes the same calls again and again is told, and then stopped (D-9).
+//! Detects a model that makes the same calls again and again: it is warned, and then stopped.
 
 use contract::ToolCall;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
@@ -19,8 +20,9 @@ pub(crate) const WARNING: &str = "You have made exactly the same calls several t
 /// What the model reads for the calls that are not made any more.
 pub(crate) const STOPPED: &str = "Not run: the same calls were made too often.";
 
-/// The calls of the last steps.
-#[derive(Default)]
+/// The calls of the last steps, each step as one hash. The hash has a fixed key, so it may be stored; should another version of the
+/// standard library hash differently, a loop is noticed a few steps later.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Loops(VecDeque<u64>);
 
 /// What is to be done about a step's calls.
@@ -42,7 +44,7 @@ impl Loops {
         let mut hasher = DefaultHasher::new();
         each.hash(&mut hasher);
         let step = hasher.finish();
-        if self.0.len() == WINDOW {
+        while self.0.len() >= WINDOW {
             self.0.pop_front();
         }
         self.0.push_back(step);

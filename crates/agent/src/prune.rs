@@ -1,4 +1,4 @@
-//! Leaving out of the history what the model needs no more (L-42 to L-44), with the meaning of the AI SDK's `pruneMessages`.
+//! Leaves out of the history what the model no longer needs, as the AI SDK's `pruneMessages` does.
 
 use contract::{AssistantPart, Message};
 use std::collections::HashSet;
@@ -38,9 +38,14 @@ pub struct PruneToolCalls {
 
 /// The history without what is to be left out. Messages that stay as they are stay shared.
 pub fn prune(messages: &[Arc<Message>], prune: &Prune) -> Vec<Arc<Message>> {
-    let mut messages = without_reasoning(messages, prune.reasoning);
+    prune_before(messages, messages.len(), prune)
+}
+
+/// The same, but messages from `own_from` on stay whole, and so do their calls.
+pub(crate) fn prune_before(messages: &[Arc<Message>], own_from: usize, prune: &Prune) -> Vec<Arc<Message>> {
+    let mut messages = without_reasoning(messages, own_from, prune.reasoning);
     for rule in &prune.tool_calls {
-        messages = without_calls(&messages, rule);
+        messages = without_calls(&messages, own_from, rule);
     }
     if prune.remove_empty {
         messages.retain(|message| !is_empty(message));
@@ -58,9 +63,10 @@ pub(crate) fn is_empty(message: &Message) -> bool {
     }
 }
 
-fn without_reasoning(messages: &[Arc<Message>], which: PruneReasoning) -> Vec<Arc<Message>> {
+fn without_reasoning(messages: &[Arc<Message>], own_from: usize, which: PruneReasoning) -> Vec<Arc<Message>> {
     let last = messages.len().saturating_sub(1);
     let stays = |at: usize| match which {
+        _ if at >= own_from => true,
         PruneReasoning::None => true,
         PruneReasoning::BeforeLastMessage => at == last,
         PruneReasoning::All => false,
@@ -75,8 +81,8 @@ fn without_reasoning(messages: &[Arc<Message>], which: PruneReasoning) -> Vec<Ar
     messages.collect()
 }
 
-fn without_calls(messages: &[Arc<Message>], rule: &PruneToolCalls) -> Vec<Arc<Message>> {
-    let kept_from = messages.len().saturating_sub(rule.keep_last);
+fn without_calls(messages: &[Arc<Message>], own_from: usize, rule: &PruneToolCalls) -> Vec<Arc<Message>> {
+    let kept_from = messages.len().saturating_sub(rule.keep_last).min(own_from);
     let kept: HashSet<&str> = messages[kept_from..].iter().flat_map(|message| call_ids(message)).collect();
     let stays = |id: &str, name: &str| {
         kept.contains(id) || rule.tools.as_ref().is_some_and(|tools| !tools.iter().any(|tool| tool == name))

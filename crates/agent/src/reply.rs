@@ -20,6 +20,10 @@ const MAX_AT_ONCE: u32 = 64;
 pub(crate) enum Failure {
     Model(ModelError),
     Sink,
+    /// The cost is limited, and this model's price is not known.
+    UnknownPrice {
+        model: String,
+    },
 }
 
 impl From<ModelError> for Failure {

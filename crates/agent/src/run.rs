@@ -3,17 +3,17 @@
 use crate::above::{Above, Place};
 use crate::act::Acted;
 use crate::calls::{Ids, Offer};
-use crate::limits::{Meter, Spent};
+use crate::limits::Meter;
 use crate::loops::{self, Loops, Verdict};
 use crate::prune::{self, Prune};
 use crate::reply::{self, Failure, Reply};
 use crate::sources;
+use crate::spent::Spent;
 use crate::tools::Caller;
 use crate::{
-    Agent, Ending, Event, EventSink, Limit, Outcome, PendingCall, Replied, Turn, WaitingCall, prepare_step, retry, stop,
+    Agent, Ending, Event, EventSink, Limit, Outcome, PendingCall, Turn, WaitingCall, prepare_step, retry, stop,
 };
-use contract::{FinishReason, Message, ModelError, ModelErrorKind, Request, ToolSpec, Usage, UserPart};
-use serde::{Deserialize, Serialize};
+use contract::{FinishReason, Message, ModelError, ModelErrorKind, Replied, Request, ToolSpec, Usage, UserPart};
 use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,26 +23,16 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// Runs a turn to its end. Never panics because of a tool or a model; ends within a second after `cancel`.
 pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outcome {
-    // The steps begin anew, as they do for the AI SDK when a client sends what was decided.
-    let earlier = Earlier { spent: turn.earlier, steps: 0 };
-    run_below(agent, turn, None, earlier, sink).await.0
+    run_below(agent, turn, None, sink).await
 }
 
-/// What a run took that waited for the user, so that going on does not begin its limits anew.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Earlier {
-    spent: Spent,
-    steps: u32,
-}
-
-/// The same for an agent below another one, whose limits count for it, too. Answers what it took in all as well.
+/// The same for an agent below another one, whose limits count for it, too.
 pub(crate) async fn run_below<S: EventSink>(
     agent: &Agent,
     turn: Turn,
     above: Option<Above>,
-    earlier: Earlier,
     sink: &mut S,
-) -> (Outcome, Earlier) {
+) -> Outcome {
     let limit = agent.settings.timeouts.total;
     let outer = turn.cancel.clone();
     // A child, so that running out of time ends the run as a stop would, and only the ending tells them apart.
@@ -57,27 +47,26 @@ pub(crate) async fn run_below<S: EventSink>(
     let gathered = Box::pin(sources::gather(agent, (&turn.user_id, &turn.seen), &cancel, sink)).await;
     // A sink that closed before the beginning says so again at the first step.
     let agent = gathered.unwrap_or(Cow::Borrowed(agent));
-    let mut run = Run::new(&agent, turn, above, earlier, cancel.clone());
+    let mut run = Run::new(&agent, turn, above, cancel.clone());
     let ending = match run.drive(sink).await {
         Ok(ending) => ending,
         Err(Failure::Sink) => Ending::SinkClosed,
+        Err(Failure::UnknownPrice { model }) => Ending::UnknownPrice { model },
         Err(Failure::Model(_)) if outer.is_cancelled() => Ending::Stopped,
         Err(Failure::Model(_)) if cancel.is_cancelled() => Ending::Limit(Limit::Time),
         Err(Failure::Model(error)) => Ending::Failed(error),
     };
-    let meter = &run.caller.meter;
-    let (spent, in_all) = (meter.spent(), Earlier { spent: meter.in_all(), steps: run.all_steps() });
-    let outcome = Outcome {
+    let used = run.caller.meter.spent();
+    Outcome {
         ending,
         finish_reason: run.finish_reason,
-        usage: spent.usage,
-        cost_usd: spent.cost_usd,
-        in_all: in_all.spent,
+        usage: used.usage,
+        cost_usd: used.cost_usd,
+        in_all: run.in_all(),
         steps: run.steps,
         messages: run.messages,
         waiting: run.waiting,
-    };
-    (outcome, in_all)
+    }
 }
 
 /// A turn that runs.
@@ -93,9 +82,15 @@ pub(crate) struct Run<'a> {
     finish_reason: FinishReason,
     /// Requests to the model.
     pub(crate) steps: u32,
-    /// The same of the run that this one goes on with.
+    /// The same of the runs before this one.
     steps_before: u32,
     loops: Loops,
+    /// The model is to be warned about a loop before it is asked again.
+    warns: bool,
+    /// A call that the turn waits or waited for ends it.
+    pub(crate) is_last: bool,
+    /// Messages from this one on belong to the turn itself, and are not pruned.
+    own_from: usize,
     /// Whether a call was refused because there were too many.
     pub(crate) is_over_calls: bool,
     /// Which of the agent's models is asked.
@@ -103,7 +98,8 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: Turn, above: Option<Above>, earlier: Earlier, cancel: CancellationToken) -> Self {
+    fn new(agent: &'a Agent, turn: Turn, above: Option<Above>, cancel: CancellationToken) -> Self {
+        let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
         let (meter, mut policies, place) = match above {
             Some(Above { meter, policies, place }) => (Some(meter), policies, place),
@@ -111,13 +107,14 @@ impl<'a> Run<'a> {
         };
         policies.extend(agent.policy.clone());
         let caller = Caller {
+            agent_id: agent.id.clone(),
             user_id: turn.user_id,
             conversation_id: turn.conversation_id,
             grants: turn.grants,
             seen: turn.seen,
             cancel,
             is_sub_agent,
-            meter: Meter::new(agent.settings.limits.clone(), earlier.spent, meter),
+            meter: Meter::new(agent.settings.limits.clone(), earlier.used, meter),
             policies,
             place,
         };
@@ -132,7 +129,10 @@ impl<'a> Run<'a> {
             finish_reason: FinishReason::Other,
             steps: 0,
             steps_before: earlier.steps,
-            loops: Loops::default(),
+            loops: earlier.loops,
+            warns: earlier.warns,
+            is_last: earlier.is_last,
+            own_from: turn.own_from,
             is_over_calls: false,
             model: 0,
         }
@@ -142,35 +142,47 @@ impl<'a> Run<'a> {
         if !Box::pin(self.act_on_decisions(sink)).await? {
             return Ok(Ending::Waiting);
         }
-        self.leave_out();
+        self.prune_history();
+        // A turn that goes on has made its steps before: what it waited for may have been the last one.
+        if self.steps_before > 0
+            && let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), self.is_last)
+        {
+            return Ok(Ending::Limit(limit));
+        }
         loop {
             self.check_not_stopped()?;
             if let Some(limit) = self.caller.meter.reached() {
                 return Ok(Ending::Limit(limit));
             }
+            if std::mem::take(&mut self.warns) {
+                let text = loops::WARNING.to_owned();
+                self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
+            }
             let reply = self.ask(sink).await?;
             // A provider that paused goes on when it reads its reply so far; the limit of steps bounds that, too.
             let is_paused = reply.reason == FinishReason::Pause;
             let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
-            let Acted { called, settled, ran } = Box::pin(self.act_on_calls(reply, verdict, sink)).await?;
+            self.warns = verdict == Verdict::Warn;
+            let invalid = self.invalid_call(&reply);
+            let Acted { called, settled, accepted } = Box::pin(self.act_on_calls(reply, verdict, sink)).await?;
             self.check_not_stopped()?;
             if !called && !is_paused {
                 return Ok(Ending::Done);
             }
+            if let Some(tool) = invalid {
+                return Ok(Ending::InvalidCall { tool });
+            }
             if verdict == Verdict::Stop {
                 return Ok(Ending::Limit(Limit::Loop));
             }
-            if self.is_over_calls {
+            if self.is_over_calls || self.caller.meter.is_over_calls() {
                 return Ok(Ending::Limit(Limit::ToolCalls));
             }
+            self.is_last = stop::is_last(&self.agent.settings, &accepted);
             if !settled {
                 return Ok(Ending::Waiting);
             }
-            if verdict == Verdict::Warn {
-                let text = loops::WARNING.to_owned();
-                self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
-            }
-            if let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), &ran) {
+            if let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), self.is_last) {
                 return Ok(Ending::Limit(limit));
             }
         }
@@ -181,13 +193,43 @@ impl<'a> Run<'a> {
         self.steps.saturating_add(self.steps_before)
     }
 
-    /// What the turn begins with is pruned; what it adds itself stays.
-    fn leave_out(&mut self) {
+    /// What the turn has used, for the run that goes on with it.
+    fn in_all(&self) -> Spent {
+        Spent {
+            used: self.caller.meter.in_all(),
+            steps: self.all_steps(),
+            loops: self.loops.clone(),
+            warns: self.warns,
+            is_last: self.is_last,
+        }
+    }
+
+    /// Prunes what came before the turn. What the turn adds itself stays: the model needs the results of its own calls.
+    fn prune_history(&mut self) {
         let rules = &self.agent.settings.prune;
         if *rules != Prune::default() {
-            self.messages = prune::prune(&self.messages, rules);
+            self.messages = prune::prune_before(&self.messages, self.own_from, rules);
             // No provider takes an empty message.
             self.messages.retain(|message| !prune::is_empty(message));
+        }
+    }
+
+    /// The tool of the first call that cannot be run, where that ends the turn.
+    fn invalid_call(&self, reply: &Reply) -> Option<String> {
+        let invalid = reply.calls.iter().find(|checked| checked.tool.is_err())?;
+        (!self.agent.settings.repair_tool_call).then(|| invalid.call.name.clone())
+    }
+
+    /// Refuses a request whose cost could not be limited.
+    fn check_prices(&self) -> Result<(), Failure> {
+        if !self.caller.meter.limits_cost() {
+            return Ok(());
+        }
+        // Any of them may come to answer.
+        let mut names = self.agent.models().map(|model| &model.id().model);
+        match names.find(|name| !self.agent.settings.prices.contains_key(*name)) {
+            Some(model) => Err(Failure::UnknownPrice { model: model.clone() }),
+            None => Ok(()),
         }
     }
 
@@ -197,6 +239,7 @@ impl<'a> Run<'a> {
 
     /// One request, read to the end of its reply.
     async fn ask<S: EventSink>(&mut self, sink: &mut S) -> Result<Reply, Failure> {
+        self.check_prices()?;
         let request = self.request();
         self.steps += 1;
         self.caller.meter.request();

@@ -37,6 +37,13 @@ impl Agent {
         std::iter::once(&self.model).chain(&self.fallbacks)
     }
 
+    /// The first of its models, and of those of the agents below it, whose price is not known.
+    pub fn unpriced_model(&self) -> Option<&str> {
+        let mut own = self.models().map(|model| model.id().model.as_str());
+        let own = own.find(|name| !self.settings.prices.contains_key(*name));
+        own.or_else(|| self.agents.iter().find_map(|below| below.agent.unpriced_model()))
+    }
+
     /// Tells it something behind its instructions, which go first.
     pub fn tell(&mut self, text: &str) {
         self.instructions = Some(match &self.instructions {
@@ -49,7 +56,7 @@ impl Agent {
 /// How an agent runs.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Requests to the model in one turn (L-32).
+    /// Requests to the model in one turn, those after an approval or a page's answer included.
     pub max_steps: u32,
     /// Whether and which tool must be called.
     pub tool_choice: ToolChoice,
@@ -59,6 +66,8 @@ pub struct Settings {
     pub prepare_step: Vec<StepRule>,
     /// What is left out of the history (L-42 to L-44).
     pub prune: Prune,
+    /// Whether a call that cannot be run goes back to the model, which may correct it; otherwise it ends the turn.
+    pub repair_tool_call: bool,
     /// A step in which one of these runs is the last one.
     pub stop_on_tool_call: Vec<String>,
     /// Sampling settings.
@@ -91,6 +100,7 @@ impl Default for Settings {
             active_tools: None,
             prepare_step: Vec::new(),
             prune: Prune::default(),
+            repair_tool_call: true,
             stop_on_tool_call: Vec::new(),
             sampling: Sampling::default(),
             response_format: None,

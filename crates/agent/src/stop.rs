@@ -2,10 +2,15 @@
 
 use crate::{Limit, Settings};
 
-/// The limit that the finished steps have reached, if one. `ran` are the tools that ran in the last step: a call that could not run, or
-/// was not let run, is none that ends the turn, since the model may mend it.
-pub(crate) fn limit(settings: &Settings, steps: u32, ran: &[String]) -> Option<Limit> {
-    if ran.iter().any(|name| settings.stop_on_tool_call.contains(name)) {
+/// Whether one of these tools ends the turn. They are those that ran, or that wait for the user: an invalid or refused call does not end
+/// the turn, since the model may correct it.
+pub(crate) fn is_last(settings: &Settings, accepted: &[String]) -> bool {
+    accepted.iter().any(|name| settings.stop_on_tool_call.contains(name))
+}
+
+/// The limit that the finished steps have reached, if one. `is_last`: a call of the last step ends the turn.
+pub(crate) fn limit(settings: &Settings, steps: u32, is_last: bool) -> Option<Limit> {
+    if is_last {
         return Some(Limit::StopOnToolCall);
     }
     (steps >= settings.max_steps).then_some(Limit::MaxSteps)

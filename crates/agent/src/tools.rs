@@ -1,11 +1,12 @@
 //! Running the tools of a step: side by side, each within its time, none able to take the run down with it.
 
 use crate::above::Place;
+use crate::call_meter::CallMeter;
 use crate::calls::Runner;
 use crate::limits::Meter;
 use crate::sub_agent::{self, Resumed};
 use crate::{Event, EventSink, Grants, Policy, Repeat, Seen, SinkClosed, exposure};
-use contract::{ApprovalTerms, Progress, Tool, ToolCall, ToolContext, ToolError};
+use contract::{ApprovalTerms, ModelUse, Progress, Tool, ToolCall, ToolContext, ToolError};
 use faults::Break;
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
@@ -33,6 +34,8 @@ pub(crate) type Record = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClo
 /// What all calls of a run have in common.
 #[derive(Clone)]
 pub(crate) struct Caller {
+    /// The agent that makes the calls.
+    pub(crate) agent_id: String,
     pub(crate) user_id: String,
     pub(crate) conversation_id: String,
     pub(crate) grants: Option<Arc<dyn Grants>>,
@@ -161,7 +164,7 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
     let caller = Caller { cancel: cancel.clone(), ..caller };
     let running = async move {
         match runner {
-            Runner::Tool(tool) => Came::Result(run_tool(&*tool, call, caller, progress).await),
+            Runner::Tool(tool) => Came::Result(run_tool(&*tool, call, caller, (progress, record)).await),
             Runner::Provider(_) => Came::Result(Ok(APPROVED.into())),
             Runner::Agent(agent) => sub_agent::run(&agent, &call, resumed, caller, (progress, record)).await,
         }
@@ -189,10 +192,16 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
     Ended { call_id, name, came, stopped: run.is_cancelled() }
 }
 
-async fn run_tool(tool: &dyn Tool, call: ToolCall, caller: Caller, progress: Progress) -> Result<Value, ToolError> {
-    let Caller { user_id, conversation_id, cancel, .. } = caller;
+async fn run_tool(
+    tool: &dyn Tool,
+    call: ToolCall,
+    caller: Caller,
+    (progress, record): (Progress, Record),
+) -> Result<Value, ToolError> {
+    let Caller { agent_id, user_id, conversation_id, cancel, meter, .. } = caller;
     let may_repeat = tool.spec().marks.idempotent;
-    let context = ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress, may_repeat };
+    let models = ModelUse::new(Arc::new(CallMeter { meter, record, call_id: call.id.clone(), agent_id }));
+    let context = ToolContext { call_id: call.id, user_id, conversation_id, cancel, progress, may_repeat, models };
     if !faults::is_broken(Break::BlindRetry) {
         return tool.call(call.input, context).await;
     }

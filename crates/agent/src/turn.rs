@@ -22,7 +22,9 @@ pub struct Turn {
     pub grants: Option<Arc<dyn Grants>>,
     /// What the conversation has in it already that makes sending dangerous.
     pub seen: Seen,
-    /// What the turn took in the runs before this one, each of which ended [waiting](Ending::Waiting): its [`crate::Limits`] count on.
+    /// Messages from this one on belong to the turn itself: a run that goes on with an answer has them, and they are not pruned.
+    pub own_from: usize,
+    /// What the turn used in the runs before this one, each of which ended [waiting](Ending::Waiting): its limits count on.
     pub earlier: Spent,
     /// Ends the run, within a second.
     pub cancel: CancellationToken,
@@ -80,7 +82,7 @@ pub struct Outcome {
     pub usage: Usage,
     /// What they cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
-    /// What the turn has taken for its limits, with the runs before this one.
+    /// What the turn has used, with the runs before this one.
     pub in_all: Spent,
     /// Its requests, without those of agents below.
     pub steps: u32,
@@ -116,6 +118,16 @@ pub enum Ending {
     Stopped,
     /// The model.
     Failed(ModelError),
+    /// Its cost is limited, and the price of this model is not known.
+    UnknownPrice {
+        /// The provider's name for it.
+        model: String,
+    },
+    /// The model made a call that cannot be run, and the agent is set up to stop there: [`crate::Settings::repair_tool_call`].
+    InvalidCall {
+        /// The tool as the model named it.
+        tool: String,
+    },
     /// The sink.
     SinkClosed,
 }

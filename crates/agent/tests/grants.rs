@@ -110,6 +110,7 @@ async fn run(
             grants,
             seen: Seen::default(),
             earlier: Spent::default(),
+            own_from: 0,
             cancel,
         },
         told,

@@ -1,5 +1,6 @@
 //! Which calls a step accepts, and which of them end the turn.
 
+#[expect(dead_code, reason = "this file needs some of it only")]
 mod support;
 
 use agent::{Agent, Asked, Decision, Ending, Event, EventSink, Limit, PendingCall, Policy, Ruling, Seen, SinkClosed};

@@ -152,6 +152,7 @@ impl Case {
         let mut notes = Notes { stop_at: self.stop_at.map(|at| (at, cancel.clone())), ..Notes::default() };
         let turn = Turn {
             earlier: Spent::default(),
+            own_from: self.messages.len(),
             messages: self.messages.into_iter().map(Arc::new).collect(),
             pending: self.pending,
             user_id: "u".to_owned(),

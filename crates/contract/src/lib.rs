@@ -3,6 +3,7 @@
 pub mod error;
 pub mod message;
 pub mod model;
+mod model_use;
 pub mod part;
 pub mod price;
 mod request;
@@ -13,6 +14,7 @@ pub mod usage;
 pub use error::{ModelError, ModelErrorKind, ToolError};
 pub use message::{AssistantPart, FileData, Message, OutputPart, ToolCall, ToolOutput, ToolResult, UserPart};
 pub use model::{Model, ModelId, PartStream};
+pub use model_use::{ModelMeter, ModelUse, Replied};
 pub use part::{Citation, FinishReason, Part, Source};
 pub use price::Price;
 pub use request::{Request, ResponseFormat, Sampling, ToolChoice};

@@ -1,6 +1,6 @@
 //! What a tool promises.
 
-use crate::ToolError;
+use crate::{ModelUse, ToolError};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -178,6 +178,8 @@ pub struct ToolContext {
     pub progress: Progress,
     /// The tool is [idempotent](Marks::idempotent): a call whose outcome is unknown may be made once more.
     pub may_repeat: bool,
+    /// Counts the requests to models that the tool makes itself.
+    pub models: ModelUse,
 }
 
 /// Shows the user how far a call has come. What comes faster than it can be shown is left out.

@@ -30,7 +30,12 @@ async fn endpoints(read_only: bool, time: Duration, routines: &[(&str, Value)]) 
 }
 
 fn context() -> CallContext {
-    CallContext { user_id: "ada".to_owned(), gate: Arc::new(|_: &str| Ok(())), cancel: CancellationToken::new() }
+    CallContext {
+        user_id: "ada".to_owned(),
+        gate: Arc::new(|_: &str| Ok(())),
+        models: contract::ModelUse::default(),
+        cancel: CancellationToken::new(),
+    }
 }
 
 async fn call(endpoints: &Endpoints, id: &str, payload: Value) -> String {
@@ -267,6 +272,7 @@ async fn an_endpoint_is_a_tool() {
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
         may_repeat: false,
+        models: contract::ModelUse::default(),
     };
     assert_eq!(tool.call(json!({ "q": "x" }), context()).await, Ok(json!("found")));
     assert_eq!(tool.call(json!({ "q": "" }), context()).await.unwrap_err().message, "Say what.");

@@ -10,7 +10,7 @@ mod view;
 pub use suspended::{Within, waiting_within};
 
 use crate::above::Above;
-use crate::run::{Earlier, run_below};
+use crate::run::run_below;
 use crate::tools::{Caller, Came, Record};
 use crate::{Agent, Decision, Ending, Grant, PendingCall, Spent, Turn};
 use contract::{Message, Progress, ToolCall, ToolError, ToolSpec, UserPart};
@@ -78,9 +78,10 @@ async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, above: (Progre
         Some(task) => task.to_owned(),
         None => call.input.to_string(),
     };
-    let turn = turn(&caller, vec![Arc::new(Message::User(vec![UserPart::Text { text }]))], Vec::new());
+    let messages = vec![Arc::new(Message::User(vec![UserPart::Text { text }]))];
+    let turn = turn(&caller, messages, Vec::new(), Spent::default());
     let sink = ViewSink::new(View::new(&below.agent.id), call, above);
-    drive(below, turn, Earlier::default(), caller, sink).await
+    drive(below, turn, caller, sink).await
 }
 
 async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Caller, above: (Progress, Record)) -> Came {
@@ -97,33 +98,34 @@ async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Call
     if suspended.asks() {
         return suspended.wait();
     }
-    let earlier = suspended.earlier;
+    let earlier = suspended.earlier.clone();
     let (messages, pending, view) = suspended.into_turn();
     let sink = ViewSink::new(view, call, above);
-    drive(below, turn(&caller, messages, pending), earlier, caller, sink).await
+    drive(below, turn(&caller, messages, pending, earlier), caller, sink).await
 }
 
-fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>) -> Turn {
+fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, earlier: Spent) -> Turn {
     Turn {
         messages,
+        // A task has no history: everything belongs to it.
+        own_from: 0,
         pending,
         user_id: caller.user_id.clone(),
         conversation_id: caller.conversation_id.clone(),
         grants: caller.grants.clone(),
         seen: caller.seen.clone(),
-        // Kept with what suspended it.
-        earlier: Spent::default(),
+        earlier,
         cancel: caller.cancel.clone(),
     }
 }
 
-async fn drive(below: &SubAgent, turn: Turn, earlier: Earlier, caller: Caller, mut sink: ViewSink) -> Came {
+async fn drive(below: &SubAgent, turn: Turn, caller: Caller, mut sink: ViewSink) -> Came {
     let Caller { meter, policies, place, .. } = caller;
     let above = Above { meter, policies, place };
-    let (outcome, in_all) = run_below(&below.agent, turn, Some(above), earlier, &mut sink).await;
+    let outcome = run_below(&below.agent, turn, Some(above), &mut sink).await;
     let mut view = sink.into_view(outcome.usage, outcome.cost_usd);
     match outcome.ending {
-        Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, in_all, view).wait(),
+        Ending::Waiting => Suspended::new(outcome.messages, outcome.waiting, outcome.in_all, view).wait(),
         Ending::Done => {
             view.state = State::Done;
             Came::Result(Ok(view.to_value()))
@@ -137,6 +139,14 @@ async fn drive(below: &SubAgent, turn: Turn, earlier: Earlier, caller: Caller, m
         }
         Ending::Stopped | Ending::SinkClosed => {
             failed("The agent was stopped before it finished. What it did stays done.")
+        }
+        Ending::UnknownPrice { model } => {
+            tracing::warn!(agent = below.agent.id, model, "a sub-agent was not run: its model's price is not known");
+            failed("The agent was not run: the price of its model is not known, so the cost limit cannot be kept.")
+        }
+        Ending::InvalidCall { tool } => {
+            tracing::warn!(agent = below.agent.id, tool, "a sub-agent ended at a call that cannot be run");
+            failed("The agent failed: it made a call that cannot be run. What it did stays done.")
         }
         Ending::Failed(error) => {
             tracing::warn!(agent = below.agent.id, %error, "an agent below another one failed");

@@ -1,7 +1,7 @@
 //! What a suspended agent goes on from. It is stored with the conversation and never leaves the server.
 
 use super::view::View;
-use crate::run::Earlier;
+use crate::spent::Spent;
 use crate::tools::Came;
 use crate::{Decision, Grant, PendingCall, WaitingCall};
 use contract::{ApprovalTerms, Message, ToolCall};
@@ -18,7 +18,7 @@ pub(super) struct Suspended {
     view: View,
     /// What it took so far, which goes on to count for its limits.
     #[serde(default)]
-    pub(super) earlier: Earlier,
+    pub(super) earlier: Spent,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -38,7 +38,7 @@ struct Call {
 }
 
 impl Suspended {
-    pub(super) fn new(messages: Vec<Arc<Message>>, waiting: Vec<WaitingCall>, earlier: Earlier, view: View) -> Self {
+    pub(super) fn new(messages: Vec<Arc<Message>>, waiting: Vec<WaitingCall>, earlier: Spent, view: View) -> Self {
         let messages = messages.into_iter().map(Arc::unwrap_or_clone).collect();
         let calls = waiting.into_iter().map(|waiting| {
             let WaitingCall { call, state, asked, terms } = waiting;

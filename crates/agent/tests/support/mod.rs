@@ -72,6 +72,7 @@ pub(crate) async fn run_turn<S: EventSink>(
 ) -> Outcome {
     let turn = Turn {
         earlier: Spent::default(),
+        own_from: 0,
         messages,
         pending,
         user_id: "u".to_owned(),

@@ -92,5 +92,6 @@ pub(crate) fn context() -> ToolContext {
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
         may_repeat: false,
+        models: contract::ModelUse::default(),
     }
 }

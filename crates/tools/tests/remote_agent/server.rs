@@ -110,6 +110,7 @@ pub(crate) fn caller() -> ToolContext {
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
         may_repeat: false,
+        models: contract::ModelUse::default(),
     }
 }
 

@@ -122,5 +122,6 @@ fn context() -> ToolContext {
         cancel: CancellationToken::new(),
         progress: contract::Progress::default(),
         may_repeat: false,
+        models: contract::ModelUse::default(),
     }
 }

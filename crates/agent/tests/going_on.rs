@@ -1,0 +1,303 @@
+//! Turns of several runs: what a turn has used before it waited for the user or the page counts on when it goes on.
+
+use agent::{
+    Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Prune, PruneReasoning,
+    PruneToolCalls, Seen, Settings, SinkClosed, Spent, Turn,
+};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::{
+    AssistantPart, Execution, FinishReason, Message, ModelId, Price, Replied, Tool, ToolCall, ToolContext, ToolError,
+    ToolOutput, ToolResult, ToolSpec, Usage, UserPart,
+};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// Takes note of what requests of tools took.
+#[derive(Default)]
+struct Notes {
+    nested: Vec<(String, String, u64)>,
+    failures: Vec<String>,
+}
+
+impl EventSink for Notes {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        match event {
+            Event::Nested { call_id, agent_id, event } => {
+                if let Event::Replied(replied) = *event {
+                    self.nested.push((call_id, agent_id, replied.usage.input_tokens));
+                }
+            }
+            Event::ToolFinished { result: Err(error), .. } => self.failures.push(error.message),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn tool(name: &str, change: impl FnOnce(ToolSpec) -> ToolSpec) -> Arc<dyn Tool> {
+    let spec = change(ToolSpec::new(name, "", json!({ "type": "object" })));
+    Arc::new(RecordingTool::new(spec, |input: Value, _| async move { Ok(input) }))
+}
+
+fn asking(name: &str) -> Arc<dyn Tool> {
+    tool(name, |spec| ToolSpec { needs_approval: true, ..spec })
+}
+
+fn on_page(name: &str) -> Arc<dyn Tool> {
+    tool(name, |spec| ToolSpec { execution: Execution::Client, ..spec })
+}
+
+fn agent(replies: Vec<Vec<Cue>>, tool: Arc<dyn Tool>, settings: Settings) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    let agent = Agent {
+        id: "a".to_owned(),
+        model: model.clone(),
+        fallbacks: Vec::new(),
+        instructions: None,
+        tools: vec![tool],
+        agents: Vec::new(),
+        sources: Vec::new(),
+        policy: None,
+        settings,
+    };
+    (agent, model)
+}
+
+fn user(text: &str) -> Arc<Message> {
+    Arc::new(Message::User(vec![UserPart::Text { text: text.to_owned() }]))
+}
+
+fn turn(messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, own_from: usize, earlier: Spent) -> Turn {
+    Turn {
+        messages,
+        pending,
+        user_id: "u".to_owned(),
+        conversation_id: "c".to_owned(),
+        grants: None,
+        seen: Seen::default(),
+        own_from,
+        earlier,
+        cancel: CancellationToken::new(),
+    }
+}
+
+fn approved(call: ToolCall) -> PendingCall {
+    PendingCall { call, decision: Decision::Approved, state: None, asked: None, grant: None, cut_off: false }
+}
+
+/// The result of the last call of the history, as a page answers it.
+fn answered(mut messages: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
+    let Some(Message::Assistant(parts)) = messages.last().map(|last| &**last) else { panic!("{messages:?}") };
+    let Some(AssistantPart::ToolCall(call)) = parts.last() else { panic!("{parts:?}") };
+    let (call_id, name) = (call.id.clone(), call.name.clone());
+    let result = ToolResult { call_id, name, output: ToolOutput::Text("done".to_owned()), metadata: None };
+    messages.push(Arc::new(Message::Tool(vec![result])));
+    messages
+}
+
+/// Goes on until the turn no longer waits: every call is approved, every call of the page answered. What is carried from run to run is
+/// stored in between.
+async fn to_the_end(agent: &Agent, notes: &mut Notes) -> (Outcome, u32) {
+    let mut next = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
+    for runs in 1..50 {
+        let outcome = agent::run(agent, next, notes).await;
+        if !matches!(outcome.ending, Ending::Waiting) {
+            return (outcome, runs);
+        }
+        let stored = serde_json::to_string(&outcome.in_all).unwrap();
+        let pending: Vec<_> = outcome.waiting.into_iter().map(|waiting| approved(waiting.call)).collect();
+        let messages = if pending.is_empty() { answered(outcome.messages) } else { outcome.messages };
+        next = turn(messages, pending, 1, serde_json::from_str(&stored).unwrap());
+    }
+    panic!("the turn goes on for ever")
+}
+
+#[tokio::test(start_paused = true)]
+async fn approvals_give_no_new_steps() {
+    let another = |n: usize| calls(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
+    let settings = Settings { max_steps: 4, ..Settings::default() };
+    let (agent, model) = agent((0..20).map(another).collect(), asking("asks"), settings);
+    let (outcome, runs) = to_the_end(&agent, &mut Notes::default()).await;
+    assert!(matches!(outcome.ending, Ending::Limit(Limit::MaxSteps)), "{:?}", outcome.ending);
+    // The last call was approved and has run; the model is not asked again.
+    assert_eq!((model.requests().len(), runs), (4, 5));
+    assert!(matches!(outcome.messages.last().map(|last| &**last), Some(Message::Tool(_))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_over_calls_of_the_page_is_warned_about_and_ended() {
+    let again = || calls(&[("a", "browser", r#"{"n":1}"#)]);
+    let settings = Settings { max_steps: 100, ..Settings::default() };
+    let (agent, model) = agent((0..20).map(|_| again()).collect(), on_page("browser"), settings);
+    let mut notes = Notes::default();
+    let (outcome, runs) = to_the_end(&agent, &mut notes).await;
+    assert!(matches!(outcome.ending, Ending::Limit(Limit::Loop)), "{:?}", outcome.ending);
+    let warned = |request: &contract::Request| matches!(&**request.messages.last().unwrap(), Message::User(parts) if format!("{parts:?}").contains("the same calls"));
+    let requests = model.requests();
+    assert_eq!(requests.iter().map(warned).collect::<Vec<_>>(), [false, false, false, true, false]);
+    assert_eq!((runs, notes.failures), (5, vec!["Not run: the same calls were made too often.".to_owned()]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn approvals_give_no_new_budget() {
+    let another = |n: usize| calls(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
+    let limits = Limits { requests: Some(3), ..Limits::default() };
+    let (agent, model) =
+        agent((0..20).map(another).collect(), asking("asks"), Settings { limits, ..Settings::default() });
+    let (outcome, _) = to_the_end(&agent, &mut Notes::default()).await;
+    assert!(matches!(outcome.ending, Ending::Limit(Limit::Requests)), "{:?}", outcome.ending);
+    assert_eq!(model.requests().len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_call_is_the_last_one_also_after_its_approval() {
+    for tool in [asking("submit"), on_page("submit")] {
+        let settings = Settings { stop_on_tool_call: vec!["submit".to_owned()], ..Settings::default() };
+        let (agent, model) = agent(vec![calls(&[("a", "submit", "{}")]), says("more")], tool, settings);
+        let (outcome, runs) = to_the_end(&agent, &mut Notes::default()).await;
+        assert!(matches!(outcome.ending, Ending::Limit(Limit::StopOnToolCall)), "{:?}", outcome.ending);
+        assert_eq!((model.requests().len(), runs), (1, 2));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_last_call_that_is_denied_is_answered() {
+    let settings = Settings { stop_on_tool_call: vec!["submit".to_owned()], ..Settings::default() };
+    let (agent, model) = agent(vec![calls(&[("a", "submit", "{}")]), says("As you like.")], asking("submit"), settings);
+    let mut notes = Notes::default();
+    let asked = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, Spent::default()), &mut notes).await;
+    let mut pending: Vec<_> = asked.waiting.into_iter().map(|waiting| approved(waiting.call)).collect();
+    pending[0].decision = Decision::Denied(None);
+    let outcome = agent::run(&agent, turn(asked.messages, pending, 1, asked.in_all), &mut notes).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    assert_eq!(model.requests().len(), 2);
+}
+
+/// Everything is pruned but what belongs to the turn itself: the calls that were approved or answered, and the thoughts before them.
+#[tokio::test(start_paused = true)]
+async fn results_of_the_turn_are_not_pruned() {
+    let call = |id: &str| ToolCall {
+        id: id.to_owned(),
+        name: "asks".to_owned(),
+        input: json!({}),
+        provider_executed: false,
+        metadata: None,
+    };
+    let thought = || AssistantPart::Reasoning { text: "hm".to_owned(), metadata: None };
+    let says = |id: &str| Arc::new(Message::Assistant(vec![thought(), AssistantPart::ToolCall(call(id))]));
+    let result = |id: &str| {
+        let output = ToolOutput::Text("old".to_owned());
+        let result = ToolResult { call_id: id.to_owned(), name: "asks".to_owned(), output, metadata: None };
+        Arc::new(Message::Tool(vec![result]))
+    };
+    let check = async |pending: Vec<PendingCall>, mut own: Vec<Arc<Message>>| {
+        let tool_calls = vec![PruneToolCalls { keep_last: 0, tools: None }];
+        let prune = Prune { reasoning: PruneReasoning::All, tool_calls, remove_empty: true };
+        let settings = Settings { prune, ..Settings::default() };
+        let (agent, model) = agent(vec![contract::testing::says("ok")], asking("asks"), settings);
+        let mut messages = vec![user("before"), says("old"), result("old"), user("now")];
+        messages.append(&mut own);
+        agent::run(&agent, turn(messages, pending, 4, Spent::default()), &mut Notes::default()).await;
+        let requests = model.requests();
+        let seen = requests[0].messages.iter().map(|message| match &**message {
+            Message::Assistant(parts) => format!("assistant with {}", parts.len()),
+            Message::Tool(results) => format!("result of {}", results[0].call_id),
+            Message::User(_) | Message::System(_) => "user".to_owned(),
+        });
+        assert_eq!(seen.collect::<Vec<_>>(), ["user", "user", "assistant with 2", "result of new"]);
+    };
+    check(vec![approved(call("new"))], vec![says("new")]).await;
+    check(Vec::new(), vec![says("new"), result("new")]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_that_cannot_be_run_ends_the_turn_where_it_is_not_repaired() {
+    let both = || calls(&[("a", "nothing", "{}"), ("b", "browser", "{}")]);
+    for (repair_tool_call, requests) in [(true, 1), (false, 1)] {
+        let settings = Settings { repair_tool_call, ..Settings::default() };
+        let (agent, model) = agent(vec![both(), says("sorry")], on_page("browser"), settings);
+        let mut notes = Notes::default();
+        let outcome = agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, Spent::default()), &mut notes).await;
+        assert_eq!(model.requests().len(), requests);
+        match repair_tool_call {
+            true => assert!(matches!(outcome.ending, Ending::Waiting), "{:?}", outcome.ending),
+            false => {
+                assert!(matches!(&outcome.ending, Ending::InvalidCall { tool } if tool == "nothing"));
+                assert_eq!(notes.failures.len(), 2, "{:?}", notes.failures);
+            }
+        }
+    }
+}
+
+fn price() -> Price {
+    Price { input: 1.0, cache_read: 1.0, cache_write: 1.0, output: 1.0 }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_cost_that_cannot_be_limited_is_refused() {
+    let check = async |limit: Option<f64>, priced: &[&str], asked: usize, expected: &str| {
+        let limits = Limits { cost_usd: limit, ..Limits::default() };
+        let prices = priced.iter().map(|name| ((*name).to_owned(), price())).collect();
+        let settings = Settings { limits, prices, ..Settings::default() };
+        let (agent, model) = agent(vec![says("ok")], on_page("browser"), settings);
+        let first = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
+        let outcome = agent::run(&agent, first, &mut Notes::default()).await;
+        assert_eq!((format!("{:?}", outcome.ending).as_str(), model.requests().len()), (expected, asked));
+    };
+    check(None, &[], 1, "Done").await;
+    check(Some(1.0), &["test"], 1, "Done").await;
+    check(Some(1.0), &["another"], 0, r#"UnknownPrice { model: "test" }"#).await;
+}
+
+/// A tool that asks a model of this name, as often as it is let.
+fn modelling(name: &'static str, is_priced: bool) -> Arc<dyn Tool> {
+    let ask = move |_: Value, context: ToolContext| async move {
+        let model = ModelId { provider: "p".to_owned(), model: name.to_owned() };
+        for number in 1..=3 {
+            context.models.admit(&model, is_priced).await.map_err(ToolError::new)?;
+            let usage = Usage { input_tokens: 100, ..Usage::default() };
+            let (first_part, whole) = (Duration::ZERO, Duration::ZERO);
+            let (finish_reason, cost_usd) = (FinishReason::Stop, is_priced.then_some(0.5));
+            let model = model.clone();
+            let replied = Replied { number, model, finish_reason, usage, cost_usd, first_part, whole };
+            context.models.replied(replied).await;
+        }
+        Ok(json!("written"))
+    };
+    Arc::new(RecordingTool::new(ToolSpec::new("writes", "", json!({ "type": "object" })), ask))
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_tools_ask_of_models_counts() {
+    let check = async |limits: Limits, is_priced: bool| {
+        let settings = Settings { limits, prices: [("test".to_owned(), price())].into(), ..Settings::default() };
+        let (agent, _) = agent(vec![calls(&[("a", "writes", "{}")]), says("ok")], modelling("m", is_priced), settings);
+        let mut notes = Notes::default();
+        let first = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
+        let outcome = agent::run(&agent, first, &mut notes).await;
+        let ending = format!("{:?}", outcome.ending);
+        (ending, outcome.usage.input_tokens, notes.nested.len(), notes.failures.join("; "))
+    };
+    let (ending, input, nested, failures) = check(Limits::default(), false).await;
+    // A scripted reply takes 10 tokens of input.
+    assert_eq!((ending.as_str(), input, nested, failures.as_str()), ("Done", 320, 3, ""));
+    let (ending, _, nested, failures) = check(Limits { requests: Some(2), ..Limits::default() }, false).await;
+    let reached = "the turn has reached its limit of requests";
+    assert_eq!((ending.as_str(), nested, failures.as_str()), ("Limit(Requests)", 1, reached));
+    let (ending, _, nested, _) = check(Limits { cost_usd: Some(0.9), ..Limits::default() }, true).await;
+    assert_eq!((ending.as_str(), nested), ("Limit(Cost)", 2));
+    let (ending, _, nested, failures) = check(Limits { cost_usd: Some(0.9), ..Limits::default() }, false).await;
+    let unknown = "the price of the model m is not known, so the cost limit cannot be kept";
+    assert_eq!((ending.as_str(), nested, failures.as_str()), ("Done", 0, unknown));
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_a_tool_name_its_call_and_its_agent() {
+    let (agent, _) =
+        agent(vec![calls(&[("a", "writes", "{}")]), says("ok")], modelling("m", true), Settings::default());
+    let mut notes = Notes::default();
+    agent::run(&agent, turn(vec![user("hi")], Vec::new(), 1, Spent::default()), &mut notes).await;
+    assert_eq!(notes.nested[0], ("a".to_owned(), "a".to_owned(), 100));
+}
