@@ -28,6 +28,8 @@ pub struct Agent {
     pub context_tokens: Option<u64>,
     /// Requests to the model in one turn.
     pub max_steps: u32,
+    /// Whether a call that cannot be run goes back to the model; otherwise it ends the turn.
+    pub repair_tool_call: bool,
     /// Retries of a failed request.
     pub max_retries: u32,
     /// Sampling settings.

@@ -9,6 +9,7 @@ mod env;
 mod mask;
 mod operation;
 mod outline;
+mod prices;
 mod roles;
 mod rule;
 mod section;

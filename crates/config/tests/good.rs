@@ -207,23 +207,29 @@ fn what_is_known_only_when_an_agent_is_asked() {
         Err(error) => error,
     };
     let nothing = Value::Null;
+    let bounds = json!({ "requests": 2, "toolCalls": 9 });
     let cases = [
-        [json!("m"), nothing.clone(), json!({ "requests": 2, "toolCalls": 9 }), json!({ "reasoning": "all" })],
-        [json!("m"), json!(0.5), nothing.clone(), nothing.clone()],
-        [nothing.clone(), nothing.clone(), nothing.clone(), nothing.clone()],
-        [json!({ "_user": "model" }), nothing.clone(), nothing.clone(), nothing.clone()],
-        [json!("m"), json!(2), nothing.clone(), nothing.clone()],
+        [json!("m"), nothing.clone(), bounds.clone(), json!({ "reasoning": "all" })],
+        [json!("m"), json!(0.5), bounds.clone(), nothing.clone()],
+        [nothing.clone(), nothing.clone(), bounds.clone(), nothing.clone()],
+        [json!({ "_user": "model" }), nothing.clone(), bounds.clone(), nothing.clone()],
+        [json!("m"), json!(2), bounds.clone(), nothing.clone()],
         [json!("m"), nothing.clone(), json!({ "requests": 0 }), nothing.clone()],
-        [json!("m"), nothing.clone(), nothing.clone(), json!({ "reasoning": "some" })],
+        [json!("m"), nothing.clone(), bounds.clone(), json!({ "reasoning": "some" })],
+        // No bound is not what an operator in one may come to.
+        [json!("m"), nothing.clone(), json!({ "requests": null, "toolCalls": 9 }), nothing.clone()],
+        [json!("m"), nothing.clone(), json!({ "requests": "two", "toolCalls": 9 }), nothing.clone()],
     ];
     assert_snapshot!(cases.map(settled).join("\n"), @"
     m 4 None Some(2) Some(9) All
-    m 4 Some(0.5) None None None
+    m 4 Some(0.5) Some(2) Some(9) None
     chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: expected text, found nothing
     chatwright.yaml:7:14: the operator of `model` came to what cannot stand there: an operator in an operator
     chatwright.yaml:9:13: the operator of `topP` came to what cannot stand there: expected a number between 0 and 1, found the number 2
     chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a number of at least 1, found the number 0
     chatwright.yaml:11:14: the operator of `prune` came to what cannot stand there: there is no value `some`
+    chatwright.yaml:10:15: the operator of `limits.requests` came to nothing, so the bound cannot be kept
+    chatwright.yaml:10:15: the operator of `limits` came to what cannot stand there: expected a whole number, found the text `two`
     ");
 }
 

@@ -17,7 +17,6 @@ mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
 mod options;
-pub mod prices;
 #[cfg(test)]
 mod requests;
 #[cfg(test)]

@@ -109,7 +109,7 @@ pub(crate) struct AgentProperties {
     /// Tokens that the model can read at once, for the meter in the chat; of well-known models it is known.
     #[schemars(range(min = 1))]
     pub(super) context_tokens: Option<u64>,
-    /// Requests to the model in one turn.
+    /// Requests to the model in one turn, those after an approval or an answer of the page included.
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 1000))]
     pub(super) max_steps: u32,
@@ -158,9 +158,10 @@ pub(crate) struct AgentProperties {
     /// Let it ask the user, with options or a small form, and wait for the answer.
     #[serde(default)]
     pub(super) ask_user: bool,
-    /// Wrong arguments always go back to the model, which may correct them; there is nothing to turn off.
-    #[serde(rename = "repairToolCall", default)]
-    _repair_tool_call: bool,
+    /// Whether a call of a tool that cannot be run goes back to the model, which may correct it. With `false` it ends the turn with an
+    /// error.
+    #[serde(default = "yes")]
+    pub(super) repair_tool_call: bool,
     /// Milliseconds for a whole turn, or for its parts.
     pub(super) timeout: Option<TimeoutEntry>,
     /// What one turn may take in all.
@@ -188,20 +189,25 @@ pub(crate) struct AgentProperties {
 #[serde(rename_all = "camelCase", default)]
 #[schemars(transform = super::agent_operators::allow)]
 pub(crate) struct AgentLimitsEntry {
-    /// Requests to models.
+    /// Requests to models, those of routines and agents below included.
     #[schemars(range(min = 1))]
     pub(super) requests: Option<u32>,
     /// Tokens of all requests, input and output.
     #[schemars(range(min = 1))]
     pub(super) total_tokens: Option<u64>,
-    /// Calls of tools.
+    /// Calls of tools, also of those that the provider runs.
     pub(super) tool_calls: Option<u32>,
-    /// US dollars, by the section `prices` and the list prices of well-known models.
+    /// US dollars, by the section `prices` and the list prices of well-known models. The price of every model that the turn may ask must be
+    /// known, those of fallbacks, agents below and routines included.
     #[schemars(range(min = 0))]
     pub(super) cost_usd: Option<f64>,
     /// Seconds, the tools' time included.
     #[schemars(range(min = 1))]
     pub(super) time_seconds: Option<u32>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 fn ten() -> u32 {

@@ -1,4 +1,4 @@
-//! Operators in an agent's properties (L-20). A property that holds one is left out when the config is read; for each turn it is evaluated,
+//! Operators in an agent's properties. A property that holds one is left out when the config is read; for each turn it is evaluated,
 //! put among the others, and all are checked and read as if that had been written.
 
 use super::agent_entry::{AgentEntry, AgentProperties};
@@ -38,6 +38,9 @@ impl JsonSchema for TurnOperator {
         schema_of("An operator, evaluated for each turn.", names.map(|name| (name, describe(name))))
     }
 }
+
+/// Bounds of a turn: an operator in one must come to a value, since nothing would be no bound.
+const BOUNDS: [&str; 3] = ["limits", "maxSteps", "timeout"];
 
 /// Properties that go to the model's provider as they are; secrets may stand there.
 const OF_REQUESTS: [&str; 4] = ["providerOptions", "byok", "user", "tags"];
@@ -111,6 +114,11 @@ pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Valu
     let shape = Shape::of::<AgentProperties>();
     for (property, value) in later.iter().zip(values) {
         let LaterProperty { name, at, .. } = property;
+        if BOUNDS.contains(&name.as_str())
+            && let Some(path) = missing_bound(&property.value, &value)
+        {
+            return Err(format!("{at}: the operator of `{name}{path}` came to nothing, so the bound cannot be kept"));
+        }
         // What comes to nothing was not set.
         if value.is_null() && name != "model" {
             continue;
@@ -125,6 +133,18 @@ pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Valu
     }
     let mut report = Report::default();
     read(known, Span::default(), &mut report).ok_or_else(|| first_problem(report))
+}
+
+/// The path of the first operator in a bound that came to nothing.
+fn missing_bound(written: &Value, came_to: &Value) -> Option<String> {
+    if operators::operator(written).is_some() {
+        return came_to.is_null().then(String::new);
+    }
+    let (Value::Object(written), Value::Object(came_to)) = (written, came_to) else { return None };
+    written.iter().find_map(|(key, value)| {
+        let path = missing_bound(value, came_to.get(key).unwrap_or(&Value::Null))?;
+        Some(format!(".{key}{path}"))
+    })
 }
 
 fn first_problem(report: Report) -> String {

@@ -114,6 +114,7 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         context_tokens: properties.context_tokens,
         max_steps: properties.max_steps,
         max_retries: properties.max_retries,
+        repair_tool_call: properties.repair_tool_call,
         sampling: Sampling {
             max_output_tokens: properties.max_output_tokens,
             temperature: properties.temperature,

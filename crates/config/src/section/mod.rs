@@ -17,6 +17,7 @@ mod call_request;
 mod client_tools;
 mod confirm;
 mod connections;
+mod costs;
 mod custom_agents;
 mod dynamic;
 mod embed;
@@ -205,6 +206,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     reach::check(&config, &mut context);
     marks::check(&config, &mut context);
     remote_agents::check_user_tokens(&config, &mut context);
+    costs::check(&config, root, &mut context);
     config
 }
 

@@ -588,3 +588,61 @@ fn operators_in_properties() {
         |                                                                   ^
     ");
 }
+
+/// A limit of cost can be kept only where every model that it covers has a price.
+#[test]
+fn cost_limits_need_prices() {
+    let config = |limits: &str, rest: &str| {
+        format!(
+            "connections: [{{ id: demo, type: Demo }}]
+agents:
+  - id: a
+    type: Agent
+    connectionId: demo
+    properties:
+      model: mine
+      fallbackModels: [gpt-5, {{ connectionId: demo, model: spare }}]
+      limits: {limits}
+    tools: [write]
+    agents: [{{ agentId: b, description: Helps. }}]
+  - {{ id: b, type: Agent, connectionId: demo, properties: {{ model: below }} }}
+  - {{ id: c, type: Agent, connectionId: demo, properties: {{ model: apart }} }}
+api:
+  - id: write
+    description: Writes.
+    payloadSchema: {{ type: object }}
+    routine:
+      - ':if': true
+        ':then':
+          - {{ id: inner, type: CallEndpoint, properties: {{ endpointId: text }} }}
+  - id: text
+    routine: [{{ id: t, type: GenerateText, connectionId: demo, properties: {{ model: writer, prompt: Hi }} }}]
+{rest}"
+        )
+    };
+    let found = |limits: &str, rest: &str| {
+        let said = check(&config(limits, rest));
+        let lines = said.lines().filter(|line| line.contains(": error:"));
+        lines.map(|line| line.trim_start_matches("chatwright.yaml:").to_owned()).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(found("{ requests: 3 }", ""), "");
+    assert_snapshot!(found("{ costUsd: 0.5 }", ""), @"
+    7:14: error: the price of the model `mine` is not known, so the cost limit of the agent `a` cannot be kept
+    8:60: error: the price of the model `spare` is not known, so the cost limit of the agent `a` cannot be kept
+    12:68: error: the price of the model `below` is not known, so the cost limit of the agent `a` cannot be kept
+    23:85: error: the price of the model `writer` is not known, so the cost limit of the agent `a` cannot be kept
+    ");
+    assert_eq!(found("{ costUsd: { _user: most } }", "").lines().count(), 4);
+    let some = "prices: { m: { input: 1, output: 2 }, spare: { input: 1, output: 2 } }\n";
+    assert_eq!(found("{ costUsd: 0.5 }", some).lines().count(), 2);
+    assert_eq!(found("{ costUsd: 0.5 }", "prices: { default: { input: 1, output: 2 } }\n"), "");
+    let quota = "limits: { quotas: [{ per: day, costUsd: 1 }] }\n";
+    assert_eq!(found("{ requests: 3 }", quota).lines().count(), 5);
+    let said = check(&config("{ costUsd: 0.5 }", ""));
+    assert!(
+        said.contains(
+            "add it to the section `prices`, in US dollars for a million tokens: `mine: { input: 1, output: 2 }`"
+        ),
+        "{said}"
+    );
+}

@@ -1,7 +1,12 @@
-//! List prices of well-known models, for the costs that are shown and limited. Prices change, and contracts differ: the config's own go
-//! before these.
+//! What models cost: by the config's section `prices`, or by the list prices of well-known models. Prices change, and contracts differ, so
+//! the config's own go first.
 
-use contract::Price;
+use crate::Config;
+use crate::config::Price;
+use indexmap::IndexMap;
+
+/// The key of the section `prices` for all models that it does not name.
+const DEFAULT: &str = "default";
 
 /// By the beginning of a model's name: US dollars for a million tokens of input, input from a cache, input written to a cache, output.
 /// A longer beginning goes before a shorter one.
@@ -31,8 +36,22 @@ const PRICES: &[(&str, f64, f64, f64, f64)] = &[
     ("gemini-2.5-flash", 0.3, 0.03, 0.3, 2.5),
 ];
 
+impl Config {
+    /// What a model costs: the config's price with the longest beginning of its name, the list price, or the config's `default`.
+    pub fn price_of(&self, model: &str) -> Option<Price> {
+        price_of(&self.prices, model)
+    }
+}
+
+/// See [`Config::price_of`].
+pub(crate) fn price_of(prices: &IndexMap<String, Price>, model: &str) -> Option<Price> {
+    let known = prices.iter().filter(|(start, _)| model.starts_with(start.as_str()));
+    let own = known.max_by_key(|(start, _)| start.len()).map(|(_, price)| *price);
+    own.or_else(|| list_price(model)).or_else(|| prices.get(DEFAULT).copied())
+}
+
 /// The list price of a model; none for one that is not known. A gateway's `vendor/` in front of the name does not matter.
-pub fn list_price(model: &str) -> Option<Price> {
+fn list_price(model: &str) -> Option<Price> {
     let name = model.rsplit('/').next().unwrap_or(model);
     let known = PRICES.iter().filter(|(start, ..)| name.starts_with(start));
     let &(_, input, cache_read, cache_write, output) = known.max_by_key(|(start, ..)| start.len())?;
@@ -41,7 +60,7 @@ pub fn list_price(model: &str) -> Option<Price> {
 
 #[cfg(test)]
 mod tests {
-    use super::list_price;
+    use super::*;
 
     #[test]
     fn the_longest_beginning_counts() {

@@ -1,0 +1,119 @@
+//! Limits of cost: one can be kept only where the price of every model that it covers is known.
+
+use super::{Context, type_of};
+use crate::config::Config;
+use crate::source::{Node, Span};
+use std::collections::HashSet;
+
+/// Reports each model without a price that a limit of cost covers: those of an agent with the limit, of the agents below it, and of the
+/// routines that they call as tools; of all agents and routines, where a quota has one. A model that an operator decides is checked when
+/// it is asked.
+pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
+    // What else is wrong is mended first: a section `prices` that cannot be read has no prices.
+    if context.report.has_errors() {
+        return;
+    }
+    let mut models = Models { config, context, agents: HashSet::new(), endpoints: HashSet::new(), found: Vec::new() };
+    let limited = models.context.agents.iter().filter(|(_, node)| limits_cost(node)).map(|(id, _)| (*id).to_owned());
+    let limited: Vec<_> = limited.collect();
+    for id in &limited {
+        models.of_agent(id, &format!("the cost limit of the agent `{id}`"));
+    }
+    if has_quota(root) {
+        let (agents, endpoints) = (&models.context.agents, &models.context.endpoints);
+        let ids: Vec<_> = agents.keys().map(|id| (*id).to_owned()).collect();
+        let routines: Vec<_> = endpoints.keys().map(|id| (*id).to_owned()).collect();
+        let limit = "the cost limit in `quotas`";
+        ids.iter().for_each(|id| models.of_agent(id, limit));
+        routines.iter().for_each(|id| models.of_endpoint(id, limit));
+    }
+    for Unpriced { model, at, limit } in models.found {
+        let help = format!(
+            "add it to the section `prices`, in US dollars for a million tokens: `{model}: {{ input: 1, output: 2 }}`"
+        );
+        let message = format!("the price of the model `{model}` is not known, so {limit} cannot be kept");
+        context.report.error(at, message, Some(help));
+    }
+}
+
+/// Whether an agent has a limit of cost, perhaps one that an operator gives.
+fn limits_cost(agent: &Node) -> bool {
+    let limits = agent.get("properties").and_then(|entry| entry.value.get("limits"));
+    limits.is_some_and(|limits| limits.value.get("costUsd").is_some())
+}
+
+fn has_quota(root: &Node) -> bool {
+    let quotas = root.get("limits").and_then(|entry| entry.value.get("quotas"));
+    quotas.is_some_and(|quotas| quotas.value.items().iter().any(|quota| quota.get("costUsd").is_some()))
+}
+
+/// A model whose price is not known.
+struct Unpriced {
+    model: String,
+    at: Span,
+    /// What cannot be kept.
+    limit: String,
+}
+
+/// The models that limits cover; each place is looked at once.
+struct Models<'c, 'n, 'r> {
+    config: &'c Config,
+    context: &'c mut Context<'n, 'r>,
+    agents: HashSet<String>,
+    endpoints: HashSet<String>,
+    found: Vec<Unpriced>,
+}
+
+impl Models<'_, '_, '_> {
+    fn of_agent(&mut self, id: &str, limit: &str) {
+        if !self.agents.insert(id.to_owned()) {
+            return;
+        }
+        let (node, known) = (self.context.agents.get(id).copied(), self.config.agents.get(id));
+        let (Some(node), Some(agent)) = (node, known) else { return };
+        if let Some(properties) = node.get("properties").map(|entry| &entry.value) {
+            self.model(properties.get("model").map(|entry| &entry.value), limit);
+            let fallbacks = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
+            for fallback in fallbacks {
+                self.model(fallback.get("model").map_or(Some(fallback), |entry| Some(&entry.value)), limit);
+            }
+        }
+        agent.tools.iter().for_each(|tool| self.of_endpoint(&tool.endpoint_id, limit));
+        agent.agents.iter().for_each(|below| self.of_agent(&below.agent_id, limit));
+    }
+
+    fn of_endpoint(&mut self, id: &str, limit: &str) {
+        if !self.endpoints.insert(id.to_owned()) {
+            return;
+        }
+        if let Some(routine) = self.context.endpoints.get(id).copied().and_then(|node| node.get("routine")) {
+            self.of_steps(&routine.value, limit);
+        }
+    }
+
+    /// The requests in a routine, however deep they stand in its controls.
+    fn of_steps(&mut self, node: &Node, limit: &str) {
+        let property =
+            |name: &str| node.get("properties").and_then(|entry| entry.value.get(name)).map(|entry| &entry.value);
+        match type_of(node) {
+            Some("GenerateText" | "GenerateObject") => self.model(property("model"), limit),
+            Some("CallEndpoint") => {
+                if let Some(id) = property("endpointId").and_then(Node::text) {
+                    self.of_endpoint(id, limit);
+                }
+            }
+            _ => {
+                node.items().iter().for_each(|item| self.of_steps(item, limit));
+                node.entries().iter().for_each(|entry| self.of_steps(&entry.value, limit));
+            }
+        }
+    }
+
+    /// A model as it is named there; one that an operator decides has no name.
+    fn model(&mut self, node: Option<&Node>, limit: &str) {
+        let Some((model, at)) = node.and_then(|node| Some((node.text()?, node.at))) else { return };
+        if self.config.price_of(model).is_none() {
+            self.found.push(Unpriced { model: model.to_owned(), at, limit: limit.to_owned() });
+        }
+    }
+}
