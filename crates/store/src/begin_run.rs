@@ -3,7 +3,7 @@
 use crate::messages::{self, set_body};
 use crate::sql::{self, Db};
 use crate::{AuditEntry, NewGrant, Store, StoreError, audit, body, grants, run_events};
-use wire::UiMessage;
+use wire::{EndReason, UiMessage};
 
 /// A submission as it is to be stored.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,8 @@ pub struct BeginRun {
     pub submission_key: String,
     /// New messages, parents first: the user's, taken-over history, the empty assistant message.
     pub insert: Vec<NewMessage>,
-    /// Messages whose bodies are replaced, for example by ones with decisions.
+    /// Messages whose bodies are replaced, for example by ones with decisions. A run that waits in one of them ends with it, unless it is the
+    /// message that the new run writes.
     pub update: Vec<UiMessage>,
     /// The assistant message that the run writes; becomes the head of the active branch.
     pub message_id: String,
@@ -87,6 +88,10 @@ const ADVANCE_CONVERSATION: &str = "
         updated_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END,
         read_at = CASE WHEN updated_at > $4 THEN updated_at ELSE $4 END
     WHERE id = $1";
+
+/// A question was not answered: the run that waits with it has ended by the new submission.
+const REPLACE_WAITING: &str = "
+    UPDATE runs SET status = $3, reason = $4 WHERE conversation_id = $1 AND message_id = $2 AND status = 'waiting'";
 
 const INSERT_RUN: &str = "
     INSERT INTO runs
@@ -203,6 +208,16 @@ impl Prepared {
         }
         for (message, body) in begin.update.iter().zip(std::mem::take(&mut self.updated)) {
             set_body(db, &begin.conversation_id, &message.id, body).await?;
+            if message.id != begin.message_id {
+                let replaced = EndReason::Replaced;
+                sql::query(REPLACE_WAITING)
+                    .bind(&begin.conversation_id)
+                    .bind(&message.id)
+                    .bind(replaced.outcome().name())
+                    .bind(replaced.name())
+                    .execute(&mut *db)
+                    .await?;
+            }
         }
         Ok(())
     }

@@ -3,6 +3,7 @@
 use crate::sql::{self, Row, Sql};
 use crate::{Step, Store, StoreError, steps};
 use serde_json::Value;
+use wire::EndReason;
 use wire::invoke::{Invocation, InvocationStatus};
 
 /// Rows of the list at once.
@@ -13,23 +14,23 @@ const INSERT: &str = "
 
 /// Only a running one ends.
 const FINISH: &str = "
-    UPDATE invocations SET status = $2, output = $3, error = $4, usage = $5, ended_at = $6
+    UPDATE invocations SET status = $2, output = $3, error = $4, usage = $5, ended_at = $6, reason = $7
     WHERE id = $1 AND status = 'running'";
 
 /// Those of servers that are gone; where there is one server, all.
 const ABANDON: Sql = Sql::pair(
-    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2 WHERE status = 'running'",
-    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2
+    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2, reason = $3 WHERE status = 'running'",
+    "UPDATE invocations SET status = 'failed', error = $1, ended_at = $2, reason = $3
      WHERE status = 'running'
         AND NOT EXISTS (SELECT 1 FROM replicas p WHERE p.id = invocations.replica AND p.alive_until >= now_ms())",
 );
 
 const LIST: &str = "
-    SELECT id, agent_id, status, output, error, created_at FROM invocations
+    SELECT id, agent_id, status, output, error, reason, created_at FROM invocations
     WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $2";
 
 const ONE: &str = "
-    SELECT id, agent_id, status, output, error, created_at FROM invocations WHERE owner = $1 AND id = $2";
+    SELECT id, agent_id, status, output, error, reason, created_at FROM invocations WHERE owner = $1 AND id = $2";
 
 /// How an invocation ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,6 +43,8 @@ pub struct FinishInvocation {
     pub output: Option<Value>,
     /// With the others, in words for the caller.
     pub error: Option<String>,
+    /// Why it ended.
+    pub reason: EndReason,
     /// Tokens, as JSON.
     pub usage: Value,
     /// Unix time, milliseconds.
@@ -81,6 +84,7 @@ impl Store {
                     .bind(finish.error)
                     .bind(finish.usage.to_string())
                     .bind(finish.now)
+                    .bind(finish.reason.name())
                     .execute(&mut *db)
                     .await?;
                 steps::append(db, finish.steps).await
@@ -94,7 +98,7 @@ impl Store {
     /// # Errors
     /// The database failed.
     pub async fn abandon_invocations(&self, error: &'static str, now: i64) -> Result<u64, StoreError> {
-        let abandon = sql::query(ABANDON).bind(error).bind(now);
+        let abandon = sql::query(ABANDON).bind(error).bind(now).bind(EndReason::ServerGone.name());
         self.write(move |db| Box::pin(async move { Ok(abandon.execute(db).await?.rows_affected()) })).await
     }
 
@@ -137,6 +141,7 @@ fn invocation(row: &Row) -> Result<Invocation, StoreError> {
         status: status(row.try_get("status")?),
         output: output.map_err(|error| StoreError::Failed(error.to_string()))?.unwrap_or_default(),
         error: row.try_get("error")?,
+        reason: row.try_get::<Option<&str>>("reason")?.map(EndReason::named),
         created_at: row.try_get("created_at")?,
     })
 }

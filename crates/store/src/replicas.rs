@@ -2,9 +2,10 @@
 //! another one; from then on it cannot write to them. Where there is one server (SQLite) it drives everything, and nothing here waits.
 
 use crate::runs::{open_columns, open_run};
-use crate::sql::{self, Db, Sql};
+use crate::sql::{self, Db, Row, Sql};
 use crate::{Listener, Lock, OpenRun, Store, StoreError, postgres};
 use std::time::Duration;
+use wire::EndReason;
 
 /// What a sign of life found out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +14,15 @@ pub struct Pulse {
     pub lapsed: bool,
     /// Whether other servers serve the database, too.
     pub others: bool,
+}
+
+/// A run that is to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StopRequest {
+    /// The run.
+    pub run_id: String,
+    /// Why.
+    pub reason: EndReason,
 }
 
 /// How far a run has come.
@@ -53,10 +63,11 @@ const TAKEN: Sql = Sql::pair(
 
 const DRIVEN: &str = "SELECT id FROM runs WHERE replica = $1 AND status = 'running'";
 
-const TO_STOP: &str = "SELECT id FROM runs WHERE replica = $1 AND status = 'running' AND stop_requested = 1";
+const TO_STOP: &str =
+    "SELECT id, stop_reason FROM runs WHERE replica = $1 AND status = 'running' AND stop_requested = 1";
 
 const REQUEST_STOP: &str = "
-    UPDATE runs SET stop_requested = 1
+    UPDATE runs SET stop_requested = 1, stop_reason = $3
     WHERE status = 'running' AND stop_requested = 0
         AND conversation_id IN (SELECT id FROM conversations WHERE owner = $1 AND ($2 IS NULL OR id = $2))
     RETURNING id";
@@ -136,17 +147,23 @@ impl Store {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn runs_to_stop(&self) -> Result<Vec<String>, StoreError> {
-        let wanted = sql::query_scalar(TO_STOP).bind(self.own_id());
-        self.read(move |db| Box::pin(async move { Ok(wanted.fetch_all(db).await?) })).await
+    pub async fn runs_to_stop(&self) -> Result<Vec<StopRequest>, StoreError> {
+        let wanted = sql::query(TO_STOP).bind(self.own_id());
+        self.read(move |db| Box::pin(async move { wanted.fetch_all(db).await?.iter().map(stop_request).collect() }))
+            .await
     }
 
-    /// Asks whoever drives the owner's runs to end them: that of one conversation, or all.
+    /// Asks whoever drives the owner's runs to end them for this reason: that of one conversation, or all.
     ///
     /// # Errors
     /// The database failed.
-    pub async fn request_stop(&self, owner: &str, conversation_id: Option<&str>) -> Result<(), StoreError> {
-        let request = sql::query_scalar::<String>(REQUEST_STOP).bind(owner).bind(conversation_id);
+    pub async fn request_stop(
+        &self,
+        owner: &str,
+        conversation_id: Option<&str>,
+        reason: EndReason,
+    ) -> Result<(), StoreError> {
+        let request = sql::query_scalar::<String>(REQUEST_STOP).bind(owner).bind(conversation_id).bind(reason.name());
         let shared = self.database.shared.clone();
         self.write(move |db| {
             Box::pin(async move {
@@ -200,6 +217,12 @@ impl Store {
     pub(crate) fn own_id(&self) -> Option<String> {
         self.database.shared.as_ref().map(|shared| shared.id().to_owned())
     }
+}
+
+fn stop_request(row: &Row) -> Result<StopRequest, StoreError> {
+    // An earlier version does not say why; then it was the user.
+    let reason = row.try_get::<Option<&str>>("stop_reason")?.map_or(EndReason::StoppedByUser, EndReason::named);
+    Ok(StopRequest { run_id: row.try_get("id")?, reason })
 }
 
 async fn beat(db: &mut Db, id: String, lease: i64) -> Result<Pulse, StoreError> {

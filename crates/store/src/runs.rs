@@ -3,39 +3,8 @@
 use crate::messages::set_body;
 use crate::sql::{self, Db, Row, Sql};
 use crate::{AuditEntry, JournalBatch, Step, Store, StoreError, audit, body, run_events, steps};
-use wire::UiMessage;
-use wire::api::Usage;
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RunStatus {
-    /// The model finished.
-    Done,
-    /// A call waits for a decision or for the browser.
-    Waiting,
-    /// The user stopped it.
-    Stopped,
-    /// A limit ended it.
-    Limit,
-    /// It failed.
-    Failed,
-    /// Its process died.
-    Interrupted,
-}
-
-impl RunStatus {
-    /// As it is stored and shown.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Done => "done",
-            Self::Waiting => "waiting",
-            Self::Stopped => "stopped",
-            Self::Limit => "limit",
-            Self::Failed => "failed",
-            Self::Interrupted => "interrupted",
-        }
-    }
-}
+use wire::api::{Outcome, Usage};
+use wire::{EndReason, UiMessage};
 
 /// The end of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,12 +14,14 @@ pub struct FinishRun {
     /// As [`Begun::Started`](crate::Begun::Started) gave it.
     pub epoch: u64,
     /// How it ended.
-    pub status: RunStatus,
+    pub status: Outcome,
+    /// Why, more exactly.
+    pub reason: EndReason,
     /// Its assistant message, complete.
     pub message: UiMessage,
     /// What it used, if known.
     pub usage: Option<Usage>,
-    /// The cause of a failure, for the operator.
+    /// What the operator should know beside the reason: the cause of a failure, or the bound that was reached.
     pub error: Option<String>,
     /// Unix time, milliseconds.
     pub now: i64,
@@ -69,6 +40,7 @@ impl FinishRun {
             run_id: self.run_id.clone(),
             epoch: self.epoch,
             status: self.status,
+            reason: self.reason,
             message: UiMessage::new(self.message.id.clone(), self.message.role),
             usage: self.usage,
             error: self.error.clone(),
@@ -105,7 +77,9 @@ const FIND: &str = "
     WHERE id = $1 AND epoch = $2 AND replica IS NOT DISTINCT FROM $3";
 
 const CLOSE: &str = "
-    UPDATE runs SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6, last_seq = $7 WHERE id = $1";
+    UPDATE runs
+    SET status = $2, ended_at = $3, usage = $4, error = $5, events_until = $6, last_seq = $7, reason = $8
+    WHERE id = $1";
 
 const TOUCH: &str = "
     UPDATE conversations
@@ -261,6 +235,7 @@ async fn close(
         .bind(finish.error)
         .bind(events_until)
         .bind(last_seq)
+        .bind(finish.reason.name())
         .execute(&mut *db)
         .await?;
     set_body(db, &conversation_id, &message_id, body).await?;

@@ -2,7 +2,7 @@
 
 use crate::change::Feedback;
 use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names, read_struct};
-use crate::{FinishReason, UiMessage, error::UserError};
+use crate::{EndReason, FinishReason, UiMessage, error::UserError};
 use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -175,9 +175,12 @@ pub struct MessageMetadata {
     /// With [`Outcome::Failed`]: what the user reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<UserError>,
-    /// With [`Outcome::Limit`]: which one.
+    /// Why the newest run of this message ended, more exactly than `outcome`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<LimitName>,
+    pub reason: Option<EndReason>,
+    /// With [`Outcome::Limit`]: which one, the same as `reason`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub limit: Option<EndReason>,
     /// Why the model ended its newest reply; absent where the run was stopped or cut off.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
@@ -202,6 +205,7 @@ read_struct!(MessageMetadata {
     created_at: "createdAt",
     outcome: "outcome",
     error: "error",
+    reason: "reason",
     limit: "limit",
     finish_reason: "finishReason",
     usage: "usage",
@@ -215,7 +219,7 @@ impl MessageMetadata {
     /// How the answer ended, if it did not come to its end. One that a tool ends by the config's
     /// wish is complete.
     pub fn broken_off(&self) -> Option<Outcome> {
-        let is_wanted = self.outcome == Some(Outcome::Limit) && self.limit == Some(LimitName::StopOnToolCall);
+        let is_wanted = self.outcome == Some(Outcome::Limit) && self.limit == Some(EndReason::StopOnToolCall);
         self.outcome.filter(|outcome| outcome.is_broken_off() && !is_wanted)
     }
 
@@ -226,48 +230,15 @@ impl MessageMetadata {
     }
 }
 
-/// The limit that ended a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub enum LimitName {
-    /// Requests to the model, by `maxSteps`.
-    MaxSteps,
-    /// A call that ends the turn, by `stopOnToolCall`.
-    StopOnToolCall,
-    /// Time.
-    Time,
-    /// Requests to the model.
-    Requests,
-    /// Tokens.
-    TotalTokens,
-    /// Calls of tools.
-    ToolCalls,
-    /// Money.
-    CostUsd,
-    /// The same calls, made again and again.
-    Loop,
-}
-
-read_names!(LimitName {
-    "maxSteps" => MaxSteps,
-    "stopOnToolCall" => StopOnToolCall,
-    "time" => Time,
-    "requests" => Requests,
-    "totalTokens" => TotalTokens,
-    "toolCalls" => ToolCalls,
-    "costUsd" => CostUsd,
-    "loop" => Loop,
-});
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+/// How a run ended; [`EndReason`] says why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
     /// The model finished.
     Done,
     /// Waits for a decision or a browser tool.
     Waiting,
-    /// The user stopped it.
+    /// The user, an administrator or a deletion stopped it.
     Stopped,
     /// A limit ended it (steps, tokens, time).
     Limit,
@@ -281,6 +252,18 @@ impl Outcome {
     /// Whether the answer did not come to its end: what there is of it is not the whole.
     pub fn is_broken_off(self) -> bool {
         matches!(self, Self::Stopped | Self::Limit | Self::Failed | Self::Interrupted)
+    }
+
+    /// The name that is stored and shown.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Waiting => "waiting",
+            Self::Stopped => "stopped",
+            Self::Limit => "limit",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
     }
 }
 

@@ -51,6 +51,8 @@ pub enum ErrorCode {
     Busy,
     /// 409: what the request is about has changed meanwhile.
     Conflict,
+    /// 409: the conversation is with another agent.
+    OtherAgent,
     /// 413: too large.
     TooLarge,
     /// 422: well-formed but wrong.
@@ -70,6 +72,7 @@ read_names!(ErrorCode {
     "not_found" => NotFound,
     "busy" => Busy,
     "conflict" => Conflict,
+    "other_agent" => OtherAgent,
     "too_large" => TooLarge,
     "invalid" => Invalid,
     "rate_limited" => RateLimited,
@@ -125,7 +128,7 @@ impl ErrorCode {
             Self::Unauthenticated => 401,
             Self::Forbidden => 403,
             Self::NotFound => 404,
-            Self::Busy | Self::Conflict => 409,
+            Self::Busy | Self::Conflict | Self::OtherAgent => 409,
             Self::TooLarge => 413,
             Self::Invalid => 422,
             Self::RateLimited => 429,

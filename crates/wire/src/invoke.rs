@@ -1,5 +1,6 @@
-//! Asking an agent from a program: `POST /api/runs/invoke` (B-8 to B-11). Names are those of the service that programs know it from.
+//! Asking an agent from a program: `POST /api/runs/invoke`. Names are those of the service that programs know it from.
 
+use crate::EndReason;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -78,6 +79,9 @@ pub struct Invocation {
     pub output: Value,
     /// Why there is no output.
     pub error: Option<String>,
+    /// Why it ended; absent while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<EndReason>,
     /// Unix time, milliseconds.
     pub created_at: i64,
 }

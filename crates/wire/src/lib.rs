@@ -4,6 +4,7 @@ pub mod api;
 mod arguments;
 pub mod change;
 pub mod chunk;
+pub mod end;
 pub mod error;
 pub mod events;
 pub mod file;
@@ -20,6 +21,7 @@ pub mod reduce;
 
 pub use arguments::arguments_hash;
 pub use chunk::{Chunk, DataChunk, FinishReason};
+pub use end::EndReason;
 pub use error::{ErrorCode, ErrorReason, UserError};
 pub use message::{
     Approval, ApprovalTerms, CutOff, DataPart, Exposure, FilePart, Role, TextPart, ToolPart, ToolState, UiMessage,
@@ -45,7 +47,7 @@ pub const STANDING_APPROVAL: &str = "data-standing-approval";
 /// leaves the server.
 pub const EXPOSURE: &str = "data-exposure";
 
-/// A data part with what a turn has taken by the time at which it waits for the user; it never leaves the server.
+/// A data part with what a turn has used by the time at which it waits for the user; it never leaves the server.
 pub const SPENT: &str = "data-spent";
 
 /// Whether parts of this type are for the store alone.

@@ -30,7 +30,10 @@ pub struct RecentRun {
     /// Unix time, milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at: Option<i64>,
-    /// Why it failed, for the operator.
+    /// Why it ended, as `wire::EndReason` names it; absent while it runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// The cause of a failure or the bound that was reached, for the operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// US dollars, as far as prices are known.
@@ -61,7 +64,7 @@ pub struct ToolHealth {
 
 /// The newest runs are in the conversations that were changed last.
 const RUNS: &str = "
-    SELECT r.id, r.conversation_id, c.title, r.status, r.started_at, r.ended_at, r.error,
+    SELECT r.id, r.conversation_id, c.title, r.status, r.started_at, r.ended_at, r.reason, r.error,
         (SELECT sum(s.cost_usd) FROM steps s WHERE s.conversation_id = r.conversation_id AND s.run_id = r.id) AS cost_usd
     FROM runs r JOIN conversations c ON c.id = r.conversation_id
     WHERE r.conversation_id IN
@@ -106,6 +109,7 @@ fn run(row: &Row) -> Result<RecentRun, StoreError> {
         status: row.try_get("status")?,
         started_at: row.try_get("started_at")?,
         ended_at: row.try_get("ended_at")?,
+        reason: row.try_get("reason")?,
         error: row.try_get("error")?,
         cost_usd: row.try_get("cost_usd")?,
     })

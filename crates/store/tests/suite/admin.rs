@@ -3,10 +3,10 @@
 use crate::support::{begin, each, end, turn};
 use serde_json::json;
 use store::{
-    Added, AdminSort, AuditEntry, AuditFilter, AuditOutcome, ConversationFilter, Judged, NewUser, Place, RunStatus,
-    Step, Store, UserChange, UserChanged, UserFilter, UserSort,
+    Added, AdminSort, AuditEntry, AuditFilter, AuditOutcome, ConversationFilter, Judged, NewUser, Place, Step, Store,
+    UserChange, UserChanged, UserFilter, UserSort,
 };
-use wire::api::Usage;
+use wire::api::{Outcome, Usage};
 use wire::change::{Feedback, Rating};
 use wire::order::{Folder, ListFilter};
 
@@ -178,7 +178,7 @@ async fn conversations_of_all_are_filtered_sorted_and_paged() {
             store.append_steps(vec![step("ada", id, DAY, f64::from(id.as_bytes()[0] % 3))]).await.unwrap();
         }
         let epoch = begin(store, "b", "again", Some("a-mb"), DAY * 9).await;
-        let failed = store::FinishRun { status: RunStatus::Failed, ..end("again", epoch, DAY * 9) };
+        let failed = store::FinishRun { status: Outcome::Failed, ..end("again", epoch, DAY * 9) };
         store.finish_run(failed).await.unwrap();
         let down = Some(Feedback { rating: Rating::Down, reason: None });
         store.set_feedback("ada", "c", "a-mc", down, 1).await.unwrap();
@@ -212,7 +212,7 @@ async fn what_was_used_is_summed_by_day_and_stays() {
     each(async |store| {
         turn(store, "c", "one", None, DAY).await;
         let epoch = begin(store, "c", "two", Some("a-one"), DAY * 2).await;
-        store.finish_run(store::FinishRun { status: RunStatus::Failed, ..end("two", epoch, DAY * 2) }).await.unwrap();
+        store.finish_run(store::FinishRun { status: Outcome::Failed, ..end("two", epoch, DAY * 2) }).await.unwrap();
         store.append_steps(vec![step("ada", "c", DAY, 0.25), step("bob", "x", DAY * 2, 0.5)]).await.unwrap();
         store.begin_invocation("bob", "i", "other", DAY * 2).await.unwrap();
         assert!(store.delete("ada", "c", Vec::new()).await.unwrap());

@@ -4,8 +4,10 @@ use crate::support::{begin, each, end, submission, turn};
 use serde_json::json;
 use store::{
     AuditEntry, AuditFilter, AuditOutcome, BeginRun, CustomAgentSaved, Due, FinishInvocation, FinishRun, GrantFilter,
-    GrantSort, NewGrant, RunStatus, SaveCustomAgent, Store,
+    GrantSort, NewGrant, SaveCustomAgent, Store,
 };
+use wire::EndReason;
+use wire::api::Outcome;
 use wire::invoke::InvocationStatus;
 use wire::order::ConversationChange;
 
@@ -79,7 +81,7 @@ async fn the_last_runs_and_calls() {
     each(async |store| {
         turn(store, "c", "m", None, 10).await;
         let epoch = begin(store, "d", "n", None, 20).await;
-        let failed = FinishRun { status: RunStatus::Failed, error: Some("no model".to_owned()), ..end("n", epoch, 25) };
+        let failed = FinishRun { status: Outcome::Failed, error: Some("no model".to_owned()), ..end("n", epoch, 25) };
         store.finish_run(failed).await.unwrap();
         begin(store, "c", "o", Some("a-m"), 30).await;
         let runs = store.recent_runs("agent").await.unwrap();
@@ -160,6 +162,7 @@ async fn old_questions_of_programs_go() {
                     status: InvocationStatus::Failed,
                     output: None,
                     error: Some(String::new()),
+                    reason: EndReason::StreamBroken,
                     usage: json!({}),
                     now,
                     steps: Vec::new(),

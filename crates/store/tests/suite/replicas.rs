@@ -2,7 +2,8 @@
 
 use crate::support::{batch, begin, each, end, journal, submission, url_in};
 use std::time::Duration;
-use store::{News, OpenRun, RunProgress, Store, StoreError};
+use store::{News, OpenRun, RunProgress, StopRequest, Store, StoreError};
+use wire::EndReason;
 
 const LEASE: Duration = Duration::from_secs(15);
 
@@ -82,15 +83,16 @@ async fn a_stop_reaches_the_server_that_drives() {
     let mut news = a.listen().unwrap();
     begin(&a, "c", "m", None, 1).await;
     a.begin_run("bob", submission("d", "n", None, 1)).await.unwrap();
-    b.request_stop("bob", Some("c")).await.unwrap();
-    assert_eq!(a.runs_to_stop().await.unwrap(), Vec::<String>::new(), "it is not his");
-    b.request_stop("ada", Some("c")).await.unwrap();
-    assert_eq!(a.runs_to_stop().await.unwrap(), ["r-m"]);
-    assert_eq!(b.runs_to_stop().await.unwrap(), Vec::<String>::new());
+    let reason = EndReason::Deleted;
+    b.request_stop("bob", Some("c"), reason).await.unwrap();
+    assert_eq!(a.runs_to_stop().await.unwrap(), [], "it is not his");
+    b.request_stop("ada", Some("c"), reason).await.unwrap();
+    assert_eq!(a.runs_to_stop().await.unwrap(), [StopRequest { run_id: "r-m".to_owned(), reason }]);
+    assert_eq!(b.runs_to_stop().await.unwrap(), []);
     let stop = News::Stop(["r-m".to_owned()].into());
     let heard = async { while news.next().await != stop {} };
     tokio::time::timeout(Duration::from_secs(10), heard).await.expect("the news arrives");
-    b.request_stop("bob", None).await.unwrap();
+    b.request_stop("bob", None, EndReason::StoppedByAdmin).await.unwrap();
     assert_eq!(a.runs_to_stop().await.unwrap().len(), 2);
 }
 

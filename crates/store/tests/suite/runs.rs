@@ -1,7 +1,8 @@
 //! Opening a run once, closing it once, and what a dead process leaves.
 
 use crate::support::{begin, branch, each, end, submission, turn};
-use store::{BeginRun, Begun, FinishRun, NewMessage, OpenRun, RunStatus, Store, StoreError};
+use store::{BeginRun, Begun, FinishRun, NewMessage, OpenRun, Store, StoreError};
+use wire::api::Outcome;
 use wire::{Role, UiMessage};
 
 /// F19: the same submission fifty times at once is one run, and everyone is told which.
@@ -130,9 +131,7 @@ async fn a_run_may_bring_history_and_replace_bodies() {
 #[tokio::test]
 async fn a_run_ends_once() {
     each(async |store| {
-        for status in
-            [RunStatus::Waiting, RunStatus::Stopped, RunStatus::Limit, RunStatus::Failed, RunStatus::Interrupted]
-        {
+        for status in [Outcome::Waiting, Outcome::Stopped, Outcome::Limit, Outcome::Failed, Outcome::Interrupted] {
             let id = format!("{status:?}");
             let epoch = begin(store, &id, &id, None, 1).await;
             let finish = FinishRun { status, error: Some("cause".to_owned()), ..end(&id, epoch, 2) };
@@ -142,7 +141,7 @@ async fn a_run_ends_once() {
             assert!(matches!(store.finish_run(other).await, Err(StoreError::Invalid(_))), "{id}: another message");
             store.finish_run(finish.clone()).await.unwrap();
             store.finish_run(finish).await.unwrap_or_else(|error| panic!("{id}: told again: {error}"));
-            let late = FinishRun { status: RunStatus::Done, ..end(&id, epoch, 3) };
+            let late = FinishRun { status: Outcome::Done, ..end(&id, epoch, 3) };
             assert_eq!(store.finish_run(late).await, Err(StoreError::Fenced), "{id}: ended otherwise");
             assert_eq!(branch(store, &id).await, format!("{id}=text of {id} | a-{id}=done {id}"));
         }

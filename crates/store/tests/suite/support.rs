@@ -2,9 +2,10 @@
 
 use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, PgConnection, SqliteConnection};
-use store::{BeginRun, Begun, FinishRun, JournalBatch, NewMessage, RunStatus, Store};
+use store::{BeginRun, Begun, FinishRun, JournalBatch, NewMessage, Store};
 use tempfile::TempDir;
-use wire::{Role, UiMessage};
+use wire::api::Outcome;
+use wire::{EndReason, Role, UiMessage};
 
 /// Runs a test over every kind of database.
 pub(crate) async fn each(test: impl AsyncFn(&Store)) {
@@ -114,7 +115,8 @@ pub(crate) fn end(key: &str, epoch: u64, now: i64) -> FinishRun {
     FinishRun {
         run_id: format!("r-{key}"),
         epoch,
-        status: RunStatus::Done,
+        status: Outcome::Done,
+        reason: EndReason::Done,
         message,
         usage: None,
         error: None,
