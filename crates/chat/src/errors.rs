@@ -47,13 +47,31 @@ pub(crate) fn of_model(error: &ModelError) -> UserError {
     UserError { retry_after, ..UserError::new(code, message).because(reason) }
 }
 
-/// What the user reads when the answer could not be kept.
-pub(crate) fn of_closed_sink(why: Option<&str>) -> UserError {
-    match why {
-        Some("size") => UserError::new(ErrorCode::TooLarge, "The answer grew too long and was ended here."),
-        _ => UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment.")
-            .because(ErrorReason::NotSaved),
-    }
+/// What the user reads when the answer could not be saved.
+pub(crate) fn not_saved() -> UserError {
+    UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment.")
+        .because(ErrorReason::NotSaved)
+}
+
+/// What the user reads when the cost of an answer could not be limited.
+pub(crate) fn unknown_price(model: &str) -> UserError {
+    let message = format!(
+        "The price of the model {model} is not known, so the cost limit cannot be kept. Tell whoever runs this site."
+    );
+    UserError::new(ErrorCode::Unavailable, message)
+}
+
+/// What the user reads when a call that cannot be run ended the answer.
+pub(crate) fn invalid_call() -> UserError {
+    UserError::new(ErrorCode::Unavailable, "The agent made a call that cannot be run, and was ended. Try again.")
+}
+
+/// The conversation was begun with another agent.
+pub(crate) fn other_agent() -> UserError {
+    UserError::new(
+        ErrorCode::OtherAgent,
+        "This conversation is with another agent. Start a new conversation to ask this one.",
+    )
 }
 
 /// What the caller reads when the store failed.

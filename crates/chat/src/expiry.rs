@@ -5,7 +5,7 @@ use crate::audit::{self, Subject};
 use crate::{Caller, Inner};
 use store::{StoreError, StoredMessage};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{Approval, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{Approval, EndReason, ToolPart, ToolState, UiMessage, UiPart};
 
 /// What the audit log says of such a question.
 pub(crate) const NOT_IN_TIME: &str = "The user did not decide in time, so it was not done.";
@@ -33,7 +33,8 @@ pub(crate) fn expire(message: &mut UiMessage, now: i64) {
     }
     if message.tools().all(ToolPart::is_final) {
         let known = message.metadata.take().and_then(|known| serde_json::from_value::<MessageMetadata>(known).ok());
-        let metadata = MessageMetadata { outcome: Some(Outcome::Interrupted), ..known.unwrap_or_default() };
+        let (outcome, reason) = (Some(Outcome::Interrupted), Some(EndReason::Expired));
+        let metadata = MessageMetadata { outcome, reason, ..known.unwrap_or_default() };
         message.metadata = serde_json::to_value(metadata).ok();
     }
 }

@@ -1,7 +1,7 @@
 //! Hooks: what others are told about a run while it goes on, and what they add to it when it ends (L-74 to L-78).
 
 use crate::conversations::strip_private;
-use agent::{Agent, Ending, Event, Outcome};
+use agent::{Agent, Ending, Event, Outcome as RunOutcome};
 use contract::{Part, ToolCall, ToolError, Usage};
 use futures::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -151,7 +151,7 @@ impl Observer {
     /// Tells the end, with the message as the run leaves it, and answers with what is to be added to it.
     pub(crate) async fn finish(
         self,
-        outcome: &Outcome,
+        outcome: &RunOutcome,
         message: &UiMessage,
         cancel: CancellationToken,
     ) -> Vec<DataChunk> {
@@ -159,7 +159,9 @@ impl Observer {
             return Vec::new();
         }
         let finish_reason = match outcome.ending {
-            Ending::Failed(_) => wire::chunk::FinishReason::Error,
+            Ending::Failed(_) | Ending::UnknownPrice { .. } | Ending::InvalidCall { .. } => {
+                wire::chunk::FinishReason::Error
+            }
             _ => crate::to_wire::finish_reason(outcome.finish_reason),
         };
         let mut messages: Vec<_> = self.history.iter().chain([message]).cloned().collect();

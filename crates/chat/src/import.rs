@@ -123,7 +123,7 @@ fn settled(id: String, mut message: UiMessage) -> UiMessage {
     let metadata = message.metadata.take().and_then(|known| serde_json::from_value::<MessageMetadata>(known).ok());
     let metadata = metadata.map(|known| match known.outcome {
         None | Some(Outcome::Waiting) if message.role == Role::Assistant => {
-            MessageMetadata { outcome: Some(Outcome::Interrupted), ..known }
+            MessageMetadata { outcome: Some(Outcome::Interrupted), reason: None, ..known }
         }
         _ => known,
     });

@@ -1,15 +1,15 @@
-//! An agent asked by a program: one question, one answer, kept and listed, outside of conversations (B-8 to B-11).
+//! An agent asked by a program: one question, one answer, kept and listed, outside of conversations.
 
 use crate::telemetry::{self, Recorder, RunFacts};
-use crate::{Caller, Inner, errors, now, steps};
+use crate::{Caller, Inner, ending, errors, now, steps};
 use agent::{InvokeError, Question};
-use contract::ResponseFormat;
+use contract::{ModelUse, ResponseFormat};
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use store::FinishInvocation;
 use wire::invoke::{AgentTier, Invocation, InvocationStatus, InvokeRequest, ResponseSchema};
-use wire::{ErrorCode, ErrorReason, UserError};
+use wire::{EndReason, ErrorCode, ErrorReason, UserError};
 
 /// Characters of a prompt.
 const MAX_PROMPT: usize = 1_000_000;
@@ -42,7 +42,7 @@ impl Inner {
     pub(crate) async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
         check(&request)?;
         let agent = self.agents.by_id(caller, &request.agent_name)?;
-        self.check_quotas(caller, true).await?;
+        self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let _place = self.invocations.enter().ok_or_else(full)?;
         let (id, created_at) = (uuid::Uuid::now_v7().simple().to_string(), now());
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
@@ -59,26 +59,32 @@ impl Inner {
             format: request.response_schema.map(format),
             time: time(request.agent_tier),
             user_id: caller.user_id.clone(),
+            // Counted below, with its answer.
+            models: ModelUse::default(),
             cancel: self.stopping.child_token(),
         };
         let answer = agent::invoke(&agent, question).await;
         let steps = answer.replies.into_iter();
-        let steps = steps.map(|replied| steps::of_invocation(&caller.user_id, &id, &request.agent_name, replied));
+        let steps = steps.map(|replied| steps::outside(&caller.user_id, &id, &request.agent_name, replied));
         let steps: Vec<_> = steps.inspect(|step| recorder.replied(step)).collect();
-        let (status, output, error) = told(&id, answer.output);
-        recorder.ended_as(outcome(status));
+        let reason = answer.output.as_ref().err().map_or(EndReason::Done, ending::of_invocation);
+        log_end(&id, &request.agent_name, reason, answer.output.as_ref().err());
+        let (status, output, error) = told(answer.output);
+        recorder.ended_as(outcome(status), reason);
         let finish = FinishInvocation {
             id: id.clone(),
             status,
             output: output.clone(),
             error: error.clone(),
+            reason,
             usage: serde_json::to_value(answer.usage).unwrap_or_default(),
             now: now(),
             steps,
         };
         self.store.finish_invocation(finish).await.map_err(errors::of_store)?;
         let output = output.unwrap_or_default();
-        Ok(Invocation { run_id: id, agent_name: request.agent_name, status, output, error, created_at })
+        let (agent_name, reason) = (request.agent_name, Some(reason));
+        Ok(Invocation { run_id: id, agent_name, status, output, error, reason, created_at })
     }
 }
 
@@ -129,20 +135,33 @@ fn outcome(status: InvocationStatus) -> &'static str {
     }
 }
 
+fn log_end(id: &str, agent: &str, reason: EndReason, error: Option<&InvokeError>) {
+    let reason = reason.name();
+    match error {
+        // What the model answered is quoted in it.
+        Some(InvokeError::Unfit(_)) => {
+            tracing::warn!(invocation = id, agent, reason, "an invocation's answer does not fit its schema");
+        }
+        Some(error) => tracing::warn!(invocation = id, agent, reason, cause = %error, "an invocation has no answer"),
+        None => tracing::info!(invocation = id, agent, reason, "an invocation ended"),
+    }
+}
+
 /// What the caller is told, and keeps. The cause of a failure is in the log.
-fn told(id: &str, output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
+fn told(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
     let error = match output {
         Ok(output) => return (InvocationStatus::Succeeded, Some(output), None),
         Err(error) => error,
     };
-    tracing::warn!(invocation = id, %error, "an invocation has no answer");
     let status =
         if matches!(error, InvokeError::TimedOut) { InvocationStatus::Timeout } else { InvocationStatus::Failed };
     let text = match &error {
         InvokeError::Model(error) => errors::of_model(error).message,
         InvokeError::TimedOut => "There was no answer within the time of this tier.".to_owned(),
         InvokeError::Stopped => ABANDONED.to_owned(),
-        InvokeError::Schema(_) | InvokeError::Unfit(_) => error.to_string(),
+        InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
+        InvokeError::Limit(_) => "The agent reached its limit before there was an answer.".to_owned(),
+        InvokeError::Schema(_) | InvokeError::Unfit(_) | InvokeError::NotAdmitted(_) => error.to_string(),
     };
     (status, None, Some(text))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Store;
 use tokio::sync::{mpsc, oneshot};
+use wire::EndReason;
 
 /// Text may be told this long before it is stored.
 const INTERVAL: Duration = Duration::from_millis(80);
@@ -87,7 +88,8 @@ async fn store_group(store: &Store, registry: &Registry) -> bool {
                 if fenced.contains(&run.identity.run_id) {
                     // Someone else has closed or deleted the run: its writer must end.
                     run.seal();
-                    run.cancel.cancel();
+                    // Where there is one server, nobody else takes a run over.
+                    run.stop(if store.is_shared() { EndReason::LeaseLost } else { EndReason::Deleted });
                 }
                 run.stored_up_to(*last);
             }

@@ -7,6 +7,7 @@ mod audit;
 mod change;
 mod clock;
 mod conversations;
+mod ending;
 mod errors;
 mod events;
 mod expiry;
@@ -34,6 +35,7 @@ mod recover;
 mod remote;
 mod replica;
 mod retention;
+mod routine;
 mod run;
 mod send;
 mod settle;
@@ -58,6 +60,7 @@ pub use hooks::{Hook, Hooks};
 pub use quota::{Quota, QuotaSpan};
 pub use readiness::Storage;
 pub use retention::{Retention, RetentionRule, Swept};
+pub use routine::RoutineUse;
 pub use share::SharedCopy;
 pub use steps::ConversationUsage;
 pub use telemetry::{Backlog, RunFacts, Telemetry, ToolEnd, Trace, trace, traced};
@@ -74,12 +77,12 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::{AbortOnDropHandle, TaskTracker};
 use tracing::Instrument;
-use wire::UserError;
 use wire::api::{ConversationList, ConversationView, SendRequest, StandingApprovals};
 use wire::change::{Change, Changed};
 use wire::events::GrantedEvents;
 use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 use wire::order::ListFilter;
+use wire::{EndReason, UserError};
 
 /// How long a run is believed to be driven without a sign of life.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
@@ -428,13 +431,14 @@ impl Chat {
     /// 404 for a conversation that is not the caller's.
     pub async fn stop(&self, caller: &Caller, conversation_id: &str) -> Result<(), UserError> {
         if let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) {
-            run.cancel.cancel();
+            run.stop(EndReason::StoppedByUser);
             return Ok(());
         }
         let store = &self.inner.store;
         let known = store.conversation(&caller.user_id, conversation_id).await.map_err(errors::of_store)?;
         if remote::of(store, &caller.user_id, &known.ok_or_else(UserError::not_found)?).is_some() {
-            store.request_stop(&caller.user_id, Some(conversation_id)).await.map_err(errors::of_store)?;
+            let stop = store.request_stop(&caller.user_id, Some(conversation_id), EndReason::StoppedByUser);
+            stop.await.map_err(errors::of_store)?;
         }
         Ok(())
     }

@@ -5,12 +5,12 @@
 use bytes::{BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
 use std::collections::{HashMap, VecDeque};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use store::JournalBatch;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
-use wire::{Chunk, Reducer, UiMessage};
+use wire::{Chunk, EndReason, Reducer, UiMessage};
 
 /// Stored events stay in memory up to this size, so that most watchers never touch the database.
 const KEPT_BYTES: usize = 256 * 1024;
@@ -39,8 +39,10 @@ pub(crate) struct LiveRun {
     pub(crate) identity: RunIdentity,
     /// What the message held when a run that continues it began; told again to those who join from the start.
     pub(crate) base: Option<UiMessage>,
-    /// Ends the run.
+    /// Ends the run; [`LiveRun::stop`] also says why.
     pub(crate) cancel: CancellationToken,
+    /// Why it was stopped, if it was.
+    stopped: OnceLock<EndReason>,
     /// The message as far as it has come.
     message: Mutex<Reducer>,
     log: Mutex<Log>,
@@ -125,7 +127,19 @@ impl LiveRun {
             ended: false,
         };
         let message = Mutex::new(Reducer::new(message));
-        Self { identity, base, cancel, message, log: Mutex::new(log), changed: Notify::new() }
+        let stopped = OnceLock::new();
+        Self { identity, base, cancel, stopped, message, log: Mutex::new(log), changed: Notify::new() }
+    }
+
+    /// Ends the run for this reason; of several, the first one counts.
+    pub(crate) fn stop(&self, why: EndReason) {
+        let _ = self.stopped.set(why);
+        self.cancel.cancel();
+    }
+
+    /// Why the run was stopped. A stop for which nobody gave a reason is that of all runs when the server ends.
+    pub(crate) fn why_stopped(&self) -> EndReason {
+        self.stopped.get().copied().unwrap_or(EndReason::Shutdown)
     }
 
     /// Folds a chunk into the message. A chunk that does not fit is the run's own fault, and is left out.

@@ -3,9 +3,9 @@
 use crate::send::{check_id, new_id};
 use crate::{Caller, Chat, errors};
 use store::{SearchCursor, StoreError};
-use wire::UserError;
 use wire::api::ConversationSummary;
 use wire::order::{ConversationChange, Folder, FolderList, FoundList};
+use wire::{EndReason, UserError};
 
 /// Characters of a title.
 const MAX_TITLE: usize = 200;
@@ -62,9 +62,9 @@ impl Chat {
         for id in ids {
             let _turn = self.inner.turns.take(store, id).await?;
             if let Some(live) = self.inner.registry.get(&caller.user_id, id) {
-                live.cancel.cancel();
+                live.stop(EndReason::Deleted);
             } else if store.is_shared() {
-                store.request_stop(&caller.user_id, Some(id)).await?;
+                store.request_stop(&caller.user_id, Some(id), EndReason::Deleted).await?;
             }
         }
         Ok(())

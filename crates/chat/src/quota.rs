@@ -34,13 +34,22 @@ pub enum QuotaSpan {
 }
 
 impl Inner {
-    /// Whether the caller may begin something. `is_message`: it counts as a message; what only goes on does not.
+    /// Whether the caller may begin something. `is_message`: it counts as a message; what only goes on does not. `unpriced` is a model
+    /// that may be asked and whose price is not known.
     ///
     /// # Errors
-    /// 429 with the time when it begins anew.
-    pub(crate) async fn check_quotas(&self, caller: &Caller, is_message: bool) -> Result<(), UserError> {
+    /// 429 with the time when it begins anew; 503 for a quota of cost that could not be kept.
+    pub(crate) async fn check_quotas(
+        &self,
+        caller: &Caller,
+        is_message: bool,
+        unpriced: Option<&str>,
+    ) -> Result<(), UserError> {
         let now = self.clock.now();
         for quota in self.agents.quotas(caller) {
+            if let (Some(_), Some(model)) = (quota.cost_usd, unpriced) {
+                return Err(errors::unknown_price(model));
+            }
             let (first, next) = span(quota.span, now);
             let used =
                 self.store.used_by(&caller.user_id, first, now.div_euclid(DAY)).await.map_err(errors::of_store)?;

@@ -4,25 +4,25 @@ use crate::audit::{self, Subject};
 use crate::page::Page;
 use crate::run::{INTERRUPTED, settle_texts};
 use crate::send::new_id;
-use crate::{exposure, settle, watch};
+use crate::{ending, exposure, settle, watch};
 use faults::Point;
 use std::collections::{HashMap, HashSet};
-use store::{CutOffCall, FinishRun, OpenRun, RunStatus, Store, StoreError};
+use store::{CutOffCall, FinishRun, OpenRun, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
-use wire::{Approval, ApprovalTerms, Chunk, CutOff, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{Approval, ApprovalTerms, Chunk, CutOff, EndReason, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
     let open = store.take_over().await?;
-    close_all(store, &open).await?;
+    close_all(store, &open, EndReason::ServerGone).await?;
     Ok(open.len())
 }
 
-/// Closes them all, whatever becomes of one; the last failure is told at the end.
-pub(crate) async fn close_all(store: &Store, open: &[OpenRun]) -> Result<(), StoreError> {
+/// Closes them all for this reason, whatever becomes of one; the last failure is told at the end.
+pub(crate) async fn close_all(store: &Store, open: &[OpenRun], reason: EndReason) -> Result<(), StoreError> {
     let mut all = Ok(());
     for run in open {
-        match close_run(store, run).await {
+        match close_run(store, run, reason).await {
             // Deleted meanwhile, or somebody else's.
             Ok(()) | Err(StoreError::Fenced) => {}
             Err(error) => {
@@ -41,10 +41,10 @@ pub(crate) async fn close_own(store: &Store, is_left: impl Fn(&OpenRun) -> bool)
     let open = open.inspect_err(|error| tracing::error!(%error, "a run that was left open could not be found"));
     let left: Vec<_> = open.unwrap_or_default().into_iter().filter(is_left).collect();
     // Told there.
-    let _ = close_all(store, &left).await;
+    let _ = close_all(store, &left, EndReason::Panic).await;
 }
 
-async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
+async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), StoreError> {
     let mut message = rebuild(store, run).await?;
     let cut_off = cut_off(store, run).await?;
     // What was made once more has a row of its own.
@@ -66,16 +66,28 @@ async fn close_run(store: &Store, run: &OpenRun) -> Result<(), StoreError> {
     let below = store.calls_running_below(&run.owner, &run.run_id).await?;
     let mut audit = audit::interrupted_below(&subject(run), below);
     audit.extend(audit::interrupted(&subject(run), ended));
-    close(&mut message, &cut_off);
-    let status = if message.tools().any(settle::is_pending) { RunStatus::Waiting } else { RunStatus::Interrupted };
-    tracing::info!(run = run.run_id, conversation = run.conversation_id, ?status, "closing a run that was left open");
+    close(&mut message, &cut_off, why);
+    let waits = message.tools().any(settle::is_pending);
+    let reason = if waits { EndReason::Waiting } else { why };
+    let status = if waits { Outcome::Waiting } else { Outcome::Interrupted };
+    let cause = if why == EndReason::Panic { ending::PANIC } else { ending::SERVER_GONE };
+    tracing::warn!(
+        run = run.run_id,
+        conversation = run.conversation_id,
+        agent = run.agent_id,
+        outcome = status.name(),
+        reason = reason.name(),
+        cause,
+        "closing a run that was left open"
+    );
     let finish = FinishRun {
         run_id: run.run_id.clone(),
         epoch: run.epoch,
         status,
+        reason,
         message,
         usage: None,
-        error: Some("the server ended before the run".to_owned()),
+        error: Some(cause.to_owned()),
         now: crate::now(),
         title: None,
         audit,
@@ -180,7 +192,7 @@ fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
 /// Questions to the user stay open, and a call that had begun becomes one: whether it is made once more, unless its tool needs no such
 /// question. Every other call without a result gets one that says what is known. What a suspended call goes on from is stored with the end
 /// of its run, so a question within one may have outlived it: nobody could act on the answer.
-fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>) {
+fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>, why: EndReason) {
     settle_texts(message);
     exposure::mark_cut_off(message);
     let answerable = message.tools().filter(|tool| settle::is_answerable(message, tool));
@@ -199,8 +211,9 @@ fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>) {
     }
     let waiting = message.tools().any(settle::is_pending);
     let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
-    let outcome = Some(if waiting { Outcome::Waiting } else { Outcome::Interrupted });
-    message.metadata = serde_json::to_value(MessageMetadata { outcome, ..known.unwrap_or_default() }).ok();
+    let (outcome, reason) = if waiting { (Outcome::Waiting, EndReason::Waiting) } else { (Outcome::Interrupted, why) };
+    let (outcome, reason) = (Some(outcome), Some(reason));
+    message.metadata = serde_json::to_value(MessageMetadata { outcome, reason, ..known.unwrap_or_default() }).ok();
 }
 
 /// The call may be made once more: when the answer goes on, or if the user says so.

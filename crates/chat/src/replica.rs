@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use store::{Listener, News, Store, StoreError};
 use tokio_util::task::AbortOnDropHandle;
+use wire::EndReason;
 
 /// How often a sign of life is shown, and others are looked after; a third of [`crate::LEASE`].
 const BEAT: Duration = Duration::from_secs(5);
@@ -48,8 +49,9 @@ async fn serve(store: &Store, registry: &Registry, mut news: Listener) {
         tokio::select! {
             _ = look.tick(), if store.has_others() && registry.len() > 0 => tell(stop_wanted(store, registry).await),
             heard = news.next() => {
-                if let News::Stop(ids) = heard {
-                    stop(registry, &ids);
+                // Why is in the database.
+                if matches!(heard, News::Stop(_)) {
+                    tell(stop_wanted(store, registry).await);
                 }
             }
         }
@@ -80,7 +82,7 @@ async fn live(store: &Store, registry: &Registry) -> Result<(), StoreError> {
         let driven = store.driven_runs().await?;
         for run in runs.iter().filter(|run| !driven.contains(&run.identity.run_id)) {
             run.seal();
-            run.cancel.cancel();
+            run.stop(EndReason::LeaseLost);
         }
     }
     Ok(())
@@ -105,15 +107,15 @@ async fn close_missing(
         return Ok(());
     }
     let open: Vec<_> = store.open_runs().await?.into_iter().filter(|run| is_due(&run.run_id)).collect();
-    recover::close_all(store, &open).await
+    recover::close_all(store, &open, EndReason::Storage).await
 }
 
 async fn stop_wanted(store: &Store, registry: &Registry) -> Result<(), StoreError> {
-    stop(registry, &store.runs_to_stop().await?);
+    let wanted = store.runs_to_stop().await?;
+    for run in registry.all() {
+        if let Some(request) = wanted.iter().find(|request| request.run_id == run.identity.run_id) {
+            run.stop(request.reason);
+        }
+    }
     Ok(())
-}
-
-fn stop(registry: &Registry, ids: &[String]) {
-    let wanted = registry.all().into_iter().filter(|run| ids.contains(&run.identity.run_id));
-    wanted.for_each(|run| run.cancel.cancel());
 }

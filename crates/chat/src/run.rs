@@ -1,13 +1,14 @@
 //! One run: a task that drives the agent, and closes what it opened however it ends.
 
 use crate::audit::{self, Subject};
+use crate::ending::End;
 use crate::hooks::{self, Observer};
 use crate::live::LiveRun;
 use crate::places::Place;
 use crate::sink::RunSink;
 use crate::telemetry::{Recorder, Trace};
-use crate::{Inner, errors, recover, steps, to_wire};
-use agent::{Agent, Ending, Grants, Limit, Outcome as AgentOutcome, PendingCall, Seen, Spent, Turn};
+use crate::{Inner, errors, recover, settle, steps, to_wire};
+use agent::{Agent, Ending, Grants, Outcome as RunOutcome, PendingCall, Seen, Settings, Spent, Turn};
 use contract::{FinishReason, Message};
 use faults::Point;
 use futures::FutureExt;
@@ -15,11 +16,11 @@ use serde::Deserialize;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
-use store::{AuditEntry, FinishRun, JournalBatch, RunStatus, Step, StoreError};
+use store::{AuditEntry, FinishRun, JournalBatch, Step, StoreError};
 use tracing::Instrument;
-use wire::api::{LimitName, MessageMetadata, Outcome, Usage};
+use wire::api::{MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
-use wire::{Chunk, ToolPart, UiMessage, UiPart, UserError};
+use wire::{Chunk, EndReason, ToolPart, UiMessage, UiPart, UserError};
 
 /// What a call reads that was not finished when its run ended.
 pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or may not have had an effect.";
@@ -33,12 +34,14 @@ pub(crate) struct Start {
     /// Tells the hooks.
     pub(crate) observer: Option<Observer>,
     pub(crate) prompt: Vec<Arc<Message>>,
+    /// Where in it the turn itself begins.
+    pub(crate) own_from: usize,
     pub(crate) pending: Vec<PendingCall>,
     /// The standing approvals that hold.
     pub(crate) grants: Arc<dyn Grants>,
     /// What the conversation has in it already.
     pub(crate) seen: Seen,
-    /// What the turn took before it waited for the user.
+    /// What the turn used before it waited for the user.
     pub(crate) earlier: Spent,
     /// Of the request that started it.
     pub(crate) trace: Option<Trace>,
@@ -72,26 +75,26 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
             (subject.clone(), recorder.clone()),
             clock,
         );
-        let context_size = start.agent.settings.context_tokens;
+        let agent = start.agent.clone();
         let driven = AssertUnwindSafe(async {
             let outcome = drive(start, &mut sink).await;
             // Hooks may take their time.
             run.announce();
             let parts = Box::pin(tell_end(&run, &outcome, &mut sink)).await;
-            let mut close = Close { parts, ..Close::of(&outcome, &sink) };
+            let mut close = Close { parts, ..Close::of(&outcome, &agent.settings, &sink) };
             // Of the agent itself: those below have a context of their own.
             let newest = sink.steps.iter().rev().find(|step| step.call_id.is_none());
             close.metadata.context_used = newest.map(|step| step.usage.input_tokens + step.usage.output_tokens);
-            close.metadata.context_size = context_size;
+            close.metadata.context_size = agent.settings.context_tokens;
             close
         });
         let close = driven.catch_unwind().await;
-        let close = close.unwrap_or_else(|_| Close::failed(errors::internal(), &sink));
-        let status = close.status;
+        let close = close.unwrap_or_else(|_| Close::ended(End::panicked(), FinishReason::Error, &sink));
+        let reason = close.reason;
         let leftover = Leftover { cut_off: sink.auditor.running(), steps: std::mem::take(&mut sink.steps) };
         leftover.cut_off.iter().for_each(|row| recorder.called(row));
         Box::pin(finish(&chat, &run, &subject, close, leftover)).await;
-        recorder.ended(status);
+        recorder.ended(reason);
         chat.registry.remove(&run);
     };
     let kept = async move {
@@ -127,9 +130,10 @@ fn tell_start(run: &LiveRun, agent: &Agent) {
     run.announce();
 }
 
-async fn drive(start: Start, sink: &mut RunSink) -> AgentOutcome {
+async fn drive(start: Start, sink: &mut RunSink) -> RunOutcome {
     let turn = Turn {
         messages: start.prompt,
+        own_from: start.own_from,
         pending: start.pending,
         user_id: sink.run.identity.owner.clone(),
         conversation_id: sink.run.identity.conversation_id.clone(),
@@ -142,7 +146,7 @@ async fn drive(start: Start, sink: &mut RunSink) -> AgentOutcome {
 }
 
 /// Tells the hooks that the run ends; what they add is part of the message.
-async fn tell_end(run: &LiveRun, outcome: &AgentOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
+async fn tell_end(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
     match sink.observer.take() {
         Some(observer) => observer.finish(outcome, &run.message(), run.cancel.clone()).await,
         None => Vec::new(),
@@ -151,36 +155,32 @@ async fn tell_end(run: &LiveRun, outcome: &AgentOutcome, sink: &mut RunSink) -> 
 
 /// How a run is closed: what its row says, what the message says, and the last chunks.
 struct Close {
-    status: RunStatus,
+    status: Outcome,
+    reason: EndReason,
     metadata: MessageMetadata,
     chunks: Vec<Chunk>,
     /// What the hooks add.
     parts: Vec<DataChunk>,
+    /// For the operator.
     cause: Option<String>,
 }
 
 impl Close {
-    fn of(outcome: &AgentOutcome, sink: &RunSink) -> Self {
+    fn of(outcome: &RunOutcome, settings: &Settings, sink: &RunSink) -> Self {
         let usage = steps::usage(outcome.usage);
-        let mut close = match &outcome.ending {
-            Ending::Done => Self::finished(RunStatus::Done, Outcome::Done, outcome.finish_reason),
-            Ending::Waiting => {
-                // Folded at once, not told: it is nobody's business but the next run's.
-                sink.run.fold(&to_wire::spent(&outcome.in_all));
-                Self::finished(RunStatus::Waiting, Outcome::Waiting, outcome.finish_reason)
-            }
-            Ending::Limit(limit) => Self::limited(*limit, outcome.finish_reason),
-            Ending::Stopped => Self::stopped(),
-            Ending::Failed(error) => {
-                Self { cause: Some(error.to_string()), ..Self::failed(errors::of_model(error), sink) }
-            }
-            Ending::SinkClosed => Self::failed(errors::of_closed_sink(sink.closed), sink),
-        };
+        if matches!(outcome.ending, Ending::Waiting) {
+            // Folded at once, not told: it is nobody's business but the next run's.
+            sink.run.fold(&to_wire::spent(&outcome.in_all));
+        }
+        let end = End::of(&outcome.ending, settings, &sink.run, sink.closed);
+        let mut close = Self::ended(end, outcome.finish_reason, sink);
         close.metadata.finish_reason = match &outcome.ending {
             // The model was not heard to the end.
             Ending::Stopped | Ending::SinkClosed => None,
-            Ending::Failed(_) => Some(wire::FinishReason::Error),
-            Ending::Done | Ending::Waiting | Ending::Limit(_) => Some(to_wire::finish_reason(outcome.finish_reason)),
+            Ending::Failed(_) | Ending::UnknownPrice { .. } => Some(wire::FinishReason::Error),
+            Ending::Done | Ending::Waiting | Ending::Limit(_) | Ending::InvalidCall { .. } => {
+                Some(to_wire::finish_reason(outcome.finish_reason))
+            }
         };
         let known = sink.run.look(|message| message.metadata.clone());
         let known = known.and_then(|known| MessageMetadata::deserialize(known).ok());
@@ -193,47 +193,36 @@ impl Close {
         close
     }
 
-    fn new(status: RunStatus, outcome: Outcome, chunks: Vec<Chunk>) -> Self {
-        let metadata = MessageMetadata { outcome: Some(outcome), ..MessageMetadata::default() };
-        Self { status, metadata, chunks, parts: Vec::new(), cause: None }
+    fn ended(end: End, finish_reason: FinishReason, sink: &RunSink) -> Self {
+        let End { reason, cause, error } = end;
+        let status = reason.outcome();
+        let chunks = match status {
+            Outcome::Done | Outcome::Waiting => vec![finish_chunk(finish_reason)],
+            // A stop by a limit ends with an empty step: without it the AI SDK's helper sees completed calls in the last step and sends
+            // again by itself, for ever.
+            Outcome::Limit => vec![Chunk::StartStep, Chunk::FinishStep, finish_chunk(finish_reason)],
+            Outcome::Stopped => vec![Chunk::Abort { reason: Some("stopped".to_owned()) }],
+            Outcome::Failed | Outcome::Interrupted => failure_chunks(error.as_ref(), sink),
+        };
+        let metadata = MessageMetadata {
+            outcome: Some(status),
+            reason: Some(reason),
+            limit: (status == Outcome::Limit).then_some(reason),
+            error: error.map(|error| UserError { trace_id: sink.recorder.trace_id(), ..error }),
+            ..MessageMetadata::default()
+        };
+        Self { status, reason, metadata, chunks, parts: Vec::new(), cause }
     }
+}
 
-    fn finished(status: RunStatus, outcome: Outcome, reason: FinishReason) -> Self {
-        Self::new(status, outcome, vec![finish_chunk(reason)])
+/// A failure before the first step is told as `error` alone, a later one also ends its step (the AI SDK's order).
+fn failure_chunks(error: Option<&UserError>, sink: &RunSink) -> Vec<Chunk> {
+    let error_text = error.map_or_else(|| errors::not_saved().message, |error| error.message.clone());
+    let mut chunks = vec![Chunk::Error { error_text }];
+    if sink.in_step {
+        chunks.extend([Chunk::FinishStep, finish_chunk(FinishReason::Error)]);
     }
-
-    /// A stop by a limit ends with an empty step: without it the AI SDK's helper sees completed calls in the last step
-    /// and sends again by itself, for ever.
-    fn limited(limit: Limit, reason: FinishReason) -> Self {
-        let chunks = vec![Chunk::StartStep, Chunk::FinishStep, finish_chunk(reason)];
-        let mut close = Self::new(RunStatus::Limit, Outcome::Limit, chunks);
-        close.metadata.limit = Some(match limit {
-            Limit::MaxSteps => LimitName::MaxSteps,
-            Limit::StopOnToolCall => LimitName::StopOnToolCall,
-            Limit::Time => LimitName::Time,
-            Limit::Requests => LimitName::Requests,
-            Limit::TotalTokens => LimitName::TotalTokens,
-            Limit::ToolCalls => LimitName::ToolCalls,
-            Limit::Cost => LimitName::CostUsd,
-            Limit::Loop => LimitName::Loop,
-        });
-        close
-    }
-
-    fn stopped() -> Self {
-        Self::new(RunStatus::Stopped, Outcome::Stopped, vec![Chunk::Abort { reason: Some("stopped".to_owned()) }])
-    }
-
-    /// A failure before the first step is told as `error` alone, a later one also ends its step (the AI SDK's order).
-    fn failed(error: UserError, sink: &RunSink) -> Self {
-        let mut chunks = vec![Chunk::Error { error_text: error.message.clone() }];
-        if sink.in_step {
-            chunks.extend([Chunk::FinishStep, finish_chunk(FinishReason::Error)]);
-        }
-        let mut close = Self::new(RunStatus::Failed, Outcome::Failed, chunks);
-        close.metadata.error = Some(UserError { trace_id: sink.recorder.trace_id(), ..error });
-        close
-    }
+    chunks
 }
 
 /// The runs of one message together.
@@ -261,10 +250,10 @@ struct Leftover {
 
 /// Stores the message and the run's end in one transaction, then tells it.
 async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, leftover: Leftover) {
-    log_end(run, &close);
+    log_end(subject, &close);
     let (mut chunks, mut audit) = match close.status {
         // Its calls wait for their answers.
-        RunStatus::Waiting => (Vec::new(), Vec::new()),
+        Outcome::Waiting => (Vec::new(), Vec::new()),
         _ => run.look(|message| (unfinished_calls(message), audit::interrupted(subject, message.tools()))),
     };
     audit.extend(leftover.cut_off);
@@ -278,7 +267,8 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     run.seal();
     let mut message = run.message();
     settle_texts(&mut message);
-    if close.status != RunStatus::Waiting {
+    if close.status != Outcome::Waiting {
+        settle::forget_spent(&mut message);
         // What had begun to wait for the user once more, and was stopped, is not made without his yes.
         let tools = message.parts.iter_mut().filter_map(UiPart::as_tool_mut);
         tools.filter(|tool| tool.runs_again()).for_each(ToolPart::disarm);
@@ -287,6 +277,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
         run_id: run.identity.run_id.clone(),
         epoch: run.identity.epoch,
         status: close.status,
+        reason: close.reason,
         message,
         usage: close.metadata.usage,
         error: close.cause,
@@ -301,7 +292,7 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     faults::point(Point::RunEnded);
     if let Err(error) = stored {
         tracing::error!(%error, run = run.identity.run_id, "the end of a run could not be stored; recovery will close it");
-        chunks = vec![Chunk::Error { error_text: errors::of_closed_sink(None).message }];
+        chunks = vec![Chunk::Error { error_text: errors::not_saved().message }];
     }
     run.end(&chunks);
 }
@@ -346,13 +337,14 @@ async fn store_end(
     }
 }
 
-fn log_end(run: &LiveRun, close: &Close) {
-    let identity = &run.identity;
-    match &close.cause {
-        Some(cause) => {
-            tracing::warn!(run = identity.run_id, conversation = identity.conversation_id, cause, "run failed")
-        }
-        None => tracing::debug!(run = identity.run_id, status = ?close.status, "run ended"),
+/// Logs why a run ended, whatever the reason; never what was said in it.
+fn log_end(subject: &Subject, close: &Close) {
+    let Subject { run_id: run, conversation_id: conversation, agent_id: agent, .. } = subject;
+    let (outcome, reason) = (close.status.name(), close.reason.name());
+    let cause = close.cause.as_deref().unwrap_or_default();
+    match close.reason.is_failure() {
+        true => tracing::warn!(run, conversation, agent, outcome, reason, cause, "run failed"),
+        false => tracing::info!(run, conversation, agent, outcome, reason, cause, "run ended"),
     }
 }
 

@@ -52,7 +52,7 @@ struct Plan {
     pending: Vec<PendingCall>,
     /// Standing approvals that are given with it.
     grants: Vec<NewGrant>,
-    /// What the turn took before it waited for the user.
+    /// What the turn used before it waited for the user.
     earlier: Spent,
 }
 
@@ -62,7 +62,7 @@ impl Plan {
         self.pending = settle::decided(&self.message);
         self.pending.extend(settle::repeat(&mut self.message));
         settle::forget_suspended(&mut self.message, &self.pending);
-        self.earlier = settle::take_spent(&mut self.message);
+        self.earlier = settle::spent(&self.message);
         Self { update: vec![self.message.clone()], ..self }
     }
 }
@@ -110,12 +110,16 @@ impl Inner {
         let _turn = self.turns.take(&self.store, &request.conversation_id).await.map_err(errors::of_store)?;
         let conversation =
             self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
+        // Its approvals, its audit log and its runs name one agent, so no other one answers in it.
+        if conversation.as_ref().is_some_and(|known| known.summary.agent_id != request.agent_id) {
+            return Err(errors::other_agent());
+        }
         let mut branch = match &conversation {
             Some(_) => self.store.branch(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?,
             None => Vec::new(),
         };
-        if let (Some(last), Some(known)) = (branch.last_mut(), &conversation) {
-            let expired = self.expire(caller, &known.summary.agent_id, &request.conversation_id, last).await;
+        if let (Some(last), Some(_)) = (branch.last_mut(), &conversation) {
+            let expired = self.expire(caller, &request.agent_id, &request.conversation_id, last).await;
             expired.map_err(errors::of_store)?;
         }
         let is_repeated = match &request.submission {
@@ -125,12 +129,11 @@ impl Inner {
         // What was accepted before is only joined.
         if !is_repeated {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
-            self.check_quotas(caller, is_message).await?;
+            self.check_quotas(caller, is_message, agent.unpriced_model()).await?;
         }
-        let agent_id = conversation.as_ref().map_or(&request.agent_id, |known| &known.summary.agent_id);
         let subject = |message_id: &str| Subject {
             user_id: caller.user_id.clone(),
-            agent_id: agent_id.clone(),
+            agent_id: request.agent_id.clone(),
             conversation_id: request.conversation_id.clone(),
             message_id: message_id.to_owned(),
             run_id: run_id.clone(),
@@ -174,7 +177,7 @@ impl Inner {
     ) -> Result<Sent, UserError> {
         // Read before the run begins: a store that fails here leaves nothing behind.
         let read = attached::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::of_store)?;
-        let prompt = prompt(&read, &plan.message, plan.continues, plan.go_on);
+        let (prompt, own_from) = prompt(&read, &plan.message, plan.continues, plan.go_on);
         drop(read);
         let seen = exposure::of(plan.history.iter().chain([&plan.message]));
         let now = crate::now();
@@ -222,6 +225,7 @@ impl Inner {
                         agent,
                         observer,
                         prompt,
+                        own_from,
                         pending,
                         grants: Arc::new(grants),
                         seen,
@@ -465,26 +469,37 @@ fn plan_answers(
 }
 
 fn plan_continue(branch: Vec<StoredMessage>) -> Result<Plan, UserError> {
-    let (message, history) = newest_answer(branch)?;
+    let (mut message, history) = newest_answer(branch)?;
     if message.tools().any(settle::is_pending) {
         return Err(UserError::invalid("/submission", "Answer the open question first."));
     }
     let runs_again = message.tools().any(ToolPart::runs_again);
+    if !runs_again {
+        // The user asks for more: what the turn used before is not held against it.
+        settle::forget_spent(&mut message);
+    }
     let plan = continuing(format!("continue:{}", new_id()), message, history, !runs_again);
     // The results are what the model goes on from.
     Ok(if runs_again { plan.taken_up() } else { plan })
 }
 
-/// What the model reads: the history, then what the message holds already. The loop adds the results of decided calls.
-fn prompt(history: &[UiMessage], message: &UiMessage, continues: bool, go_on: bool) -> Vec<Arc<contract::Message>> {
+/// What the model reads: the history, then what the message holds already, and where that begins. The loop adds the results of decided
+/// calls.
+fn prompt(
+    history: &[UiMessage],
+    message: &UiMessage,
+    continues: bool,
+    go_on: bool,
+) -> (Vec<Arc<contract::Message>>, usize) {
     let mut messages = to_prompt::to_prompt(history, settle::is_decided);
+    let own_from = messages.len();
     if continues {
         messages.extend(to_prompt::to_prompt(std::slice::from_ref(message), settle::is_decided));
     }
     if go_on {
         messages.push(Arc::new(contract::Message::User(vec![contract::UserPart::Text { text: GO_ON.to_owned() }])));
     }
-    messages
+    (messages, own_from)
 }
 
 /// Takes earlier messages into a new conversation: text only, so that no client can bring a tool's result or a decision.

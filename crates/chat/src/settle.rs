@@ -3,10 +3,10 @@
 use crate::to_prompt;
 use agent::{Decision, PendingCall, Spent};
 use serde_json::Value;
-use wire::api::Answer;
+use wire::api::{Answer, MessageMetadata};
 use wire::message::PASSED_OVER;
 use wire::{
-    Approval, CutOff, ErrorCode, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError,
+    Approval, CutOff, EndReason, ErrorCode, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError,
 };
 
 const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
@@ -175,13 +175,26 @@ pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall])
     });
 }
 
-/// Takes out of the message what its turn had taken when it began to wait; nothing where it did not, or a crash came in between.
-pub(crate) fn take_spent(message: &mut UiMessage) -> Spent {
-    let place = message.parts.iter().position(|part| matches!(part, UiPart::Data(data) if data.kind == SPENT));
-    match place.map(|place| message.parts.remove(place)) {
-        Some(UiPart::Data(data)) => serde_json::from_value(data.data).unwrap_or_default(),
-        _ => Spent::default(),
-    }
+/// What the turn of the message had used when it last began to wait; nothing where it did not. It stays in the message until the turn
+/// ends, so that a run that goes on after a crash counts on from there.
+pub(crate) fn spent(message: &UiMessage) -> Spent {
+    let found = message.parts.iter().find_map(|part| match part {
+        UiPart::Data(data) if data.kind == SPENT => Some(data.data.clone()),
+        _ => None,
+    });
+    found.and_then(|data| serde_json::from_value(data).ok()).unwrap_or_default()
+}
+
+/// Removes what the turn of the message had used: the turn is over.
+pub(crate) fn forget_spent(message: &mut UiMessage) {
+    message.parts.retain(|part| !matches!(part, UiPart::Data(data) if data.kind == SPENT));
+}
+
+/// Notes in the message that the user went on without answering it.
+fn note_replaced(message: &mut UiMessage) {
+    let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
+    let metadata = MessageMetadata { reason: Some(EndReason::Replaced), ..known.unwrap_or_default() };
+    message.metadata = serde_json::to_value(metadata).ok();
 }
 
 /// What a suspended call goes on from.
@@ -193,7 +206,7 @@ pub(crate) fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
     found.filter(|state| !state.is_null()).cloned()
 }
 
-/// Closes every open call because a new message came instead; says whether there was one.
+/// Closes every open call because the user went on without it; says whether there was one.
 pub(crate) fn supersede(message: &mut UiMessage) -> bool {
     let mut superseded = false;
     for part in &mut message.parts {
@@ -224,6 +237,10 @@ pub(crate) fn supersede(message: &mut UiMessage) -> bool {
                 tool.error_text = Some(PASSED_OVER.to_owned());
             }
         }
+    }
+    if superseded {
+        forget_spent(message);
+        note_replaced(message);
     }
     superseded
 }

@@ -2,6 +2,7 @@
 
 use crate::Clock;
 use crate::audit::{Auditor, Subject};
+use crate::ending::SinkEnd;
 use crate::hooks::Observer;
 use crate::journal::Journal;
 use crate::live::LiveRun;
@@ -50,7 +51,7 @@ pub(crate) struct RunSink {
     /// Whether a step is open, so that a failure knows how to end the stream.
     pub(crate) in_step: bool,
     /// Why the sink closed, if it did.
-    pub(crate) closed: Option<&'static str>,
+    pub(crate) closed: Option<SinkEnd>,
 }
 
 impl RunSink {
@@ -94,7 +95,7 @@ impl RunSink {
         }
     }
 
-    fn close(&mut self, why: &'static str) -> SinkClosed {
+    fn close(&mut self, why: SinkEnd) -> SinkClosed {
         self.closed = Some(why);
         SinkClosed
     }
@@ -187,7 +188,7 @@ impl RunSink {
 
     fn cannot_write(&mut self, error: &StoreError) -> SinkClosed {
         tracing::error!(%error, run = self.run.identity.run_id, "the tool ledger could not be written");
-        self.close("storage")
+        self.close(SinkEnd::Storage)
     }
 
     /// A call of an agent below is in the ledger and in the audit log like any other, under a name of its own. Answers what the user is
@@ -217,7 +218,7 @@ impl RunSink {
         }
         self.store.append_steps(std::mem::take(&mut self.steps)).await.map_err(|error| {
             tracing::error!(%error, run = self.run.identity.run_id, "what requests took could not be entered");
-            self.close("storage")
+            self.close(SinkEnd::Storage)
         })
     }
 
@@ -319,10 +320,10 @@ impl EventSink for RunSink {
             self.run.announce();
         }
         if self.bytes > MAX_TURN_BYTES {
-            return Err(self.close("size"));
+            return Err(self.close(SinkEnd::TooLong));
         }
         if acknowledges && !self.journal.flush().await {
-            return Err(self.close("storage"));
+            return Err(self.close(SinkEnd::Storage));
         }
         if acknowledges {
             faults::point(Point::EventStored);

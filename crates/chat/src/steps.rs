@@ -44,8 +44,8 @@ pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String,
     }
 }
 
-/// A row of a program's question.
-pub(crate) fn of_invocation(owner: &str, id: &str, agent_id: &str, replied: Replied) -> Step {
+/// A row of a request outside of conversations: of a program's question, a routine, a trial.
+pub(crate) fn outside(owner: &str, id: &str, agent_id: &str, replied: Replied) -> Step {
     row(owner, id, agent_id.to_owned(), replied)
 }
 

@@ -4,7 +4,8 @@ use crate::audit::Subject;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use store::{AuditEntry, AuditOutcome, Gate, RunStatus, Step};
+use store::{AuditEntry, AuditOutcome, Gate, Step};
+use wire::EndReason;
 
 tokio::task_local! {
     static TRACE: Trace;
@@ -69,8 +70,9 @@ pub trait Telemetry: Send + Sync + 'static {
     fn tool_started(&self, _run: &RunFacts, _agent_id: &str, _call_id: &str, _tool: &str) {}
     /// A call has ended.
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>);
-    /// A run has ended, in these words: `done`, `waiting`, `stopped`, `limit`, `failed`; a question of a program also `timeout`.
-    fn run_ended(&self, run: &RunFacts, outcome: &'static str, took: Duration);
+    /// A run has ended, in these words: `done`, `waiting`, `stopped`, `limit`, `failed`, `interrupted`; a question of a program also
+    /// `timeout`.
+    fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, took: Duration);
     /// So much is gone for good: conversations that were `deleted` by their users, were `untouched` for long or `temporary`, or a
     /// program's `question`.
     fn deleted(&self, _what: &'static str, _count: u64) {}
@@ -99,16 +101,16 @@ struct Told {
 }
 
 impl Told {
-    fn ended_as(&self, outcome: &'static str) {
+    fn ended_as(&self, outcome: &'static str, reason: EndReason) {
         if let Some(to) = self.to.as_ref().filter(|_| !self.has_ended.swap(true, Ordering::Relaxed)) {
-            to.run_ended(&self.facts, outcome, self.begun.elapsed());
+            to.run_ended(&self.facts, outcome, reason, self.begun.elapsed());
         }
     }
 }
 
 impl Drop for Told {
     fn drop(&mut self) {
-        self.ended_as(RunStatus::Failed.name());
+        self.ended_as(EndReason::Panic.outcome().name(), EndReason::Panic);
     }
 }
 
@@ -161,12 +163,12 @@ impl Recorder {
     }
 
     /// A run of a conversation has ended.
-    pub(crate) fn ended(&self, status: RunStatus) {
-        self.ended_as(status.name());
+    pub(crate) fn ended(&self, reason: EndReason) {
+        self.ended_as(reason.outcome().name(), reason);
     }
 
-    pub(crate) fn ended_as(&self, outcome: &'static str) {
-        self.0.ended_as(outcome);
+    pub(crate) fn ended_as(&self, outcome: &'static str, reason: EndReason) {
+        self.0.ended_as(outcome, reason);
     }
 }
 
@@ -182,7 +184,7 @@ mod tests {
         fn run_began(&self, _: &RunFacts) {}
         fn model_replied(&self, _: &RunFacts, _: &Step) {}
         fn tool_ended(&self, _: &RunFacts, _: ToolEnd<'_>) {}
-        fn run_ended(&self, _: &RunFacts, outcome: &'static str, _: Duration) {
+        fn run_ended(&self, _: &RunFacts, outcome: &'static str, _: EndReason, _: Duration) {
             self.0.lock().push(outcome);
         }
     }
@@ -198,7 +200,7 @@ mod tests {
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(recorder)));
             assert_eq!(*ends.0.lock(), [expected]);
         };
-        check(|recorder| recorder.clone().ended(RunStatus::Done), "done");
+        check(|recorder| recorder.clone().ended(EndReason::Done), "done");
         check(|recorder| drop(recorder.clone()), "failed");
         check(|_recorder| panic!("a bug"), "failed");
     }

@@ -70,7 +70,7 @@ pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
     about_call(SUSPENDED_CALL, call_id, state)
 }
 
-/// What a turn has taken when it waits for the user.
+/// What a turn has used when it waits for the user.
 pub(crate) fn spent(spent: &Spent) -> Chunk {
     let data = serde_json::to_value(spent).unwrap_or_default();
     Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })

@@ -1,8 +1,8 @@
 //! A tool that an administrator tries: one call, as if the agent's model had made it, with every gate and a row in the audit log.
 
 use crate::audit::{Auditor, Subject};
-use crate::{Caller, Chat, Inner, errors, in_trace};
-use agent::{Agent, Decision, Event, EventSink, PendingCall, SinkClosed, Turn};
+use crate::{Caller, Chat, Inner, errors, in_trace, steps};
+use agent::{Agent, Decision, Event, EventSink, PendingCall, Replied, SinkClosed, Turn};
 use contract::{FinishReason, Model, ModelError, ModelId, Part, PartStream, Request, ToolError, Usage};
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -84,7 +84,9 @@ impl Inner {
             run_id,
         };
         let cancel = self.stopping.child_token();
-        let mut seen = Seen { auditor: Auditor::new(subject), row: None, result: None, cancel: cancel.clone() };
+        let facts = (subject.user_id.clone(), subject.run_id.clone());
+        let auditor = Auditor::new(subject);
+        let mut seen = Seen { auditor, row: None, result: None, replies: Vec::new(), cancel: cancel.clone() };
         let turn = |messages, pending| Turn {
             messages,
             pending,
@@ -92,6 +94,7 @@ impl Inner {
             conversation_id: String::new(),
             grants: None,
             seen: agent::Seen::default(),
+            own_from: 0,
             earlier: agent::Spent::default(),
             cancel: cancel.clone(),
         };
@@ -104,6 +107,9 @@ impl Inner {
             let agent::WaitingCall { call, state, asked, .. } = waiting;
             let pending = vec![PendingCall { call, decision, state, asked, grant: None, cut_off: false }];
             agent::run(&agent, turn(outcome.messages, pending), &mut seen).await;
+        }
+        for (agent_id, replied) in seen.replies.drain(..) {
+            self.enter_outside(steps::outside(&facts.0, &facts.1, &agent_id, replied)).await;
         }
         let Some(row) = seen.row else {
             let text = "This tool runs in a user's browser, or is another agent. It cannot be tried here.";
@@ -133,6 +139,8 @@ fn driven(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
     // These ask models of their own.
     agent.agents.clear();
     agent.settings.max_steps = 1;
+    // The administrator costs nothing; what the tool asks of models is theirs to answer for.
+    agent.settings.limits.cost_usd = None;
     agent
 }
 
@@ -169,11 +177,19 @@ struct Seen {
     auditor: Auditor,
     row: Option<AuditEntry>,
     result: Option<Result<Value, ToolError>>,
+    /// What requests of the tool took, with the agent's id.
+    replies: Vec<(String, Replied)>,
     cancel: CancellationToken,
 }
 
 impl EventSink for Seen {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Event::Nested { agent_id, event, .. } = event {
+            if let Event::Replied(replied) = *event {
+                self.replies.push((agent_id, replied));
+            }
+            return Ok(());
+        }
         let row = self.auditor.see(&event, None, &self.cancel);
         // Of a call that cannot be run, its end is told after its row.
         self.row = self.row.take().or(row);

@@ -13,6 +13,7 @@ use std::time::Duration;
 use store::Store;
 use tempfile::TempDir;
 use wire::api::{Answer, ConversationView, Outcome, SendRequest, Submission};
+use wire::change::Change;
 use wire::order::{ConversationChange, ListFilter};
 use wire::{Chunk, ErrorCode, Reducer, Role, ToolState, UiMessage, UiPart, UserError};
 
@@ -32,7 +33,7 @@ impl Agents for OneAgent {
     }
 
     fn by_id(&self, _: &Caller, id: &str) -> Result<Arc<Agent>, UserError> {
-        if id == "helper" { Ok(self.0.clone()) } else { Err(UserError::not_found()) }
+        if matches!(id, "helper" | "second") { Ok(self.0.clone()) } else { Err(UserError::not_found()) }
     }
 }
 
@@ -333,6 +334,47 @@ async fn nobody_elses() {
     }
     assert!(house.chat.conversations(&eve, ListFilter::default(), 10, None).await.unwrap().items.is_empty());
     assert_eq!(house.model.requests().len(), 1);
+}
+
+/// Whatever is sent to another agent than the conversation's is refused; another page is none.
+#[tokio::test]
+async fn another_agent_is_refused_in_a_conversation() {
+    let house = House::open(vec![says("hello"), calls(&[("a", "act", "{}")]), says("done"), says("mine")]).await;
+    let to_second = |conversation: &str, submission| SendRequest {
+        agent_id: "second".to_owned(),
+        ..request(conversation, submission)
+    };
+    let refused = async |conversation: &str, submission: Submission| {
+        let error = house.chat.send(&ada(), to_second(conversation, submission)).await.err().unwrap();
+        assert_eq!((error.code, error.code.status()), (ErrorCode::OtherAgent, 409));
+    };
+    house.ask(message("m1", "hi")).await;
+    house.ask(message("m2", "act")).await;
+    let edit = |id: &str| {
+        let replaces = Some("m1".to_owned());
+        Submission::Message { message: UiMessage::user(id, "hello"), replaces, history: Vec::new() }
+    };
+    for submission in [
+        message("m3", "and you?"),
+        // Also one that was accepted before.
+        message("m2", "act"),
+        edit("m4"),
+        Submission::Regenerate { message_id: None },
+        Submission::Continue,
+        approve("a", true),
+    ] {
+        refused("c1", submission).await;
+    }
+    assert_eq!((house.model.requests().len(), house.effects.lock().unwrap().len()), (2, 0));
+    let from = house.view().await.messages[1].id.clone();
+    let copy = house.chat.revise(&ada(), "c1", Change::Copy { message_id: from }).await.unwrap().conversation_id;
+    refused(&copy, message("m5", "and here?")).await;
+    let on_another_page = SendRequest { page_id: "q".to_owned(), ..request("c1", approve("a", true)) };
+    read(house.chat.send(&ada(), on_another_page).await.unwrap().frames).await;
+    assert_eq!(house.effects.lock().unwrap().len(), 1);
+    // In a conversation of its own it answers.
+    let sent = house.chat.send(&ada(), to_second("c2", message("m6", "hi"))).await.unwrap();
+    read(sent.frames).await;
 }
 
 #[tokio::test]

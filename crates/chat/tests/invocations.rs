@@ -1,6 +1,6 @@
 //! Agents asked by programs (B-8 to B-11).
 
-use agent::{Agent, Settings};
+use agent::{Agent, Limits, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, failure, says};
 use contract::{Message, ModelErrorKind, Tool, ToolSpec};
@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use store::Store;
 use tempfile::TempDir;
-use wire::UserError;
 use wire::invoke::{Invocation, InvocationStatus};
+use wire::{EndReason, UserError};
 
 struct OneAgent(Arc<Agent>);
 
@@ -30,10 +30,13 @@ struct House {
 }
 
 async fn open(replies: Vec<Vec<Cue>>) -> House {
+    open_with(replies, Settings { max_retries: 0, ..Settings::default() }).await
+}
+
+async fn open_with(replies: Vec<Vec<Cue>>, settings: Settings) -> House {
     let (model, folder) = (Arc::new(ScriptedModel::new(replies)), TempDir::new().unwrap());
     let tool = RecordingTool::new(ToolSpec::new("act", "", json!({ "type": "object" })), |_, _| async { Ok(json!(1)) });
     let tools: Vec<Arc<dyn Tool>> = vec![Arc::new(tool)];
-    let settings = Settings { max_retries: 0, ..Settings::default() };
     let instructions = Some("Extract.".to_owned());
     let agent = Agent {
         id: "extractor".to_owned(),
@@ -111,6 +114,40 @@ async fn what_does_not_fit_is_sent_back_once() {
     assert!(format!("{told:?}").contains(&fault.replace('"', "\\\"")), "{told:?}");
     let error = format!("the answer does not fit the schema: {fault}");
     check(vec![wrong(), wrong()], scores(), (Failed, Value::Null, Some(&error))).await;
+}
+
+/// The limits of the agent are for both attempts together, and a limit that is reached without an answer is no empty answer.
+#[tokio::test]
+async fn both_attempts_share_the_limits() {
+    let check = async |limits: Limits, asked: usize, reason: Option<EndReason>| {
+        let settings = Settings { limits, max_retries: 0, ..Settings::default() };
+        let house = open_with(vec![says("none"), says(r#"{"score": 7}"#)], settings).await;
+        let answer = invoke(&house, scores()).await.unwrap();
+        assert_eq!((house.model.requests().len(), answer.reason), (asked, reason));
+        assert_eq!(house.chat.invocation(&caller("ada"), &answer.run_id).await.unwrap().reason, reason);
+    };
+    check(Limits::default(), 2, Some(EndReason::Done)).await;
+    check(Limits { requests: Some(2), ..Limits::default() }, 2, Some(EndReason::Done)).await;
+    check(Limits { requests: Some(1), ..Limits::default() }, 1, Some(EndReason::Requests)).await;
+    // A scripted reply takes 15 tokens.
+    check(Limits { total_tokens: Some(15), ..Limits::default() }, 1, Some(EndReason::TotalTokens)).await;
+    check(Limits { cost_usd: Some(1.0), ..Limits::default() }, 0, Some(EndReason::UnknownPrice)).await;
+}
+
+/// There are no tools, also none that the provider runs.
+#[tokio::test]
+async fn tools_of_the_provider_are_off() {
+    let options = json!({
+        "openai": { "tools": [{ "type": "web_search" }], "tool_choice": "required", "text": { "verbosity": "low" } },
+        "google": { "tools": [{ "googleSearch": {} }], "toolConfig": {} },
+        "anthropic": { "tools": [{ "type": "web_search_20250305" }], "mcp_servers": [], "thinking": {} },
+    });
+    let provider_options = serde_json::from_value(options).unwrap();
+    let house = open_with(vec![says("ok")], Settings { provider_options, ..Settings::default() }).await;
+    invoke(&house, json!({ "agent_name": "extractor", "input": { "prompt": "Hi" } })).await.unwrap();
+    let expected =
+        json!({ "openai": { "text": { "verbosity": "low" } }, "google": {}, "anthropic": { "thinking": {} } });
+    assert_eq!(Value::from(house.model.requests()[0].provider_options.clone()), expected);
 }
 
 #[tokio::test]

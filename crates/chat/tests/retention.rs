@@ -43,7 +43,7 @@ impl Telemetry for Told {
     fn run_began(&self, _: &RunFacts) {}
     fn model_replied(&self, _: &RunFacts, _: &Step) {}
     fn tool_ended(&self, _: &RunFacts, _: ToolEnd<'_>) {}
-    fn run_ended(&self, _: &RunFacts, _: &'static str, _: Duration) {}
+    fn run_ended(&self, _: &RunFacts, _: &'static str, _: wire::EndReason, _: Duration) {}
 
     fn deleted(&self, what: &'static str, count: u64) {
         self.0.lock().push((what, count));

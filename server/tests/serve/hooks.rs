@@ -173,7 +173,7 @@ async fn a_hook_that_hangs_keeps_nobody_waiting() {
     assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
     assert!((Duration::from_secs(9)..Duration::from_secs(15)).contains(&took), "{took:?}");
     // The next message is answered.
-    let next = server.message_to("p/broken", "c1", "hello").send();
+    let next = server.message_to("p/slow", "c1", "hello").send();
     assert_eq!(next.await.unwrap().status(), 200);
 
     // What is too large, or none at all, is left out, and the rest is there.

@@ -22,7 +22,7 @@ pub(crate) type Effects = Arc<Mutex<Vec<Value>>>;
 /// Dropping it without `shutdown` is a crash.
 pub(crate) struct House {
     pub(crate) chat: Chat,
-    store: Store,
+    pub(crate) store: Store,
     folder: Arc<TempDir>,
     now: Arc<AtomicI64>,
     dies: Arc<AtomicBool>,

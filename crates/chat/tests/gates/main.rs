@@ -1,6 +1,7 @@
 //! Questions to the user over a real store: a yes for more than one call, questions that expire, arguments that are not shown.
 
 mod cut_off;
+mod ends;
 mod exposure;
 mod house;
 mod page_calls;

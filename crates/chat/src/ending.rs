@@ -1,0 +1,197 @@
+//! Why a run ended, in the words of each reader: this is where the loop's own words become [`EndReason`] and what the operator reads.
+
+use crate::errors;
+use crate::live::LiveRun;
+use agent::{Ending, InvokeError, Limit, Settings};
+use contract::{ModelError, ModelErrorKind};
+use std::time::Duration;
+use wire::{EndReason, ErrorCode, UserError};
+
+/// What the operator reads of a run that a panic ended. What was said in it may hold anything, so it stands in the log alone.
+pub(crate) const PANIC: &str = "the server panicked while it wrote the answer; the log has the message";
+/// What the operator reads of a run that nobody drove any more.
+pub(crate) const SERVER_GONE: &str = "the server ended before the run";
+
+/// The end of a run.
+#[derive(Debug, PartialEq)]
+pub(crate) struct End {
+    pub(crate) reason: EndReason,
+    /// For the operator: the cause of a failure, or the bound that was reached. Never what was said.
+    pub(crate) cause: Option<String>,
+    /// For the user, where it failed.
+    pub(crate) error: Option<UserError>,
+}
+
+impl End {
+    fn plain(reason: EndReason) -> Self {
+        Self { reason, cause: None, error: None }
+    }
+
+    fn failed(reason: EndReason, cause: String, error: UserError) -> Self {
+        Self { reason, cause: Some(cause), error: Some(error) }
+    }
+
+    /// Reads how the loop ended. `closed` says why the sink did, if it did.
+    pub(crate) fn of(ending: &Ending, settings: &Settings, run: &LiveRun, closed: Option<SinkEnd>) -> Self {
+        match ending {
+            Ending::Done => Self::plain(EndReason::Done),
+            Ending::Waiting => Self::plain(EndReason::Waiting),
+            Ending::Limit(limit) => Self { cause: bound(*limit, settings), ..Self::plain(of_limit(*limit)) },
+            Ending::Stopped => Self::plain(run.why_stopped()),
+            Ending::Failed(error) => Self::failed(of_model(error), error.to_string(), errors::of_model(error)),
+            Ending::UnknownPrice { model } => Self::failed(
+                EndReason::UnknownPrice,
+                format!(
+                    "the price of the model {model} is not known, so the cost limit cannot be kept; add it to `prices`"
+                ),
+                errors::unknown_price(model),
+            ),
+            Ending::InvalidCall { tool } => Self::failed(
+                EndReason::InvalidCall,
+                // The name is the model's: it may be anything.
+                format!("a call of `{}` cannot be run, and `repairToolCall` is false", tool.escape_default()),
+                errors::invalid_call(),
+            ),
+            // A run that was stopped may find its sink closed first.
+            Ending::SinkClosed if run.cancel.is_cancelled() => Self::plain(run.why_stopped()),
+            Ending::SinkClosed => Self::of_sink(closed.unwrap_or(SinkEnd::Storage)),
+        }
+    }
+
+    fn of_sink(closed: SinkEnd) -> Self {
+        match closed {
+            SinkEnd::TooLong => {
+                let cause = "the answer grew larger than one turn may write".to_owned();
+                let message = "The answer grew too long and was ended here. Ask for a shorter one.";
+                Self::failed(EndReason::TooLong, cause, UserError::new(ErrorCode::TooLarge, message))
+            }
+            SinkEnd::Storage => Self::failed(
+                EndReason::Storage,
+                "the database could not be written; the log has the message".to_owned(),
+                errors::not_saved(),
+            ),
+        }
+    }
+
+    /// The end of a run that panicked.
+    pub(crate) fn panicked() -> Self {
+        Self::failed(EndReason::Panic, PANIC.to_owned(), errors::internal())
+    }
+}
+
+/// Why the sink of a run closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SinkEnd {
+    /// The answer is too long.
+    TooLong,
+    /// The database cannot be written.
+    Storage,
+}
+
+/// The reason of a limit.
+pub(crate) fn of_limit(limit: Limit) -> EndReason {
+    match limit {
+        Limit::MaxSteps => EndReason::MaxSteps,
+        Limit::StopOnToolCall => EndReason::StopOnToolCall,
+        Limit::Time => EndReason::Time,
+        Limit::Requests => EndReason::Requests,
+        Limit::TotalTokens => EndReason::TotalTokens,
+        Limit::ToolCalls => EndReason::ToolCalls,
+        Limit::Cost => EndReason::CostUsd,
+        Limit::Loop => EndReason::Loop,
+    }
+}
+
+/// The reason of a model's failure.
+pub(crate) fn of_model(error: &ModelError) -> EndReason {
+    match error.kind {
+        ModelErrorKind::Unauthorized => EndReason::ModelCredentials,
+        ModelErrorKind::RateLimited => EndReason::ModelBusy,
+        ModelErrorKind::Refused => EndReason::ModelRefused,
+        ModelErrorKind::Unavailable | ModelErrorKind::Unreachable | ModelErrorKind::CircuitOpen => EndReason::ModelAway,
+        ModelErrorKind::Timeout => EndReason::ModelTimeout,
+        ModelErrorKind::BrokenStream => EndReason::StreamBroken,
+        ModelErrorKind::Cancelled => EndReason::Shutdown,
+    }
+}
+
+/// The reason why a program's question has no answer.
+pub(crate) fn of_invocation(error: &InvokeError) -> EndReason {
+    match error {
+        InvokeError::Schema(_) | InvokeError::Unfit(_) => EndReason::Unfit,
+        InvokeError::Model(error) => of_model(error),
+        InvokeError::TimedOut => EndReason::Time,
+        InvokeError::Limit(limit) => of_limit(*limit),
+        InvokeError::UnknownPrice(_) => EndReason::UnknownPrice,
+        InvokeError::NotAdmitted(_) => EndReason::Requests,
+        InvokeError::Stopped => EndReason::Shutdown,
+    }
+}
+
+/// The bound that was reached, as it is set.
+fn bound(limit: Limit, settings: &Settings) -> Option<String> {
+    let limits = &settings.limits;
+    let seconds = |time: Duration| format!("{} s", time.as_secs_f64());
+    match limit {
+        Limit::MaxSteps => Some(format!("maxSteps: {}", settings.max_steps)),
+        Limit::StopOnToolCall => Some(format!("stopOnToolCall: {}", settings.stop_on_tool_call.join(", "))),
+        Limit::Time => Some(format!("time of a turn: {}", seconds(settings.timeouts.total))),
+        Limit::Requests => limits.requests.map(|most| format!("limits.requests: {most}")),
+        Limit::TotalTokens => limits.total_tokens.map(|most| format!("limits.totalTokens: {most}")),
+        Limit::ToolCalls => limits.tool_calls.map(|most| format!("limits.toolCalls: {most}")),
+        Limit::Cost => limits.cost_usd.map(|most| format!("limits.costUsd: {most}")),
+        Limit::Loop => Some("the same calls were made five times".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::RunIdentity;
+    use agent::Limits;
+    use tokio_util::sync::CancellationToken;
+    use wire::{Role, UiMessage};
+
+    fn run() -> LiveRun {
+        let text = || "x".to_owned();
+        let identity =
+            RunIdentity { run_id: text(), conversation_id: text(), owner: text(), message_id: text(), epoch: 1 };
+        LiveRun::new(identity, UiMessage::new("m", Role::Assistant), false, CancellationToken::new())
+    }
+
+    #[test]
+    fn every_end_has_its_reason_and_cause() {
+        let limits = Limits { cost_usd: Some(0.5), ..Limits::default() };
+        let settings = Settings { limits, ..Settings::default() };
+        let check = |ending: Ending, closed: Option<SinkEnd>, reason: EndReason, cause: Option<&str>| {
+            let end = End::of(&ending, &settings, &run(), closed);
+            assert_eq!((end.reason, end.cause.as_deref()), (reason, cause), "{ending:?}");
+            assert_eq!(end.error.is_some(), reason.is_failure(), "{ending:?}");
+        };
+        let model = |kind| Ending::Failed(ModelError::new(kind, "cause"));
+        check(Ending::Done, None, EndReason::Done, None);
+        check(Ending::Waiting, None, EndReason::Waiting, None);
+        check(Ending::Limit(Limit::MaxSteps), None, EndReason::MaxSteps, Some("maxSteps: 10"));
+        check(Ending::Limit(Limit::Cost), None, EndReason::CostUsd, Some("limits.costUsd: 0.5"));
+        check(Ending::Limit(Limit::Time), None, EndReason::Time, Some("time of a turn: 900 s"));
+        check(Ending::Stopped, None, EndReason::Shutdown, None);
+        let cause = ModelError::new(ModelErrorKind::BrokenStream, "cause").to_string();
+        check(model(ModelErrorKind::BrokenStream), None, EndReason::StreamBroken, Some(&cause));
+        let storage = "the database could not be written; the log has the message";
+        check(Ending::SinkClosed, Some(SinkEnd::Storage), EndReason::Storage, Some(storage));
+        let long = "the answer grew larger than one turn may write";
+        check(Ending::SinkClosed, Some(SinkEnd::TooLong), EndReason::TooLong, Some(long));
+        let call = "a call of `t` cannot be run, and `repairToolCall` is false";
+        check(Ending::InvalidCall { tool: "t".to_owned() }, None, EndReason::InvalidCall, Some(call));
+    }
+
+    #[test]
+    fn first_reason_of_a_stop_counts() {
+        let run = run();
+        run.stop(EndReason::Deleted);
+        run.stop(EndReason::StoppedByUser);
+        for ending in [Ending::Stopped, Ending::SinkClosed] {
+            assert_eq!(End::of(&ending, &Settings::default(), &run, None).reason, EndReason::Deleted);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Requests to models that routines make outside of a run: for a button on a page, a hook, a policy or another platform. They count for
+//! the user whom the routine works for, as those of a run do.
+
+use crate::telemetry::RunFacts;
+use crate::{Caller, Chat, Inner, steps, telemetry};
+use contract::{ModelId, ModelMeter, ModelUse, Replied};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::sync::{Arc, OnceLock, Weak};
+use store::Step;
+
+/// Counts for whoever a routine works for. It is there before the chat is; what is asked before that is refused.
+#[derive(Clone, Default)]
+pub struct RoutineUse(Arc<OnceLock<Weak<Inner>>>);
+
+impl RoutineUse {
+    /// Counts with this chat from now on. Only the first call counts.
+    pub fn count_with(&self, chat: &Chat) {
+        // Whoever counts already stays.
+        let _ = self.0.set(Arc::downgrade(&chat.inner));
+    }
+
+    /// The meter of one call of a routine. `agent_id` names who made it: an agent, or `endpoint:ID` where none did.
+    pub fn of(&self, caller: &Caller, agent_id: impl Into<String>) -> ModelUse {
+        ModelUse::new(Arc::new(RoutineMeter {
+            chat: self.clone(),
+            caller: caller.clone(),
+            agent_id: agent_id.into(),
+            run_id: uuid::Uuid::now_v7().simple().to_string(),
+        }))
+    }
+}
+
+struct RoutineMeter {
+    chat: RoutineUse,
+    caller: Caller,
+    agent_id: String,
+    run_id: String,
+}
+
+impl RoutineMeter {
+    fn chat(&self) -> Option<Arc<Inner>> {
+        self.chat.0.get()?.upgrade()
+    }
+}
+
+impl ModelMeter for RoutineMeter {
+    fn admit<'a>(&'a self, model: &'a ModelId, is_priced: bool) -> BoxFuture<'a, Result<(), String>> {
+        async move {
+            let chat = self.chat().ok_or("the server is not ready")?;
+            let unpriced = (!is_priced).then_some(model.model.as_str());
+            chat.check_quotas(&self.caller, false, unpriced).await.map_err(|error| error.message)
+        }
+        .boxed()
+    }
+
+    fn replied(&self, replied: Replied) -> BoxFuture<'_, ()> {
+        async move {
+            let Some(chat) = self.chat() else { return };
+            let step = steps::outside(&self.caller.user_id, &self.run_id, &self.agent_id, replied);
+            chat.enter_outside(step).await;
+        }
+        .boxed()
+    }
+}
+
+impl Inner {
+    /// Records what a request took that belongs to no conversation.
+    pub(crate) async fn enter_outside(&self, step: Step) {
+        if let Some(to) = self.telemetry.get() {
+            let (run_id, agent_id) = (step.run_id.clone(), step.agent_id.clone());
+            let facts = RunFacts { run_id, conversation_id: None, agent_id, trace: telemetry::trace() };
+            to.model_replied(&facts, &step);
+        }
+        if let Err(error) = self.store.append_steps(vec![step]).await {
+            tracing::error!(%error, "what a request of a routine took could not be entered");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Why runs end: what stands in the message, and in the run's row for the operator. And that turns end: what they have used counts on
+//! over approvals, calls of the page and restarts.
+
+use crate::house::{House, ada, agent, helper, message, yes};
+use crate::paid;
+use contract::testing::{Cue, RecordingTool, calls, failure, says};
+use contract::{
+    ApprovalTerms, Execution, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, ToolSpec,
+};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+use wire::api::{Answer, Submission};
+
+/// A model with a bug.
+struct Panics(ModelId);
+
+impl Model for Panics {
+    fn id(&self) -> &ModelId {
+        &self.0
+    }
+
+    fn stream(&self, _: Request, _: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
+        panic!("a secret prompt")
+    }
+}
+
+impl House {
+    /// The newest run: what its message says, and what its row does.
+    async fn end(&self, conversation: &str) -> (String, String, String, String) {
+        let message = self.chat.conversation(&ada(), conversation).await.unwrap().messages.pop().unwrap();
+        let metadata = message.metadata.unwrap_or_default();
+        let text = |key: &str| metadata[key].as_str().unwrap_or_default().to_owned();
+        let run = self.store.recent_runs("helper").await.unwrap().swap_remove(0);
+        let row = format!("{} {}", run.status, run.reason.unwrap_or_default());
+        (text("outcome"), text("reason"), row, run.error.unwrap_or_default())
+    }
+}
+
+fn endless() -> Vec<Cue> {
+    vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Silence]
+}
+
+#[tokio::test]
+async fn every_end_says_why() {
+    let check = async |house: &House, outcome: &str, reason: &str, cause: &str| {
+        let (said, why, row, error) = house.end("c1").await;
+        assert_eq!((said.as_str(), why.as_str(), row), (outcome, reason, format!("{outcome} {reason}")));
+        assert!(error.starts_with(cause) && (error.is_empty() == cause.is_empty()), "{reason}: {error}");
+    };
+    let asked = async |replies: Vec<Vec<Cue>>| {
+        let house = House::open(helper(replies, ApprovalTerms::default()).0).await;
+        house.ask("c1", message("m1")).await;
+        house
+    };
+    check(&asked(vec![says("ok")]).await, "done", "done", "").await;
+    check(&asked(vec![calls(&[("a", "pay", "{}")])]).await, "waiting", "waiting", "").await;
+    let broken =
+        vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Fail(failure(ModelErrorKind::BrokenStream))];
+    let cause = failure(ModelErrorKind::BrokenStream).to_string();
+    check(&asked(vec![broken]).await, "failed", "streamBroken", &cause).await;
+    let refused = vec![Cue::Fail(failure(ModelErrorKind::Unauthorized))];
+    let cause = failure(ModelErrorKind::Unauthorized).to_string();
+    check(&asked(vec![refused]).await, "failed", "modelCredentials", &cause).await;
+
+    let (mut panics, _) = agent("helper", Vec::new(), Vec::new());
+    panics.model = Arc::new(Panics(ModelId { provider: "p".to_owned(), model: "m".to_owned() }));
+    let house = House::open(panics).await;
+    house.ask("c1", message("m1")).await;
+    check(&house, "failed", "panic", "the server panicked").await;
+
+    let (mut limited, _) = helper(vec![calls(&[("a", "nothing", "{}")])], ApprovalTerms::default());
+    limited.settings.max_steps = 1;
+    let house = House::open(limited).await;
+    house.ask("c1", message("m1")).await;
+    check(&house, "limit", "maxSteps", "maxSteps: 1").await;
+
+    let (mut limited, _) = helper(vec![says("never")], ApprovalTerms::default());
+    limited.settings.limits.cost_usd = Some(1.0);
+    let house = House::open(limited).await;
+    house.ask("c1", message("m1")).await;
+    check(&house, "failed", "unknownPrice", "the price of the model test is not known").await;
+
+    let (mut strict, _) = helper(vec![calls(&[("a", "nothing", "{}")])], ApprovalTerms::default());
+    strict.settings.repair_tool_call = false;
+    let house = House::open(strict).await;
+    house.ask("c1", message("m1")).await;
+    check(&house, "failed", "invalidCall", "a call of `nothing` cannot be run").await;
+}
+
+#[tokio::test]
+async fn every_stop_says_who() {
+    let check = async |stop: fn(&House), reason: &str| {
+        let house = House::open(helper(vec![endless()], ApprovalTerms::default()).0).await;
+        let sent = house.send("c1", message("m1")).await.unwrap();
+        stop(&house);
+        if reason == "stoppedByUser" {
+            house.chat.stop(&ada(), "c1").await.unwrap();
+        }
+        if reason == "shutdown" {
+            house.chat.drain(Duration::from_millis(10)).await;
+        }
+        tokio::time::timeout(Duration::from_secs(20), sent.frames.collect::<Vec<_>>()).await.expect("it ends");
+        assert_eq!(house.end("c1").await.1, reason);
+    };
+    check(|_| {}, "stoppedByUser").await;
+    check(|_| {}, "shutdown").await;
+    check(|house| house.chat.stop_all_of("ada"), "stoppedByAdmin").await;
+}
+
+#[tokio::test]
+async fn a_question_that_is_passed_over_ends_its_run() {
+    let house = House::open(helper(vec![calls(&[("a", "pay", "{}")]), says("ok")], ApprovalTerms::default()).0).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", message("m2")).await;
+    let messages = house.chat.conversation(&ada(), "c1").await.unwrap().messages;
+    assert_eq!(messages[1].metadata.as_ref().unwrap()["reason"], "replaced");
+    let runs = house.store.recent_runs("helper").await.unwrap();
+    let mut rows: Vec<_> = runs.iter().map(|run| (run.status.as_str(), run.reason.as_deref())).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, [("done", Some("done")), ("stopped", Some("replaced"))]);
+}
+
+/// Whoever approves every call does not get an agent that runs for ever, also under another process.
+#[tokio::test]
+async fn steps_count_on_after_each_approval() {
+    let another = |n: u32| {
+        let (id, input) = (format!("a{n}"), format!(r#"{{"n":{n}}}"#));
+        calls(&[(&id, "pay", &input)])
+    };
+    let limited = |replies: Vec<Vec<Cue>>| {
+        let (mut agent, effects) = helper(replies, ApprovalTerms::default());
+        agent.settings.max_steps = 3;
+        (agent, effects)
+    };
+    let (agent, effects) = limited((0..9).map(another).collect());
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", yes("a0", None, None)).await;
+    let (agent, more) = limited((2..9).map(another).collect());
+    let house = house.reopen(agent).await;
+    house.ask("c1", yes("a1", None, None)).await;
+    assert_eq!(house.end("c1").await.1, "waiting");
+    house.ask("c1", yes("a2", None, None)).await;
+    assert_eq!(house.end("c1").await.1, "maxSteps");
+    assert_eq!(paid(&effects).len() + paid(&more).len(), 3);
+}
+
+/// A page that answers every call does not keep the agent in its loop, also under another process.
+#[tokio::test]
+async fn a_loop_over_calls_of_the_page_ends() {
+    let looping = |from: usize| {
+        let again = |n: usize| calls(&[(&format!("a{n}"), "page", r#"{"same":1}"#)]);
+        let spec = ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", json!({ "type": "object" })) };
+        let page = RecordingTool::new(spec, |input: Value, _| async move { Ok(input) });
+        let (mut agent, model) = agent("helper", (from..12).map(again).collect(), vec![Arc::new(page)]);
+        agent.settings.max_steps = 100;
+        (agent, model)
+    };
+    let output = |n: usize| Submission::Answers {
+        answers: vec![Answer::Output { tool_call_id: format!("a{n}"), output: json!("done") }],
+    };
+    let (agent, first) = looping(0);
+    let house = House::open(agent).await;
+    house.ask("c1", message("m1")).await;
+    house.ask("c1", output(0)).await;
+    let (agent, second) = looping(2);
+    let house = house.reopen(agent).await;
+    for n in 1..4 {
+        assert_eq!(house.end("c1").await.1, "waiting", "before answer {n}");
+        house.ask("c1", output(n)).await;
+    }
+    assert_eq!(house.end("c1").await.1, "loop");
+    assert_eq!((first.requests().len(), second.requests().len()), (2, 3));
+    let warned = format!("{:?}", second.requests()[1].messages.last().unwrap());
+    assert!(warned.contains("the same calls several times"), "{warned}");
+}
