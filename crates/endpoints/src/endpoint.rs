@@ -3,7 +3,7 @@
 use crate::routine::{self, Budget, Surroundings};
 use crate::step::{Dialects, Step};
 use crate::{Connection, EndpointError, EndpointTool, Gate, Secrets};
-use contract::{ApprovalTerms, ToolSpec};
+use contract::{ApprovalTerms, ModelUse, ToolSpec};
 use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -37,6 +37,8 @@ pub struct CallContext {
     pub user_id: String,
     /// What the caller may call.
     pub gate: Arc<dyn Gate>,
+    /// Counts the requests to models that the routine makes.
+    pub models: ModelUse,
     /// Ends the call.
     pub cancel: CancellationToken,
 }
@@ -119,6 +121,7 @@ impl Endpoints {
             endpoint_id: id,
             payload: &payload,
             user: &context.gate.user(&context.user_id),
+            models: &context.models,
             budget: &Budget::default(),
             depth: 0,
         };

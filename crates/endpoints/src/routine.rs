@@ -4,6 +4,7 @@ use crate::endpoint::Endpoints;
 use crate::step::{CallRequest, Request, Step, What};
 use crate::text::TextQuestion;
 use crate::{Connection, EndpointError, Gate};
+use contract::ModelUse;
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 use operators::{Evaluator, Language, Scope, Secrets, evaluate, evaluate_encoded, evaluate_text, is_truthy};
@@ -45,6 +46,8 @@ pub(crate) struct Surroundings<'a> {
     pub(crate) payload: &'a Value,
     /// `_user`
     pub(crate) user: &'a Value,
+    /// Counts the requests to models.
+    pub(crate) models: &'a ModelUse,
     pub(crate) budget: &'a Budget,
     /// How many endpoints wait for this one.
     pub(crate) depth: u32,
@@ -203,7 +206,9 @@ impl<'a> Routine<'a> {
             (What::Http(_), Value::Object(properties)) => self.evaluate_http(id, properties, known)?,
             _ => self.evaluate_with(id, properties, known, evaluate_text)?,
         };
-        let result = ask(connection, what, evaluated).await.map_err(|error| failed(secrets.hide_in(error)))?;
+        let result = ask(connection, what, evaluated, self.around.models)
+            .await
+            .map_err(|error| failed(secrets.hide_in(error)))?;
         insert(&mut self.memory.results, [(id.clone(), secrets.hide(result))]);
         Ok(())
     }
@@ -272,14 +277,16 @@ fn evaluate_path(language: Language, source: &str, scope: &Scope<'_>) -> Result<
 }
 
 /// What a connection answers.
-async fn ask(connection: &Connection, what: &What, properties: Value) -> Result<Value, String> {
+async fn ask(connection: &Connection, what: &What, properties: Value, counted: &ModelUse) -> Result<Value, String> {
     match (connection, what) {
         (Connection::Sql(database), What::Sql(access, statement)) => match properties {
             Value::Object(parameters) => database.run(statement, *access, &parameters).await,
             _ => Err("its parameters are no mapping".to_owned()),
         },
         (Connection::Http(service), What::Http(method)) => service.run(method, properties).await,
-        (Connection::Models(models), What::Text) => models.generate(TextQuestion::read(properties)?).await,
+        (Connection::Models(models), What::Text) => {
+            models.generate(TextQuestion::read(properties)?, counted.clone()).await
+        }
         _ => Err("its connection is of another type".to_owned()),
     }
 }

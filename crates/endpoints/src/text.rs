@@ -1,5 +1,6 @@
 //! Text and objects from a model: what a routine asks for, and the port through which it is asked.
 
+use contract::ModelUse;
 use futures::future::BoxFuture;
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,11 +10,11 @@ const MAX_PROMPT: usize = 1 << 20;
 
 /// A provider's models. Implemented where models are known; this room only knows that there are some.
 pub trait TextModels: Send + Sync + 'static {
-    /// Asks once, without tools. The answer is a text, or a value that fits the schema.
+    /// Asks once, without tools. The answer is a text, or a value that fits the schema. Its requests count for `models`.
     ///
     /// # Errors
     /// For the caller, in one line: no answer, or none that fits.
-    fn generate(&self, question: TextQuestion) -> BoxFuture<'_, Result<Value, String>>;
+    fn generate(&self, question: TextQuestion, models: ModelUse) -> BoxFuture<'_, Result<Value, String>>;
 }
 
 /// What is asked of a model.

@@ -37,7 +37,8 @@ impl Tool for CallersTool {
     }
 
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>> {
-        let caller = CallContext { user_id: context.user_id, gate: self.gate.clone(), cancel: context.cancel };
+        let ToolContext { user_id, cancel, models, .. } = context;
+        let caller = CallContext { user_id, gate: self.gate.clone(), models, cancel };
         Box::pin(async move {
             let called = self.tool.endpoints.call(&self.tool.endpoint_id, input, &caller).await;
             called.map_err(|error| ToolError::new(error.to_string()))

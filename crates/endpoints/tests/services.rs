@@ -43,7 +43,7 @@ async fn service() -> Url {
 struct Echo;
 
 impl TextModels for Echo {
-    fn generate(&self, question: TextQuestion) -> BoxFuture<'_, Result<Value, String>> {
+    fn generate(&self, question: TextQuestion, _: contract::ModelUse) -> BoxFuture<'_, Result<Value, String>> {
         async move {
             match question.schema {
                 Some(_) => Ok(json!({ "about": question.prompt })),
@@ -70,8 +70,12 @@ async fn run(allow_private: bool, routine: Value, payload: Value) -> String {
     let routine = serde_json::from_value(routine).unwrap();
     let endpoint = Endpoint { id: "e".to_owned(), description: None, payload_schema: None, routine };
     let endpoints = Endpoints::new(vec![endpoint], connections, Duration::from_secs(10)).unwrap();
-    let context =
-        CallContext { user_id: "ada".to_owned(), gate: Arc::new(|_: &str| Ok(())), cancel: CancellationToken::new() };
+    let context = CallContext {
+        user_id: "ada".to_owned(),
+        gate: Arc::new(|_: &str| Ok(())),
+        models: contract::ModelUse::default(),
+        cancel: CancellationToken::new(),
+    };
     endpoints.call("e", payload, &context).await.map_or_else(|error| error.to_string(), |value| value.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! Operators in an agent's properties, evaluated for each turn (L-20).
+//! Operators in an agent's properties, evaluated for each turn.
 
 use super::agent_settings::settings;
 use super::agents::models_of;

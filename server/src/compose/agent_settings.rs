@@ -21,6 +21,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
         active_tools: agent.active_tools.clone(),
         prepare_step: agent.prepare_step.iter().map(step_rule).collect(),
         prune: prune(&agent.prune),
+        repair_tool_call: agent.repair_tool_call,
         stop_on_tool_call: agent.stop_on_tool_call.clone(),
         sampling: Sampling {
             max_output_tokens: sampling.max_output_tokens,
@@ -41,6 +42,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
             total_tokens: agent.limits.total_tokens,
             tool_calls: agent.limits.tool_calls,
             cost_usd: agent.limits.cost_usd,
+            time: agent.limits.time,
         },
         prices: prices(config, agent),
         timeouts: Timeouts {
@@ -89,22 +91,14 @@ fn prune(prune: &config::Prune) -> Prune {
     }
 }
 
-/// What the agent's models cost: by the config, whose longest beginning of the name counts, or by the list.
+/// What the agent's models cost.
 fn prices(config: &Config, agent: &config::Agent) -> HashMap<String, Price> {
-    let own = |name: &str| {
-        let known = config.prices.iter().filter(|(start, _)| name.starts_with(start.as_str()));
-        known.max_by_key(|(start, _)| start.len()).map(|(_, price)| price)
-    };
-    let of_config = |price: &config::Price| Price {
-        input: price.input,
-        cache_read: price.cache_read,
-        cache_write: price.cache_write,
-        output: price.output,
-    };
     let names = agent.fallback_models.iter().map(|fallback| &fallback.model).chain([&agent.model]);
-    let price = |name: &String| {
-        let listed = own(name).map(of_config).or_else(|| providers::prices::list_price(name));
-        Some((name.clone(), listed.or_else(|| config.prices.get("default").map(of_config))?))
-    };
-    names.filter_map(price).collect()
+    names.filter_map(|name| Some((name.clone(), price(config, name)?))).collect()
+}
+
+/// What a model costs.
+pub(super) fn price(config: &Config, model: &str) -> Option<Price> {
+    let config::Price { input, cache_read, cache_write, output } = config.price_of(model)?;
+    Some(Price { input, cache_read, cache_write, output })
 }

@@ -89,7 +89,11 @@ impl ConfiguredAgents {
             let hooks = (!agent.hooks.is_empty()).then(|| Arc::new(agent.hooks.clone()));
             let page_context = agent.page_context;
             let below = agent.agents.clone();
-            let policy = agent.policy.as_ref().map(|policy| AgentPolicy::build(policy, endpoints, &rights)).transpose();
+            let policy = agent
+                .policy
+                .as_ref()
+                .map(|policy| AgentPolicy::build(policy, endpoints, &rights, &kept.counted))
+                .transpose();
             let policy = policy.map_err(|error| anyhow!("{}: {error}", agent.at))?;
             let configured = Configured {
                 agent: built,
@@ -104,7 +108,7 @@ impl ConfiguredAgents {
             };
             agents.insert(agent.id.clone(), configured);
         }
-        let hooks = HookRoom::new(endpoints.clone(), rights.clone());
+        let hooks = HookRoom::new(endpoints.clone(), rights.clone(), kept.counted.clone());
         Ok(Self { agents, pages, tools, rights, hooks })
     }
 }

@@ -20,7 +20,7 @@ use agent::{CircuitFacts, Circuits};
 use app::context::PageSource;
 use app::texts::Texts;
 use arc_swap::ArcSwap;
-use chat::{AgentRequest, Agents, Bounds, Caller, Hooks, Quota, QuotaSpan, Retention};
+use chat::{AgentRequest, Agents, Bounds, Caller, Chat, Hooks, Quota, QuotaSpan, Retention, RoutineUse};
 use config::Config;
 use parking_lot::Mutex;
 use serde_json::Value;
@@ -48,6 +48,8 @@ pub(super) struct Kept {
     pub(super) circuits: Arc<Circuits>,
     /// Of the tools of remote agents.
     pub(super) remembered: Remembered,
+    /// Counts what routines ask of models outside of runs.
+    pub(super) counted: RoutineUse,
 }
 
 struct Things {
@@ -92,7 +94,7 @@ impl Things {
         let pages = Arc::new(Pages::new(&config, rights.clone()));
         let tools = PageTools::new(&config.pages, site.pages)?;
         let agents = ConfiguredAgents::build(&config, &endpoints, &mcp, pages.clone(), tools, rights.clone(), kept)?;
-        let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone()));
+        let served = |served| Arc::new(Served::new(served, endpoints.clone(), rights.clone(), kept.counted.clone()));
         let served = config.served.as_ref().map(served);
         let rates = Arc::new(Rates::new(&config, before.map(|before| &*before.rates)));
         let texts = config.locale.as_ref().map(Texts::new);
@@ -120,6 +122,11 @@ impl Current {
         let things = Things::build(Arc::new(config), &ground, site, &kept, None).await?;
         let (things, history) = (ArcSwap::from_pointee(things), Mutex::new(History::begin(read)));
         Ok(Self { things, ground, site, history, kept, building: tokio::sync::Mutex::default() })
+    }
+
+    /// Counts what routines ask of models with this chat.
+    pub(super) fn count_with(&self, chat: &Chat) {
+        self.kept.counted.count_with(chat);
     }
 
     /// Puts another config in the place of this one, for all that begins from now on.
@@ -244,7 +251,8 @@ impl Current {
         };
         rights.open_page(caller, page_id)?;
         rights.call_from_outside(caller, id)?;
-        endpoints::call(&endpoints, rights.gate(caller), caller, id, payload).await
+        let models = self.kept.counted.of(caller, endpoints::caller_of(id));
+        endpoints::call(&endpoints, rights.gate(caller), caller, models, id, payload).await
     }
 
     /// A page on which the caller may ask this agent; none where he may not ask it.

@@ -6,11 +6,11 @@ use agent::Circuits;
 use anyhow::anyhow;
 use chat::Caller;
 use config::{Config, ConnectionKind};
+use contract::ModelUse;
 use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Http, HttpSettings, Sql, SqlSettings};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wire::{ErrorCode, UserError};
 
@@ -36,9 +36,13 @@ pub(super) async fn open_databases(config: &Config, before: &Databases) -> anyho
 }
 
 /// Reads the routines.
-pub(super) fn build(config: &Config, databases: &Databases, circuits: &Arc<Circuits>) -> anyhow::Result<Endpoints> {
+pub(super) fn build(
+    config: &Arc<Config>,
+    databases: &Databases,
+    circuits: &Arc<Circuits>,
+) -> anyhow::Result<Endpoints> {
     let connections = config.connections.values().filter_map(|connection| {
-        let built = build_connection(connection, databases, config.limits.turn, circuits).transpose()?;
+        let built = build_connection(config, connection, databases, circuits).transpose()?;
         Some(built.map(|built| (connection.id.clone(), built)))
     });
     let connections = connections.collect::<anyhow::Result<_>>()?;
@@ -55,9 +59,9 @@ pub(super) fn build(config: &Config, databases: &Databases, circuits: &Arc<Circu
 
 /// A connection as routines use it; none if they do not.
 fn build_connection(
+    config: &Arc<Config>,
     connection: &config::Connection,
     databases: &Databases,
-    time: Duration,
     circuits: &Arc<Circuits>,
 ) -> anyhow::Result<Option<Connection>> {
     Ok(match &connection.kind {
@@ -74,11 +78,17 @@ fn build_connection(
             Some(Connection::Http(opened))
         }
         kind if kind.is_model() => {
+            let (config, time) = (config.clone(), config.limits.turn);
             let (connection, circuits) = (connection.clone(), circuits.clone());
-            Some(Connection::Models(Arc::new(Models { connection, time, circuits })))
+            Some(Connection::Models(Arc::new(Models { config, connection, time, circuits })))
         }
         _ => None,
     })
+}
+
+/// Who asks a model where an endpoint does and no agent called it, in the records of usage.
+pub(super) fn caller_of(endpoint_id: &str) -> String {
+    format!("endpoint:{endpoint_id}")
 }
 
 /// Runs an endpoint for a caller who waits; when the caller goes, the routine ends.
@@ -86,12 +96,13 @@ pub(super) async fn call(
     endpoints: &Endpoints,
     gate: Arc<Gate>,
     caller: &Caller,
+    models: ModelUse,
     id: &str,
     payload: Value,
 ) -> Result<Value, UserError> {
     let cancel = CancellationToken::new();
     let _gone = cancel.clone().drop_guard();
-    let context = CallContext { user_id: caller.user_id.clone(), gate, cancel };
+    let context = CallContext { user_id: caller.user_id.clone(), gate, models, cancel };
     endpoints.call(id, payload, &context).await.map_err(|error| match error {
         EndpointError::NotFound => UserError::not_found(),
         EndpointError::Unauthenticated => UserError::unauthenticated(),

@@ -1,7 +1,7 @@
 //! An agent's hooks as calls of endpoints.
 
 use crate::auth::rights::{Gate, Rights};
-use chat::{AgentRequest, Hook};
+use chat::{AgentRequest, Caller, Hook, RoutineUse};
 use endpoints::{CallContext, Endpoints};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -26,21 +26,27 @@ const MAX_PART_BYTES: usize = 64 * 1024;
 pub(super) struct HookRoom {
     endpoints: Arc<Endpoints>,
     rights: Arc<Rights>,
+    counted: RoutineUse,
     calls: Arc<Semaphore>,
     cancel: CancellationToken,
     _end: DropGuard,
 }
 
 impl HookRoom {
-    pub(super) fn new(endpoints: Arc<Endpoints>, rights: Arc<Rights>) -> Arc<Self> {
+    pub(super) fn new(endpoints: Arc<Endpoints>, rights: Arc<Rights>, counted: RoutineUse) -> Arc<Self> {
         let cancel = CancellationToken::new();
         let calls = Arc::new(Semaphore::new(MAX_CALLS));
-        Arc::new(Self { endpoints, rights, calls, _end: cancel.clone().drop_guard(), cancel })
+        Arc::new(Self { endpoints, rights, counted, calls, _end: cancel.clone().drop_guard(), cancel })
     }
 
     /// The hooks of an agent for one turn.
     pub(super) fn hooks(self: &Arc<Self>, of: &Arc<config::Hooks>, request: &AgentRequest<'_>) -> TurnHooks {
-        let caller = HookCaller { user_id: request.caller.user_id.clone(), gate: self.rights.gate(request.caller) };
+        let caller = HookCaller {
+            caller: request.caller.clone(),
+            agent_id: request.agent_id.to_owned(),
+            gate: self.rights.gate(request.caller),
+            counted: self.counted.clone(),
+        };
         TurnHooks { room: self.clone(), of: of.clone(), caller, context: context(request) }
     }
 }
@@ -48,19 +54,23 @@ impl HookRoom {
 /// For whom hooks are called: they may do what the user may.
 #[derive(Clone)]
 struct HookCaller {
-    user_id: String,
+    caller: Caller,
+    /// The agent that is hooked.
+    agent_id: String,
     gate: Arc<Gate>,
+    counted: RoutineUse,
 }
 
-/// One that fails is logged, and breaks nothing (L-78).
+/// Calls a hook's endpoint. One that fails is logged, and breaks nothing.
 async fn call(
     endpoints: &Endpoints,
     id: &str,
-    HookCaller { user_id, gate }: HookCaller,
+    HookCaller { caller, agent_id, gate, counted }: HookCaller,
     payload: Value,
     cancel: CancellationToken,
 ) -> Option<Value> {
-    let context = CallContext { user_id, gate, cancel };
+    let models = counted.of(&caller, agent_id);
+    let context = CallContext { user_id: caller.user_id, gate, models, cancel };
     let answer = endpoints.call(id, payload, &context).await;
     answer.inspect_err(|error| tracing::warn!(endpoint = id, %error, "a hook failed")).ok()
 }

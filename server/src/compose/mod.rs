@@ -85,6 +85,7 @@ impl Composition {
         let ground = Ground { address, folder, store: store.clone(), desk: Desk::default() };
         let current = Arc::new(Current::new(config, read, ground, site).await?);
         let chat = Chat::open(store.clone(), current.clone(), limits.runs).await?;
+        current.count_with(&chat);
         Ok(Self { chat, current, limits, store })
     }
 }

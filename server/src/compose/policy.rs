@@ -4,7 +4,7 @@ use super::endpoints;
 use crate::auth::rights::{Gate, Rights};
 use ::endpoints::Endpoints;
 use agent::{Action, Asked, Policy, Rule, RuleSettings, Rules, Ruling};
-use chat::Caller;
+use chat::{Caller, RoutineUse};
 use config::PolicyAction;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -24,6 +24,7 @@ pub(super) struct AgentPolicy {
     rules: Arc<Rules>,
     endpoint: Option<(Arc<Endpoints>, String)>,
     rights: Arc<Rights>,
+    counted: RoutineUse,
 }
 
 impl AgentPolicy {
@@ -32,6 +33,7 @@ impl AgentPolicy {
         policy: &config::Policy,
         endpoints: &Arc<Endpoints>,
         rights: &Arc<Rights>,
+        counted: &RoutineUse,
     ) -> Result<Self, String> {
         let rules = policy.rules.iter().map(|rule| {
             Rule::new(RuleSettings {
@@ -44,7 +46,7 @@ impl AgentPolicy {
         });
         let rules = Arc::new(Rules::new(rules.collect::<Result<_, _>>()?, action(policy.default)));
         let endpoint = policy.endpoint_id.clone().map(|id| (endpoints.clone(), id));
-        Ok(Self { rules, endpoint, rights: rights.clone() })
+        Ok(Self { rules, endpoint, rights: rights.clone(), counted: counted.clone() })
     }
 
     /// For this user.
@@ -81,7 +83,8 @@ impl UserPolicy {
             "isSubAgent": asked.is_sub_agent,
             "timestamp": now,
         });
-        let answer = endpoints::call(endpoints, self.gate.clone(), &self.caller, id, payload);
+        let models = self.policy.counted.of(&self.caller, asked.agent_id);
+        let answer = endpoints::call(endpoints, self.gate.clone(), &self.caller, models, id, payload);
         match tokio::time::timeout(TIME, answer).await {
             Ok(Ok(answer)) => read(&answer),
             Ok(Err(error)) => {

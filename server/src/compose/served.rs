@@ -3,7 +3,7 @@
 use super::endpoints;
 use crate::auth::rights::Rights;
 use ::endpoints::Endpoints;
-use chat::Caller;
+use chat::{Caller, RoutineUse};
 use config::{ServedAgent, ServedTool};
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
@@ -19,6 +19,7 @@ pub(crate) const SERVICE_USER: &str = "remote-agent";
 pub(crate) struct Served {
     endpoints: Arc<Endpoints>,
     rights: Arc<Rights>,
+    counted: RoutineUse,
     /// Of the key.
     digest: [u8; 32],
     listing: Value,
@@ -28,10 +29,16 @@ pub(crate) struct Served {
 }
 
 impl Served {
-    pub(super) fn new(served: &ServedAgent, endpoints: Arc<Endpoints>, rights: Arc<Rights>) -> Self {
+    pub(super) fn new(
+        served: &ServedAgent,
+        endpoints: Arc<Endpoints>,
+        rights: Arc<Rights>,
+        counted: RoutineUse,
+    ) -> Self {
         Self {
             endpoints,
             rights,
+            counted,
             digest: digest(served.api_key.expose_secret().as_bytes()),
             listing: json!({ "tools": served.tools.iter().map(listed).collect::<Value>() }),
             tools: served.tools.iter().map(|tool| (tool.name.clone(), tool.endpoint_id.clone())).collect(),
@@ -63,7 +70,8 @@ impl Served {
         // The key signs in; a role it does not give.
         let caller = Caller::signed_in(SERVICE_USER);
         self.rights.call_from_outside(&caller, endpoint_id)?;
-        endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, endpoint_id, payload).await
+        let models = self.counted.of(&caller, endpoints::caller_of(endpoint_id));
+        endpoints::call(&self.endpoints, self.rights.gate(&caller), &caller, models, endpoint_id, payload).await
     }
 }
 

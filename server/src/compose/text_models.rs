@@ -1,9 +1,10 @@
 //! Models for the routines of endpoints.
 
+use super::agent_settings::price;
 use super::models;
 use agent::{Agent, Circuits, InvokeError, Question, Settings, invoke};
-use config::{Connection, OpenAiApi};
-use contract::{ResponseFormat, Sampling};
+use config::{Config, Connection, OpenAiApi};
+use contract::{ModelUse, ResponseFormat, Sampling};
 use endpoints::{TextModels, TextQuestion};
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -14,6 +15,8 @@ use tokio_util::sync::CancellationToken;
 
 /// A provider's models for routines: asked as `POST /api/runs/invoke` asks, without tools.
 pub(super) struct Models {
+    /// For the prices.
+    pub(super) config: Arc<Config>,
     /// How they are reached.
     pub(super) connection: Connection,
     /// For one answer.
@@ -23,34 +26,15 @@ pub(super) struct Models {
 }
 
 impl TextModels for Models {
-    fn generate(&self, question: TextQuestion) -> BoxFuture<'_, Result<Value, String>> {
+    fn generate(&self, question: TextQuestion, models: ModelUse) -> BoxFuture<'_, Result<Value, String>> {
         async move {
-            let model = models::build(&self.connection, &question.model, OpenAiApi::default(), &self.circuits);
-            let model = model.ok_or("the connection has no models")?;
-            let sampling = Sampling {
-                max_output_tokens: question.max_output_tokens,
-                temperature: question.temperature,
-                ..Sampling::default()
-            };
-            let settings = Settings { sampling, ..Settings::default() };
-            let (id, instructions) = ("routine".to_owned(), question.instructions);
-            let agent = Agent {
-                id,
-                model,
-                fallbacks: Vec::new(),
-                instructions,
-                tools: Vec::new(),
-                agents: Vec::new(),
-                policy: None,
-                sources: Vec::new(),
-                settings,
-            };
+            let agent = self.agent(&question)?;
             let format =
                 question.schema.map(|schema| ResponseFormat { name: "answer".to_owned(), strict: false, schema });
             let cancel = CancellationToken::new();
             let _gone = cancel.clone().drop_guard();
-            let question =
-                Question { prompt: question.prompt, format, time: self.time, user_id: String::new(), cancel };
+            let (prompt, time, user_id) = (question.prompt, self.time, String::new());
+            let question = Question { prompt, format, time, user_id, models, cancel };
             invoke(&agent, question).await.output.map_err(|error| match error {
                 // The provider's own words are for the log.
                 InvokeError::Model(error) => {
@@ -61,5 +45,31 @@ impl TextModels for Models {
             })
         }
         .boxed()
+    }
+}
+
+impl Models {
+    /// An agent without tools that answers the question.
+    fn agent(&self, question: &TextQuestion) -> Result<Agent, String> {
+        let model = models::build(&self.connection, &question.model, OpenAiApi::default(), &self.circuits);
+        let model = model.ok_or("the connection has no models")?;
+        let sampling = Sampling {
+            max_output_tokens: question.max_output_tokens,
+            temperature: question.temperature,
+            ..Sampling::default()
+        };
+        let prices = price(&self.config, &question.model).map(|price| (model.id().model.clone(), price));
+        let settings = Settings { sampling, prices: prices.into_iter().collect(), ..Settings::default() };
+        Ok(Agent {
+            id: "routine".to_owned(),
+            model,
+            fallbacks: Vec::new(),
+            instructions: question.instructions.clone(),
+            tools: Vec::new(),
+            agents: Vec::new(),
+            policy: None,
+            sources: Vec::new(),
+            settings,
+        })
     }
 }

@@ -99,6 +99,7 @@ async fn a_statement_ends_with_its_time_and_with_its_caller() {
         let context = CallContext {
             user_id: "ada".to_owned(),
             gate: Arc::new(|_: &str| Ok(())),
+            models: contract::ModelUse::default(),
             cancel: CancellationToken::new(),
         };
         let endless = endpoints(&db, "SqlQuery", ENDLESS, Duration::from_secs(60)).unwrap();

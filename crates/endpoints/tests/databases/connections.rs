@@ -32,6 +32,7 @@ async fn the_database_does_not_go_on_for_a_caller_who_has_gone() {
     let context = CallContext {
         user_id: "ada".to_owned(),
         gate: std::sync::Arc::new(|_: &str| Ok(())),
+        models: contract::ModelUse::default(),
         cancel: CancellationToken::new(),
     };
     let watch = async {

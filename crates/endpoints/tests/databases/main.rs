@@ -38,6 +38,7 @@ async fn run(db: &Sql, kind: &str, query: &str, payload: Value) -> String {
     let context = CallContext {
         user_id: "ada".to_owned(),
         gate: std::sync::Arc::new(|_: &str| Ok(())),
+        models: contract::ModelUse::default(),
         cancel: CancellationToken::new(),
     };
     let answer = endpoints.call("e", payload, &context).await;
