@@ -149,6 +149,7 @@ pub(crate) fn said(error: &UserError) -> String {
         ErrorCode::NotFound => Text::ErrorNotFound,
         ErrorCode::Busy => Text::ErrorBusy,
         ErrorCode::Conflict => Text::ErrorConflict,
+        ErrorCode::OtherAgent => Text::ErrorOtherAgent,
         ErrorCode::TooLarge => Text::ErrorTooLarge,
         ErrorCode::Invalid => Text::ErrorInvalid,
         ErrorCode::RateLimited => Text::ErrorLimit,

@@ -9,8 +9,8 @@ use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, said, t};
-use wire::ToolPart;
-use wire::api::{LimitName, MessageMetadata, Outcome};
+use wire::{EndReason, ToolPart};
+use wire::api::{MessageMetadata, Outcome};
 
 /// Below an answer that was stopped, cut off or failed, however long ago. The newest one can be
 /// gone on with. An older one can only be given again, as another version: what follows it was said
@@ -36,11 +36,13 @@ fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -
     Some(match metadata.outcome? {
         Outcome::Failed => failed(session, message, metadata),
         Outcome::Interrupted => {
-            let text = t(interrupted(message)).to_owned();
+            let text = t(interrupted(message, metadata.reason)).to_owned();
             notice("cw-notice", Some(Shape::Warning), text, go_on(session))
         }
         Outcome::Limit => notice("cw-notice", None, limit_text(metadata.limit).to_owned(), go_on(session)),
-        Outcome::Stopped => notice("cw-notice cw-notice-quiet", None, t(Text::Stopped).to_owned(), go_on(session)),
+        Outcome::Stopped => {
+            notice("cw-notice cw-notice-quiet", None, stop_text(metadata.reason).to_owned(), go_on(session))
+        }
         Outcome::Done | Outcome::Waiting => return None,
     })
 }
@@ -48,7 +50,6 @@ fn newest(session: Session, message: &MessageState, metadata: MessageMetadata) -
 fn older(session: Session, message: &MessageState, metadata: MessageMetadata) -> Option<Erased> {
     let text = match metadata.outcome? {
         Outcome::Failed => return Some(failed(session, message, metadata)),
-        Outcome::Limit => limit_text(metadata.limit),
         outcome => mark(outcome)?,
     };
     Some(notice("cw-notice cw-notice-quiet", None, text.to_owned(), ().erase()))
@@ -87,25 +88,38 @@ pub(crate) fn mark(broken_off: Outcome) -> Option<&'static str> {
 }
 
 /// Why an answer was interrupted, and what going on with it means.
-fn interrupted(message: &MessageState) -> Text {
+fn interrupted(message: &MessageState, reason: Option<EndReason>) -> Text {
     let has = |what: fn(&ToolPart) -> bool| message.tools().iter().any(|tool| tool.with(what));
     match () {
         () if has(ToolPart::runs_again) => Text::AnswerCutOff,
         () if has(is_expired) => Text::AnswerExpired,
+        () if matches!(reason, Some(EndReason::ServerGone | EndReason::LeaseLost)) => Text::AnswerServerGone,
         () => Text::AnswerInterrupted,
     }
 }
 
 /// Why an answer ends before its end.
-fn limit_text(limit: Option<LimitName>) -> &'static str {
-    match limit {
-        Some(LimitName::Time) => t(Text::LimitTime),
-        Some(LimitName::TotalTokens) => t(Text::LimitTokens),
-        Some(LimitName::ToolCalls) => t(Text::LimitToolCalls),
-        Some(LimitName::CostUsd) => t(Text::LimitCost),
-        Some(LimitName::Loop) => t(Text::LimitLoop),
-        Some(LimitName::MaxSteps | LimitName::Requests | LimitName::StopOnToolCall) | None => t(Text::LimitReached),
-    }
+fn limit_text(limit: Option<EndReason>) -> &'static str {
+    t(match limit {
+        Some(EndReason::Time) => Text::LimitTime,
+        Some(EndReason::TotalTokens) => Text::LimitTokens,
+        Some(EndReason::ToolCalls) => Text::LimitToolCalls,
+        Some(EndReason::CostUsd) => Text::LimitCost,
+        Some(EndReason::Loop) => Text::LimitLoop,
+        Some(EndReason::MaxSteps) => Text::LimitSteps,
+        Some(EndReason::Requests) => Text::LimitRequests,
+        Some(EndReason::StopOnToolCall) => Text::LimitLastCall,
+        _ => Text::LimitReached,
+    })
+}
+
+/// Who stopped an answer.
+fn stop_text(reason: Option<EndReason>) -> &'static str {
+    t(match reason {
+        Some(EndReason::StoppedByAdmin) => Text::StoppedByAdmin,
+        Some(EndReason::Shutdown) => Text::StoppedByShutdown,
+        _ => Text::Stopped,
+    })
 }
 
 /// What went wrong between this page and the server, and that the connection is being restored.
@@ -126,6 +140,7 @@ pub(super) fn Trouble() -> Erased {
             let label = match remedy {
                 Remedy::Send => t(Text::TryAgain),
                 Remedy::Reload => t(Text::LoadAgain),
+                Remedy::New => t(Text::NewConversation),
             };
             view! {
                 <button type="button" class="cw-button" on:click=handler(move |_| session.act(Act::Remedy(remedy)))>

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 use store::Step;
+use wire::EndReason;
 
 /// Upper ends of times, in seconds: from a write to a long answer.
 const SECONDS: &[f64] =
@@ -79,6 +80,7 @@ fn describe() {
     describe_gauge!("chatwright_store_writes_waiting", "Writes that wait for the database");
     describe_counter!("chatwright_runs_started_total", "Runs that began, by agent");
     describe_counter!("chatwright_runs_total", "Runs that ended, by agent and outcome");
+    describe_counter!("chatwright_run_ends_total", "Runs that ended, by agent and reason");
     describe_histogram!("chatwright_run_seconds", "How long runs took, by agent and outcome");
     describe_counter!("chatwright_tokens_total", "Tokens, by agent, model and kind");
     describe_gauge!("chatwright_cost_usd", "US dollars, by agent and model, as far as prices are known");
@@ -170,9 +172,11 @@ impl Telemetry for Counted {
         counter!("chatwright_tool_calls_total", "agent" => agent, "tool" => tool, "outcome" => outcome).increment(1);
     }
 
-    fn run_ended(&self, run: &RunFacts, outcome: &'static str, took: Duration) {
+    fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, took: Duration) {
         let agent = AGENTS.of(&run.agent_id);
         counter!("chatwright_runs_total", "agent" => agent.clone(), "outcome" => outcome).increment(1);
+        let reason = reason.name();
+        counter!("chatwright_run_ends_total", "agent" => agent.clone(), "reason" => reason).increment(1);
         histogram!("chatwright_run_seconds", "agent" => agent, "outcome" => outcome).record(took);
     }
 

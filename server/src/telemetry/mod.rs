@@ -13,6 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use store::Step;
 use traces::Traces;
+use wire::EndReason;
 
 /// What runs do is counted, and traced where somebody gathers traces.
 pub(crate) struct Told {
@@ -44,8 +45,8 @@ impl Telemetry for Told {
         self.all().for_each(|one| one.tool_ended(run, call));
     }
 
-    fn run_ended(&self, run: &RunFacts, outcome: &'static str, took: Duration) {
-        self.all().for_each(|one| one.run_ended(run, outcome, took));
+    fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, took: Duration) {
+        self.all().for_each(|one| one.run_ended(run, outcome, reason, took));
     }
 
     fn deleted(&self, what: &'static str, count: u64) {

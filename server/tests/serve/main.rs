@@ -15,6 +15,7 @@ mod deploy;
 mod doctor;
 mod drain;
 mod embed;
+mod ends;
 mod files;
 mod hooks;
 mod http;

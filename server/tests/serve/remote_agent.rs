@@ -4,7 +4,7 @@ use crate::process::Server;
 use axum::http::{StatusCode, Uri};
 use axum::response::{Html, IntoResponse, Response};
 use axum::{Json, Router};
-use contract::{Progress, Tool, ToolContext};
+use contract::{ModelUse, Progress, Tool, ToolContext};
 use reqwest::{Method, RequestBuilder};
 use serde_json::{Value, json};
 use std::process::Command;
@@ -75,14 +75,9 @@ fn client(server: &Server, key: &str) -> RemoteAgent {
 
 fn caller() -> ToolContext {
     let [call_id, user_id, conversation_id] = ["1", "ada", "c"].map(str::to_owned);
-    ToolContext {
-        call_id,
-        user_id,
-        conversation_id,
-        cancel: CancellationToken::new(),
-        progress: Progress::default(),
-        may_repeat: false,
-    }
+    let (progress, models) = (Progress::default(), ModelUse::default());
+    let cancel = CancellationToken::new();
+    ToolContext { call_id, user_id, conversation_id, cancel, progress, may_repeat: false, models }
 }
 
 #[tokio::test]

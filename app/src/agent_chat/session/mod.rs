@@ -158,6 +158,8 @@ pub(super) enum Remedy {
     Send,
     /// Load the conversation.
     Reload,
+    /// Begin a new conversation.
+    New,
 }
 
 /// What is not shown.

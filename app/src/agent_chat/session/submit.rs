@@ -222,6 +222,7 @@ impl Session {
         match remedy {
             Remedy::Send => self.send_draft(),
             Remedy::Reload => spawn_local(self.reload()),
+            Remedy::New => self.chat.select(None, false),
         }
     }
 
@@ -356,7 +357,14 @@ impl Session {
     /// The server did not take something. When an answer is being written already, that is shown instead of an offer to try again.
     pub(super) fn refused(self, error: &ApiError, remedy: Remedy) {
         let busy = error.code() == ErrorCode::Busy;
-        self.fail(error, (!busy).then_some(remedy));
+        let remedy = match error.code() {
+            ErrorCode::Busy => None,
+            // The page names the conversation, so there is no other one to go to.
+            ErrorCode::OtherAgent if self.chat.is_named => None,
+            ErrorCode::OtherAgent => Some(Remedy::New),
+            _ => Some(remedy),
+        };
+        self.fail(error, remedy);
         if busy && self.phase.get_untracked() == Phase::Idle {
             spawn_local(self.reload());
         }

@@ -4,6 +4,7 @@ use super::agents::{self, AgentDetail, AgentLine, AgentQuery, LiveTool, SortQuer
 use super::csv::{self, Csv};
 use super::layout::{Tab, dollars, number, page, seconds};
 use super::lists::{as_table, choice, field, orders, paged, pager};
+use super::reasons::reason_text;
 use super::table::Column::{Number, Text};
 use super::table::{facts, link, table, text};
 use super::{Admin, PageError};
@@ -19,7 +20,7 @@ use leptos::prelude::*;
 use serde::Deserialize;
 use serde_json::Value;
 use store::{RecentRun, Used};
-use wire::{ErrorCode, UserError};
+use wire::{EndReason, ErrorCode, UserError};
 
 /// `GET /admin/agents`
 pub(crate) async fn list(
@@ -208,12 +209,20 @@ async fn shown(
 }
 
 fn runs_of(runs: Vec<RecentRun>) -> AnyView {
-    let columns =
-        [Text("Conversation"), Text("Outcome"), Text("Started (UTC)"), Number("Time"), Number("Cost"), Text("Error")];
+    let columns = [
+        Text("Conversation"),
+        Text("Outcome"),
+        Text("Why it ended"),
+        Text("Started (UTC)"),
+        Number("Time"),
+        Number("Cost"),
+        Text("Error"),
+    ];
     let line = |run: RecentRun| {
         [
             link(format!("/admin/conversations/{}", run.conversation_id), run.title),
             text(run.status),
+            text(run.reason.as_deref().map(|name| reason_text(EndReason::named(name))).unwrap_or_default()),
             text(minute(run.started_at)),
             text(run.ended_at.map(|ended| seconds((ended - run.started_at) as f64)).unwrap_or_default()),
             text(run.cost_usd.map(dollars).unwrap_or_default()),

@@ -4,6 +4,7 @@ use super::Admin;
 use super::conversations::Opened;
 use super::layout::{Tab, dollars, number, page, seconds};
 use super::names::Names;
+use super::reasons::reason_text;
 use super::table::Column::{Number, Text};
 use super::table::{self, link, table, text};
 use crate::routes::accounts::encoded;
@@ -13,7 +14,7 @@ use axum::response::Response;
 use leptos::prelude::*;
 use serde_json::Value;
 use store::{AuditRow, Step};
-use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
+use wire::{EndReason, Role, ToolPart, ToolState, UiMessage, UiPart};
 
 /// Characters of a call's arguments or result that are shown; the export has all of them.
 const MAX_SHOWN: usize = 4_000;
@@ -66,8 +67,16 @@ fn message(message: &UiMessage) -> impl IntoView + use<> {
         <article class="cw-admin-message" aria-label=who id=format!("m-{}", message.id)>
             <h3>{who}</h3>
             {parts}
+            {why_it_ended(message).map(|why| view! { <p class="cw-account-note">{why}</p> })}
         </article>
     }
+}
+
+/// Why an answer ended, unless the model just finished.
+fn why_it_ended(message: &UiMessage) -> Option<&'static str> {
+    let reason = message.metadata.as_ref()?.get("reason")?.as_str()?;
+    let reason = EndReason::named(reason);
+    (reason != EndReason::Done).then(|| reason_text(reason))
 }
 
 fn part(part: &UiPart) -> AnyView {

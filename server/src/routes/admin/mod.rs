@@ -20,6 +20,7 @@ mod lists;
 mod names;
 mod operation_api;
 mod overview;
+mod reasons;
 mod retention;
 mod roles;
 mod table;

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 use store::{AuditOutcome, Step};
+use wire::EndReason;
 
 /// Makes spans, and has them sent.
 pub(crate) struct Traces {
@@ -214,7 +215,7 @@ impl Telemetry for Traces {
         span.end();
     }
 
-    fn run_ended(&self, run: &RunFacts, outcome: &'static str, _: Duration) {
+    fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, _: Duration) {
         // Calls that wait for the user end with it: they go on in a run of their own.
         let Some(OpenRun { mut span, calls }) = self.runs.lock().remove(&run.run_id) else { return };
         for OpenCall { mut span, .. } in calls.into_values() {
@@ -222,6 +223,7 @@ impl Telemetry for Traces {
             span.end();
         }
         span.set_attribute(text("chatwright.outcome", outcome));
+        span.set_attribute(text("chatwright.reason", reason.name()));
         if matches!(outcome, "failed" | "timeout") {
             span.set_attribute(text("error.type", outcome));
             span.set_status(Status::error(outcome));
