@@ -231,7 +231,12 @@ impl Model for Guarded {
         Box::pin(async move {
             let mut asking = self.circuit.enter(&cancel)?;
             let parts = self.model.stream(request, cancel).await.inspect_err(|error| asking.sees(Err(error)))?;
-            let look = move |part: &Result<Part, ModelError>| asking.sees(part.as_ref().map(|_| ()));
+            let look = move |part: &Result<Part, ModelError>| {
+                // A sign of life is no answer yet.
+                if !matches!(part, Ok(Part::Alive)) {
+                    asking.sees(part.as_ref().map(|_| ()));
+                }
+            };
             Ok(parts.inspect(look).boxed())
         })
     }

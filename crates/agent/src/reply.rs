@@ -70,7 +70,9 @@ pub(crate) async fn read<S: EventSink>(
             let Reader { said, calls, has_sources, .. } = reader;
             return Ok(Reply { said, calls, has_sources, reason, usage });
         }
-        reader.part(part, sink).await?;
+        if part != Part::Alive {
+            reader.part(part, sink).await?;
+        }
         at_once += 1;
         let ready = if at_once < MAX_AT_ONCE { soon(&mut rest).await } else { None };
         let next = match ready {

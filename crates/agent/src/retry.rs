@@ -7,6 +7,7 @@ use contract::{Model, ModelError, ModelErrorKind, Part, PartStream, Request};
 use futures::StreamExt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 /// A wait that the provider asks for beyond this is not waited for: the user decides.
@@ -86,20 +87,28 @@ async fn ask_once(
     request: Request,
     cancel: &CancellationToken,
 ) -> Result<Begun, ModelError> {
-    let begin = async {
-        let mut parts = model.stream(request, cancel.clone()).await?;
-        match parts.next().await {
-            Some(first) => Ok(Begun { first: first?, rest: parts }),
-            None => Err(ModelError::new(ModelErrorKind::BrokenStream, "the reply was empty")),
-        }
-    };
-    let limit = agent.settings.timeouts.first_byte;
     tokio::select! {
         biased;
         () = cancel.cancelled() => Err(stopped()),
-        begun = tokio::time::timeout(limit, begin) => begun.unwrap_or_else(|_| {
-            Err(ModelError::new(ModelErrorKind::Timeout, format!("no answer within {limit:?} (first byte)")))
-        }),
+        begun = begin(model, request, agent.settings.timeouts.first_byte, cancel) => begun,
+    }
+}
+
+/// Waits for the first part of a reply. Each sign of life begins the time anew: a model that thinks silently is not asked twice.
+async fn begin(
+    model: &dyn Model,
+    request: Request,
+    limit: Duration,
+    cancel: &CancellationToken,
+) -> Result<Begun, ModelError> {
+    let late = |_| ModelError::new(ModelErrorKind::Timeout, format!("no answer within {limit:?} (first byte)"));
+    let mut parts = timeout(limit, model.stream(request, cancel.clone())).await.map_err(late)??;
+    loop {
+        match timeout(limit, parts.next()).await.map_err(late)? {
+            Some(Ok(Part::Alive)) => {}
+            Some(first) => return Ok(Begun { first: first?, rest: parts }),
+            None => return Err(ModelError::new(ModelErrorKind::BrokenStream, "the reply was empty")),
+        }
     }
 }
 

@@ -251,8 +251,8 @@ impl ToWire {
                 data: json!({ "provider": provider, "item": item }),
                 transient: None,
             }),
-            // The loop turns these two into events of its own.
-            Part::ToolCall { .. } | Part::Finish { .. } => return,
+            // The loop turns calls and the end into events of its own, and keeps signs of life to itself.
+            Part::ToolCall { .. } | Part::Finish { .. } | Part::Alive => return,
         });
     }
 

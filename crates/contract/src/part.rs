@@ -113,6 +113,9 @@ pub enum Part {
         /// As it came.
         item: Value,
     },
+    /// The provider is at work and has nothing to tell yet: a sign of life, such as an SSE comment. It resets the time that is waited
+    /// for the next part, and is neither told nor kept.
+    Alive,
     /// The reply is over; the last part of a good stream.
     Finish {
         /// Why.

@@ -29,7 +29,7 @@ pub(crate) trait Codec: Send + 'static {
     fn is_complete(&self) -> bool;
 }
 
-/// The parts of an answer. Lets go of the connection as soon as it is dropped or cancelled, or the reply is complete.
+/// The parts of an answer, and [`Part::Alive`] for bytes that bring none. Lets go of the connection as soon as it is dropped or cancelled, or the reply is complete.
 pub(crate) fn parts(response: Response, codec: impl Codec, cancel: CancellationToken) -> PartStream {
     async_stream::stream! {
         let mut reader = Reader::new(codec);
@@ -42,18 +42,28 @@ pub(crate) fn parts(response: Response, codec: impl Codec, cancel: CancellationT
                 () = &mut cancelled => Err(stopped()),
                 next = bytes.next() => next.transpose().map_err(|error| broken(format!("the connection broke: {}", chain(&error)))),
             };
+            // Whether more may come.
             let read = match next {
-                Ok(Some(piece)) => reader.bytes(&piece, &mut ready),
-                Ok(None) => reader.end(&mut ready),
+                Ok(Some(piece)) => reader.bytes(&piece, &mut ready).map(|()| true),
+                Ok(None) => reader.end(&mut ready).map(|()| false),
                 Err(error) => Err(error),
             };
+            // While a model thinks, it may send nothing but comments, pings and progress. Whoever waits for parts learns of them, so that
+            // the silence is not taken for a broken connection.
+            if ready.is_empty() && matches!(read, Ok(true)) && !reader.codec.is_complete() {
+                ready.push(Part::Alive);
+            }
             // What came before a fault was said, and is told.
             for part in ready.drain(..) {
                 yield Ok(part);
             }
-            if let Err(error) = read {
-                yield Err(error);
-                break;
+            match read {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) => {
+                    yield Err(error);
+                    break;
+                }
             }
         }
     }

@@ -44,6 +44,7 @@ async fn ask_with(model: &dyn Model, request: Request, cancel: &CancellationToke
     let mut read = Vec::new();
     while let Some(part) = parts.next().await {
         match part {
+            Ok(Part::Alive) => {}
             Ok(part) => read.push(part),
             Err(error) => {
                 assert!(parts.next().await.is_none(), "an error is the last item");
@@ -238,6 +239,28 @@ async fn a_silent_peer_is_let_go() {
             let answer = tokio::time::timeout(Duration::from_millis(200), answer).await;
             drop(answer);
             peer.closed().await;
+        }
+    }
+}
+
+/// What shows only that the provider is at work is told as a sign of life, whatever form it has.
+#[tokio::test]
+async fn comments_and_progress_are_signs_of_life() {
+    let quiet = [
+        ": OPENROUTER PROCESSING\n\n",
+        "event: ping\ndata: {\"type\": \"ping\"}\n\n",
+        "data: {\"type\":\"response.in_progress\",\"response\":{}}\n\n",
+        "data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"\"}}]}\n\n",
+        "data: {\"candidates\":[{\"content\":{\"parts\":[{\"text\":\"\"}]}}]}\n\n",
+        "data: {}\n\n",
+    ];
+    for provider in PROVIDERS {
+        for sign in quiet {
+            let peer = Peer::start(Script::BytesThenSilence(sign.as_bytes().to_vec())).await;
+            let model = provider.at(&peer.url());
+            let mut parts = model.stream(request(), CancellationToken::new()).await.unwrap();
+            let first = tokio::time::timeout(Duration::from_secs(5), parts.next()).await.expect("a sign");
+            assert!(matches!(first, Some(Ok(Part::Alive))), "{} {sign}: {first:?}", provider.path);
         }
     }
 }

@@ -47,7 +47,7 @@ impl Asked {
     }
 
     fn sees(&mut self, part: &Result<Part, ModelError>) {
-        if !self.has_begun {
+        if !self.has_begun && !matches!(part, Ok(Part::Alive)) {
             self.has_begun = true;
             self.time("chatwright_model_first_part_seconds");
         }
