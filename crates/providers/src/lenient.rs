@@ -1,4 +1,4 @@
-//! Shapes that only a careless peer sends, read without breaking its stream.
+//! Counts, ids and names that only a careless peer sends, and bounds of what is held of a reply. See also [`crate::json`].
 
 use crate::driver::broken;
 use contract::ModelError;
@@ -25,12 +25,6 @@ impl<'de> Deserialize<'de> for Count {
         // `as` turns what is not a number into 0.
         Ok(Self(number.clamp(0.0, MAX_COUNT) as u64))
     }
-}
-
-/// A field that is none where its shape is not the expected one.
-pub(crate) fn or_none<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
-    let raw = Option::<&'de RawValue>::deserialize(deserializer)?;
-    Ok(raw.and_then(|raw| serde_json::from_str(raw.get()).ok()))
 }
 
 /// The ids of one reply's calls: the provider's own where it gave one and not twice.

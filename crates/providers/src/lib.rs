@@ -12,10 +12,15 @@ pub mod google;
 #[cfg(test)]
 mod histories;
 mod http;
+mod json;
 mod lenient;
+#[cfg(test)]
+mod mutations;
 mod openai;
 pub mod openai_chat;
 pub mod openai_responses;
+#[cfg(test)]
+mod option_tests;
 mod options;
 #[cfg(test)]
 mod requests;

@@ -48,6 +48,50 @@ pub(crate) fn cut<'a>(stream: &'a [u8], cuts: &[proptest::sample::Index]) -> Vec
     places.windows(2).map(|pair| &stream[pair[0]..pair[1]]).collect()
 }
 
+/// The conversation after a whole reply: what the history keeps of it, and `ok` as the result of each call that the caller runs.
+pub(crate) fn answered(codec: impl Codec, stream: &str) -> Vec<Message> {
+    let (parts, read) = read(codec, &[stream.as_bytes()]);
+    read.unwrap();
+    let (mut said, mut results) = (Vec::new(), Vec::new());
+    for part in parts {
+        match part {
+            Part::TextStart { .. } => said.push(text("")),
+            Part::ReasoningStart { metadata, .. } => {
+                said.push(AssistantPart::Reasoning { text: String::new(), metadata });
+            }
+            Part::TextDelta { delta, .. } => grow(&mut said, &delta, None),
+            Part::ReasoningDelta { delta, metadata, .. } => grow(&mut said, &delta, metadata),
+            Part::TextEnd { metadata, .. } | Part::ReasoningEnd { metadata, .. } => grow(&mut said, "", metadata),
+            Part::ToolCall { id, name, input, provider_executed, metadata } => {
+                if !provider_executed {
+                    results.push(ToolResult {
+                        call_id: id.clone(),
+                        name: name.clone(),
+                        output: ToolOutput::Text("ok".to_owned()),
+                        metadata: None,
+                    });
+                }
+                let input = serde_json::from_str(&input).unwrap_or_default();
+                said.push(AssistantPart::ToolCall(ToolCall { id, name, input, provider_executed, metadata }));
+            }
+            Part::ProviderItem { provider, item } => said.push(AssistantPart::ProviderItem { provider, item }),
+            _ => {}
+        }
+    }
+    vec![user("hi"), Message::Assistant(said), Message::Tool(results)]
+}
+
+fn grow(said: &mut [AssistantPart], delta: &str, news: Option<ProviderMetadata>) {
+    let last = said.iter_mut().rev().find_map(|part| match part {
+        AssistantPart::Text { text, metadata } | AssistantPart::Reasoning { text, metadata } => Some((text, metadata)),
+        _ => None,
+    });
+    if let Some((text, metadata)) = last {
+        text.push_str(delta);
+        *metadata = news.or(metadata.take());
+    }
+}
+
 /// A request for these messages.
 pub(crate) fn request(messages: Vec<Message>) -> Request {
     Request { messages: messages.into_iter().map(Arc::new).collect(), ..Request::default() }

@@ -48,6 +48,17 @@ fn of<'a>(body: &'a Map<String, Value>, named: Option<&'a Value>) -> Vec<&'a str
         let compacts = edits.filter(|edit| edit.get("type").is_some_and(|kind| kind == "compact_20260112")).count();
         betas.extend((compacts > 0).then_some("compact-2026-01-12"));
     }
+    if body.get("output_config").is_some_and(|output| output.get("task_budget").is_some()) {
+        betas.push("task-budgets-2026-03-13");
+    }
+    if body.get("speed").is_some_and(|speed| speed == "fast") {
+        betas.push("fast-mode-2026-02-01");
+    }
+    match body.get("fallbacks") {
+        Some(Value::Array(_)) => betas.push("server-side-fallback-2026-06-01"),
+        Some(_) => betas.push("server-side-fallback-2026-07-01"),
+        None => {}
+    }
     betas.extend(list(named).filter_map(Value::as_str));
     let mut seen = std::collections::HashSet::new();
     betas.retain(|beta| seen.insert(*beta));

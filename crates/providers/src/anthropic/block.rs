@@ -4,10 +4,9 @@ use super::PROVIDER;
 use super::api::{Block as Start, Delta};
 use super::server_tool;
 use super::stream::{State, metadata};
-use crate::driver::broken;
+use crate::json;
 use crate::lenient::tool_name;
 use contract::{Citation, ModelError, Part};
-use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -53,12 +52,13 @@ pub(crate) enum Block {
 impl Block {
     /// Appends the part with which a block begins, and what it holds from the start.
     pub(crate) fn start(raw: &str, state: &mut State, parts: &mut Vec<Part>) -> Result<Self, ModelError> {
-        let start: Start<'_> = serde_json::from_str(raw).map_err(unreadable)?;
+        let mut spare = String::new();
+        let start: Start<'_> = json::read(raw, &mut spare).map_err(|error| json::unreadable("a block", &error))?;
         let new_id = |named: &mut u64| {
             *named += 1;
             format!("{}", *named - 1)
         };
-        Ok(match &*start.kind {
+        Ok(match start.kind() {
             "text" => {
                 let id = new_id(&mut state.named);
                 parts.push(Part::TextStart { id: id.clone() });
@@ -70,7 +70,7 @@ impl Block {
                 parts.push(Part::TextStart { id: id.clone() });
                 text(&id, start.content.and_then(whole_text), parts);
                 state.held.grow(raw.len())?;
-                let mut fields: Map<String, Value> = serde_json::from_str(raw).map_err(unreadable)?;
+                let mut fields: Map<String, Value> = read(raw)?;
                 fields.remove("content");
                 Self::Text { id, citations: Vec::new(), cited: Vec::new(), compaction: Some(fields) }
             }
@@ -96,9 +96,9 @@ impl Block {
             }
             "server_tool_use" | "mcp_tool_use" => {
                 state.held.grow(raw.len())?;
-                let block = serde_json::from_str(raw).map_err(unreadable)?;
+                let block = read(raw)?;
+                let is_mcp = start.kind() == "mcp_tool_use";
                 let (id, given) = (state.calls.name(start.id)?, tool_name(start.name));
-                let is_mcp = start.kind == "mcp_tool_use";
                 let name = if is_mcp { given.clone() } else { server_tool::shown_name(&given).to_owned() };
                 let input_type = server_tool::input_type(&given).filter(|_| !is_mcp).map(str::to_owned);
                 state.tools.push((id.clone(), name.clone()));
@@ -107,27 +107,27 @@ impl Block {
             }
             _ => {
                 state.held.grow(raw.len())?;
-                let block = serde_json::from_str(raw).map_err(unreadable)?;
+                let block = read(raw)?;
                 server_tool::result(&block, state, parts);
                 Self::Item { block, input: String::new() }
             }
         })
     }
 
-    /// Appends what a delta adds; `data` is its whole event.
+    /// Appends what a delta adds; `raw` is the delta as it came.
     pub(crate) fn delta(
         &mut self,
         delta: Delta<'_>,
-        data: &str,
+        raw: &str,
         state: &mut State,
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
         match self {
             Self::Text { id, citations, cited, .. } => {
                 text(id, delta.text.or_else(|| delta.content.and_then(whole_text)), parts);
-                if let Some(raw) = delta.citation {
-                    state.held.grow(raw.get().len())?;
-                    if let Ok(citation) = serde_json::from_str::<Value>(raw.get()) {
+                if let Some(citation) = delta.citation {
+                    state.held.grow(citation.get().len())?;
+                    if let Ok(citation) = serde_json::from_str::<Value>(citation.get()) {
                         server_tool::cite(&citation, state, parts);
                         cited.push(server_tool::citation(&citation, state));
                         citations.push(citation);
@@ -143,10 +143,10 @@ impl Block {
                 }
             }
             Self::Item { block, input } => {
-                state.held.grow(data.len())?;
+                state.held.grow(raw.len())?;
                 match delta.partial_json {
                     Some(json) => input.push_str(&json),
-                    None => merge(block, data),
+                    None => merge(block, raw),
                 }
             }
         }
@@ -190,15 +190,16 @@ impl Block {
         matches!(self, Self::Text { .. } | Self::Thinking { .. })
     }
 
-    /// An empty delta; none for a block that no one sees.
-    pub(crate) fn alive(&self) -> Option<Part> {
-        let delta = String::new();
-        Some(match self {
-            Self::Text { id, .. } => Part::TextDelta { id: id.clone(), delta },
-            Self::Thinking { id } => Part::ReasoningDelta { id: id.clone(), delta, metadata: None },
-            Self::Call { id, .. } | Self::Server { id, .. } => Part::ToolInputDelta { id: id.clone(), delta },
-            Self::Item { .. } => return None,
-        })
+    /// Whether this start of a block is the one that began it, once more.
+    pub(crate) fn is_begun_by(&self, raw: &str) -> bool {
+        match self {
+            Self::Call { id, input, .. } | Self::Server { id, input, .. } => {
+                let mut spare = String::new();
+                let start = json::read::<Start<'_>>(raw, &mut spare);
+                input.is_empty() && start.is_ok_and(|start| start.id.as_ref() == Some(id))
+            }
+            _ => false,
+        }
     }
 }
 
@@ -215,7 +216,7 @@ fn item(block: Map<String, Value>) -> Part {
 
 /// A content that is a text; of the blocks that are understood, only a compaction has one.
 fn whole_text(content: &RawValue) -> Option<String> {
-    serde_json::from_str(content.get()).ok()
+    json::text_of(content.get())
 }
 
 fn text(id: &str, delta: Option<String>, parts: &mut Vec<Part>) {
@@ -235,12 +236,8 @@ fn thinking(id: &str, delta: Option<String>, signature: Option<String>, parts: &
 }
 
 /// Adds a delta to a block that is not understood: texts grow, anything else is replaced.
-fn merge(block: &mut Map<String, Value>, data: &str) {
-    #[derive(Deserialize)]
-    struct Event {
-        delta: Map<String, Value>,
-    }
-    let Ok(Event { delta }) = serde_json::from_str(data) else { return };
+fn merge(block: &mut Map<String, Value>, raw: &str) {
+    let Ok(delta) = serde_json::from_str::<Map<String, Value>>(raw) else { return };
     for (key, news) in delta.into_iter().filter(|(key, _)| key != "type") {
         match (block.get_mut(&key), news) {
             (Some(Value::String(known)), Value::String(news)) => known.push_str(&news),
@@ -252,6 +249,6 @@ fn merge(block: &mut Map<String, Value>, data: &str) {
     }
 }
 
-fn unreadable(error: serde_json::Error) -> ModelError {
-    broken(format!("a block cannot be read: {error}"))
+fn read(raw: &str) -> Result<Map<String, Value>, ModelError> {
+    serde_json::from_str(raw).map_err(|error| json::unreadable("a block", &error))
 }

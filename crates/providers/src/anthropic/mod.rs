@@ -5,6 +5,7 @@ mod api;
 mod betas;
 mod block;
 mod cache;
+mod container;
 mod file;
 mod model;
 pub(crate) mod request;

@@ -2,9 +2,9 @@
 
 use super::PROVIDER;
 use super::abilities::{self, Abilities};
-use super::{betas, cache, file, structured};
+use super::{betas, cache, container, file, structured};
 use crate::lenient::plain;
-use crate::options;
+use crate::options::{self, Words};
 use contract::{
     AssistantPart, Message, ProviderMetadata, Request, Sampling, ToolChoice, ToolOutput, ToolResult, ToolSpec, UserPart,
 };
@@ -14,15 +14,31 @@ use std::sync::Arc;
 /// Without a limit in the config, that of a model which is not known.
 const SAFE_OUTPUT: u32 = 4_096;
 
+/// The AI SDK's options for this API.
+const WORDS: Words = Words {
+    places: &[
+        ("effort", &["output_config", "effort"]),
+        ("taskBudget", &["output_config", "task_budget"]),
+        ("mcpServers", &["mcp_servers"]),
+        ("contextManagement", &["context_management"]),
+        ("inferenceGeo", &["inference_geo"]),
+        ("serviceTier", &["service_tier"]),
+    ],
+    spelled: &["thinking", "metadata", "mcpServers", "container", "contextManagement"],
+};
+
 /// The body of `POST /messages`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut options = match request.provider_options.get(PROVIDER) {
-        Some(Value::Object(options)) => options.clone(),
+        Some(Value::Object(options)) => WORDS.of_api(options),
         _ => Map::new(),
     };
-    // In the AI SDK's words, since the API has none for all tools at once.
+    // Those are the AI SDK's only: the API has no words for all tools at once, nor for what this codec does.
     let control = options.shift_remove("cacheControl");
     options.shift_remove(betas::OPTION);
+    let sends_reasoning = options.shift_remove("sendReasoning") != Some(Value::Bool(false));
+    let takes_format = options.shift_remove("structuredOutputMode").is_none_or(|mode| mode != "jsonTool");
+    let is_serial = options.shift_remove("disableParallelToolUse") == Some(Value::Bool(true));
     let eager = options.shift_remove("toolStreaming") != Some(Value::Bool(false));
     let abilities = abilities::of(model);
     let thinking = thinking(&options);
@@ -36,7 +52,7 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("max_tokens", Some(most_tokens(request.sampling.max_output_tokens, abilities, &options).into()));
     set("stream", Some(true.into()));
     set("system", system(request));
-    set("messages", Some(messages(&request.messages).into()));
+    set("messages", Some(messages(&request.messages, sends_reasoning).into()));
     let stop = &request.sampling.stop_sequences;
     set("stop_sequences", (!stop.is_empty()).then(|| json!(stop)));
     if abilities.samples && thinking.is_none() {
@@ -48,17 +64,24 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     }
     if !request.tools.is_empty() {
         let is_forced = abilities.is_forced && thinking != Some("enabled");
-        let (tools, choice) = tools(request, is_forced, eager);
+        let (tools, mut choice) = tools(request, is_forced, eager);
+        if is_serial && choice["type"] != "none" {
+            choice["disable_parallel_tool_use"] = true.into();
+        }
         set("tools", Some(tools));
         set("tool_choice", Some(choice));
     }
     options::merge(&mut body, &options);
-    if let Some(format) =
-        request.response_format.as_ref().filter(|_| abilities.is_structured).and_then(structured::format)
+    if let Some(format) = request
+        .response_format
+        .as_ref()
+        .filter(|_| abilities.is_structured && takes_format)
+        .and_then(structured::format)
         && let Value::Object(output) = body.entry("output_config").or_insert_with(|| json!({}))
     {
         output.insert("format".to_owned(), format);
     }
+    container::reuse(&mut body, &request.messages, jiff::Timestamp::now());
     if let Some(control) = control {
         cache::mark(&mut body, &control);
     }
@@ -122,14 +145,17 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 }
 
 /// Roles alternate and the user begins: neighbours of one role become one message.
-fn messages(messages: &[Arc<Message>]) -> Vec<Value> {
+fn messages(messages: &[Arc<Message>], sends_reasoning: bool) -> Vec<Value> {
+    let is_sent = |part: &&AssistantPart| sends_reasoning || !matches!(part, AssistantPart::Reasoning { .. });
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for message in messages {
         let (role, blocks) = match &**message {
             Message::System(_) => continue,
             Message::User(parts) => ("user", parts.iter().filter_map(user_block).collect::<Vec<_>>()),
             Message::Tool(results) => ("user", results.iter().map(result_block).collect()),
-            Message::Assistant(parts) => ("assistant", parts.iter().filter_map(assistant_block).collect()),
+            Message::Assistant(parts) => {
+                ("assistant", parts.iter().filter(is_sent).filter_map(assistant_block).collect())
+            }
         };
         if blocks.is_empty() {
             continue;
@@ -207,7 +233,9 @@ fn assistant_block(part: &AssistantPart) -> Option<Value> {
             }
             block
         }
-        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
+        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && !container::is_item(item) => {
+            item.clone()
+        }
         // What a provider ran itself goes back as its item, and only to that provider.
         // Claude takes files of the user only.
         AssistantPart::File { .. }

@@ -1,9 +1,11 @@
 //! Messages events → parts, without I/O.
 
 use super::PROVIDER;
-use super::api::{Delta, Event, Failure, Message, Usage as ApiUsage};
+use super::api::{Container, Delta, Event, Failure, Message, Usage as ApiUsage};
 use super::block::Block;
+use super::container;
 use crate::driver::{Codec, broken};
+use crate::json;
 use crate::lenient::{CallIds, Held};
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
@@ -16,11 +18,14 @@ const MAX_OPEN: usize = 64;
 pub(crate) struct Reader {
     /// By their place in the reply.
     open: Vec<(u64, Block)>,
+    /// The place of a block that names none.
+    next: u64,
     state: State,
     message_id: Option<String>,
     is_begun: bool,
     usage: ApiUsage,
     stop_reason: Option<String>,
+    container: Option<Container>,
     is_complete: bool,
 }
 
@@ -50,38 +55,49 @@ impl State {
 
 impl Codec for Reader {
     fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        let event: Event<'_> =
-            serde_json::from_str(data).map_err(|error| broken(format!("an event cannot be read: {error}")))?;
+        if !json::is_event(data)? {
+            return Ok(());
+        }
+        let (mut spare, mut spare_delta) = (String::new(), String::new());
+        let event: Event<'_> = json::read(data, &mut spare).map_err(|error| json::unreadable("an event", &error))?;
         match &*event.kind {
-            "content_block_delta" => match event.delta {
-                Some(delta) => self.delta(event.index, delta, data, parts),
+            "content_block_delta" => match event.delta.object("delta")? {
+                Some(raw) => {
+                    let delta =
+                        json::read(raw, &mut spare_delta).map_err(|error| json::unreadable("`delta`", &error))?;
+                    self.delta(event.index, delta, raw, parts)
+                }
                 None => Ok(()),
             },
-            "content_block_start" => match event.content_block {
-                Some(block) => self.start(event.index, block.get(), parts),
+            "content_block_start" => match event.content_block.object("content_block")? {
+                Some(block) => self.start(event.index, block, parts),
                 None => Ok(()),
             },
             "content_block_stop" => {
-                self.stop(event.index, parts);
+                let newest = self.open.last().map(|(index, _)| *index);
+                event.index.or(newest).into_iter().for_each(|index| self.stop(index, parts));
                 Ok(())
             }
-            "message_start" => self.begin(event.message, parts),
+            "message_start" => {
+                let message = event.message.and_then(|raw| json::read(raw.get(), &mut spare_delta).ok());
+                self.begin(message, parts)
+            }
             "message_delta" => {
                 self.count(event.usage);
-                self.stop_reason = event.delta.and_then(|delta| delta.stop_reason).or(self.stop_reason.take());
+                let delta = event.delta.object("delta").ok().flatten();
+                let delta: Delta<'_> = delta.and_then(|raw| json::read(raw, &mut spare_delta).ok()).unwrap_or_default();
+                self.stop_reason = delta.stop_reason.or(self.stop_reason.take());
+                self.container = delta.container.or(self.container.take());
                 Ok(())
             }
             "message_stop" => self.finish(parts),
-            "ping" => {
-                self.alive(parts);
-                Ok(())
-            }
-            _ => event.error.map_or(Ok(()), |error| Err(failure(&error))),
+            "error" => Err(failure(event.error.unwrap_or_default())),
+            _ => event.error.map_or(Ok(()), |error| Err(failure(error))),
         }
     }
 
     fn end(&mut self, _: &mut Vec<Part>) -> Result<(), ModelError> {
-        if self.is_complete { Ok(()) } else { Err(broken("the stream ended before message_stop")) }
+        if self.is_complete { Ok(()) } else { Err(broken("the stream ended before `message_stop`")) }
     }
 
     fn is_complete(&self) -> bool {
@@ -101,13 +117,21 @@ impl Reader {
         self.message_id = message.id;
         self.count(message.usage);
         self.stop_reason = message.stop_reason;
-        for block in message.content.unwrap_or_default() {
-            Block::start(block.get(), &mut self.state, parts)?.stop(parts);
+        self.container = message.container;
+        for block in message.content.list("content").unwrap_or_default() {
+            if let Some(block) = json::entry(block, "content")? {
+                Block::start(block, &mut self.state, parts)?.stop(parts);
+            }
         }
         Ok(())
     }
 
-    fn start(&mut self, index: u64, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+    fn start(&mut self, index: Option<u64>, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let index = index.unwrap_or(self.next);
+        if self.open.iter().any(|(known, block)| *known == index && block.is_begun_by(raw)) {
+            return Ok(());
+        }
+        self.next = self.next.max(index.saturating_add(1));
         self.replace(index, parts)?;
         if self.open.len() >= MAX_OPEN {
             return Err(broken("too many open blocks"));
@@ -116,10 +140,30 @@ impl Reader {
         Ok(())
     }
 
-    /// A delta for a block that is not open belongs to one that is not understood.
-    fn delta(&mut self, index: u64, delta: Delta<'_>, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        match self.open.iter_mut().rfind(|(known, _)| *known == index) {
-            Some((_, block)) => block.delta(delta, data, &mut self.state, parts),
+    /// Adds a delta to its block, `raw` being the delta as it came. A text or thought whose block has not begun begins it.
+    ///
+    /// # Errors
+    /// When the block cannot take it, or it is for a call that has not begun: nobody knows which one.
+    fn delta(
+        &mut self,
+        index: Option<u64>,
+        delta: Delta<'_>,
+        raw: &str,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), ModelError> {
+        let is_open = |known: u64| index.is_none_or(|index| index == known);
+        if !self.open.iter().any(|(known, _)| is_open(*known)) {
+            match delta {
+                Delta { text: Some(_), .. } => self.start(index, r#"{"type":"text"}"#, parts)?,
+                Delta { thinking: Some(_), .. } => self.start(index, r#"{"type":"thinking"}"#, parts)?,
+                Delta { partial_json: Some(json), .. } if !json.is_empty() => {
+                    return Err(broken("the arguments of a tool call came without its `content_block_start`"));
+                }
+                _ => return Ok(()),
+            }
+        }
+        match self.open.iter_mut().rfind(|(known, _)| is_open(*known)) {
+            Some((_, block)) => block.delta(delta, raw, &mut self.state, parts),
             None => Ok(()),
         }
     }
@@ -128,7 +172,7 @@ impl Reader {
     fn replace(&mut self, index: u64, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let open = self.open.iter().find(|(known, _)| *known == index);
         if open.is_some_and(|(_, block)| !block.can_end_early()) {
-            return Err(broken("a block began in the middle of a tool call"));
+            return Err(broken("a block began in the middle of a tool call: no `content_block_stop` came"));
         }
         self.stop(index, parts);
         Ok(())
@@ -138,12 +182,6 @@ impl Reader {
         if let Some(at) = self.open.iter().rposition(|(known, _)| *known == index) {
             self.open.remove(at).1.stop(parts);
         }
-    }
-
-    /// While a model thinks, pings are all that comes. They go on as an empty delta, so that no one who waits for parts takes
-    /// the silence for a broken connection (F6).
-    fn alive(&self, parts: &mut Vec<Part>) {
-        parts.extend(self.open.last().and_then(|(_, block)| block.alive()));
     }
 
     /// Later counts replace earlier ones, field by field.
@@ -162,11 +200,12 @@ impl Reader {
     fn finish(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         for (_, block) in self.open.drain(..) {
             if !block.can_end_early() {
-                return Err(broken("the message ended in the middle of a tool call"));
+                return Err(broken("the message ended in the middle of a tool call: no `content_block_stop` came"));
             }
             block.stop(parts);
         }
         self.is_complete = true;
+        parts.extend(self.container.take().and_then(container::item));
         let raw_reason = self.stop_reason.take();
         let reason = reason(raw_reason.as_deref());
         parts.push(Part::Finish { reason, raw_reason, usage: usage(&self.usage), metadata: None });
@@ -202,15 +241,16 @@ pub(crate) fn metadata(key: &str, value: Value) -> ProviderMetadata {
     Map::from_iter([(PROVIDER.to_owned(), json!({ key: value }))])
 }
 
-fn failure(error: &Failure) -> ModelError {
-    let kind = match &*error.kind {
+fn failure(error: Failure) -> ModelError {
+    let (name, message) = (error.kind.unwrap_or_default(), error.message.unwrap_or_default());
+    let kind = match &*name {
         "invalid_request_error" | "not_found_error" | "request_too_large" | "billing_error" => ModelErrorKind::Refused,
         "authentication_error" | "permission_error" => ModelErrorKind::Unauthorized,
         "rate_limit_error" => ModelErrorKind::RateLimited,
         // `overloaded_error`, `api_error`, `timeout_error`, and what is not known.
         _ => ModelErrorKind::Unavailable,
     };
-    let mut cause = format!("{}: {}", error.kind, error.message);
+    let mut cause = format!("{name}: {message}");
     cause.truncate(cause.floor_char_boundary(2_000));
     ModelError::new(kind, cause)
 }

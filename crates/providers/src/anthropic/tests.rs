@@ -1,7 +1,9 @@
+use super::request::body;
 use super::stream::Reader;
-use crate::testing::{cut, events, read, shown};
-use contract::{ModelErrorKind, Part};
+use crate::testing::{answered, cut, events, read, request, shown};
+use contract::{AssistantPart, Message, ModelErrorKind, Part};
 use proptest::prelude::*;
+use std::sync::Arc;
 
 const TEXT: &str = include_str!("../../fixtures/anthropic/text.jsonl");
 const THINKING_AND_TOOLS: &str = include_str!("../../fixtures/anthropic/thinking_and_tools.jsonl");
@@ -15,7 +17,6 @@ fn parts(fixture: &str) -> String {
 fn text() {
     insta::assert_snapshot!(parts(TEXT), @r##"
     text-start {"id":"0"}
-    text-delta {"id":"0","delta":""}
     text-delta {"id":"0","delta":"Grüße, "}
     text-delta {"id":"0","delta":"\"Welt\" 🌍\n"}
     text-end {"id":"0"}
@@ -94,10 +95,13 @@ fn careless_gateways() {
     tool-call {"id":"call_*","name":"twice","input":"{\"a\":1}"}
     tool-input-start {"id":"call_*","name":"unnamed_tool"}
     tool-input-delta {"id":"call_*","delta":"{\"a\":1}"}
-    tool-call {"id":"call_*","name":"unnamed_tool","input":"{\"a\":1}"}
     text-start {"id":"0"}
-    text-delta {"id":"0","delta":"at once"}
+    text-delta {"id":"0","delta":"nowhere"}
+    tool-call {"id":"call_*","name":"unnamed_tool","input":"{\"a\":1}"}
+    text-start {"id":"1"}
+    text-delta {"id":"1","delta":"at once"}
     text-end {"id":"0"}
+    text-end {"id":"1"}
     finish {"reason":"other","usage":{"inputTokens":7,"outputTokens":9007199254740991,"cacheReadTokens":7,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
 }
@@ -112,11 +116,11 @@ fn garbage() {
         assert!(!parts.iter().any(|part| matches!(part, Part::ToolCall { .. } | Part::Finish { .. })), "{stream}");
     };
     let line = |json: &str| format!("data: {json}\n\n");
-    check("", "before message_stop");
+    check("", "before `message_stop`");
     check("<html><body>Bad gateway</body></html>", "held no events");
     check(r#"{"type":"error","error":{"type":"overloaded_error"}}"#, "held no events");
     check(&line("{"), "cannot be read");
-    check(&line("[1]"), "cannot be read");
+    check(&line("[1]"), "before `message_stop`");
     check(&line("\u{0}"), "cannot be read");
     check(&line(&"[".repeat(10_000)), "cannot be read");
     let deep = format!(r#"{{"type":"later","a":{}{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
@@ -132,7 +136,7 @@ fn garbage() {
     let call =
         line(r#"{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"t","name":"n"}}"#)
             + &line(r#"{"type":"content_block_delta","index":0,"delta":{"partial_json":"{}"}}"#);
-    check(&call, "before message_stop");
+    check(&call, "before `message_stop`");
     check(&(call.clone() + &line(r#"{"type":"message_stop"}"#)), "in the middle of a tool call");
     check(
         &(call.clone() + &line(r#"{"type":"content_block_start","index":0,"content_block":{}}"#)),
@@ -231,4 +235,96 @@ fn tools_that_the_provider_runs() {
     tool-call {"id":"t1","name":"weather","input":"{\"a\":1}","metadata":{"anthropic":{"caller":{"type":"code_execution_20250825","tool_id":"srv_1"}}}}
     finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":0,"outputTokens":3,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
+}
+
+const CONTAINERS: &str = include_str!("../../fixtures/anthropic/containers.jsonl");
+
+/// Code in a container, a remote tool, a call that a program made, and a block of a kind that is not known.
+#[test]
+fn blocks_of_every_kind() {
+    insta::assert_snapshot!(parts(CONTAINERS), @r##"
+    reasoning-start {"id":"0"}
+    reasoning-delta {"id":"0","delta":"Hm."}
+    reasoning-delta {"id":"0","delta":"","metadata":{"anthropic":{"signature":"s1"}}}
+    reasoning-end {"id":"0"}
+    tool-input-start {"id":"srvtoolu_1","name":"code_execution","providerExecuted":true}
+    tool-input-delta {"id":"srvtoolu_1","delta":"{\"command\":"}
+    tool-input-delta {"id":"srvtoolu_1","delta":"\"ls\"}"}
+    tool-call {"id":"srvtoolu_1","name":"code_execution","input":"{\"type\":\"bash_code_execution\",\"command\":\"ls\"}","providerExecuted":true}
+    provider-item {"provider":"anthropic","item":{"type":"server_tool_use","id":"srvtoolu_1","name":"bash_code_execution","input":{"command":"ls"},"caller":{"type":"direct"}}}
+    tool-result {"id":"srvtoolu_1","name":"code_execution","output":{"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0,"content":[]}}
+    provider-item {"provider":"anthropic","item":{"type":"bash_code_execution_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0,"content":[]}}}
+    tool-input-start {"id":"mcptoolu_1","name":"add","providerExecuted":true}
+    tool-input-delta {"id":"mcptoolu_1","delta":"{\"a\":1}"}
+    tool-call {"id":"mcptoolu_1","name":"add","input":"{\"a\":1}","providerExecuted":true}
+    provider-item {"provider":"anthropic","item":{"type":"mcp_tool_use","id":"mcptoolu_1","name":"add","server_name":"s","input":{"a":1}}}
+    tool-result {"id":"mcptoolu_1","name":"add","output":[{"type":"text","text":"2"}]}
+    provider-item {"provider":"anthropic","item":{"type":"mcp_tool_result","tool_use_id":"mcptoolu_1","is_error":false,"content":[{"type":"text","text":"2"}]}}
+    tool-input-start {"id":"toolu_1","name":"weather"}
+    tool-input-delta {"id":"toolu_1","delta":"{\"city\":\"Rome\"}"}
+    tool-call {"id":"toolu_1","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"anthropic":{"caller":{"type":"code_execution_20260120","tool_id":"srvtoolu_1"}}}}
+    provider-item {"provider":"anthropic","item":{"type":"later_block","a":{"b":1},"c":"d"}}
+    text-start {"id":"1"}
+    text-delta {"id":"1","delta":"Done. "}
+    text-delta {"id":"1","delta":"🌍"}
+    text-end {"id":"1"}
+    provider-item {"provider":"anthropic","item":{"type":"container","id":"container_1","expires_at":"2026-01-02T03:04:05Z"}}
+    finish {"reason":"tool-calls","rawReason":"tool_use","usage":{"inputTokens":5,"outputTokens":9,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}
+
+/// The blocks go back as they came, with what their deltas brought, and the container's id does where code is run.
+#[test]
+fn blocks_of_every_kind_go_back() {
+    let mut request = request(answered(Reader::default(), &events(CONTAINERS, "")));
+    let body = body("claude-sonnet-4-5", &request);
+    assert!(body.get("container").is_none());
+    let blocks: Vec<_> = body["messages"][1]["content"].as_array().unwrap().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(blocks.join("\n"), @r##"
+    {"type":"thinking","thinking":"Hm.","signature":"s1"}
+    {"type":"server_tool_use","id":"srvtoolu_1","name":"bash_code_execution","input":{"command":"ls"},"caller":{"type":"direct"}}
+    {"type":"bash_code_execution_tool_result","tool_use_id":"srvtoolu_1","content":{"type":"bash_code_execution_result","stdout":"a","stderr":"","return_code":0,"content":[]}}
+    {"type":"mcp_tool_use","id":"mcptoolu_1","name":"add","server_name":"s","input":{"a":1}}
+    {"type":"mcp_tool_result","tool_use_id":"mcptoolu_1","is_error":false,"content":[{"type":"text","text":"2"}]}
+    {"type":"tool_use","id":"toolu_1","name":"weather","input":{"city":"Rome"},"caller":{"type":"code_execution_20260120","tool_id":"srvtoolu_1"}}
+    {"type":"later_block","a":{"b":1},"c":"d"}
+    {"type":"text","text":"Done. 🌍"}
+    "##);
+    for message in &mut request.messages {
+        let Message::Assistant(parts) = Arc::make_mut(message) else { continue };
+        for part in parts {
+            if let AssistantPart::ProviderItem { item, .. } = part
+                && item["type"] == "container"
+            {
+                item["expires_at"] = serde_json::Value::Null;
+            }
+        }
+    }
+    let tools = serde_json::json!({ "tools": [{ "type": "code_execution_20250825", "name": "code_execution" }] });
+    request.provider_options.insert("anthropic".to_owned(), tools);
+    assert_eq!(super::request::body("claude-sonnet-4-5", &request)["container"], "container_1");
+}
+
+/// What is left out on the way does not end a reply, unless it is a call.
+#[test]
+fn blocks_that_do_not_begin() {
+    let check = |lines: &str, expected: &str| {
+        let shown = parts(lines);
+        let last = shown.lines().last().unwrap();
+        assert!(last.contains(expected), "{lines}: {shown}");
+        shown
+    };
+    let delta = |delta: &str| {
+        format!(
+            "{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}\n{{\"type\":\"message_delta\",\"delta\":{{\"stop_reason\":\"end_turn\"}}}}\n{{\"type\":\"message_stop\"}}"
+        )
+    };
+    let text = check(&delta(r#"{"type":"text_delta","text":"Hi"}"#), "\"stop\"");
+    assert!(text.contains("\"delta\":\"Hi\""), "{text}");
+    check(&delta(r#"{"type":"thinking_delta","thinking":"Hm"}"#), "\"stop\"");
+    check(&delta(r#"{"type":"text_delta","text":{"a":1}}"#), "\"stop\"");
+    check(&delta(r#"{"type":"later_delta","x":1}"#), "\"stop\"");
+    check(&delta(r#"{"type":"input_json_delta","partial_json":"{}"}"#), "`content_block_start`");
+    check(&delta("7"), "`delta` cannot be read: it is a number instead of an object");
+    check(r#"{"type":"error","error":"overloaded"}"#, "error");
 }

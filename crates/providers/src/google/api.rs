@@ -1,22 +1,22 @@
-//! The chunks of a `streamGenerateContent` answer, as far as they are understood. Everything is optional: what a later version
-//! leaves out or adds must not break a stream.
+//! The chunks of a `streamGenerateContent` answer, as far as they are understood. Everything is optional and read leniently (see
+//! [`crate::json`]): what a later version leaves out, adds or writes in another shape must not break a stream.
 
-use crate::lenient::{Count, or_none};
+use crate::json::{Needed, object, or_none, text};
+use crate::lenient::Count;
 use serde::Deserialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 /// One chunk.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Chunk<'a> {
-    #[serde(borrow)]
-    pub(crate) candidates: Option<Vec<Candidate<'a>>>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, borrow)]
+    pub(crate) candidates: Needed<'a>,
+    #[serde(default, deserialize_with = "object")]
     pub(crate) usage_metadata: Option<Usage>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, deserialize_with = "object")]
     pub(crate) prompt_feedback: Option<Feedback>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, deserialize_with = "object")]
     pub(crate) error: Option<Failure>,
 }
 
@@ -24,36 +24,47 @@ pub(crate) struct Chunk<'a> {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Candidate<'a> {
-    #[serde(borrow)]
-    pub(crate) content: Option<Content<'a>>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, borrow)]
+    pub(crate) content: Needed<'a>,
+    #[serde(default, deserialize_with = "text")]
     pub(crate) finish_reason: Option<String>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, deserialize_with = "object")]
     pub(crate) grounding_metadata: Option<Grounding>,
+    #[serde(default, deserialize_with = "object")]
+    pub(crate) url_context_metadata: Option<UrlContext>,
 }
 
 /// What a chunk adds.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Content<'a> {
-    #[serde(borrow)]
-    pub(crate) parts: Option<Vec<&'a RawValue>>,
+    #[serde(default, borrow)]
+    pub(crate) parts: Needed<'a>,
 }
 
 /// A part; which fields are there says what it is.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Part {
+pub(crate) struct Part<'a> {
+    #[serde(default, deserialize_with = "text")]
     pub(crate) text: Option<String>,
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) thought: Option<bool>,
+    #[serde(default, deserialize_with = "text")]
     pub(crate) thought_signature: Option<String>,
-    pub(crate) function_call: Option<FunctionCall>,
+    #[serde(default, borrow)]
+    pub(crate) function_call: Needed<'a>,
+    #[serde(default, deserialize_with = "object")]
     pub(crate) inline_data: Option<InlineData>,
+    /// A file that is kept at Google.
+    #[serde(default, deserialize_with = "object")]
+    pub(crate) file_data: Option<FileData>,
     pub(crate) executable_code: Option<Value>,
     pub(crate) code_execution_result: Option<Value>,
     /// A tool of Google's, called.
+    #[serde(default, deserialize_with = "object")]
     pub(crate) tool_call: Option<ServerTool>,
     /// What it answered.
+    #[serde(default, deserialize_with = "object")]
     pub(crate) tool_response: Option<ServerTool>,
 }
 
@@ -61,9 +72,12 @@ pub(crate) struct Part {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FunctionCall {
+    #[serde(default, deserialize_with = "text")]
     pub(crate) id: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub(crate) name: Option<String>,
     pub(crate) args: Option<Value>,
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) partial_args: Option<Vec<PartialArgument>>,
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) will_continue: Option<bool>,
@@ -81,9 +95,12 @@ impl FunctionCall {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PartialArgument {
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) json_path: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub(crate) string_value: Option<String>,
     pub(crate) number_value: Option<Value>,
+    #[serde(default, deserialize_with = "or_none")]
     pub(crate) bool_value: Option<bool>,
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) will_continue: Option<bool>,
@@ -93,16 +110,29 @@ pub(crate) struct PartialArgument {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct InlineData {
+    #[serde(default, deserialize_with = "text")]
     pub(crate) mime_type: Option<String>,
-    #[serde(default)]
-    pub(crate) data: String,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) data: Option<String>,
+}
+
+/// A file that is kept at Google.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct FileData {
+    #[serde(default, deserialize_with = "text")]
+    pub(crate) mime_type: Option<String>,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) file_uri: Option<String>,
 }
 
 /// See [`Part::tool_call`] and [`Part::tool_response`].
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerTool {
+    #[serde(default, deserialize_with = "text")]
     pub(crate) id: Option<String>,
+    #[serde(default, deserialize_with = "text")]
     pub(crate) tool_type: Option<String>,
     pub(crate) args: Option<Value>,
     pub(crate) response: Option<Value>,
@@ -112,33 +142,26 @@ pub(crate) struct ServerTool {
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Grounding {
+    /// Each is read on its own: passages name them by their number.
     #[serde(default, deserialize_with = "or_none")]
-    pub(crate) grounding_chunks: Option<Vec<GroundingChunk>>,
+    pub(crate) grounding_chunks: Option<Vec<Value>>,
+    #[serde(default, deserialize_with = "or_none")]
+    pub(crate) grounding_supports: Option<Vec<Value>>,
 }
 
-/// One source.
+/// Pages that were fetched.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct GroundingChunk {
+pub(crate) struct UrlContext {
     #[serde(default, deserialize_with = "or_none")]
-    pub(crate) web: Option<Place>,
-    #[serde(default, deserialize_with = "or_none")]
-    pub(crate) maps: Option<Place>,
-    #[serde(default, deserialize_with = "or_none")]
-    pub(crate) retrieved_context: Option<Place>,
-}
-
-/// Where a source is.
-#[derive(Debug, Deserialize)]
-pub(crate) struct Place {
-    pub(crate) uri: Option<String>,
-    pub(crate) title: Option<String>,
+    pub(crate) url_metadata: Option<Vec<Value>>,
 }
 
 /// About the prompt.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Feedback {
+    #[serde(default, deserialize_with = "text")]
     pub(crate) block_reason: Option<String>,
 }
 
@@ -158,8 +181,8 @@ pub(crate) struct Usage {
 pub(crate) struct Failure {
     #[serde(default, deserialize_with = "or_none")]
     pub(crate) code: Option<u16>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, deserialize_with = "text")]
     pub(crate) status: Option<String>,
-    #[serde(default, deserialize_with = "or_none")]
+    #[serde(default, deserialize_with = "text")]
     pub(crate) message: Option<String>,
 }

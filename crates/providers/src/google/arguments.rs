@@ -91,7 +91,7 @@ mod tests {
     fn pieces_come_together() {
         let check = |pieces: Value, expected: Value| {
             let mut arguments = json!({});
-            for piece in serde_json::from_value::<Vec<PartialArgument>>(pieces.clone()).unwrap() {
+            for piece in serde_json::from_str::<Vec<PartialArgument>>(&pieces.to_string()).unwrap() {
                 put(&mut arguments, piece);
             }
             assert_eq!(arguments, expected, "{pieces}");

@@ -2,6 +2,7 @@
 
 mod api;
 mod arguments;
+mod grounding;
 mod model;
 mod parts;
 pub(crate) mod request;

@@ -2,7 +2,7 @@
 
 use super::PROVIDER;
 use super::parts::contents;
-use crate::options;
+use crate::options::{self, Words};
 use contract::{Message, Request, ToolChoice, ToolSpec};
 use serde_json::{Map, Value, json};
 
@@ -29,23 +29,46 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     Value::Object(body)
 }
 
-/// The generation's options stand beside the sampling settings, where the AI SDK writes them as well as where the API does.
-/// A form of the answer that is asked for goes before theirs.
+/// The AI SDK's options for this API, most of which belong to the generation.
+const WORDS: Words = Words {
+    places: &[
+        ("thinkingConfig", &["generationConfig", "thinkingConfig"]),
+        ("responseModalities", &["generationConfig", "responseModalities"]),
+        ("audioTimestamp", &["generationConfig", "audioTimestamp"]),
+        ("mediaResolution", &["generationConfig", "mediaResolution"]),
+        ("imageConfig", &["generationConfig", "imageConfig"]),
+        ("retrievalConfig", &["toolConfig", "retrievalConfig"]),
+        ("streamFunctionCallArguments", &["toolConfig", "functionCallingConfig", "streamFunctionCallArguments"]),
+    ],
+    spelled: &[],
+};
+
+/// Merges the options into the body. `has_format`: the request asks for a form of the answer, which goes before theirs.
 fn merge(body: &mut Map<String, Value>, options: &Map<String, Value>, has_format: bool) {
-    let mut options = options.clone();
-    let mut news = match options.shift_remove("generationConfig") {
-        Some(Value::Object(news)) => news,
-        _ => Map::new(),
-    };
-    news.extend(options.shift_remove("thinkingConfig").map(|config| ("thinkingConfig".to_owned(), config)));
-    if has_format {
-        news.retain(|key, _| !FORMAT.contains(&key.as_str()));
+    let mut options = WORDS.of_api(options);
+    if let (true, Some(Value::Object(config))) = (has_format, options.get_mut("generationConfig")) {
+        config.retain(|key, _| !FORMAT.contains(&key.as_str()));
     }
-    if let Some(Value::Object(known)) = body.get_mut("generationConfig") {
-        known.extend(news);
+    let takes_schema = options.shift_remove("structuredOutputs") != Some(Value::Bool(false));
+    if let (false, Some(Value::Object(config))) = (takes_schema, body.get_mut("generationConfig")) {
+        config.shift_remove("responseJsonSchema");
+    }
+    // One threshold for all kinds of content.
+    if let Some(threshold) = options.shift_remove("threshold") {
+        let every = HARMS.map(|harm| json!({ "category": harm, "threshold": threshold }));
+        options.entry("safetySettings").or_insert_with(|| every.to_vec().into());
     }
     options::merge(body, &options);
 }
+
+/// Kinds of content that have a threshold.
+const HARMS: [&str; 5] = [
+    "HARM_CATEGORY_HATE_SPEECH",
+    "HARM_CATEGORY_DANGEROUS_CONTENT",
+    "HARM_CATEGORY_HARASSMENT",
+    "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+    "HARM_CATEGORY_CIVIC_INTEGRITY",
+];
 
 fn system(request: &Request) -> Option<Value> {
     let inside = request.messages.iter().filter_map(|message| match &**message {

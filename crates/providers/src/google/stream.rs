@@ -1,11 +1,13 @@
 //! Gemini's chunks → parts, without I/O.
 
 use super::PROVIDER;
-use super::api::{Chunk, Failure, FunctionCall, Grounding, Part as ApiPart, Usage as ApiUsage};
+use super::api::{Candidate, Chunk, Content, Failure, FunctionCall, Part as ApiPart, Usage as ApiUsage};
 use super::arguments;
+use super::grounding::{self, Named};
 use crate::driver::{Codec, MAX_IMAGE_EVENT, broken};
+use crate::json::{self, text_in, unreadable};
 use crate::lenient::{CallIds, Held, tool_name};
-use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Source, Usage};
+use contract::{Citation, FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
@@ -18,8 +20,10 @@ pub(crate) struct Reader {
     call: Option<Call>,
     calls: CallIds,
     held: Held,
-    /// The last call of a tool that Google runs: its id and name.
-    running: Option<(String, String)>,
+    /// Calls that came with an id of Google's, with their arguments: one that is repeated is made once.
+    told: HashSet<String>,
+    /// Calls of tools that Google runs and has not answered.
+    running: Vec<Running>,
     /// The addresses of the sources that were told.
     sources: HashSet<String>,
     has_called: bool,
@@ -33,6 +37,15 @@ struct Open {
     id: String,
     is_text: bool,
     signature: Option<String>,
+    citations: Vec<Citation>,
+}
+
+/// A call of a tool that Google runs.
+struct Running {
+    /// As Google gave it.
+    given: Option<String>,
+    id: String,
+    name: String,
 }
 
 /// A call whose arguments stream.
@@ -47,8 +60,11 @@ impl Codec for Reader {
     const MAX_EVENT: usize = MAX_IMAGE_EVENT;
 
     fn event(&mut self, data: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        let chunk: Chunk<'_> =
-            serde_json::from_str(data).map_err(|error| broken(format!("a chunk cannot be read: {error}")))?;
+        if !json::is_event(data)? {
+            return Ok(());
+        }
+        let mut spare = String::new();
+        let chunk: Chunk<'_> = json::read(data, &mut spare).map_err(|error| unreadable("a chunk", &error))?;
         if let Some(error) = chunk.error {
             return Err(failure(&error));
         }
@@ -56,25 +72,19 @@ impl Codec for Reader {
         if let Some(reason) = chunk.prompt_feedback.and_then(|feedback| feedback.block_reason) {
             (self.blocked, self.finish_reason) = (true, Some(reason));
         }
-        let Some(candidate) = chunk.candidates.and_then(|candidates| candidates.into_iter().next()) else {
-            return Ok(());
-        };
-        for raw in candidate.content.and_then(|content| content.parts).unwrap_or_default() {
-            let part = serde_json::from_str(raw.get())
-                .map_err(|error| broken(format!("a part of a chunk cannot be read: {error}")))?;
-            self.part(part, raw.get(), parts)?;
+        match chunk.candidates.list("candidates")?.first() {
+            Some(first) => match json::entry(first, "candidates")? {
+                Some(candidate) => self.candidate(candidate, parts),
+                None => Ok(()),
+            },
+            None => Ok(()),
         }
-        if let Some(grounding) = candidate.grounding_metadata {
-            self.ground(grounding, parts)?;
-        }
-        self.finish_reason = candidate.finish_reason.or(self.finish_reason.take());
-        Ok(())
     }
 
     /// The stream has no mark for its end; a reply is complete when a reason for its end has come.
     fn end(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let Some(raw) = self.finish_reason.take() else {
-            return Err(broken("the stream ended without a finish reason"));
+            return Err(broken("the stream ended without a finish reason: no `finishReason` came"));
         };
         self.close(parts);
         // A call that is not complete says nothing unless the model says that it has said all.
@@ -95,9 +105,40 @@ impl Codec for Reader {
 }
 
 impl Reader {
-    fn part(&mut self, part: ApiPart, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+    fn candidate(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let (mut spare, mut spare_content) = (String::new(), String::new());
+        let candidate: Candidate<'_> = json::read(raw, &mut spare).map_err(|error| unreadable("a chunk", &error))?;
+        if let Some(raw) = candidate.content.object("content")? {
+            let content: Content<'_> =
+                json::read(raw, &mut spare_content).map_err(|error| unreadable("`content`", &error))?;
+            for entry in content.parts.list("parts")? {
+                if let Some(part) = json::entry(entry, "parts")? {
+                    self.part(part, parts)?;
+                }
+            }
+        }
+        if let Some(grounding) = candidate.grounding_metadata {
+            let named = grounding::sources(&grounding);
+            if let Some(open) = self.open.as_mut().filter(|open| open.is_text) {
+                let citations = grounding::citations(&grounding, &named);
+                // Each chunk may name the passages of those before it again.
+                open.citations = if citations.is_empty() { std::mem::take(&mut open.citations) } else { citations };
+            }
+            self.tell_sources(named.into_iter().flatten(), parts)?;
+        }
+        if let Some(fetched) = candidate.url_context_metadata {
+            self.tell_sources(grounding::pages(&fetched), parts)?;
+        }
+        self.finish_reason = candidate.finish_reason.or(self.finish_reason.take());
+        Ok(())
+    }
+
+    fn part(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let mut spare = String::new();
+        let part: ApiPart<'_> = json::read(raw, &mut spare).map_err(|error| unreadable("a part of a chunk", &error))?;
         let signature = part.thought_signature;
-        if let Some(call) = part.function_call {
+        if let Some(raw) = part.function_call.object("functionCall")? {
+            let call = json::read_owned(raw).map_err(|error| unreadable("`functionCall`", &error))?;
             self.close(parts);
             return self.function_call(call, signature, parts);
         }
@@ -106,24 +147,28 @@ impl Reader {
             return Ok(());
         }
         self.close(parts);
-        if let Some(file) = part.inline_data {
-            let media_type = file.mime_type.unwrap_or_else(|| "application/octet-stream".to_owned());
-            let url = format!("data:{media_type};base64,{}", file.data);
+        let inline = part.inline_data.and_then(|file| Some((file.mime_type, file.data?)));
+        let kept = part.file_data.and_then(|file| Some((file.mime_type, file.file_uri?)));
+        if let Some((media_type, content)) = inline.clone().or(kept) {
+            let media_type = media_type.unwrap_or_else(|| "application/octet-stream".to_owned());
+            let url = if inline.is_some() { format!("data:{media_type};base64,{content}") } else { content };
             parts.push(Part::File { media_type, url, metadata: signature.map(signed) });
             return Ok(());
         }
         self.held.grow(raw.len())?;
         if let Some(code) = part.executable_code {
-            self.begin_tool(None, "code_execution".to_owned(), code, parts)?;
+            let id = text_in(&code["id"]);
+            self.begin_tool(id, "code_execution".to_owned(), code, parts)?;
         } else if let Some(result) = part.code_execution_result {
             let output = result.get("output").cloned().unwrap_or_else(|| "".into());
             let output = json!({ "outcome": result["outcome"], "output": output });
-            self.end_tool(output, parts);
+            self.end_tool(text_in(&result["id"]), "code_execution".to_owned(), output, parts)?;
         } else if let Some(tool) = part.tool_call {
             let name = format!("server:{}", tool.tool_type.unwrap_or_default());
             self.begin_tool(tool.id, name, tool.args.unwrap_or_else(|| json!({})), parts)?;
         } else if let Some(tool) = part.tool_response {
-            self.end_tool(tool.response.unwrap_or_else(|| json!({})), parts);
+            let name = format!("server:{}", tool.tool_type.unwrap_or_default());
+            self.end_tool(tool.id, name, tool.response.unwrap_or_else(|| json!({})), parts)?;
         }
         // Also of a kind that is not known: it goes back as it came.
         let item = serde_json::from_str(raw).unwrap_or(Value::Null);
@@ -145,7 +190,7 @@ impl Reader {
                 true => Part::TextStart { id: id.clone() },
                 false => Part::ReasoningStart { id: id.clone(), metadata: None },
             });
-            self.open = Some(Open { id, is_text, signature: None });
+            self.open = Some(Open { id, is_text, signature: None, citations: Vec::new() });
         }
         let Some(open) = &mut self.open else { return };
         open.signature = signature.or(open.signature.take());
@@ -159,13 +204,9 @@ impl Reader {
     }
 
     fn close(&mut self, parts: &mut Vec<Part>) {
-        parts.extend(self.open.take().map(|Open { id, is_text, signature }| {
+        parts.extend(self.open.take().map(|Open { id, is_text, signature, citations }| {
             let metadata = signature.map(signed);
-            if is_text {
-                Part::TextEnd { id, metadata, citations: Vec::new() }
-            } else {
-                Part::ReasoningEnd { id, metadata }
-            }
+            if is_text { Part::TextEnd { id, metadata, citations } } else { Part::ReasoningEnd { id, metadata } }
         }));
     }
 
@@ -180,6 +221,12 @@ impl Reader {
         if let Some(name) = piece.name {
             // The piece that ends a call may be missing; the next call ends it, too.
             self.end_call(parts);
+            let is_whole = !goes_on && !is_more;
+            if let Some(id) = piece.id.as_ref().filter(|_| is_whole)
+                && !self.told.insert(format!("{id} {name} {}", piece.args.as_ref().unwrap_or(&Value::Null)))
+            {
+                return Ok(());
+            }
             let (id, name) = (self.calls.name(piece.id)?, tool_name(Some(name)));
             parts.push(Part::ToolInputStart { id: id.clone(), name: name.clone(), provider_executed: false });
             let arguments = match piece.args {
@@ -195,11 +242,9 @@ impl Reader {
             self.held.grow(argument.string_value.as_ref().map_or(16, String::len))?;
             arguments::put(&mut call.arguments, argument);
         }
+        // The pieces come in no order of JSON text, so nothing can be told of them yet.
         if !goes_on {
             self.end_call(parts);
-        } else if is_more {
-            // The pieces come in no order of JSON text; an empty delta says that something comes.
-            parts.push(Part::ToolInputDelta { id: call.id.clone(), delta: String::new() });
         }
         Ok(())
     }
@@ -220,46 +265,45 @@ impl Reader {
         input: Value,
         parts: &mut Vec<Part>,
     ) -> Result<(), ModelError> {
+        let given = id.clone();
         let id = self.calls.name(id)?;
-        self.running = Some((id.clone(), name.clone()));
+        self.running.push(Running { given, id: id.clone(), name: name.clone() });
         let input = input.to_string();
         parts.push(Part::ToolCall { id, name, input, provider_executed: true, metadata: None });
         Ok(())
     }
 
-    fn end_tool(&mut self, output: Value, parts: &mut Vec<Part>) {
-        let Some((id, name)) = self.running.take() else { return };
-        parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
-    }
-
-    /// Each chunk may name the sources of those before it again.
-    fn ground(&mut self, grounding: Grounding, parts: &mut Vec<Part>) -> Result<(), ModelError> {
-        for chunk in grounding.grounding_chunks.unwrap_or_default() {
-            let Some(place) = chunk.web.or(chunk.maps).or(chunk.retrieved_context) else { continue };
-            let Some(url) = place.uri.filter(|url| !self.sources.contains(url)) else { continue };
-            self.held.grow(url.len())?;
-            self.sources.insert(url.clone());
-            let id = format!("source-{}", self.sources.len());
-            parts.push(Part::Source(source(id, url, place.title)));
+    /// Tells a result with the call that it names, or the newest one; a call that has not come is told before its result.
+    fn end_tool(
+        &mut self,
+        given: Option<String>,
+        name: String,
+        output: Value,
+        parts: &mut Vec<Part>,
+    ) -> Result<(), ModelError> {
+        if self.running.is_empty() {
+            self.begin_tool(given.clone(), name, json!({}), parts)?;
+        }
+        let named = self.running.iter().rposition(|running| given.is_some() && running.given == given);
+        let at = named.or_else(|| self.running.len().checked_sub(1));
+        if let Some(Running { id, name, .. }) = at.map(|at| self.running.remove(at)) {
+            parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
         }
         Ok(())
     }
-}
 
-/// A page, or a file in a store of Google's.
-fn source(id: String, url: String, title: Option<String>) -> Source {
-    if url.starts_with("http://") || url.starts_with("https://") {
-        return Source::Url { id, url, title, metadata: None };
+    /// Each chunk may name the sources of those before it again.
+    fn tell_sources(&mut self, named: impl Iterator<Item = Named>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        for named in named {
+            if self.sources.contains(named.address()) {
+                continue;
+            }
+            self.held.grow(named.address().len())?;
+            self.sources.insert(named.address().to_owned());
+            parts.push(Part::Source(named.source(format!("source-{}", self.sources.len()))));
+        }
+        Ok(())
     }
-    let filename = url.rsplit('/').next().map(str::to_owned);
-    let media_type = match filename.as_deref().and_then(|name| name.rsplit_once('.')) {
-        Some((_, "pdf")) => "application/pdf",
-        Some((_, "txt")) => "text/plain",
-        Some((_, "md")) => "text/markdown",
-        _ => "application/octet-stream",
-    };
-    let title = title.unwrap_or_else(|| "Unknown Document".to_owned());
-    Source::Document { id, media_type: media_type.to_owned(), title, filename, metadata: None }
 }
 
 fn reason(raw: &str, has_called: bool) -> FinishReason {

@@ -1,5 +1,5 @@
 use super::stream::Reader;
-use crate::testing::{cut, events, read, shown};
+use crate::testing::{answered, cut, events, read, request, shown};
 use contract::{ModelErrorKind, Part};
 use proptest::prelude::*;
 
@@ -20,8 +20,6 @@ fn thinking_and_tools() {
     tool-input-delta {"id":"call_*","delta":"{\"city\":\"Paris\"}"}
     tool-call {"id":"call_*","name":"weather","input":"{\"city\":\"Paris\"}","metadata":{"google":{"thoughtSignature":"s2"}}}
     tool-input-start {"id":"own-1","name":"weather"}
-    tool-input-delta {"id":"own-1","delta":""}
-    tool-input-delta {"id":"own-1","delta":""}
     tool-input-delta {"id":"own-1","delta":"{\"city\":\"Rome\"}"}
     tool-call {"id":"own-1","name":"weather","input":"{\"city\":\"Rome\"}"}
     tool-input-start {"id":"call_*","name":"clock"}
@@ -105,4 +103,58 @@ proptest! {
         prop_assert_eq!(parts.len(), whole.len());
         prop_assert_eq!(plain(parts), plain(whole));
     }
+}
+
+const GROUNDING: &str = include_str!("../../fixtures/google/grounding.jsonl");
+
+/// Code, fetched pages, places, stores of files, and the passages that rest on them.
+#[test]
+fn what_an_answer_rests_on() {
+    insta::assert_snapshot!(shown(Reader::default(), &events(GROUNDING, "")), @r##"
+    tool-call {"id":"x1","name":"code_execution","input":"{\"id\":\"x1\",\"language\":\"PYTHON\",\"code\":\"print(1)\"}","providerExecuted":true}
+    provider-item {"provider":"google","item":{"executableCode":{"id":"x1","language":"PYTHON","code":"print(1)"}}}
+    tool-call {"id":"x2","name":"code_execution","input":"{\"id\":\"x2\",\"language\":\"PYTHON\",\"code\":\"print(2)\"}","providerExecuted":true}
+    provider-item {"provider":"google","item":{"executableCode":{"id":"x2","language":"PYTHON","code":"print(2)"}}}
+    tool-result {"id":"x1","name":"code_execution","output":{"outcome":"OUTCOME_OK","output":"1\n"}}
+    provider-item {"provider":"google","item":{"codeExecutionResult":{"id":"x1","outcome":"OUTCOME_OK","output":"1\n"}}}
+    tool-result {"id":"x2","name":"code_execution","output":{"outcome":"OUTCOME_FAILED","output":""}}
+    provider-item {"provider":"google","item":{"codeExecutionResult":{"id":"x2","outcome":"OUTCOME_FAILED"}}}
+    tool-call {"id":"u1","name":"server:URL_CONTEXT","input":"{\"urls\":[\"https://example.org/p\"]}","providerExecuted":true}
+    provider-item {"provider":"google","item":{"toolCall":{"toolType":"URL_CONTEXT","id":"u1","args":{"urls":["https://example.org/p"]}}}}
+    tool-result {"id":"u1","name":"server:URL_CONTEXT","output":{"ok":true}}
+    provider-item {"provider":"google","item":{"toolResponse":{"toolType":"URL_CONTEXT","id":"u1","response":{"ok":true}},"thoughtSignature":"s1"}}
+    text-start {"id":"0"}
+    text-delta {"id":"0","delta":"A café. "}
+    text-end {"id":"0"}
+    tool-input-start {"id":"f1","name":"weather"}
+    tool-input-delta {"id":"f1","delta":"{\"city\":\"Rome\"}"}
+    tool-call {"id":"f1","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"google":{"thoughtSignature":"s2"}}}
+    text-start {"id":"1"}
+    text-delta {"id":"1","delta":"Done."}
+    source {"kind":"url","id":"source-1","url":"https://example.org/a","title":"A"}
+    source {"kind":"url","id":"source-2","url":"https://maps.example/c","title":"Café"}
+    source {"kind":"url","id":"source-3","url":"https://example.org/i","title":"I"}
+    source {"kind":"document","id":"source-4","mediaType":"application/octet-stream","title":"B","filename":"store-1"}
+    source {"kind":"url","id":"source-5","url":"https://example.org/p"}
+    text-end {"id":"1","citations":[{"source":{"kind":"url","id":"https://example.org/a","url":"https://example.org/a","title":"A","metadata":null},"startIndex":0,"endIndex":5,"citedText":"Done."},{"source":{"kind":"url","id":"https://maps.example/c","url":"https://maps.example/c","title":"Café","metadata":null},"startIndex":0,"endIndex":5,"citedText":"Done."}]}
+    finish {"reason":"tool-calls","rawReason":"STOP","usage":{"inputTokens":3,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}
+
+#[test]
+fn items_go_back_as_they_came() {
+    let request = request(answered(Reader::default(), &events(GROUNDING, "")));
+    let body = super::request::body("gemini-3-pro", &request);
+    let parts: Vec<_> = body["contents"][1]["parts"].as_array().unwrap().iter().map(ToString::to_string).collect();
+    insta::assert_snapshot!(parts.join("\n"), @r##"
+    {"executableCode":{"id":"x1","language":"PYTHON","code":"print(1)"}}
+    {"executableCode":{"id":"x2","language":"PYTHON","code":"print(2)"}}
+    {"codeExecutionResult":{"id":"x1","outcome":"OUTCOME_OK","output":"1\n"}}
+    {"codeExecutionResult":{"id":"x2","outcome":"OUTCOME_FAILED"}}
+    {"toolCall":{"toolType":"URL_CONTEXT","id":"u1","args":{"urls":["https://example.org/p"]}}}
+    {"toolResponse":{"toolType":"URL_CONTEXT","id":"u1","response":{"ok":true}},"thoughtSignature":"s1"}
+    {"text":"A café. "}
+    {"functionCall":{"id":"f1","name":"weather","args":{"city":"Rome"}},"thoughtSignature":"s2"}
+    {"text":"Done."}
+    "##);
 }

@@ -1,7 +1,8 @@
 //! The tool calls of one reply, put together from pieces that not every gateway labels well.
 
-use super::api::{Arguments, ToolCall as Piece};
+use super::api::{Arguments, Function, ToolCall as Piece};
 use super::stream::metadata;
+use crate::json::{self, unreadable};
 use crate::lenient::{CallIds, Held, tool_name};
 use contract::{ModelError, Part, ProviderMetadata};
 use serde_json::Value;
@@ -31,11 +32,19 @@ struct Named {
 
 impl Calls {
     /// Appends what a piece adds.
-    pub(crate) fn piece(&mut self, piece: Piece<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+    pub(crate) fn piece(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let mut spare = String::new();
+        let piece: Piece<'_> = json::read(raw, &mut spare).map_err(|error| unreadable("`tool_calls`", &error))?;
         let given = piece.id.filter(|id| !id.trim().is_empty());
-        let function = piece.function.unwrap_or_default();
+        let function = match piece.function.object("function")? {
+            Some(raw) => json::read_owned(raw).map_err(|error| unreadable("`function`", &error))?,
+            None => Function::default(),
+        };
         let name = function.name.filter(|name| !name.trim().is_empty());
         let Arguments(json) = function.arguments;
+        if self.calls.iter().any(|call| call.is_repeated_by(given.as_deref(), name.as_deref(), &json)) {
+            return Ok(());
+        }
         let known = self.of(piece.index, given.as_deref(), name.as_deref(), &json);
         if known.is_none() && name.is_none() && given.is_none() && json.is_empty() {
             return Ok(());
@@ -110,6 +119,13 @@ impl Call {
         }
         self.named = Some(Named { id, name });
         Ok(())
+    }
+
+    /// Whether a piece is this whole call once more.
+    fn is_repeated_by(&self, id: Option<&str>, name: Option<&str>, json: &str) -> bool {
+        let is_whole = json.trim_start().starts_with('{') && json.trim_end().ends_with('}');
+        let is_same = id.is_some() && id == self.given.as_deref() && json == self.input;
+        is_whole && is_same && self.named.as_ref().is_some_and(|named| name.is_none_or(|name| name == named.name))
     }
 
     /// Whether a piece at this call's place goes on with it. Some gateways give every call the same index, some repeat the name

@@ -2,7 +2,8 @@
 
 use super::PROVIDER;
 use crate::lenient::plain;
-use crate::{file, openai, options};
+use crate::options::{self, Words};
+use crate::{file, openai};
 use contract::{
     AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolCall, ToolChoice, ToolSpec,
     UserPart,
@@ -12,13 +13,50 @@ use serde_json::{Map, Value, json};
 /// Provider options under any of these keys count, the last one most.
 const OPTIONS: [&str; 3] = ["openai-compatible", "openaiCompatible", PROVIDER];
 
+/// The AI SDK's options for this API.
+const WORDS: Words = Words {
+    places: &[
+        ("logitBias", &["logit_bias"]),
+        ("maxCompletionTokens", &["max_completion_tokens"]),
+        ("parallelToolCalls", &["parallel_tool_calls"]),
+        ("promptCacheKey", &["prompt_cache_key"]),
+        ("promptCacheOptions", &["prompt_cache_options"]),
+        ("promptCacheRetention", &["prompt_cache_retention"]),
+        ("reasoningEffort", &["reasoning_effort"]),
+        ("safetyIdentifier", &["safety_identifier"]),
+        ("serviceTier", &["service_tier"]),
+        ("strictJsonSchema", &["response_format", "json_schema", "strict"]),
+        ("textVerbosity", &["verbosity"]),
+    ],
+    spelled: &["promptCacheOptions"],
+};
+
+/// The options under all keys, in the API's words.
+fn options_of(request: &Request) -> Map<String, Value> {
+    let mut all = Map::new();
+    for key in OPTIONS {
+        if let Some(Value::Object(options)) = request.provider_options.get(key) {
+            options::merge(&mut all, &WORDS.of_api(options));
+        }
+    }
+    // The AI SDK's word says at once of how many tokens.
+    if let Some(most) = all.get("logprobs").filter(|most| most.is_number()).cloned() {
+        all.insert("logprobs".to_owned(), true.into());
+        all.entry("top_logprobs").or_insert(most);
+    }
+    all
+}
+
 /// The body of `POST /chat/completions`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
     let mut body = without_options(model, request);
-    for key in OPTIONS {
-        if let Some(Value::Object(options)) = request.provider_options.get(key) {
-            options::merge(&mut body, options);
-        }
+    options::merge(&mut body, &options_of(request));
+    if body.contains_key("max_completion_tokens") {
+        body.shift_remove("max_tokens");
+    }
+    let is_bare = |format: &Value| format.get("type").is_none();
+    if body.get("response_format").is_some_and(is_bare) {
+        body.shift_remove("response_format");
     }
     // The form of the answer that is asked for goes before one of the options.
     if let Some(format) = &request.response_format {
@@ -41,7 +79,7 @@ pub(crate) fn without_options(model: &str, request: &Request) -> Map<String, Val
     set("stream", Some(true.into()));
     set("stream_options", Some(json!({ "include_usage": true })));
     set(output_limit(model), sampling.max_output_tokens.map(Into::into));
-    if openai::samples(model, effort(request)) {
+    if openai::samples(model, effort(request).as_deref()) {
         set("temperature", sampling.temperature.map(Into::into));
         set("top_p", sampling.top_p.map(Into::into));
         set("frequency_penalty", sampling.frequency_penalty.map(Into::into));
@@ -63,9 +101,8 @@ fn output_limit(model: &str) -> &'static str {
 }
 
 /// How long the model is to think.
-fn effort(request: &Request) -> Option<&str> {
-    let given = OPTIONS.iter().rev().filter_map(|key| request.provider_options.get(*key)?.get("reasoning_effort"));
-    given.into_iter().find_map(Value::as_str)
+fn effort(request: &Request) -> Option<String> {
+    options_of(request).get("reasoning_effort")?.as_str().map(str::to_owned)
 }
 
 fn response_format(format: &ResponseFormat) -> Value {

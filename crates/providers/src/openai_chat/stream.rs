@@ -1,10 +1,11 @@
 //! Chat Completions chunks → parts, without I/O.
 
 use super::PROVIDER;
-use super::api::{Chunk, Delta, Usage as ApiUsage};
+use super::api::{Choice, Chunk, Delta, Usage as ApiUsage};
 use super::calls::Calls;
 use super::think::{Piece, Thoughts};
 use crate::driver::{Codec, broken};
+use crate::json::{self, unreadable};
 use crate::lenient::Count;
 use contract::{FinishReason, ModelError, ModelErrorKind, Part, ProviderMetadata, Usage};
 use serde_json::{Map, Value, json};
@@ -34,25 +35,26 @@ impl Codec for Reader {
         if data.trim() == "[DONE]" {
             return self.finish(parts);
         }
-        let chunk: Chunk<'_> =
-            serde_json::from_str(data).map_err(|error| broken(format!("a chunk cannot be read: {error}")))?;
+        if !json::is_event(data)? {
+            return Ok(());
+        }
+        let mut spare = String::new();
+        let chunk: Chunk<'_> = json::read(data, &mut spare).map_err(|error| unreadable("a chunk", &error))?;
         let (usage_of_groq, error_of_groq) = chunk.x_groq.map(|groq| (groq.usage, groq.error)).unwrap_or_default();
         if let Some(error) = chunk.error.or(error_of_groq).filter(|error| !error.is_null()) {
             return Err(failure(&error));
         }
-        if let (None, Some(message)) = (&chunk.choices, chunk.message) {
+        if let (true, Some(message)) = (chunk.choices.is_absent(), chunk.message) {
             return Err(failure(&message.into()));
         }
         self.usage = chunk.usage.or(usage_of_groq).unwrap_or(self.usage);
-        for choice in chunk.choices.into_iter().flatten().take(1) {
-            // Some gateways send an empty one with each chunk.
-            let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
-            self.finish_reason = reason.or(self.finish_reason.take());
-            if let Some(delta) = choice.delta {
-                self.delta(delta, parts)?;
-            }
+        match chunk.choices.list("choices")?.first() {
+            Some(first) => match json::entry(first, "choices")? {
+                Some(choice) => self.choice(choice, parts),
+                None => Ok(()),
+            },
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// Some gateways leave out `[DONE]`; a finish reason is an end, too.
@@ -66,6 +68,21 @@ impl Codec for Reader {
 }
 
 impl Reader {
+    fn choice(&mut self, raw: &str, parts: &mut Vec<Part>) -> Result<(), ModelError> {
+        let (mut spare, mut spare_delta) = (String::new(), String::new());
+        let choice: Choice<'_> = json::read(raw, &mut spare).map_err(|error| unreadable("a chunk", &error))?;
+        // Some gateways send an empty one with each chunk.
+        let reason = choice.finish_reason.filter(|reason| !reason.is_empty());
+        self.finish_reason = reason.or(self.finish_reason.take());
+        match choice.delta.object("delta")? {
+            Some(raw) => {
+                let delta = json::read(raw, &mut spare_delta).map_err(|error| unreadable("`delta`", &error))?;
+                self.delta(delta, parts)
+            }
+            None => Ok(()),
+        }
+    }
+
     fn delta(&mut self, delta: Delta<'_>, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         if !delta.reasoning_content.text.is_empty() {
             self.reasoning(delta.reasoning_content.text, "reasoning_content", parts);
@@ -84,7 +101,8 @@ impl Reader {
             self.refused = true;
             self.text(delta.refusal.text, parts);
         }
-        for piece in delta.tool_calls.into_iter().flatten() {
+        for piece in delta.tool_calls.list("tool_calls")? {
+            let Some(piece) = json::entry(piece, "tool_calls")? else { continue };
             if self.open.as_ref().is_some_and(|open| !open.is_text) {
                 self.close(parts);
             }
@@ -146,7 +164,7 @@ impl Reader {
     /// Without a finish reason a gateway lost the rest on its way, also when it says `[DONE]`.
     fn finish(&mut self, parts: &mut Vec<Part>) -> Result<(), ModelError> {
         let Some(raw) = self.finish_reason.take() else {
-            return Err(broken("the stream ended without a finish reason"));
+            return Err(broken("the stream ended without a finish reason: no `finish_reason` came"));
         };
         self.is_complete = true;
         let mut pieces = Vec::new();

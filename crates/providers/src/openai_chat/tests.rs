@@ -69,6 +69,12 @@ fn careless_gateways() {
     reasoning-end {"id":"0"}
     text-start {"id":"1"}
     text-delta {"id":"1","delta":"So "}
+    text-end {"id":"1"}
+    reasoning-start {"id":"2","metadata":{"openai":{"reasoningField":"reasoning"}}}
+    reasoning-delta {"id":"2","delta":"7"}
+    reasoning-end {"id":"2"}
+    text-start {"id":"3"}
+    text-delta {"id":"3","delta":"{\"not\":\"a text\"}"}
     tool-input-start {"id":"late","name":"named_later"}
     tool-input-delta {"id":"late","delta":"{\"before\":1}"}
     tool-input-start {"id":"same_index","name":"named_later"}
@@ -78,7 +84,7 @@ fn careless_gateways() {
     tool-input-start {"id":"call_*","name":"without_id"}
     tool-input-delta {"id":"call_*","delta":"{\"a\":"}
     tool-input-delta {"id":"call_*","delta":"2}"}
-    text-end {"id":"1"}
+    text-end {"id":"3"}
     tool-call {"id":"late","name":"named_later","input":"{\"before\":1}"}
     tool-call {"id":"same_index","name":"named_later","input":"{}"}
     tool-call {"id":"call_*","name":"without_index","input":"{\"an\":\"object\"}"}
@@ -189,7 +195,7 @@ fn garbage() {
     check(DONE, BrokenStream, "without a finish reason");
     check("<html></html>", BrokenStream, "held no events");
     check(&line("{"), BrokenStream, "cannot be read");
-    check(&line("\"text\""), BrokenStream, "cannot be read");
+    check(&line("\"text\""), BrokenStream, "without a finish reason");
     check(
         &line(&format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(5 * 1024 * 1024))),
         BrokenStream,

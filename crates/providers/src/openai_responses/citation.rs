@@ -7,14 +7,15 @@ use serde_json::{Map, json};
 
 /// An annotation as a citation of its text; a path to a file cites nothing.
 pub(crate) fn citation(annotation: &Annotation) -> Option<Citation> {
-    let Annotation { kind, url, title, file_id, filename, container_id, index, start_index, end_index } = annotation;
-    let source = match (kind.as_str(), url) {
+    let Annotation { url, title, file_id, filename, container_id, index, start_index, end_index, .. } = annotation;
+    let kind = annotation.kind();
+    let source = match (kind, url) {
         ("file_path", _) => return None,
         ("url_citation", Some(url)) => {
             Source::Url { id: url.clone(), url: url.clone(), title: title.clone(), metadata: None }
         }
         _ => {
-            let kept = match kind.as_str() {
+            let kept = match kind {
                 "container_file_citation" => json!({ "type": kind, "fileId": file_id, "containerId": container_id }),
                 _ => json!({ "type": kind, "fileId": file_id, "index": index }),
             };

@@ -2,8 +2,10 @@
 
 mod api;
 mod citation;
+mod items;
 mod model;
 pub(crate) mod request;
+mod results;
 mod server_tool;
 pub(crate) mod stream;
 #[cfg(test)]

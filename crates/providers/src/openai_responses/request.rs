@@ -3,16 +3,63 @@
 //! Nothing is stored at the provider: the transcript is this server's, and reasoning goes back encrypted.
 
 use super::PROVIDER;
-use super::server_tool::{self, APPROVAL_REQUEST};
+use super::results::Forms;
 use crate::lenient::plain;
-use crate::{file, openai, options};
+use crate::options::{self, Words};
+use crate::{file, openai};
 use contract::{
-    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolOutput, ToolResult,
-    ToolSpec, UserPart,
+    AssistantPart, FileData, Message, ProviderMetadata, Request, ResponseFormat, ToolChoice, ToolSpec, UserPart,
 };
 use serde_json::{Map, Value, json};
-use std::collections::HashMap;
 use std::sync::Arc;
+
+/// The AI SDK's options for this API.
+const WORDS: Words = Words {
+    places: &[
+        ("reasoningEffort", &["reasoning", "effort"]),
+        ("reasoningSummary", &["reasoning", "summary"]),
+        ("reasoningContext", &["reasoning", "context"]),
+        ("reasoningMode", &["reasoning", "mode"]),
+        ("textVerbosity", &["text", "verbosity"]),
+        ("strictJsonSchema", &["text", "format", "strict"]),
+        ("maxToolCalls", &["max_tool_calls"]),
+        ("parallelToolCalls", &["parallel_tool_calls"]),
+        ("previousResponseId", &["previous_response_id"]),
+        ("promptCacheKey", &["prompt_cache_key"]),
+        ("promptCacheOptions", &["prompt_cache_options"]),
+        ("promptCacheRetention", &["prompt_cache_retention"]),
+        ("safetyIdentifier", &["safety_identifier"]),
+        ("serviceTier", &["service_tier"]),
+        ("contextManagement", &["context_management"]),
+    ],
+    spelled: &["contextManagement", "promptCacheOptions"],
+};
+
+/// The options in the API's words.
+fn options_of(options: &Map<String, Value>) -> Map<String, Value> {
+    let mut options = WORDS.of_api(options);
+    // The AI SDK's word asks for probabilities and says of how many tokens.
+    match options.shift_remove("logprobs") {
+        Some(Value::Bool(false)) | None => {}
+        Some(most) => {
+            options.insert("top_logprobs".to_owned(), if most.is_number() { most } else { 20.into() });
+            let include = options.entry("include").or_insert_with(|| json!([]));
+            if let Value::Array(include) = include {
+                include.push("message.output_text.logprobs".into());
+            }
+        }
+    }
+    if let Some(allowed) = options.shift_remove("allowedTools") {
+        let tools: Value = allowed["toolNames"].as_array().into_iter().flatten().map(function).collect();
+        let mode = allowed["mode"].as_str().unwrap_or("auto");
+        options.insert("tool_choice".to_owned(), json!({ "type": "allowed_tools", "mode": mode, "tools": tools }));
+    }
+    options
+}
+
+fn function(name: &Value) -> Value {
+    json!({ "type": "function", "name": name })
+}
 
 /// The body of `POST /responses`.
 pub(crate) fn body(model: &str, request: &Request) -> Value {
@@ -28,7 +75,8 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     set("input", Some(input(&request.messages)));
     set("stream", Some(true.into()));
     set("store", Some(false.into()));
-    let options = request.provider_options.get(PROVIDER).and_then(Value::as_object);
+    let options = request.provider_options.get(PROVIDER).and_then(Value::as_object).map(options_of);
+    let options = options.as_ref();
     let include = include(model, options);
     set("include", (!include.is_empty()).then(|| json!(include)));
     set("max_output_tokens", sampling.max_output_tokens.map(Into::into));
@@ -44,13 +92,10 @@ pub(crate) fn body(model: &str, request: &Request) -> Value {
     if let Some(options) = options {
         options::merge(&mut body, options);
     }
-    // The form of the answer that is asked for goes before one of the options; what else they say of the text stays.
     if let Some(format) = &request.response_format {
-        match body.entry("text").or_insert_with(|| json!({})) {
-            Value::Object(text) => drop(text.insert("format".to_owned(), text_format(format))),
-            other => *other = json!({ "format": text_format(format) }),
-        }
+        set_format(&mut body, text_format(format));
     }
+    without_bare_format(&mut body);
     Value::Object(body)
 }
 
@@ -67,6 +112,32 @@ fn include(model: &str, options: Option<&Map<String, Value>>) -> Vec<&'static st
         (has("code_interpreter"), "code_interpreter_call.outputs"),
     ];
     wanted.into_iter().filter_map(|(is, wanted)| is.then_some(wanted)).collect()
+}
+
+/// Sets the form of the answer that the request asks for over one of the options; what else they say of the text stays, and whether the
+/// schema is enforced.
+fn set_format(body: &mut Map<String, Value>, mut format: Value) {
+    match body.entry("text").or_insert_with(|| json!({})) {
+        Value::Object(text) => {
+            if let Some(strict @ Value::Bool(_)) = text.get("format").and_then(|options| options.get("strict")) {
+                format["strict"] = strict.clone();
+            }
+            text.insert("format".to_owned(), format);
+        }
+        other => *other = json!({ "format": format }),
+    }
+}
+
+/// Whether a schema is enforced says nothing where there is none.
+fn without_bare_format(body: &mut Map<String, Value>) {
+    if let Some(Value::Object(text)) = body.get_mut("text")
+        && text.get("format").is_some_and(|format| format.get("type").is_none())
+    {
+        text.shift_remove("format");
+        if text.is_empty() {
+            body.shift_remove("text");
+        }
+    }
 }
 
 fn text_format(format: &ResponseFormat) -> Value {
@@ -88,91 +159,23 @@ fn tool_choice(choice: &ToolChoice) -> Value {
 }
 
 fn input(messages: &[Arc<Message>]) -> Value {
-    let mut kinds = HashMap::new();
-    let mut input = Vec::new();
-    for message in messages {
-        if let Message::Assistant(parts) = &**message {
-            kinds.extend(parts.iter().filter_map(|part| own_kind(part, parts)));
-        }
-        input.extend(items(message, &kinds));
-    }
-    input.into()
+    let forms = Forms::of(messages);
+    messages.iter().flat_map(|message| items(message, &forms)).collect()
 }
 
-/// What a call's result has to be.
-#[derive(Clone, Copy)]
-enum ResultKind<'a> {
-    /// Of a tool that takes text.
-    Custom,
-    /// The answer to this request, which asks for these arguments.
-    Approval { request_id: &'a str, input: &'a Value, is_changed: bool },
-}
-
-/// Of a call that went as an item of its own kind: its id, and what its result has to be.
-fn own_kind<'a>(part: &'a AssistantPart, parts: &[AssistantPart]) -> Option<(&'a str, ResultKind<'a>)> {
-    let AssistantPart::ToolCall(call) = part else { return None };
-    let own = call.metadata.as_ref()?.get(PROVIDER)?;
-    let kind = match own.get("itemType")?.as_str()? {
-        APPROVAL_REQUEST => {
-            let request_id = own.get("approvalRequestId")?.as_str()?;
-            let is_changed = !parts.iter().any(|part| match part {
-                AssistantPart::ProviderItem { item, .. } => {
-                    item["id"] == request_id && server_tool::arguments(item) == call.input
-                }
-                _ => false,
-            });
-            ResultKind::Approval { request_id, input: &call.input, is_changed }
-        }
-        _ => ResultKind::Custom,
-    };
-    Some((&call.id, kind))
-}
-
-/// A result as the kind of its call wants it.
-fn result_item(result: &ToolResult, kind: Option<ResultKind<'_>>) -> Value {
-    let kind = match kind {
-        Some(ResultKind::Approval { request_id, input, is_changed }) => {
-            return approval(request_id, &result.output, is_changed.then_some(input));
-        }
-        Some(ResultKind::Custom) => "custom_tool_call_output",
-        None => "function_call_output",
-    };
-    let output = match &result.output {
-        ToolOutput::Content(parts) => parts.iter().cloned().map(|part| user_part(&part.into())).collect(),
-        other => Value::from(other.to_text()),
-    };
-    json!({ "type": kind, "call_id": result.call_id, "output": output })
-}
-
-/// The answer to a request. A yes to other arguments than those that OpenAI would use is a no that names them.
-fn approval(request_id: &str, output: &ToolOutput, changed: Option<&Value>) -> Value {
-    let mut answer = json!({ "type": "mcp_approval_response", "approval_request_id": request_id });
-    let reason = match changed {
-        _ if output.is_error() => Some(output.to_text()),
-        Some(input) => Some(format!("The user approves only these arguments: {input}")),
-        None => None,
-    };
-    answer["approve"] = reason.is_none().into();
-    if let Some(reason) = reason {
-        answer["reason"] = reason.into();
-    }
-    answer
-}
-
-fn items(message: &Message, kinds: &HashMap<&str, ResultKind<'_>>) -> Vec<Value> {
+fn items(message: &Message, forms: &Forms<'_>) -> Vec<Value> {
     match message {
         Message::System(text) => vec![json!({ "role": "system", "content": text })],
         Message::User(parts) => {
             vec![json!({ "role": "user", "content": parts.iter().map(user_part).collect::<Vec<_>>() })]
         }
-        Message::Assistant(parts) => together(parts.iter().filter_map(assistant_item)),
-        Message::Tool(results) => {
-            results.iter().map(|result| result_item(result, kinds.get(result.call_id.as_str()).copied())).collect()
-        }
+        Message::Assistant(parts) => together(parts.iter().filter_map(|part| assistant_item(part, forms))),
+        Message::Tool(results) => results.iter().map(|result| forms.result(result)).collect(),
     }
 }
 
-fn user_part(part: &UserPart) -> Value {
+/// What a user sends, or a tool returns.
+pub(super) fn user_part(part: &UserPart) -> Value {
     let text = |text: &str| json!({ "type": "input_text", "text": text });
     match part {
         UserPart::Text { text: said } => text(said),
@@ -198,7 +201,7 @@ fn user_part(part: &UserPart) -> Value {
     }
 }
 
-fn assistant_item(part: &AssistantPart) -> Option<Value> {
+fn assistant_item(part: &AssistantPart, forms: &Forms<'_>) -> Option<Value> {
     Some(match part {
         AssistantPart::Text { text, .. } if text.is_empty() => return None,
         AssistantPart::Text { text, metadata } => {
@@ -210,11 +213,7 @@ fn assistant_item(part: &AssistantPart) -> Option<Value> {
         }
         AssistantPart::Reasoning { text, metadata } => reasoning_item(text, metadata.as_ref()?)?,
         // What the provider ran itself, or has as a kind of its own, goes back as its item.
-        AssistantPart::ToolCall(call)
-            if call.provider_executed || own(call.metadata.as_ref(), "itemType").is_some() =>
-        {
-            return None;
-        }
+        AssistantPart::ToolCall(call) if call.provider_executed || forms.is_item(&call.id) => return None,
         AssistantPart::ToolCall(call) => {
             let mut item = json!({ "type": "function_call", "call_id": call.id, "name": plain(&call.name),
                 "arguments": call.input.to_string() });
@@ -223,14 +222,16 @@ fn assistant_item(part: &AssistantPart) -> Option<Value> {
             }
             item
         }
-        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER => item.clone(),
+        AssistantPart::ProviderItem { provider, item } if provider == PROVIDER && !forms.is_left_out(item) => {
+            item.clone()
+        }
         // An image that it made goes back as the item of its call.
         AssistantPart::File { .. } | AssistantPart::ToolResult(_) | AssistantPart::ProviderItem { .. } => return None,
     })
 }
 
 /// What this provider gave along with a part.
-fn own<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
+pub(super) fn own<'a>(metadata: Option<&'a ProviderMetadata>, key: &str) -> Option<&'a Value> {
     metadata?.get(PROVIDER)?.get(key)
 }
 

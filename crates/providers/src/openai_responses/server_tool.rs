@@ -2,6 +2,8 @@
 //! that the items are kept as they came, since only they may go back.
 
 use super::PROVIDER;
+use crate::json::text_in;
+use crate::lenient::tool_name;
 use contract::{Part, ProviderMetadata, Source};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
@@ -9,6 +11,9 @@ use std::collections::HashSet;
 /// A call of a remote tool that OpenAI makes itself, once the user says yes. Until then it is a call of ours, whose result is the
 /// user's answer.
 pub(crate) const APPROVAL_REQUEST: &str = "mcp_approval_request";
+
+/// A call of a remote tool that OpenAI has made; it comes with its result.
+pub(crate) const REMOTE_CALL: &str = "mcp_call";
 
 /// What the tools of a reply share.
 #[derive(Default)]
@@ -30,8 +35,8 @@ pub(crate) enum Runner {
 }
 
 /// A call's name and who runs it; none for an item that is no call.
-pub(crate) fn call_of(item: &Value) -> Option<(&str, Runner)> {
-    Some(match item["type"].as_str()? {
+pub(crate) fn call_of(item: &Value) -> Option<(String, Runner)> {
+    let (name, runner) = match item["type"].as_str()? {
         "web_search_call" => ("web_search", Runner::Provider),
         "file_search_call" => ("file_search", Runner::Provider),
         "code_interpreter_call" => ("code_interpreter", Runner::Provider),
@@ -45,10 +50,10 @@ pub(crate) fn call_of(item: &Value) -> Option<(&str, Runner)> {
         "shell_call" => ("shell", Runner::Caller),
         "local_shell_call" => ("local_shell", Runner::Caller),
         "apply_patch_call" => ("apply_patch", Runner::Caller),
-        "custom_tool_call" => (item["name"].as_str()?, Runner::Caller),
-        APPROVAL_REQUEST => (item["name"].as_str()?, Runner::Caller),
+        "custom_tool_call" | APPROVAL_REQUEST => return Some((tool_name(text_in(&item["name"])), Runner::Caller)),
         _ => return None,
-    })
+    };
+    Some((name.to_owned(), runner))
 }
 
 /// Where the shell is a container of OpenAI's.
@@ -58,7 +63,7 @@ fn is_hosted(item: &Value) -> bool {
 
 /// The id under which a call's result refers to it.
 pub(crate) fn call_id(item: &Value) -> Option<String> {
-    let text = |key: &str| item[key].as_str().filter(|id| !id.is_empty()).map(str::to_owned);
+    let text = |key: &str| text_in(&item[key]).filter(|id| !id.is_empty());
     match item["type"].as_str()? {
         "web_search_call" | "file_search_call" | "code_interpreter_call" | "image_generation_call" => text("id"),
         "tool_search_call" if item["execution"] != "client" => text("id"),
@@ -66,10 +71,12 @@ pub(crate) fn call_id(item: &Value) -> Option<String> {
     }
 }
 
-/// Whether a call and its result go back as items of their own kinds. A call of a tool that OpenAI knows and this server does
-/// not have goes back as a call of a function: as such it may have failed.
+/// Whether a call that the caller runs goes back as the item that it came as, with a result of the kind that belongs to it.
 pub(crate) fn is_own_kind(item: &Value) -> bool {
-    item["type"] == "custom_tool_call" || item["type"] == APPROVAL_REQUEST
+    let kind = item["type"].as_str().unwrap_or_default();
+    kind == APPROVAL_REQUEST
+        || ["custom_tool_call", "local_shell_call", "shell_call", "apply_patch_call", "computer_call"].contains(&kind)
+        || (kind == "tool_search_call" && item["execution"] == "client")
 }
 
 /// The name that a user sees.
@@ -78,9 +85,9 @@ pub(crate) fn shown_name(item: &Value, name: &str) -> String {
 }
 
 /// What goes back with a call: which item it was, so that its result can be written as the API wants it.
-pub(crate) fn metadata(item: &Value) -> ProviderMetadata {
+pub(crate) fn metadata(item: &Value, runner: Runner) -> ProviderMetadata {
     let mut own = json!({ "itemId": item["id"] });
-    if is_own_kind(item) {
+    if runner == Runner::Caller && is_own_kind(item) {
         own["itemType"] = item["type"].clone();
     }
     if item["type"] == APPROVAL_REQUEST {
@@ -120,22 +127,31 @@ pub(crate) fn input(item: &Value) -> Value {
         "apply_patch_call" => json!({ "callId": item["call_id"], "operation": item["operation"] }),
         "custom_tool_call" => json!({ "input": item["input"] }),
         APPROVAL_REQUEST => arguments(item),
-        "computer_call" => json!({ "action": item["action"], "pendingSafetyChecks": item["pending_safety_checks"] }),
+        "computer_call" => {
+            let one = || Some(&item["action"]).filter(|action| !action.is_null()).into_iter().cloned().collect();
+            json!({
+                "actions": item["actions"].as_array().cloned().unwrap_or_else(one),
+                "pendingSafetyChecks": item["pending_safety_checks"].as_array().cloned().unwrap_or_default(),
+                "status": item["status"],
+            })
+        }
         _ => json!({}),
     }
 }
 
-/// The arguments of a remote tool.
+/// The arguments of a remote tool: an object, or its JSON.
 pub(crate) fn arguments(item: &Value) -> Value {
-    let given = item["arguments"].as_str().and_then(|arguments| serde_json::from_str(arguments).ok());
+    let given = text_in(&item["arguments"]).and_then(|arguments| serde_json::from_str(&arguments).ok());
     given.filter(Value::is_object).unwrap_or_else(|| json!({}))
 }
 
 impl Tools {
-    /// Appends what a complete item brings beside its call: results and sources, of a remote tool the call as well.
-    pub(crate) fn complete(&mut self, item: &Value, parts: &mut Vec<Part>) {
+    /// Appends what a complete item brings beside its call: results and sources, of a remote tool the call as well. `call` is the id
+    /// under which the item's own call was told.
+    pub(crate) fn complete(&mut self, item: &Value, call: Option<String>, parts: &mut Vec<Part>) {
+        let id = call.or_else(|| call_id(item)).unwrap_or_default();
         let result = |name: &str, output: Value, is_error: bool| Part::ToolResult {
-            id: call_id(item).unwrap_or_default(),
+            id: id.clone(),
             name: name.to_owned(),
             output,
             is_error,
@@ -169,7 +185,7 @@ impl Tools {
                 parts.push(result("programmatic_tool_calling", output, false));
             }
             "shell_call_output" => parts.push(result("shell", shell_output(item), false)),
-            "tool_search_call" if item["execution"] != "client" => self.searches.extend(call_id(item)),
+            "tool_search_call" if item["execution"] != "client" => self.searches.push(id),
             "tool_search_output" => {
                 let waiting = || (!self.searches.is_empty()).then(|| self.searches.remove(0));
                 let id = item["call_id"].as_str().map(str::to_owned).or_else(waiting);
@@ -177,7 +193,7 @@ impl Tools {
                 let (name, output) = ("tool_search".to_owned(), json!({ "tools": item["tools"] }));
                 parts.push(Part::ToolResult { id, name, output, is_error: false, metadata: None });
             }
-            "mcp_call" => remote(item, parts),
+            REMOTE_CALL => remote(item, id, parts),
             _ => {}
         }
     }
@@ -222,11 +238,10 @@ impl Tools {
 }
 
 /// A call of a tool on a server that OpenAI asks comes with its result.
-fn remote(item: &Value, parts: &mut Vec<Part>) {
-    let id = call_id(item).unwrap_or_default();
-    let called = item["name"].as_str().unwrap_or_default();
+fn remote(item: &Value, id: String, parts: &mut Vec<Part>) {
+    let called = tool_name(text_in(&item["name"]));
     let name = format!("mcp.{called}");
-    let arguments = item["arguments"].as_str().unwrap_or_default().to_owned();
+    let arguments = text_in(&item["arguments"]).unwrap_or_default();
     let mut output = json!({
         "type": "call",
         "serverLabel": item["server_label"],

@@ -1,6 +1,6 @@
 use super::request::body;
 use super::stream::Reader;
-use crate::testing::{cut, events, read, request, shown};
+use crate::testing::{answered, cut, events, read, request, shown};
 use contract::{AssistantPart, Message, ModelErrorKind, Part, ToolCall, ToolOutput, ToolResult, UserPart};
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -89,6 +89,119 @@ fn a_conversation_as_it_is_sent() {
     insta::assert_snapshot!(body("gpt-5", &request), @r#"{"model":"gpt-5","instructions":"Be brief.","input":[{"role":"user","content":[{"type":"input_text","text":"Weather?"}]},{"type":"reasoning","id":"rs_1","summary":[{"type":"summary_text","text":"Then."}],"encrypted_content":"c2VjcmV0"},{"role":"assistant","content":[{"type":"output_text","text":"I look."}]},{"type":"function_call","call_id":"call_1","name":"weather","arguments":"{\"city\":\"Rome\"}"},{"type":"function_call_output","call_id":"call_1","output":"{\"sun\":true}"}],"stream":true,"store":false,"include":["reasoning.encrypted_content"],"reasoning":{"effort":"low"}}"#);
 }
 
+const ITEMS: &str = include_str!("../../fixtures/openai_responses/items.jsonl");
+
+#[test]
+fn items_of_every_kind() {
+    insta::assert_snapshot!(shown(Reader::default(), &events(ITEMS, "")), @r##"
+    reasoning-start {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
+    reasoning-end {"id":"rs_1:0","metadata":{"openai":{"itemId":"rs_1","reasoningEncryptedContent":"c2VjcmV0"}}}
+    tool-input-start {"id":"tsc_1","name":"tool_search","providerExecuted":true}
+    tool-call {"id":"tsc_1","name":"tool_search","input":"{\"arguments\":{\"paths\":[\"crm\"]},\"call_id\":null}","providerExecuted":true,"metadata":{"openai":{"itemId":"tsc_1"}}}
+    provider-item {"provider":"openai","item":{"id":"tsc_1","type":"tool_search_call","call_id":null,"execution":"server","status":"completed","arguments":{"paths":["crm"]}}}
+    tool-result {"id":"tsc_1","name":"tool_search","output":{"tools":[{"type":"function","name":"crm_find"}]}}
+    provider-item {"provider":"openai","item":{"id":"tso_1","type":"tool_search_output","call_id":null,"execution":"server","status":"completed","tools":[{"type":"function","name":"crm_find"}]}}
+    tool-input-start {"id":"call_s","name":"tool_search"}
+    tool-call {"id":"call_s","name":"tool_search","input":"{\"arguments\":{\"goal\":\"tickets\"},\"call_id\":\"call_s\"}","metadata":{"openai":{"itemId":"tsc_2","itemType":"tool_search_call"}}}
+    provider-item {"provider":"openai","item":{"id":"tsc_2","type":"tool_search_call","call_id":"call_s","execution":"client","status":"completed","arguments":{"goal":"tickets"}}}
+    tool-input-start {"id":"call_h","name":"shell","providerExecuted":true}
+    tool-call {"id":"call_h","name":"shell","input":"{\"action\":{\"commands\":[\"ls\"]}}","providerExecuted":true,"metadata":{"openai":{"itemId":"sh_1"}}}
+    provider-item {"provider":"openai","item":{"id":"sh_1","type":"shell_call","call_id":"call_h","status":"completed","action":{"commands":["ls"]},"environment":{"type":"container_reference","container_id":"c1"}}}
+    tool-result {"id":"call_h","name":"shell","output":{"maxOutputLength":100,"output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exitCode":0}},{"stdout":"","stderr":"b","outcome":{"type":"timeout"}}]}}
+    provider-item {"provider":"openai","item":{"id":"sho_1","type":"shell_call_output","call_id":"call_h","status":"completed","max_output_length":100,"output":[{"stdout":"a","stderr":"","outcome":{"type":"exit","exit_code":0}},{"stdout":"","stderr":"b","outcome":{"type":"timeout"}}]}}
+    tool-input-start {"id":"call_l","name":"shell"}
+    tool-call {"id":"call_l","name":"shell","input":"{\"action\":{\"commands\":[\"pwd\"],\"timeoutMs\":5,\"maxOutputLength\":50}}","metadata":{"openai":{"itemId":"sh_2","itemType":"shell_call"}}}
+    provider-item {"provider":"openai","item":{"id":"sh_2","type":"shell_call","call_id":"call_l","status":"completed","action":{"commands":["pwd"],"timeout_ms":5,"max_output_length":50},"environment":{"type":"local"}}}
+    tool-input-start {"id":"call_p","name":"apply_patch"}
+    tool-call {"id":"call_p","name":"apply_patch","input":"{\"callId\":\"call_p\",\"operation\":{\"type\":\"update_file\",\"path\":\"a.txt\",\"diff\":\"@@\\n-a\\n+b\\n\"}}","metadata":{"openai":{"itemId":"ap_1","itemType":"apply_patch_call"}}}
+    provider-item {"provider":"openai","item":{"id":"ap_1","type":"apply_patch_call","call_id":"call_p","status":"completed","operation":{"type":"update_file","path":"a.txt","diff":"@@\n-a\n+b\n"}}}
+    tool-input-start {"id":"call_c","name":"computer"}
+    tool-call {"id":"call_c","name":"computer","input":"{\"actions\":[{\"type\":\"click\",\"x\":1,\"y\":2}],\"pendingSafetyChecks\":[{\"id\":\"sc_1\",\"code\":\"x\",\"message\":\"y\"}],\"status\":\"completed\"}","metadata":{"openai":{"itemId":"cu_1","itemType":"computer_call"}}}
+    provider-item {"provider":"openai","item":{"id":"cu_1","type":"computer_call","call_id":"call_c","status":"completed","actions":[{"type":"click","x":1,"y":2}],"pending_safety_checks":[{"id":"sc_1","code":"x","message":"y"}]}}
+    provider-item {"provider":"openai","item":{"id":"mcpl_1","type":"mcp_list_tools","server_label":"s","tools":[{"name":"add","input_schema":{"type":"object"}}],"error":null}}
+    tool-call {"id":"mcp_2","name":"mcp.add","input":"{\"a\":1}","providerExecuted":true}
+    tool-result {"id":"mcp_2","name":"mcp.add","output":{"type":"call","serverLabel":"s","name":"add","arguments":"{\"a\":1}","error":{"type":"http_error","code":500,"message":"down"}}}
+    provider-item {"provider":"openai","item":{"id":"mcp_2","type":"mcp_call","name":"add","server_label":"s","arguments":{"a":1},"output":null,"error":{"type":"http_error","code":500,"message":"down"}}}
+    tool-input-start {"id":"call_g","name":"programmatic_tool_calling","providerExecuted":true}
+    tool-call {"id":"call_g","name":"programmatic_tool_calling","input":"{\"code\":\"await f()\",\"fingerprint\":\"fp\"}","providerExecuted":true,"metadata":{"openai":{"itemId":"prog_1"}}}
+    provider-item {"provider":"openai","item":{"id":"prog_1","type":"program","call_id":"call_g","code":"await f()","fingerprint":"fp"}}
+    tool-input-start {"id":"call_f","name":"weather"}
+    tool-input-delta {"id":"call_f","delta":"{\"city\":"}
+    tool-input-delta {"id":"call_f","delta":"\"Rome\"}"}
+    tool-call {"id":"call_f","name":"weather","input":"{\"city\":\"Rome\"}","metadata":{"openai":{"itemId":"fc_1","caller":{"type":"program","caller_id":"call_g"}}}}
+    tool-result {"id":"call_g","name":"programmatic_tool_calling","output":{"result":"ok","status":"completed"}}
+    provider-item {"provider":"openai","item":{"id":"progo_1","type":"program_output","call_id":"call_g","result":"ok","status":"completed"}}
+    provider-item {"provider":"openai","item":{"id":"cmp_1","type":"compaction","encrypted_content":"Y29tcGFjdA=="}}
+    tool-input-start {"id":"ig_1","name":"image_generation","providerExecuted":true}
+    tool-call {"id":"ig_1","name":"image_generation","input":"{}","providerExecuted":true,"metadata":{"openai":{"itemId":"ig_1"}}}
+    tool-result {"id":"ig_1","name":"image_generation","output":{"result":"aGk="}}
+    provider-item {"provider":"openai","item":{"id":"ig_1","type":"image_generation_call","status":"completed","result":"aGk=","output_format":"png"}}
+    text-start {"id":"msg_1"}
+    text-delta {"id":"msg_1","delta":"Done. "}
+    text-delta {"id":"msg_1","delta":"🌍"}
+    text-end {"id":"msg_1","metadata":{"openai":{"itemId":"msg_1","phase":"final_answer"}}}
+    finish {"reason":"tool-calls","usage":{"inputTokens":3,"outputTokens":4,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    "##);
+}
+
+/// What the next request of the conversation holds: each item as it came, and results of the kinds that belong to them.
+#[test]
+fn items_of_every_kind_go_back() {
+    let body = body("gpt-5", &request(answered(Reader::default(), &events(ITEMS, ""))));
+    let sent = body["input"].as_array().unwrap();
+    let completed: serde_json::Value = serde_json::from_str(ITEMS.lines().last().unwrap()).unwrap();
+    for item in completed["response"]["output"].as_array().unwrap() {
+        let kind = item["type"].as_str().unwrap();
+        // A screen without a picture goes back as a function's call; the others are written anew.
+        if !["message", "reasoning", "function_call", "computer_call"].contains(&kind) {
+            assert!(sent.contains(item), "{kind}");
+        }
+    }
+    let came = completed["response"]["output"].as_array().unwrap();
+    let rest: Vec<_> = sent.iter().filter(|item| !came.contains(item)).map(ToString::to_string).collect();
+    insta::assert_snapshot!(rest.join("\n"), @r##"
+    {"role":"user","content":[{"type":"input_text","text":"hi"}]}
+    {"type":"function_call","call_id":"call_c","name":"computer","arguments":"{\"actions\":[{\"type\":\"click\",\"x\":1,\"y\":2}],\"pendingSafetyChecks\":[{\"id\":\"sc_1\",\"code\":\"x\",\"message\":\"y\"}],\"status\":\"completed\"}"}
+    {"type":"function_call","call_id":"call_f","name":"weather","arguments":"{\"city\":\"Rome\"}","caller":{"type":"program","caller_id":"call_g"}}
+    {"role":"assistant","content":[{"type":"output_text","text":"Done. 🌍"}],"phase":"final_answer"}
+    {"type":"tool_search_output","execution":"client","status":"completed","tools":[],"call_id":"call_s"}
+    {"type":"shell_call_output","output":[{"stdout":"ok","stderr":"","outcome":{"type":"exit","exit_code":0}}],"call_id":"call_l","max_output_length":50}
+    {"type":"apply_patch_call_output","status":"completed","output":"ok","call_id":"call_p"}
+    {"type":"function_call_output","call_id":"call_c","output":"ok"}
+    {"type":"function_call_output","call_id":"call_f","output":"ok","caller":{"type":"program","caller_id":"call_g"}}
+    "##);
+}
+
+/// What a careless server leaves out is taken from what it says elsewhere.
+#[test]
+fn what_is_said_once_is_enough() {
+    let check = |lines: &[&str], expected: &str| {
+        let shown = shown(Reader::default(), &events(&lines.join("\n"), ""));
+        let seen: Vec<_> = shown.lines().map(|line| line.split(" {").next().unwrap()).collect();
+        assert_eq!(seen.join(" "), expected, "{shown}");
+    };
+    let text = r#"{"id":"m","type":"message","content":[{"type":"output_text","text":"Hi"}]}"#;
+    let call = r#"{"id":"f","type":"function_call","call_id":"c","name":"weather","arguments":"{}"}"#;
+    let done = |item: &str| format!(r#"{{"type":"response.output_item.done","output_index":0,"item":{item}}}"#);
+    let added = |item: &str| format!(r#"{{"type":"response.output_item.added","output_index":0,"item":{item}}}"#);
+    let end = |item: &str| format!(r#"{{"type":"response.completed","response":{{"output":[{item}]}}}}"#);
+    let delta = r#"{"type":"response.output_text.delta","output_index":0,"item_id":"m","delta":"Hi"}"#;
+    check(&[&done(text), &end(text)], "text-start text-delta text-end finish");
+    check(&[&end(text)], "text-start text-delta text-end finish");
+    check(&[&added(text), &end("")], "text-start text-end finish");
+    check(&[delta, &end(text)], "text-start text-delta text-end finish");
+    check(&[delta, &done(text), &done(text), &end(text)], "text-start text-delta text-end finish");
+    check(&[&added(call), &end(call)], "tool-input-start tool-call finish");
+    check(&[&done(call), &end(call)], "tool-input-start tool-call finish");
+    check(&[&added(call), &done(call), &end("")], "tool-input-start tool-call finish");
+    check(
+        &[&added(call), &end("")],
+        "tool-input-start error: the provider's stream broke off: the response was completed without the `response.output_item.done` of a tool call",
+    );
+    let cut = r#"{"type":"response.incomplete","response":{"output":[],"incomplete_details":{"reason":"max_output_tokens"}}}"#;
+    check(&[&added(call), cut], "tool-input-start finish");
+}
+
 proptest! {
     #[test]
     fn cuts_do_not_matter(cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12)) {
@@ -126,7 +239,8 @@ fn tools_that_the_provider_runs() {
     tool-result {"id":"mcp_1","name":"mcp.add","output":{"type":"call","serverLabel":"s","name":"add","arguments":"{\"a\":1}","output":"2"}}
     provider-item {"provider":"openai","item":{"id":"mcp_1","type":"mcp_call","name":"add","server_label":"s","arguments":"{\"a\":1}","output":"2"}}
     tool-input-start {"id":"call_1","name":"local_shell"}
-    tool-call {"id":"call_1","name":"local_shell","input":"{\"action\":{\"type\":\"exec\",\"command\":[\"ls\"],\"timeoutMs\":5}}","metadata":{"openai":{"itemId":"lsh_1"}}}
+    tool-call {"id":"call_1","name":"local_shell","input":"{\"action\":{\"type\":\"exec\",\"command\":[\"ls\"],\"timeoutMs\":5}}","metadata":{"openai":{"itemId":"lsh_1","itemType":"local_shell_call"}}}
+    provider-item {"provider":"openai","item":{"id":"lsh_1","type":"local_shell_call","call_id":"call_1","action":{"type":"exec","command":["ls"],"timeout_ms":5}}}
     tool-input-start {"id":"call_2","name":"write_sql"}
     tool-call {"id":"call_2","name":"write_sql","input":"{\"input\":\"SELECT 1\"}","metadata":{"openai":{"itemId":"ctc_1","itemType":"custom_tool_call"}}}
     provider-item {"provider":"openai","item":{"id":"ctc_1","type":"custom_tool_call","call_id":"call_2","name":"write_sql","input":"SELECT 1"}}
@@ -156,7 +270,7 @@ fn a_remote_tool_that_asks_first() {
     tool-input-start {"id":"mcpr_1","name":"mcp.add"}
     tool-call {"id":"mcpr_1","name":"mcp.add","input":"{\"a\":1}","metadata":{"openai":{"itemId":"mcpr_1","itemType":"mcp_approval_request","approvalRequestId":"mcpr_1"}}}
     provider-item {"provider":"openai","item":{"id":"mcpr_1","type":"mcp_approval_request","server_label":"s","name":"add","arguments":"{\"a\":1}"}}
-    finish {"reason":"tool-calls","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
+    finish {"reason":"stop","usage":{"inputTokens":0,"outputTokens":0,"cacheReadTokens":0,"cacheWriteTokens":0,"reasoningTokens":0}}
     "##);
     let check = |input: serde_json::Value, output: ToolOutput| {
         let metadata = json!({ "openai": { "itemId": "mcpr_1", "itemType": "mcp_approval_request", "approvalRequestId": "mcpr_1" } });

@@ -1,0 +1,58 @@
+//! What a user and the loop make of a reply.
+
+use contract::{FinishReason, Part};
+
+/// An answer, without what only its provider reads.
+#[derive(Debug, PartialEq)]
+pub(super) struct Answer {
+    text: String,
+    reasoning: String,
+    /// Calls that the caller is to run.
+    calls: Vec<String>,
+    reason: FinishReason,
+}
+
+impl Answer {
+    /// The answer of a whole reply, or what is wrong with the order of its parts.
+    pub(super) fn of(parts: &[Part]) -> Result<Self, String> {
+        let (mut open, mut begun): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
+        let mut answer =
+            Self { text: String::new(), reasoning: String::new(), calls: Vec::new(), reason: FinishReason::Other };
+        for (at, part) in parts.iter().enumerate() {
+            match part {
+                Part::TextStart { id } | Part::ReasoningStart { id, .. } if open.contains(&id.as_str()) => {
+                    return Err(format!("{id} begins twice"));
+                }
+                Part::TextStart { id } | Part::ReasoningStart { id, .. } => open.push(id),
+                Part::TextDelta { id, .. } | Part::ReasoningDelta { id, .. } if !open.contains(&id.as_str()) => {
+                    return Err(format!("{id} grows without having begun"));
+                }
+                Part::TextDelta { delta, .. } => answer.text += delta,
+                Part::ReasoningDelta { delta, .. } => answer.reasoning += delta,
+                Part::TextEnd { id, .. } | Part::ReasoningEnd { id, .. } => {
+                    let known = open.iter().rposition(|known| known == id);
+                    open.remove(known.ok_or_else(|| format!("{id} ends without having begun"))?);
+                }
+                Part::ToolInputStart { id, .. } => begun.push(id),
+                Part::ToolInputDelta { id, .. } if !begun.contains(&id.as_str()) => {
+                    return Err(format!("the arguments of {id} grow before its call has begun"));
+                }
+                Part::ToolCall { name, input, provider_executed: false, .. } => {
+                    answer.calls.push(format!("{name} {input}"));
+                }
+                Part::Finish { reason, .. } if at + 1 == parts.len() => answer.reason = *reason,
+                Part::Finish { .. } => return Err("something comes behind the end".to_owned()),
+                _ => {}
+            }
+        }
+        match parts.last() {
+            Some(Part::Finish { .. }) if open.is_empty() => {
+                // A call that is taken from the end of a reply comes behind the others.
+                answer.calls.sort_unstable();
+                Ok(answer)
+            }
+            Some(Part::Finish { .. }) => Err(format!("{open:?} do not end")),
+            _ => Err("there is no end".to_owned()),
+        }
+    }
+}
