@@ -5,10 +5,11 @@ use crate::driver::{self, Codec};
 use crate::file;
 use contract::{ModelError, ModelErrorKind, PartStream, Request};
 use faults::Break;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::redirect::Policy;
 use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
 use std::sync::OnceLock;
 use std::time::{Duration, SystemTime};
 use tokio_util::sync::CancellationToken;
@@ -60,6 +61,24 @@ pub(crate) fn secret_header(value: &str) -> Result<HeaderValue, ModelError> {
     let mut value = HeaderValue::from_str(value).map_err(refused)?;
     value.set_sensitive(true);
     Ok(value)
+}
+
+/// A request to an API that takes its key as a bearer token; `base_url` counts where the settings name none.
+///
+/// # Errors
+/// When there is no HTTP client, or the key holds what no header may.
+pub(crate) fn post(
+    settings: &Settings,
+    base_url: &str,
+    path: &str,
+    body: &Value,
+) -> Result<RequestBuilder, ModelError> {
+    let base = settings.base_url.as_deref().unwrap_or(base_url).trim_end_matches('/');
+    let mut request = client()?.post(format!("{base}/{path}"));
+    if let Some(key) = &settings.api_key {
+        request = request.header(AUTHORIZATION, secret_header(&format!("Bearer {}", key.expose_secret()))?);
+    }
+    Ok(request.json(body))
 }
 
 /// Sends a request with the config's headers; resolves when the provider has begun to answer with events. `write` makes the HTTP

@@ -4,8 +4,6 @@ use super::{PROVIDER, request};
 use crate::{Settings, http, openai_chat};
 use contract::{Model, ModelError, ModelId, PartStream, Request};
 use futures::future::BoxFuture;
-use reqwest::RequestBuilder;
-use secrecy::ExposeSecret;
 use tokio_util::sync::CancellationToken;
 
 const BASE_URL: &str = "https://ai-gateway.vercel.sh/v1";
@@ -22,15 +20,6 @@ impl AiGateway {
     pub fn new(settings: Settings) -> Self {
         Self { id: ModelId { provider: PROVIDER.to_owned(), model: settings.model.clone() }, settings }
     }
-
-    fn post(&self, request: &Request) -> Result<RequestBuilder, ModelError> {
-        let base = self.settings.base_url.as_deref().unwrap_or(BASE_URL).trim_end_matches('/');
-        let mut ask = http::client()?.post(format!("{base}/chat/completions"));
-        if let Some(key) = &self.settings.api_key {
-            ask = ask.header("authorization", http::secret_header(&format!("Bearer {}", key.expose_secret()))?);
-        }
-        Ok(ask.json(&request::body(&self.id.model, request)))
-    }
 }
 
 impl Model for AiGateway {
@@ -39,7 +28,9 @@ impl Model for AiGateway {
     }
 
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>> {
-        let write = |request: &Request| self.post(request);
+        let write = |asked: &Request| {
+            http::post(&self.settings, BASE_URL, "chat/completions", &request::body(&self.id.model, asked))
+        };
         Box::pin(
             async move { http::stream::<openai_chat::stream::Reader>(write, &request, &self.settings, cancel).await },
         )
