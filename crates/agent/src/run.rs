@@ -295,7 +295,7 @@ impl<'a> Run<'a> {
             sampling.temperature = rule.temperature.or(sampling.temperature);
         }
         Request {
-            system: self.agent.instructions.clone(),
+            system: system(self.agent),
             messages: self.messages.clone(),
             tools: tools.filter(active).cloned().collect(),
             tool_choice: rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone(),
@@ -303,5 +303,16 @@ impl<'a> Run<'a> {
             response_format: settings.response_format.clone(),
             provider_options: settings.provider_options.clone(),
         }
+    }
+}
+
+/// What the model is told before everything else.
+fn system(agent: &Agent) -> Option<String> {
+    /// The word by which models of the kind of Qwen3 leave out their thoughts.
+    const NO_THINK: &str = "/no_think";
+    match (&agent.instructions, agent.settings.no_think) {
+        (instructions, false) => instructions.clone(),
+        (Some(instructions), true) => Some(format!("{NO_THINK}\n\n{instructions}")),
+        (None, true) => Some(NO_THINK.to_owned()),
     }
 }

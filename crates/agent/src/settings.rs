@@ -58,6 +58,8 @@ impl Agent {
 pub struct Settings {
     /// Requests to the model in one turn, those after an approval or a page's answer included.
     pub max_steps: u32,
+    /// Tell a model that writes its thoughts into its text to answer at once.
+    pub no_think: bool,
     /// Whether and which tool must be called.
     pub tool_choice: ToolChoice,
     /// The tools that are offered, by name; all without it (L-35).
@@ -96,6 +98,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             max_steps: 10,
+            no_think: false,
             tool_choice: ToolChoice::Auto,
             active_tools: None,
             prepare_step: Vec::new(),
@@ -123,9 +126,9 @@ pub struct Timeouts {
     pub total: Duration,
     /// One request to the model with its answer.
     pub step: Option<Duration>,
-    /// Until the provider's answer begins.
+    /// How long the provider may show no sign of life before its answer begins.
     pub first_byte: Duration,
-    /// Between two pieces of the answer.
+    /// How long it may show none between two pieces of the answer.
     pub chunk: Duration,
 }
 

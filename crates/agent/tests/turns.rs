@@ -710,6 +710,47 @@ async fn failures_of_the_model() {
     assert!(notes.starts_with("retry 1\nretry 2\nFailed") && notes.contains("(first byte)"), "{notes}");
 }
 
+/// A model that thinks without a word shows only that it is alive: it is waited for, not asked twice, and what it sends is no answer yet.
+#[tokio::test(start_paused = true)]
+async fn signs_of_life_begin_the_time_anew() {
+    let alive = || [Cue::Pause(Duration::from_secs(50)), Cue::Part(Part::Alive)];
+    let thinks = |end: Vec<Cue>| alive().into_iter().chain(alive()).chain(alive()).chain(end).collect::<Vec<_>>();
+    let (notes, requests) = Case::of(vec![thinks(says("ok"))]).run().await;
+    assert!(notes.starts_with("step 1\n  text-start\n") && notes.ends_with("Done"), "{notes}");
+    assert_eq!(requests.len(), 1);
+    let mut words = says("one two");
+    let rest = words.split_off(2);
+    let slow = words.into_iter().chain(alive()).chain(alive()).chain(rest).collect();
+    let (notes, requests) = Case::of(vec![slow]).run().await;
+    assert!(notes.ends_with("Done") && !notes.to_lowercase().contains("alive"), "{notes}");
+    assert_eq!(requests.len(), 1);
+    // Nothing was told yet, so a failure behind them is asked again, and so is silence.
+    let fails = thinks(vec![Cue::Fail(failure(ModelErrorKind::BrokenStream))]);
+    let notes = check(Case::of(vec![fails, thinks(vec![Cue::Silence]), says("ok")])).await;
+    assert!(notes.starts_with("retry 1\nretry 2\nstep 1\n") && notes.ends_with("Done"), "{notes}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn time_before_the_answer_is_a_setting() {
+    let late = || std::iter::once(Cue::Pause(Duration::from_secs(90))).chain(says("ok")).collect::<Vec<_>>();
+    let mut case = Case::of(vec![late()]);
+    case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(120), ..Timeouts::default() };
+    assert!(check(case).await.ends_with("Done"));
+    let mut case = Case::of(vec![late(), says("ok")]);
+    case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(5), ..Timeouts::default() };
+    assert!(check(case).await.starts_with("retry 1\nstep 1\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn models_that_think_in_text_are_told_not_to() {
+    for (no_think, expected) in [(true, Some("/no_think".to_owned())), (false, None)] {
+        let mut case = Case::of(vec![says("ok")]);
+        case.settings.no_think = no_think;
+        let (_, requests) = case.run().await;
+        assert_eq!(requests[0].system, expected);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn another_model_is_asked_when_one_fails_before_its_reply() {
     let falls_back = |replies, others| Case { fallback: Some(others), ..Case::of(replies) };

@@ -26,6 +26,10 @@ pub struct Agent {
     pub instructions: Option<Value>,
     /// Tokens that the model can read at once, where the config says so.
     pub context_tokens: Option<u64>,
+    /// Whether it is one of the ready-made agents.
+    pub has_preset: bool,
+    /// Whether its model is told to write no thoughts into its text; absent: as it is known for the model.
+    pub no_think: Option<bool>,
     /// Requests to the model in one turn.
     pub max_steps: u32,
     /// Whether a call that cannot be run goes back to the model; otherwise it ends the turn.
@@ -273,7 +277,9 @@ pub struct AgentTimeouts {
     pub total: Option<Duration>,
     /// One request to the model with its answer.
     pub step: Option<Duration>,
-    /// Between two pieces of an answer.
+    /// Without a sign of life, before an answer begins.
+    pub first_byte: Option<Duration>,
+    /// Without a sign of life, between two pieces of an answer.
     pub chunk: Option<Duration>,
 }
 

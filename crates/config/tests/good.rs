@@ -186,6 +186,78 @@ agents:
     assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
 }
 
+/// The properties of each type of agent in the words of its provider, together with its options: of the same group, both count.
+#[test]
+fn properties_of_agents_in_their_providers_words() {
+    let (config, warnings) = load("
+connections:
+  - { id: openai, type: OpenAI, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+  - { id: google, type: Google, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+  - { id: gateway, type: AIGateway, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
+agents:
+  - id: openai
+    type: OpenAIAgent
+    connectionId: openai
+    properties:
+      model: gpt-5
+      reasoningEffort: low
+      reasoningSummary: detailed
+      timeout: { firstByteMs: 180000, chunkMs: 90000 }
+      providerOptions: { openai: { reasoning: { effort: high, generate_summary: auto }, textVerbosity: low } }
+  - id: google
+    type: GeminiAgent
+    connectionId: google
+    properties:
+      model: gemini-2.5-flash
+      thinkingConfig: { thinkingBudget: -1, includeThoughts: true }
+      safetySettings: [{ category: HARM_CATEGORY_HARASSMENT, threshold: BLOCK_NONE }]
+      providerOptions: { google: { generationConfig: { mediaResolution: MEDIA_RESOLUTION_LOW, thinkingConfig: { thinkingBudget: 5 } } } }
+  - id: gateway
+    type: AIGatewayAgent
+    connectionId: gateway
+    properties:
+      model: anthropic/claude-sonnet-4
+      order: [azure, bedrock]
+      only: [azure]
+      user: u1
+      tags: [a]
+      zeroDataRetention: true
+      providerTimeouts: { byok: { openai: 5000 } }
+      byok: { anthropic: [{ apiKey: k }] }
+      fallbackModels: [openai/gpt-5, { connectionId: openai, model: gpt-4o }]
+      providerOptions: { gateway: { sort: cost, user: u2 }, anthropic: { thinking: { type: adaptive } } }
+");
+    assert_eq!(warnings, "");
+    let options = |id: &str| Value::from(config.agents[id].provider_options.clone()).to_string();
+    assert_snapshot!(options("openai"), @r#"{"openai":{"reasoning":{"effort":"low","generate_summary":"auto","summary":"detailed"},"textVerbosity":"low"}}"#);
+    assert_snapshot!(options("google"), @r#"{"google":{"generationConfig":{"mediaResolution":"MEDIA_RESOLUTION_LOW","thinkingConfig":{"thinkingBudget":-1,"includeThoughts":true}},"safetySettings":[{"category":"HARM_CATEGORY_HARASSMENT","threshold":"BLOCK_NONE"}]}}"#);
+    assert_snapshot!(options("gateway"), @r#"{"gateway":{"sort":"cost","user":"u1","order":["azure","bedrock"],"only":["azure"],"models":["openai/gpt-5"],"tags":["a"],"zeroDataRetention":true,"providerTimeouts":{"byok":{"openai":5000}},"byok":{"anthropic":[{"apiKey":"k"}]}},"anthropic":{"thinking":{"type":"adaptive"}}}"#);
+    let timeouts = config.agents["openai"].timeouts;
+    assert_eq!(timeouts.first_byte.zip(timeouts.chunk), Some((Duration::from_secs(180), Duration::from_secs(90))));
+    let elsewhere = &config.agents["gateway"].fallback_models[0];
+    assert_eq!((elsewhere.connection_id.as_str(), elsewhere.model.as_str()), ("openai", "gpt-4o"));
+}
+
+#[test]
+fn a_preset_needs_only_a_model() {
+    let (config, warnings) = load(
+        "connections: [{ id: demo, type: Demo }]\nagents:\n\
+         \x20 - { id: record-extractor, type: Agent, preset: record-extractor, connectionId: demo, properties: { model: qwen3 } }\n\
+         \x20 - { id: own, type: Agent, preset: record-extractor, connectionId: demo, properties: { model: m, instructions: Short., temperature: 0.5, noThink: true } }\n",
+    );
+    assert_eq!(warnings, "");
+    let [preset, own] = ["record-extractor", "own"].map(|id| &config.agents[id]);
+    assert!(preset.instructions.as_ref().is_some_and(|text| text.as_str().unwrap().starts_with("You extract records")));
+    assert_eq!(
+        (preset.sampling.temperature, preset.max_steps, preset.has_preset, preset.no_think),
+        (Some(0.0), 1, true, None)
+    );
+    assert_eq!(
+        (own.instructions.clone(), own.sampling.temperature, own.no_think),
+        (Some(json!("Short.")), Some(0.5), Some(true))
+    );
+}
+
 /// What an agent's operators come to is checked and read as if it had been written.
 #[test]
 fn what_is_known_only_when_an_agent_is_asked() {

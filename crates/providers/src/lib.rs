@@ -26,8 +26,10 @@ mod options;
 mod requests;
 #[cfg(test)]
 mod testing;
+mod think;
 
 pub use context::context_tokens;
+pub use think::thinks_in_text;
 
 use secrecy::SecretString;
 

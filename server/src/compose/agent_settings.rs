@@ -17,6 +17,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
     let (limits, own, sampling) = (&config.limits, &agent.timeouts, &agent.sampling);
     Settings {
         max_steps: agent.max_steps,
+        no_think: agent.no_think.unwrap_or_else(|| agent.has_preset && providers::thinks_in_text(&agent.model)),
         tool_choice: tool_choice(&agent.tool_choice),
         active_tools: agent.active_tools.clone(),
         prepare_step: agent.prepare_step.iter().map(step_rule).collect(),
@@ -48,7 +49,7 @@ pub(super) fn settings(config: &Config, agent: &config::Agent) -> Settings {
         timeouts: Timeouts {
             total: own.total.unwrap_or(limits.turn).min(agent.limits.time.unwrap_or(Duration::MAX)),
             step: own.step,
-            first_byte: limits.first_byte,
+            first_byte: own.first_byte.unwrap_or(limits.first_byte),
             chunk: own.chunk.unwrap_or(limits.idle),
         },
         max_parallel_tools: limits.parallel_tools,

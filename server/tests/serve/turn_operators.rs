@@ -25,7 +25,7 @@ pub(crate) async fn mirror(parts: &'static [&'static str]) -> String {
 
 /// What the model of an agent with these properties was asked with.
 async fn said(parts: &'static [&'static str], properties: &str) -> String {
-    let (folder, model) = (TempDir::new().unwrap(), mirror(parts).await);
+    let model = mirror(parts).await;
     let config = format!(
         r#"
 connections:
@@ -39,6 +39,12 @@ agents:
 pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
 "#
     );
+    asked_with(&config).await
+}
+
+/// What the model of the agent `helper` in this config was asked with, or why it could not be.
+async fn asked_with(config: &str) -> String {
+    let folder = TempDir::new().unwrap();
     std::fs::write(folder.path().join("chatwright.yaml"), config).unwrap();
     let arguments = ["--config", folder.path().to_str().unwrap()];
     let server = Server::start_in(&[("TENANT_KEY", "k-123")], &arguments);
@@ -87,4 +93,65 @@ async fn so_are_the_model_and_how_it_is_asked() {
 async fn a_value_that_cannot_be_is_no_request() {
     let said = said(&["/model"], "      model: m\n      temperature: { _expr: \"4 + 4\" }\n");
     assert_snapshot!(said.await, @r#""This agent cannot be asked just now. Its owner can see why.""#);
+}
+
+/// What the AI Gateway is asked with: the agent's properties, its fallback models and the options of the providers behind it.
+#[tokio::test]
+async fn properties_of_a_gateway_reach_its_requests() {
+    let model = mirror(&["/model", "/providerOptions"]).await;
+    let config = format!(
+        r#"
+connections:
+  - {{ id: gateway, type: AIGateway, properties: {{ apiKey: k, baseURL: "{model}" }} }}
+agents:
+  - id: helper
+    type: AIGatewayAgent
+    connectionId: gateway
+    properties:
+      model: anthropic/claude-sonnet-4
+      order: [azure]
+      user: {{ _user: id }}
+      tags: [{{ _payload: pageId }}]
+      zeroDataRetention: true
+      providerTimeouts: {{ byok: {{ openai: 5000 }} }}
+      byok: {{ anthropic: [{{ apiKey: {{ _secret: TENANT_KEY }} }}] }}
+      fallbackModels: [openai/gpt-5]
+      providerOptions: {{ anthropic: {{ thinking: {{ type: adaptive }} }} }}
+pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
+"#
+    );
+    let asked: Value = serde_json::from_str(&asked_with(&config).await).unwrap();
+    let gateway = json!({
+        "order": ["azure"],
+        "models": ["openai/gpt-5"],
+        "user": "local",
+        "tags": ["demo"],
+        "zeroDataRetention": true,
+        "providerTimeouts": { "byok": { "openai": 5000 } },
+        "byok": { "anthropic": [{ "apiKey": "k-123" }] },
+    });
+    let options = json!({ "gateway": gateway, "anthropic": { "thinking": { "type": "adaptive" } } });
+    assert_eq!(asked, json!(["anthropic/claude-sonnet-4", options]));
+}
+
+/// The ready-made agent for records: its instructions, temperature 0, no tools, and no thoughts where the model writes them into its text.
+#[tokio::test]
+async fn a_preset_reaches_its_requests() {
+    let parts = &["/messages/0/content", "/temperature", "/tools"];
+    let config = |model: &str, url: &str| {
+        format!(
+            r#"
+connections:
+  - {{ id: local, type: OpenAICompatible, properties: {{ baseURL: "{url}" }} }}
+agents:
+  - {{ id: helper, type: Agent, preset: record-extractor, connectionId: local, properties: {{ model: "{model}" }} }}
+pages: [{{ id: demo, blocks: [{{ id: chat, type: AgentChat, properties: {{ agentId: helper }} }}] }}]
+"#
+        )
+    };
+    let url = mirror(parts).await;
+    let qwen = asked_with(&config("qwen3:8b", &url)).await;
+    assert!(qwen.starts_with(r#"["/no_think\n\nYou extract records"#) && qwen.ends_with(",0.0,null]"), "{qwen}");
+    let other = asked_with(&config("llama", &url)).await;
+    assert!(other.starts_with(r#"["You extract records"#), "{other}");
 }

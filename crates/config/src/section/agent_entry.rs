@@ -16,6 +16,8 @@ pub(crate) struct AgentEntry {
     /// Which provider's settings it takes.
     #[serde(rename = "type")]
     pub(super) agent_type: AgentTypeEntry,
+    /// A ready-made agent, which needs no more than a model; what is written here goes before what it brings.
+    pub(super) preset: Option<super::preset::PresetEntry>,
     /// The connection to the model's provider.
     pub(super) connection_id: Id,
     /// Model, instructions and settings.
@@ -140,6 +142,9 @@ pub(crate) struct AgentProperties {
     /// An answer ends where one of these would be written.
     #[serde(default)]
     pub(super) stop_sequences: Vec<Text>,
+    /// Put `/no_think` before the instructions: models that write their thoughts into their text, such as Qwen3, answer at once then.
+    /// Without it an agent with a `preset` does so for models that are known for it, and no other agent does.
+    pub(super) no_think: Option<bool>,
     /// Whether and which tool must be called.
     pub(super) tool_choice: Option<ToolChoiceEntry>,
     /// The tools that are offered, by name; without it all.
@@ -167,8 +172,8 @@ pub(crate) struct AgentProperties {
     /// What one turn may take in all.
     #[serde(default)]
     pub(super) limits: AgentLimitsEntry,
-    /// Settings for the provider, by its name, in its own words; they go into each request as they are. Here `_secret` reads a variable
-    /// of the environment.
+    /// Settings for the provider, by its name, in its API's words (`reasoning_effort`) or in the AI SDK's (`reasoningEffort`); what is
+    /// neither goes into each request as it is. Here `_secret` reads a variable of the environment.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
     /// Models to ask when this one fails before its answer begins, in this order: names, or `{ connectionId, model }`. Of an
@@ -289,7 +294,10 @@ pub(crate) struct TimeoutParts {
     pub(super) total_ms: Option<Milliseconds>,
     /// Milliseconds for one request to the model with its answer.
     pub(super) step_ms: Option<Milliseconds>,
-    /// Milliseconds between two pieces of an answer.
+    /// Milliseconds that the provider may show no sign of life before its answer begins; without it `limits.firstByteMs`. Then the
+    /// request is sent again, see `maxRetries`.
+    pub(super) first_byte_ms: Option<Milliseconds>,
+    /// Milliseconds that it may show none between two pieces of its answer; without it `limits.idleMs`.
     pub(super) chunk_ms: Option<Milliseconds>,
 }
 

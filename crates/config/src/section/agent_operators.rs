@@ -102,7 +102,7 @@ pub(super) fn take(agent: &mut Value, node: &Node, report: &Report) -> Vec<Later
 
 /// What of an agent decides how its properties are read, with those that hold no operator.
 pub(super) fn known(agent: &Value) -> Value {
-    let kept = ["id", "type", "connectionId", "properties"];
+    let kept = ["id", "type", "preset", "connectionId", "properties"];
     kept.into_iter().filter_map(|key| Some((key.to_owned(), agent.get(key)?.clone()))).collect::<Map<_, _>>().into()
 }
 

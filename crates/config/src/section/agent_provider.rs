@@ -124,8 +124,9 @@ enum ReasoningSummary {
 #[serde(rename_all = "camelCase")]
 #[schemars(transform = super::agent_operators::allow)]
 struct ThinkingConfig {
-    /// The tokens it may think.
-    thinking_budget: Option<u32>,
+    /// The tokens it may think; 0 for none, -1 for as many as the model finds right.
+    #[schemars(range(min = -1))]
+    thinking_budget: Option<i32>,
     /// How long it thinks.
     thinking_level: Option<ThinkingLevel>,
     /// Whether its thoughts are part of the answer.
@@ -149,7 +150,8 @@ struct SafetySetting {
     threshold: Text,
 }
 
-/// `providerOptions` with these properties in it. `fallbacks` are the gateway's own. A property goes before an option of the same name.
+/// `providerOptions` with these properties in it. `fallbacks` are the gateway's own. Options of the same group are merged; a property goes
+/// before an option of the same name.
 pub(super) fn options(
     given: IndexMap<String, Map<String, Value>>,
     properties: ProviderProperties,
@@ -169,8 +171,7 @@ pub(super) fn options(
     if let Value::Object(own) = without_nulls(own)
         && !own.is_empty()
     {
-        let known = options.entry(provider).or_insert_with(|| json!({}));
-        own.into_iter().for_each(|(key, value)| known[key] = value);
+        merge(options.entry(provider).or_insert_with(|| json!({})), Value::Object(own));
     }
     options
 }
@@ -204,6 +205,23 @@ impl ProviderProperties {
             "providerTimeouts": self.provider_timeouts,
             "byok": self.byok,
         })
+    }
+}
+
+/// Puts a value over another one. Mappings are merged key by key, unless their `type` says that they are two different things; anything
+/// else is replaced.
+fn merge(known: &mut Value, news: Value) {
+    let is_same_kind = |known: Option<&Value>, news: Option<&Value>| known.zip(news).is_none_or(|(a, b)| a == b);
+    match (known, news) {
+        (Value::Object(known), Value::Object(news)) if is_same_kind(known.get("type"), news.get("type")) => {
+            for (key, value) in news {
+                match known.get_mut(&key) {
+                    Some(known) => merge(known, value),
+                    None => drop(known.insert(key, value)),
+                }
+            }
+        }
+        (known, news) => *known = news,
     }
 }
 

@@ -7,7 +7,7 @@ use super::agent_entry::{
 use super::value::{Text, ToolName};
 use super::{
     Context, agent_operators, agent_provider, agent_steps, agent_tools, client_tools, fallbacks, file_system, hooks,
-    mcp, operator, policy, remote_agents, rule_entry, sub_agents, type_of,
+    mcp, operator, policy, preset, remote_agents, rule_entry, sampling, sub_agents, type_of,
 };
 use crate::agent::{
     Agent, AgentLimits, AgentTimeouts, AgentType, FileSystem, Later, OpenAiApi, Sampling, ToolChoice, ToolRef,
@@ -39,7 +39,9 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     if let Some(agent_type) = type_of(node).and_then(AgentTypeEntry::parse) {
         check_connection(node, agent_type, context);
         agent_provider::check_type(place, agent_type, context);
+        sampling::check(node, place, agent_type, context);
     }
+    preset::check(node, place, context);
     hooks::check(node, context);
     fallbacks::check(place, context);
     agent_operators::check(place, context);
@@ -98,7 +100,8 @@ impl Agent {
     }
 }
 
-fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
+fn typed(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>, at: Location) -> Agent {
+    preset::apply(&mut entry);
     let properties = entry.properties;
     let timeouts = properties.timeout.map_or_else(AgentTimeouts::default, timeouts);
     let chat = properties.api == Some(ApiEntry::Chat);
@@ -112,6 +115,8 @@ fn typed(entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSystem>
         fallback_models,
         instructions: properties.instructions,
         context_tokens: properties.context_tokens,
+        has_preset: entry.preset.is_some(),
+        no_think: properties.no_think,
         max_steps: properties.max_steps,
         max_retries: properties.max_retries,
         repair_tool_call: properties.repair_tool_call,
@@ -276,6 +281,7 @@ fn timeouts(entry: TimeoutEntry) -> AgentTimeouts {
         TimeoutEntry::Parts(parts) => AgentTimeouts {
             total: parts.total_ms.map(time),
             step: parts.step_ms.map(time),
+            first_byte: parts.first_byte_ms.map(time),
             chunk: parts.chunk_ms.map(time),
         },
     }

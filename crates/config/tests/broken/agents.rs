@@ -646,3 +646,64 @@ api:
         "{said}"
     );
 }
+
+/// Settings that an API does not know are left out of its requests: the config still runs, and says so.
+#[test]
+fn settings_that_an_api_does_not_know() {
+    let said = check(
+        "
+connections:
+  - { id: claude, type: Anthropic, properties: { apiKey: { _secret: KEY } } }
+  - { id: openai, type: OpenAI, properties: { apiKey: { _secret: KEY } } }
+  - { id: google, type: Google, properties: { apiKey: { _secret: KEY } } }
+  - { id: gateway, type: AIGateway, properties: { apiKey: { _secret: KEY } } }
+  - { id: local, type: OpenAICompatible, properties: { baseURL: 'http://127.0.0.1:1/v1' } }
+agents:
+  - { id: a, type: ClaudeAgent, connectionId: claude, properties: { model: m, topK: 5, seed: 1 } }
+  - { id: b, type: OpenAIAgent, connectionId: openai, properties: { model: m, topK: 5, stopSequences: [x] } }
+  - { id: c, type: OpenAIAgent, connectionId: openai, properties: { model: m, api: chat, seed: 1, topK: 5 } }
+  - { id: d, type: Agent, connectionId: openai, properties: { model: m, frequencyPenalty: 0.5 } }
+  - { id: e, type: GeminiAgent, connectionId: google, properties: { model: m, topK: 5, seed: 1, stopSequences: [x] } }
+  - { id: f, type: AIGatewayAgent, connectionId: gateway, properties: { model: m/n, topK: 5, seed: 1 } }
+  - { id: g, type: Agent, connectionId: local, properties: { model: m, topK: 5, seed: 1 } }
+",
+    );
+    let warnings: Vec<_> = said.lines().filter(|line| line.contains(": warning: ")).collect();
+    assert_snapshot!(warnings.join("\n"), @r"
+    chatwright.yaml:9:88: warning: `seed` has no effect: Anthropic's Messages API does not know it
+    chatwright.yaml:10:79: warning: `topK` has no effect: OpenAI's Responses API does not know it
+    chatwright.yaml:10:88: warning: `stopSequences` has no effect: OpenAI's Responses API does not know it
+    chatwright.yaml:11:99: warning: `topK` has no effect: the Chat Completions API does not know it
+    chatwright.yaml:12:73: warning: `frequencyPenalty` has no effect: OpenAI's Responses API does not know it
+    chatwright.yaml:14:85: warning: `topK` has no effect: the AI Gateway does not know it
+    chatwright.yaml:15:72: warning: `topK` has no effect: the Chat Completions API does not know it
+    ");
+    assert!(said.starts_with("accepted"), "{said}");
+    assert!(said.contains("let the agent speak Chat Completions, which knows it: `api: chat`"), "{said}");
+    assert!(said.contains("`providerOptions: { openai: { top_k: … } }`"), "{said}");
+}
+
+#[test]
+fn a_preset_has_no_tools() {
+    let said = check(&with_basics(&format!(
+        "{SEARCH}agents:
+  - id: a
+    type: Agent
+    preset: record-extractor
+    connectionId: demo
+    properties: {{ model: m, askUser: true }}
+    tools: [search]
+  - {{ id: b, type: Agent, preset: extractor, connectionId: demo, properties: {{ model: m }} }}
+"
+    )));
+    let errors: Vec<_> = said.lines().filter_map(|line| line.split_once(": error: ")).map(|(_, error)| error).collect();
+    assert_eq!(
+        errors,
+        [
+            "an agent with a `preset` works without tools, so it has no `askUser`",
+            "an agent with a `preset` works without tools, so it has no `tools`",
+            "there is no preset `extractor`",
+        ],
+        "{said}"
+    );
+}

@@ -1,0 +1,84 @@
+//! Sampling settings that the API of an agent's model does not know: they would be left out of each request.
+
+use super::agent_entry::AgentTypeEntry;
+use super::{Context, type_of};
+use crate::source::{Kind, Node};
+
+/// An API, as far as its sampling settings go.
+#[derive(Clone, Copy)]
+enum Api {
+    Anthropic,
+    Responses,
+    Chat,
+    Gateway,
+}
+
+/// The settings that each API does not know, and what to do about them.
+impl Api {
+    fn unknown(self) -> &'static [&'static str] {
+        match self {
+            Self::Anthropic => &["frequencyPenalty", "presencePenalty", "seed"],
+            Self::Responses => &["topK", "frequencyPenalty", "presencePenalty", "seed", "stopSequences"],
+            Self::Chat | Self::Gateway => &["topK"],
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Anthropic => "Anthropic's Messages API",
+            Self::Responses => "OpenAI's Responses API",
+            Self::Chat => "the Chat Completions API",
+            Self::Gateway => "the AI Gateway",
+        }
+    }
+
+    fn help(self, setting: &str, agent_type: AgentTypeEntry) -> &'static str {
+        match self {
+            Self::Responses if setting != "topK" && agent_type == AgentTypeEntry::OpenAIAgent => {
+                "leave it out, or let the agent speak Chat Completions, which knows it: `api: chat`"
+            }
+            Self::Responses if setting != "topK" => {
+                "leave it out, or make it an `OpenAIAgent` with `api: chat`: Chat Completions knows it"
+            }
+            Self::Chat => {
+                "leave it out; a server that knows it takes it by its own name: `providerOptions: { openai: { top_k: … } }`"
+            }
+            Self::Gateway => {
+                "leave it out, or write it under the name of the provider behind the gateway in `providerOptions`"
+            }
+            Self::Anthropic | Self::Responses => "leave it out",
+        }
+    }
+}
+
+/// Warns about settings that have no effect.
+pub(super) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
+    let Some(api) = api(agent, properties, agent_type, context) else { return };
+    for entry in properties.entries().iter().filter(|entry| !matches!(entry.value.kind, Kind::Null)) {
+        if api.unknown().contains(&entry.key.as_str()) {
+            let message = format!("`{}` has no effect: {} does not know it", entry.key, api.name());
+            context.report.warning(entry.key_at, message, Some(api.help(&entry.key, agent_type).to_owned()));
+        }
+    }
+}
+
+/// The API that the agent's first model is asked through; none for one that knows all settings, or that is not known.
+fn api(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &Context<'_, '_>) -> Option<Api> {
+    let is_chat = properties.get("api").and_then(|entry| entry.value.text()) == Some("chat");
+    match agent_type {
+        AgentTypeEntry::ClaudeAgent => Some(Api::Anthropic),
+        AgentTypeEntry::OpenAIAgent => Some(if is_chat { Api::Chat } else { Api::Responses }),
+        AgentTypeEntry::AIGatewayAgent => Some(Api::Gateway),
+        AgentTypeEntry::GeminiAgent => None,
+        AgentTypeEntry::Agent | AgentTypeEntry::AISDKAgent => {
+            let id = agent.get("connectionId").and_then(|entry| entry.value.text())?;
+            match type_of(context.connections.get(id)?)? {
+                "Anthropic" => Some(Api::Anthropic),
+                "OpenAI" => Some(Api::Responses),
+                "OpenAICompatible" => Some(Api::Chat),
+                "AIGateway" => Some(Api::Gateway),
+                _ => None,
+            }
+        }
+    }
+}
