@@ -9,8 +9,8 @@ use crate::icons::{Icon, Shape};
 use crate::prelude::*;
 use crate::reactive::Memo;
 use crate::texts::{Text, said, t};
-use wire::{EndReason, ToolPart};
 use wire::api::{MessageMetadata, Outcome};
+use wire::{EndReason, ToolPart};
 
 /// Below an answer that was stopped, cut off or failed, however long ago. The newest one can be
 /// gone on with. An older one can only be given again, as another version: what follows it was said

@@ -27,12 +27,7 @@ pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outco
 }
 
 /// The same for an agent below another one, whose limits count for it, too.
-pub(crate) async fn run_below<S: EventSink>(
-    agent: &Agent,
-    turn: Turn,
-    above: Option<Above>,
-    sink: &mut S,
-) -> Outcome {
+pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Option<Above>, sink: &mut S) -> Outcome {
     let limit = agent.settings.timeouts.total;
     let outer = turn.cancel.clone();
     // A child, so that running out of time ends the run as a stop would, and only the ending tells them apart.

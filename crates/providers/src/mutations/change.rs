@@ -13,8 +13,11 @@ pub(super) enum Change {
     Doubled,
 }
 
+/// A value as JSON, and whether another one is of its type.
+type Sample = (&'static str, fn(&Value) -> bool);
+
 /// One of each JSON type.
-const OTHERS: [(&str, fn(&Value) -> bool); 6] = [
+const OTHERS: [Sample; 6] = [
     ("null", Value::is_null),
     ("true", Value::is_boolean),
     ("7", Value::is_number),

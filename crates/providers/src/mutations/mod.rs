@@ -19,10 +19,13 @@ use std::collections::BTreeSet;
 /// The most changes to one recording in the usual run; of more, these are taken at equal distances.
 const MOST: usize = 2_000;
 
+/// The parts of a reply, and how it ended.
+type Decoded = (Vec<Part>, Result<(), ModelError>);
+
 /// A codec, and what its API's answers cannot do without.
 struct Codec {
     name: &'static str,
-    read: fn(&str) -> (Vec<Part>, Result<(), ModelError>),
+    read: fn(&str) -> Decoded,
     /// Behind the last event.
     end: &'static str,
     /// Fields, by the ends of their paths, for which a reply may fail.

@@ -1,8 +1,8 @@
 //! The list, its order and its pages; rename and delete.
 
 use crate::support::{batch, begin, each, end, journal, submission, turn};
-use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, RunStatus, Store, StoreError};
-use wire::api::ConversationSummary;
+use store::{Begun, Cursor, FinishRun, MAX_CONVERSATIONS, RunRow, Store, StoreError};
+use wire::api::{ConversationSummary, Outcome};
 use wire::order::{ConversationChange, ListFilter};
 
 async fn page(store: &Store, limit: u32, before: Option<Cursor>) -> (String, Option<Cursor>) {
@@ -158,7 +158,7 @@ async fn a_conversation_waits_for_its_user() {
         let with = |part: serde_json::Value| {
             let message = serde_json::json!({ "id": "a-m", "role": "assistant", "parts": [part] });
             let message = serde_json::from_value(message).unwrap();
-            FinishRun { status: RunStatus::Waiting, message, ..end("m", epoch, 20) }
+            FinishRun { status: Outcome::Waiting, message, ..end("m", epoch, 20) }
         };
         let asks = serde_json::json!({ "type": "tool-pay", "toolCallId": "a", "state": "approval-requested", "input": {}, "approval": { "id": "q" } });
         store.finish_run(with(asks.clone())).await.unwrap();

@@ -307,8 +307,10 @@ async fn tool_that_is_another_one_after_the_restart_is_not_called() {
 /// The older transport: messages are refused, and the stream stays open.
 #[tokio::test]
 async fn older_transport_is_connected_to_anew_too() {
+    /// Sessions, calls, and the events of the newest stream.
+    type Counted = (usize, usize, Option<mpsc::UnboundedSender<String>>);
     #[derive(Clone, Default)]
-    struct Older(Arc<Mutex<(usize, usize, Option<mpsc::UnboundedSender<String>>)>>);
+    struct Older(Arc<Mutex<Counted>>);
     async fn events(State(server): State<Older>) -> Response {
         let (sender, receiver) = mpsc::unbounded_channel();
         let session = {

@@ -129,7 +129,7 @@ async fn result_of_many_parts_takes_little_memory() {
     let before = peak();
     let text = peer.call("work", json!({})).await.unwrap();
     let text = text.as_str().unwrap();
-    assert!(text.starts_with("part 0\npart 1\n") && text.ends_with("KB in all]"), "{:.100}", text);
+    assert!(text.starts_with("part 0\npart 1\n") && text.ends_with("KB in all]"), "{text:.100}");
     let more = peak() - before;
     assert!(more < 64, "{more} MiB more");
 }

@@ -132,7 +132,7 @@ mod tests {
     /// What the document says of scopes is what keys are held to.
     #[test]
     fn every_tag_names_the_scope_that_opens_its_routes() {
-        for operation in operations::OPERATIONS {
+        for operation in OPERATIONS {
             let said = operation.tag.description();
             match Scope::of_path(operation.path) {
                 Some(scope) => {
