@@ -3,17 +3,21 @@
 
 use crate::node::{Node, element};
 use crate::texts::{Text, fill};
+use std::collections::HashSet;
 
 /// Longer labels are text.
 const LONGEST: usize = 32;
 
 /// The labels of what looks like a reference, `[^label]`, each once.
 pub(super) fn labels(text: &str) -> Vec<&str> {
-    let mut found = Vec::new();
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for (at, _) in text.match_indices("[^") {
         let rest = &text[at + 2..];
-        let Some(label) = rest.find(']').map(|end| &rest[..end]) else { continue };
-        if is_label(label) && !found.contains(&label) {
+        // No further than a label may reach, so that a text of beginnings is not read to its end for each of them.
+        let reach = &rest.as_bytes()[..rest.len().min(LONGEST + 1)];
+        let Some(end) = reach.iter().position(|byte| *byte == b']') else { continue };
+        let label = &rest[..end];
+        if is_label(label) && seen.insert(label) {
             found.push(label);
         }
     }

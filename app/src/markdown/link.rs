@@ -33,16 +33,19 @@ pub(crate) fn host(url: &str) -> &str {
     authority.rsplit('@').next().unwrap_or(authority)
 }
 
+/// Bytes of a web address that becomes a link where it stands bare. Without a bound, a text without spaces would be read to its end for
+/// each address that begins in it.
+const MAX_URL: usize = 4096;
+
 /// The pieces of a text, in order: text, and web addresses that stand in it bare.
 pub(super) fn bare_urls(text: &str) -> Vec<Piece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = text;
     let mut from = 0;
     while let Some(at) = find_scheme(rest, from) {
-        let end = rest[at..].find([' ', '\n', '\t', '<', '>', '"', '`']).map_or(rest.len(), |end| at + end);
-        let url = trim_end(&rest[at..end]);
         let begins_a_word = !rest[..at].ends_with(|letter: char| letter.is_alphanumeric());
-        if !begins_a_word || host(url).is_empty() {
+        let url = if begins_a_word { url_at(&rest[at..]) } else { "" };
+        if host(url).is_empty() {
             from = at + "http".len();
             continue;
         }
@@ -71,20 +74,32 @@ fn find_scheme(text: &str, from: usize) -> Option<usize> {
     found.into_iter().find(|at| text[*at..].starts_with("http://") || text[*at..].starts_with("https://"))
 }
 
+/// The address that begins a text; empty if it is too long to be one.
+fn url_at(text: &str) -> &str {
+    let reach = &text[..text.floor_char_boundary(MAX_URL)];
+    match reach.find([' ', '\n', '\t', '<', '>', '"', '`']) {
+        Some(end) => trim_end(&reach[..end]),
+        None if reach.len() == text.len() => trim_end(text),
+        None => "",
+    }
+}
+
 /// Punctuation at the end belongs to the sentence; a closing bracket too, unless the address opened it.
 fn trim_end(url: &str) -> &str {
-    let mut url = url;
-    loop {
-        let trimmed = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '\'', '*', '_', '~']);
-        let closes = |open: char, close: char| {
-            trimmed.ends_with(close) && trimmed.matches(close).count() > trimmed.matches(open).count()
-        };
-        let shorter = if closes('(', ')') || closes('[', ']') { &trimmed[..trimmed.len() - 1] } else { trimmed };
-        if shorter.len() == url.len() {
-            return url;
+    let excess = |open: char, close: char| url.matches(close).count().saturating_sub(url.matches(open).count());
+    let (mut round, mut square) = (excess('(', ')'), excess('[', ']'));
+    url.trim_end_matches(|last: char| match last {
+        '.' | ',' | ';' | ':' | '!' | '?' | '\'' | '*' | '_' | '~' => true,
+        ')' if round > 0 => {
+            round -= 1;
+            true
         }
-        url = shorter;
-    }
+        ']' if square > 0 => {
+            square -= 1;
+            true
+        }
+        _ => false,
+    })
 }
 
 fn starts_with(url: &str, scheme: &str) -> bool {

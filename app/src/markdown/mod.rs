@@ -13,6 +13,8 @@ mod code;
 mod document;
 mod entities;
 mod footnote;
+#[cfg(test)]
+mod hostile;
 mod link;
 mod mask;
 mod math;

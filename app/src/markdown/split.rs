@@ -86,7 +86,8 @@ impl Splitter {
         definitions.sort_by_key(|(span, _)| span.start);
         // What stands before the first block belongs to it.
         let starts = starts.into_iter().map(|start| line_start(tail, start)).skip(1);
-        cuts.extend(starts.filter(|start| !after_definition(&tail[..*start])).map(|start| self.closed_bytes + start));
+        let mut before = Before { text: tail, read: 0, may_define: false };
+        cuts.extend(starts.filter(|start| !before.may_define(*start)).map(|start| self.closed_bytes + start));
         cuts.dedup();
         let closed = cuts.last().copied().unwrap_or_default() - self.closed_bytes;
         let closed = definitions.into_iter().filter(|(span, _)| complete || span.end <= closed);
@@ -94,11 +95,24 @@ impl Splitter {
     }
 }
 
-/// Whether the lines just before may hold a definition: it has no events of its own, and may be the beginning of the paragraph
-/// in the next line, which then cannot stand alone.
-fn after_definition(before: &str) -> bool {
-    let lines = before.lines().rev().take_while(|line| !line.trim().is_empty());
-    lines.into_iter().any(|line| line.trim_start().starts_with('['))
+/// The lines before the starts of blocks, read once from the first to the last.
+struct Before<'t> {
+    text: &'t str,
+    read: usize,
+    may_define: bool,
+}
+
+impl Before<'_> {
+    /// Whether the lines just before a start may hold a definition, as far as the last empty one: a definition has no events of its own,
+    /// and may be the beginning of the paragraph in the next line, which then cannot stand alone. Starts are asked for in order.
+    fn may_define(&mut self, start: usize) -> bool {
+        for line in self.text.get(self.read..start).unwrap_or_default().lines() {
+            let line = line.trim();
+            self.may_define = !line.is_empty() && (self.may_define || line.starts_with('['));
+        }
+        self.read = start.max(self.read);
+        self.may_define
+    }
 }
 
 /// Where the top-level blocks begin; `note` is told of each footnote, and where it begins.

@@ -10,10 +10,20 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use axum::{Extension, Json};
 use chat::{Caller, Exported, SharedCopy};
+use offload::Pool;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use wire::ErrorCode;
+use std::sync::LazyLock;
 use wire::order::{Share, ShareList};
+use wire::{ErrorCode, ErrorReason, UserError};
+
+/// The stack of a thread that draws pages, in bytes.
+const STACK: usize = 8 << 20;
+/// Pages that wait or are drawn.
+const MAX_WAITING: usize = 32;
+
+/// Draws pages outside of the async workers.
+static PAGES: LazyLock<Pool> = LazyLock::new(|| Pool::new("pages", STACK, MAX_WAITING));
 
 /// As what a conversation is exported.
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -56,7 +66,7 @@ pub(crate) async fn export(
             let name = disposition(&summary.title, summary.created_at, "md");
             ("text/markdown; charset=utf-8", name, text.into_bytes())
         }
-        Format::Html => return Ok(to_read(&state, StatusCode::OK, Some(&chat.to_read(&caller, &id).await?))),
+        Format::Html => return Ok(to_read(&state, StatusCode::OK, Some(chat.to_read(&caller, &id).await?)).await),
     };
     let headers = [
         (header::CONTENT_TYPE, HeaderValue::from_static(kind)),
@@ -122,12 +132,19 @@ pub(crate) async fn shared(State(state): State<AppState>, Path(id): Path<String>
         Err(error) if error.code == ErrorCode::NotFound => (StatusCode::NOT_FOUND, None),
         Err(error) => return HttpError(error).into_response(),
     };
-    to_read(&state, status, copy.as_ref())
+    to_read(&state, status, copy).await
 }
 
-/// A copy as a page that stands for itself.
-fn to_read(state: &AppState, status: StatusCode, copy: Option<&SharedCopy>) -> Response {
-    let mut response = (status, Html(app::shared_page(copy, state.composition.current.texts()))).into_response();
+/// A copy as a page that stands for itself. Its Markdown may be long, and anyone with the link may ask for it, so it is drawn outside of the
+/// async workers.
+async fn to_read(state: &AppState, status: StatusCode, copy: Option<SharedCopy>) -> Response {
+    let texts = state.composition.current.texts();
+    let Ok(page) = PAGES.run(move |_| app::shared_page(copy.as_ref(), texts)).await else {
+        let message = "Too many pages are being drawn. Try again in a moment.";
+        let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
+        return HttpError(UserError { retry_after: Some(5), ..error }).into_response();
+    };
+    let mut response = (status, Html(page)).into_response();
     // Taken away is taken away: no cache and no search engine keeps it.
     for (name, value) in [
         (header::CACHE_CONTROL, "no-store"),

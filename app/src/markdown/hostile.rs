@@ -1,0 +1,89 @@
+//! Texts that were made to cost: each is drawn in time that grows with its length, not with the square of it. Nothing here measures that; a
+//! text that is as long as these would keep the test busy for minutes.
+
+use super::document::References;
+use super::render::render;
+use super::split::Splitter;
+use super::{Extras, Marks};
+use leptos::prelude::Owner;
+
+/// About so many bytes each.
+const LENGTH: usize = 400_000;
+
+fn draw(text: &str) {
+    Owner::new().with(|| {
+        let extras = Extras { colours: true, diagrams: true, math: true, sources: Marks::Listed };
+        let nodes = render(text, &References::none(), &extras, false);
+        assert!(text.trim().is_empty() || !nodes.is_empty());
+        let blocks = Splitter::default().advance(text, true).blocks.len();
+        assert!(text.trim().is_empty() || blocks > 0);
+    });
+}
+
+fn check(piece: &str) {
+    draw(&piece.repeat(LENGTH / piece.len()));
+}
+
+#[test]
+fn marks_that_are_repeated() {
+    for piece in [
+        "[", "]", "![", "[](", "[a](<b", "(", "*", "**a", "*a_", "_ ", "~~", "`", "` ", "``a`", "<", "<a ", "<!--",
+        "<?", "&", "&a;", "\\", "$", "$x", "$$", "\\(", "\\[", "\u{2}", "\u{e}", "^", "[^", "[^a", "|", "a|",
+    ] {
+        check(piece);
+    }
+}
+
+#[test]
+fn lines_that_are_repeated() {
+    for piece in [
+        "# a\n",
+        "a\n",
+        "- a\n",
+        "-\n",
+        "1. a\n",
+        "> a\n",
+        ">",
+        "    a\n",
+        "```\n",
+        "~~~\n\n",
+        "|a|\n|-|\n",
+        "|a\n",
+        "---\n",
+        "===\n",
+        "[a]: b\n",
+        "[a]\n",
+        "<div>\n",
+        "\n",
+        "\t\n",
+        "  - a\n",
+        "* * *\n",
+        "[^1]: a\n",
+        "- [ ] a\n",
+    ] {
+        check(piece);
+    }
+    let nested: String = (0..800).map(|level| format!("{}- a\n", "  ".repeat(level))).collect();
+    draw(&nested);
+    draw(&format!("|{}\n|{}\n", "a|".repeat(50_000), "-|".repeat(50_000)));
+    draw(&format!("|a|\n|-|\n{}", "|b|\n".repeat(50_000)));
+}
+
+#[test]
+fn addresses_that_are_repeated() {
+    for piece in ["http://a", "http://", "xhttp://a", "https://a) ", "http:///", "https://[", "http://a,"] {
+        check(piece);
+    }
+    draw(&format!("https://a{}", ")".repeat(LENGTH)));
+    draw(&format!("https://a{}", "](".repeat(LENGTH / 2)));
+}
+
+#[test]
+fn labels_that_are_many() {
+    draw(&(0..50_000).map(|number| format!("[^{number}]")).collect::<String>());
+    draw(&(0..30_000).map(|number| format!("[a{number}]: /b\n")).collect::<String>());
+    draw(&(0..30_000).map(|number| format!("[a{number}] ")).collect::<String>());
+    let ticks: String = (1..900).map(|length| format!("{} ", "`".repeat(length))).collect();
+    draw(&format!("$ {ticks}"));
+    draw(&format!("${}$ ", "\\frac{a}{b}".repeat(350)).repeat(100));
+}
