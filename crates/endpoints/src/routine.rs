@@ -94,6 +94,8 @@ impl<'a> Routine<'a> {
         async move {
             for step in steps {
                 self.around.budget.spend()?;
+                // Steps that wait for nothing would otherwise run to their end, whatever became of the caller and the time.
+                tokio::task::yield_now().await;
                 if let Some(returned) = self.step(step).await? {
                     return Ok(Some(returned));
                 }

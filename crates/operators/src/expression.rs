@@ -12,17 +12,26 @@ use std::cell::Cell;
 use std::io::{self, Write};
 use std::sync::LazyLock;
 
-/// Steps of one evaluation.
-const FUEL: u64 = 100_000;
+/// Steps of one evaluation, by the longest list or text that it may go through in one step: `in`, `==` and filters such as `sort` are one
+/// step, however long their list is.
+const FUEL: [(usize, u64); 3] = [(8 << 10, 100_000), (128 << 10, 6_000), (usize::MAX, 1_000)];
+/// Bytes of a text that take as long as an item of a list.
+const BYTES_PER_ITEM: usize = 64;
 /// Bytes of a text that a template makes, and of an expression's value.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The language within its bounds. What one value may grow to while it is made is not counted by the engine, so whatever lets a text
 /// grow with each turn of a loop is left out (`namespace`, macros, recursive loops), and the filters that multiply one text by
 /// another count what they make. What is left can only grow by what stands written in the config.
-static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+static ENVIRONMENTS: [LazyLock<Environment<'static>>; 3] = [
+    LazyLock::new(|| environment(FUEL[0].1)),
+    LazyLock::new(|| environment(FUEL[1].1)),
+    LazyLock::new(|| environment(FUEL[2].1)),
+];
+
+fn environment(fuel: u64) -> Environment<'static> {
     let mut environment = Environment::new();
-    environment.set_fuel(Some(FUEL));
+    environment.set_fuel(Some(fuel));
     // As everywhere else, what is not there is nothing.
     environment.set_undefined_behavior(UndefinedBehavior::Chainable);
     environment.set_auto_escape_callback(|_| AutoEscape::None);
@@ -34,7 +43,35 @@ static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
         environment.remove_filter(multiplying);
     }
     environment
-});
+}
+
+/// The language with as many steps as are right for what it goes through.
+fn environment_for(scope: &Scope<'_>) -> &'static Environment<'static> {
+    let values = [
+        scope.state,
+        scope.user,
+        scope.payload,
+        scope.step,
+        scope.url_query,
+        scope.shared_state,
+        scope.item,
+        scope.event,
+        scope.error,
+    ];
+    let longest = values.into_iter().flatten().map(longest).max().unwrap_or_default();
+    let tier = FUEL.iter().position(|(most, _)| longest <= *most).unwrap_or_default();
+    &ENVIRONMENTS[tier]
+}
+
+/// The items of the longest list or object within a value; a text counts by its bytes.
+fn longest(value: &Value) -> usize {
+    match value {
+        Value::String(text) => text.len() / BYTES_PER_ITEM,
+        Value::Array(items) => items.iter().map(longest).max().unwrap_or_default().max(items.len()),
+        Value::Object(fields) => fields.values().map(longest).max().unwrap_or_default().max(fields.len()),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
 
 /// Writes a value in another way, or says why it cannot be written.
 pub type Encoder = fn(&str) -> Result<String, String>;
@@ -104,8 +141,8 @@ fn refuse_recursion(source: &str) -> Result<(), String> {
 /// In one line, what is wrong with it.
 pub fn check(language: Language, source: &str) -> Result<(), String> {
     let read = match language {
-        Language::Expression => ENVIRONMENT.compile_expression(source).map(drop),
-        Language::Template => ENVIRONMENT.template_from_str(source).map(drop),
+        Language::Expression => ENVIRONMENTS[0].compile_expression(source).map(drop),
+        Language::Template => ENVIRONMENTS[0].template_from_str(source).map(drop),
     };
     read.map_err(|error| explain(&error))?;
     refuse_recursion(source)
@@ -153,9 +190,10 @@ fn evaluate_with(
     refuse_recursion(source)?;
     WRITTEN.set(0);
     ENCODER.set(encoder);
+    let environment = environment_for(scope);
     match language {
         Language::Expression => {
-            let value = ENVIRONMENT.compile_expression(source).and_then(|expression| expression.eval(names));
+            let value = environment.compile_expression(source).and_then(|expression| expression.eval(names));
             let value = value.map_err(|error| explain(&error))?;
             let mut size = Bounded(Vec::new());
             serde_json::to_writer(&mut size, &value).map_err(|_| "its value is too large, or no JSON".to_owned())?;
@@ -163,7 +201,7 @@ fn evaluate_with(
         }
         Language::Template => {
             let mut text = Bounded(Vec::new());
-            let template = ENVIRONMENT.template_from_str(source).map_err(|error| explain(&error))?;
+            let template = environment.template_from_str(source).map_err(|error| explain(&error))?;
             template.render_captured_to(names, &mut text).map_err(|error| explain(&error))?;
             String::from_utf8(text.0).map(Value::String).map_err(|error| error.to_string())
         }
@@ -305,6 +343,21 @@ mod tests {
         check("_expr", "(payload.big | replace('x', payload.big)) == ''", too_large);
         check("_expr", "((payload.many * 1000) | join('-')) == ''", too_large);
         check("_expr", "'%9999999999s' | format(1)", "unknown filter: filter format is unknown");
+    }
+
+    /// One step goes through the whole list; of a long one there are few.
+    #[test]
+    fn long_lists_have_fewer_steps() {
+        let check = |items: usize, expected: &str| {
+            let payload = json!({ "items": (0..items).collect::<Vec<_>>() });
+            let scope = Scope { payload: Some(&payload), expressions: Some(evaluate_text), ..Scope::default() };
+            let source = "{% for item in range(2000) %}{% if item in payload.items %}{% endif %}{% endfor %}";
+            let seen = evaluate(&json!({ "_template": source }), &scope).map_err(|error| error.to_string());
+            assert_eq!(seen.map_or_else(|error| error, |value| value.to_string()), expected, "{items}");
+        };
+        check(2_000, r#""""#);
+        check(20_000, "/_template: engine ran out of fuel");
+        check(200_000, "/_template: engine ran out of fuel");
     }
 
     #[test]
