@@ -16,11 +16,24 @@ pub(crate) const TAKES: Duration = Duration::from_millis(500);
 /// What its tool is called.
 pub(crate) const TOOL: &str = "look";
 
+/// A tool whose schema takes 2^40 steps to check: each level asks for the one below twice.
+pub(crate) const COSTLY: &str = "costly";
+
 /// What comes of a call.
 pub(crate) const SEEN: &str = "seen by the peer";
 
 /// The argument with which it is started; the folder behind it is whose it is.
 const ARGUMENT: &str = "--peer";
+
+/// A JSON Schema of 2.6 KB that is exponential in its levels.
+pub(crate) fn costly_schema() -> Value {
+    let mut definitions = json!({ "l0": { "type": "object" } });
+    for level in 1..=40 {
+        let below = json!({ "$ref": format!("#/$defs/l{}", level - 1) });
+        definitions[format!("l{level}")] = json!({ "allOf": [below, below] });
+    }
+    json!({ "type": "object", "$defs": definitions, "$ref": "#/$defs/l40" })
+}
 
 /// As the config starts it.
 pub(crate) fn connection(folder: &Path) -> Result<String> {
@@ -80,6 +93,7 @@ fn result(request: &Value) -> Option<Value> {
         })),
         "tools/list" => Some(json!({ "tools": [
             { "name": TOOL, "description": "Looks.", "inputSchema": { "type": "object", "properties": {} } },
+            { "name": COSTLY, "description": "Costs.", "inputSchema": costly_schema() },
         ] })),
         "tools/call" => {
             thread::sleep(TAKES);

@@ -25,6 +25,8 @@ pub(crate) struct Script {
     pub(crate) tag: String,
     /// Calls of the MCP server's tool, one in each step.
     pub(crate) looks: usize,
+    /// Calls of the MCP server's other tool, whose schema was made to cost, one in each step.
+    pub(crate) costly: usize,
     /// Calls of `effect` after that, one in each step.
     pub(crate) tools: usize,
     /// Calls of `gated_effect` after that.
@@ -41,6 +43,8 @@ pub(crate) struct Script {
     pub(crate) pause: u64,
     /// Whether each piece says when it was sent, in microseconds of the provider's clock.
     pub(crate) timed: bool,
+    /// The whole answer, without anything around it.
+    pub(crate) says: Option<String>,
     /// Whether the answer is a redirect to the sinkhole.
     pub(crate) redirect: bool,
     /// After how many pieces the provider's connection breaks off, if it does.
@@ -73,7 +77,7 @@ impl Script {
     }
 
     fn steps(&self) -> usize {
-        usize::from(self.file.is_some()) + self.looks + self.tools + self.gated
+        usize::from(self.file.is_some()) + self.looks + self.costly + self.tools + self.gated
     }
 
     fn before(&self, step: usize) -> String {
@@ -184,6 +188,10 @@ fn call(script: &Script, done: usize, shared: &Shared) -> Option<(String, Value)
         return Some((crate::peer::TOOL.to_owned(), json!({})));
     }
     left -= script.looks;
+    if left < script.costly {
+        return Some((crate::peer::COSTLY.to_owned(), json!({})));
+    }
+    left -= script.costly;
     let number = shared.calls.fetch_add(1, Relaxed);
     let kind = if script.lost { crate::ledger::LOST_ANSWER } else { "key" };
     let key = json!({ "key": format!("{kind}-{}-{number}", script.tag) });
@@ -219,7 +227,7 @@ fn talking(script: Script, began: Instant) -> Body {
         yield Ok::<_, std::io::Error>(opening());
         let block = json!({ "type": "text", "text": "" });
         yield Ok(event(json!({ "type": "content_block_start", "index": 0, "content_block": block })));
-        yield Ok(text(&script.opening()));
+        yield Ok(text(&script.says.clone().unwrap_or_else(|| script.opening())));
         for at in 0..script.deltas {
             if script.cut_after == Some(at) {
                 yield Err(std::io::Error::from(std::io::ErrorKind::ConnectionReset));

@@ -1,6 +1,7 @@
 //! All scenarios.
 
 mod attacks;
+mod costly;
 mod idle_streams;
 mod kill;
 mod load;
@@ -32,6 +33,7 @@ pub(crate) const ALL: &[Scenario] = &[
     Scenario { name: "redirect", run: |given| Box::pin(attacks::redirect(given)) },
     Scenario { name: "sibling-path", run: |given| Box::pin(attacks::sibling_path(given)) },
     Scenario { name: "changed-tool", run: |given| Box::pin(attacks::changed_tool(given)) },
+    Scenario { name: "costly-schemas", run: |given| Box::pin(costly::schemas(given)) },
     Scenario { name: "synced", run: |given| Box::pin(storage::synced(given)) },
     Scenario { name: "disk-full", run: |given| Box::pin(storage::full(given)) },
     Scenario { name: "read-only", run: |given| Box::pin(storage::read_only(given)) },
