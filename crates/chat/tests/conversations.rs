@@ -245,7 +245,7 @@ async fn as_many_run_as_there_is_room_for() {
     house.chat.stop(&ada, there).await.unwrap();
     let begun = std::time::Instant::now();
     while house.chat.send(&ada, request(gone, message("m1", "hi"))).await.is_err() {
-        assert!(begun.elapsed() < Duration::from_secs(5));
+        assert!(begun.elapsed() < Duration::from_secs(60));
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
     assert!(house.chat.send(&ada, request("more", message("m1", "hi"))).await.is_err());

@@ -5,7 +5,7 @@ use endpoints::{CallContext, Connection, Endpoint, EndpointError, Endpoints, Sql
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 const INIT: &str =
@@ -241,7 +241,6 @@ async fn a_call_ends_with_its_caller_and_with_its_time() {
     ];
     let endpoints = endpoints(false, Duration::from_secs(1), &routines).await;
     let q = || json!({ "q": "" });
-    let began = Instant::now();
     assert_eq!(call(&endpoints, "endless", q()).await, "The routine did not finish within 1 s.");
     assert_eq!(call(&endpoints, "quick", q()).await, r#"[{"n":1}]"#);
 
@@ -253,7 +252,6 @@ async fn a_call_ends_with_its_caller_and_with_its_time() {
     let (ended, ()) = tokio::join!(endpoints.call("endless", q(), &context), stop);
     assert_eq!(ended, Err(EndpointError::Cancelled));
     assert_eq!(call(&endpoints, "quick", q()).await, r#"[{"n":1}]"#);
-    assert!(began.elapsed() < Duration::from_secs(10), "took {:?}", began.elapsed());
     assert_eq!(endpoints.call("none", json!({}), &context).await, Err(EndpointError::NotFound));
 }
 

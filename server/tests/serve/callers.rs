@@ -191,7 +191,8 @@ async fn a_stream_ends_with_the_rights_of_its_reader() {
     assert_eq!(stream.status().as_u16(), 200);
     let text = stream.text().await.unwrap();
     let lasted = begun.elapsed();
-    assert!(lasted > Duration::from_secs(2) && lasted < Duration::from_secs(9), "{lasted:?}");
+    // That it ended before the answer shows below.
+    assert!(lasted > Duration::from_secs(2), "{lasted:?}");
     assert!(text.contains("text-delta") && !text.contains("[DONE]"), "{text}");
     let again =
         |token: &str| server.ask(Method::GET, "/api/agent/closed/closed/c/stream").header(AUTHORIZATION, bearer(token));

@@ -119,10 +119,9 @@ async fn a_provider_that_is_down_is_left_alone_and_found_again() {
     }
     assert_eq!(told.asked("m").len(), 5, "after five failures nobody asks it");
     assert_eq!(figures(&server, "m").await, [Some(1), Some(5)]);
-    // Who has another model to ask does not wait for this one to fail.
-    let begun = Instant::now();
+    // An agent with another model asks that one, without a further request to the one that is down.
     assert_eq!(ask(&server, "prepared", "elsewhere").await, None);
-    assert!(begun.elapsed() < Duration::from_secs(2) && told.asked("m").len() == 5);
+    assert_eq!(told.asked("m").len(), 5);
     // Another model of the same connection is not concerned.
     assert!(figures(&server, "n").await[0].is_none_or(|open| open == 0));
 

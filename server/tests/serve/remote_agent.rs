@@ -169,7 +169,7 @@ async fn it_comes_and_goes_with_the_config() {
     let becomes = async |expected: u16| {
         let begun = Instant::now();
         while status().await != expected {
-            assert!(begun.elapsed() < Duration::from_secs(10), "it is never {expected}");
+            assert!(begun.elapsed() < Duration::from_secs(60), "it is never {expected}");
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The lease of 15 s, and the time between two looks.
-const TAKEN_OVER: Duration = Duration::from_secs(15 + 5 + 2);
+/// Only catches a hang: an answer is taken over after the lease of 15 s, and the time between two looks.
+const TAKEN_OVER: Duration = Duration::from_secs(120);
 
 /// The demo's agent, as slow as a person reads.
 fn slow(folder: &Path) -> String {
@@ -171,7 +171,7 @@ async fn an_agent_that_is_made_at_one_server_is_there_at_the_other() {
     let becomes = async |sign: &str, is_there: bool| {
         let begun = Instant::now();
         while list(&b).await.contains(sign) != is_there {
-            assert!(begun.elapsed() < Duration::from_secs(12), "{sign} {is_there}: {}", list(&b).await);
+            assert!(begun.elapsed() < Duration::from_secs(60), "{sign} {is_there}: {}", list(&b).await);
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };

@@ -76,7 +76,7 @@ async fn any_state_is_taken_or_refused() {
             } else {
                 assert_eq!(answer.json::<Value>().await.unwrap()["error"]["code"], *code, "{case}");
             }
-            assert!(begun.elapsed() < Duration::from_secs(10), "{case}: {:?}", begun.elapsed());
+            assert!(begun.elapsed() < Duration::from_secs(60), "{case}: {:?}", begun.elapsed());
         }
     }
     // A hundred at once, each as large as may be.

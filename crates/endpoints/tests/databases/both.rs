@@ -5,7 +5,7 @@ use endpoints::{CallContext, EndpointError, Sql, SqlLimits, SqlSettings};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// A statement that never ends by itself.
@@ -110,11 +110,9 @@ async fn a_statement_ends_with_its_time_and_with_its_caller() {
         let (ended, ()) = tokio::join!(endless.call("e", json!({}), &context), stop);
         assert_eq!(ended, Err(EndpointError::Cancelled));
         // More than there are connections: each is free again.
-        let began = Instant::now();
         for _ in 0..12 {
             assert_eq!(run(&db, "SqlQuery", "select 1 as n", json!({})).await, r#"[{"n":1}]"#);
         }
-        assert!(began.elapsed() < Duration::from_secs(5), "took {:?}", began.elapsed());
     }
 }
 

@@ -19,7 +19,7 @@ async fn until_running(db: &Sql, mark: &str, expected: u32) {
     let began = Instant::now();
     let expected = format!(r#"[{{"n":{expected}}}]"#);
     while running(db, mark).await != expected {
-        assert!(began.elapsed() < Duration::from_secs(5), "{}", running(db, mark).await);
+        assert!(began.elapsed() < Duration::from_secs(60), "{}", running(db, mark).await);
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
 }
@@ -76,7 +76,7 @@ async fn a_statement_that_is_cut_off_leaves_no_transaction() {
         drop(insert);
         let began = Instant::now();
         while run(&watcher, "SqlQuery", open, json!({})).await != r#"[{"n":0}]"# {
-            assert!(began.elapsed() < Duration::from_secs(5), "a transaction stayed open, cut off at {cut}");
+            assert!(began.elapsed() < Duration::from_secs(60), "a transaction stayed open, cut off at {cut}");
         }
     }
 }

