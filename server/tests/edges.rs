@@ -6,26 +6,28 @@ use std::fmt::Write;
 
 /// The README draws it. An edge that exists under a feature only (`app` on `chat`) counts as well; what only tests use does not.
 const EDGES: &str = "\
-agent ► contract faults
+agent ► contract faults schemas
 app ► chat operators sse wire
 bench ► sse
 chat ► agent contract faults store wire
 client ► sse wire
-config ► dialect operators wire
+config ► dialect operators schemas wire
 contract ►
 dialect ►
 egress ►
-endpoints ► contract dialect egress operators
+endpoints ► contract dialect egress operators schemas
 faults ►
 frontend ► app
+offload ►
 operators ►
 providers ► contract faults sse
 rust-page ► app server wire
-server ► agent app chat config contract egress endpoints faults operators providers store tools wire
+schemas ► offload
+server ► agent app chat config contract egress endpoints faults offload operators providers store tools wire
 sse ►
 store ► faults wire
 test_postgres ►
-tools ► contract egress faults sse
+tools ► contract egress faults schemas sse
 torture ► faults sse test_postgres
 wire ►
 xtask ►

@@ -8,8 +8,8 @@ use std::path::Path;
 use xshell::{Shell, cmd};
 
 /// What is fuzzed; each is a file in `fuzz/fuzz_targets`.
-const TARGETS: [&str; 10] =
-    ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths", "addresses", "mcp"];
+const TARGETS: [&str; 11] =
+    ["sse", "codecs", "wire", "config", "operators", "markdown", "uploads", "paths", "addresses", "mcp", "schemas"];
 /// The recordings of each codec, in the order in which the target counts the codecs.
 const CODECS: [&str; 4] = ["anthropic", "google", "openai_chat", "openai_responses"];
 /// Bytes of one input.
@@ -156,6 +156,15 @@ fn seed(corpus: &Path, target: &str) -> Result<()> {
                 r#"{"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"a"},{"type":"image","data":""}]}}"#,
                 r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32000,"message":"no session"}}"#,
                 r#"{"jsonrpc":"2.0","id":7,"result":{"tools":[{"name":"t","execution":{"taskSupport":"required"}}]}}"#,
+            ]
+            .map(|text| text.as_bytes().to_vec()),
+        ),
+        "schemas" => inputs.extend(
+            [
+                r##"{"$ref":"#/$defs/n","$defs":{"n":{"anyOf":[{"properties":{"c":{"$ref":"#/$defs/n"}}},{"items":{"$ref":"#/$defs/n"}}]}}} {"c":[{"c":1}]}"##,
+                r##"{"definitions":{"a":{"allOf":[{"type":"object"},{"not":{"required":["x"]}}]}},"allOf":[{"$ref":"#/definitions/a"},{"$ref":"#/definitions/a"}]} {}"##,
+                r#"{"type":"object","properties":{"a":{"enum":[1,"x",[2]]},"b":{"pattern":"^[a-z]+$"}},"patternProperties":{"^c":{"uniqueItems":true}},"unevaluatedProperties":false} {"a":1,"b":"x","c":[1,1]}"#,
+                r#"{"$schema":"http://json-schema.org/draft-07/schema#","if":{"const":1},"then":false,"dependencies":{"a":["b"]},"items":[{"format":"date"}]} [1]"#,
             ]
             .map(|text| text.as_bytes().to_vec()),
         ),

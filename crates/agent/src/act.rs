@@ -6,6 +6,7 @@ use crate::grants;
 use crate::loops::{self, Verdict};
 use crate::policy;
 use crate::reply::{Failure, Reply};
+use crate::retry;
 use crate::run::Run;
 use crate::sub_agent::Resumed;
 use crate::tools::{self, Came, Ready};
@@ -257,7 +258,7 @@ impl Run<'_> {
                     outputs.insert(call.id, (call.name, output));
                 }
                 // The tools may have changed since the user was asked, so the arguments are checked anew.
-                _ => match self.offer.fitting(&call, &call.input) {
+                _ => match self.fitting(&call).await? {
                     Ok(runner)
                         if asked.is_some_and(|asked| !exposure::is_of(&asked, runner.spec()))
                             && !faults::is_broken(Break::ApprovalWithoutHash) =>
@@ -299,6 +300,12 @@ impl Run<'_> {
         self.check_not_stopped()?;
         self.add_results(outputs);
         Ok(self.waiting.is_empty() && !is_handed_over)
+    }
+
+    /// The tool for a decided call, unless the run is stopped meanwhile.
+    async fn fitting(&self, call: &ToolCall) -> Result<Result<Runner, Unusable>, Failure> {
+        let fitting = self.caller.cancel.run_until_cancelled(self.offer.fitting(call, &call.input)).await;
+        fitting.ok_or_else(|| retry::stopped().into())
     }
 
     /// Whether a decided call may run; one that was cut off may wait for the user once more. What a tool does no more of by a second call

@@ -2,7 +2,7 @@
 
 use crate::{Agent, SubAgent};
 use contract::{Message, Tool, ToolCall, ToolSpec};
-use jsonschema::Validator;
+use schemas::{Fault, Misfit, Schema, SchemaError};
 use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,17 +13,20 @@ const MAX_INPUT: usize = 1024 * 1024;
 const MAX_ERRORS: usize = 5;
 
 /// The tools of one run by name, their schemas compiled once.
+#[derive(Default)]
 pub(crate) struct Offer {
     /// Those that any step may offer.
     tools: HashMap<String, Offered>,
     /// Of those, what the step offers; all without it.
     active: Option<HashSet<String>>,
+    /// Tools that are not offered, because their schemas are invalid or would take work without a bound.
+    refused: HashSet<String>,
 }
 
 struct Offered {
     tool: Runner,
-    /// The compiled schema, or why it cannot be compiled.
-    schema: Result<Validator, String>,
+    /// The compiled schema; none while too many others were being compiled.
+    schema: Option<Schema>,
 }
 
 /// Who runs a call.
@@ -70,7 +73,8 @@ pub(crate) struct Unusable {
 }
 
 impl Offer {
-    pub(crate) fn of(agent: &Agent) -> Self {
+    /// Compiles the schemas of an agent's tools.
+    pub(crate) async fn of(agent: &Agent) -> Self {
         let settings = &agent.settings;
         let rules = settings.prepare_step.iter().filter_map(|rule| rule.active_tools.as_ref());
         let active = |name: &str| {
@@ -79,12 +83,27 @@ impl Offer {
         };
         let agents = agent.agents.iter().cloned().map(Runner::Agent);
         let tools = agent.tools.iter().cloned().map(Runner::Tool).chain(agents);
-        let offered = tools.filter(|tool| active(&tool.spec().name));
-        let compiled = offered.map(|tool| {
-            let schema = jsonschema::validator_for(&tool.spec().input_schema).map_err(|error| error.to_string());
-            (tool.spec().name.clone(), Offered { tool, schema })
-        });
-        Self { tools: compiled.collect(), active: None }
+        let mut offer = Self::default();
+        for tool in tools.filter(|tool| active(&tool.spec().name)) {
+            let ToolSpec { name, input_schema, .. } = tool.spec();
+            let name = name.clone();
+            let schema = match Schema::compile_kept(input_schema).await {
+                Ok(schema) => Some(schema),
+                Err(SchemaError::Busy) => None,
+                Err(error) => {
+                    tracing::warn!(tool = name, %error, "a tool is not offered, because its schema cannot be used");
+                    offer.refused.insert(name);
+                    continue;
+                }
+            };
+            offer.tools.insert(name, Offered { tool, schema });
+        }
+        offer
+    }
+
+    /// Whether a tool is not offered because of its schema.
+    pub(crate) fn is_refused(&self, name: &str) -> bool {
+        self.refused.contains(name)
     }
 
     /// The next step offers these tools alone; all without a list.
@@ -98,7 +117,7 @@ impl Offer {
     }
 
     /// Reads a call's arguments (empty means `{}`) and finds its tool, which the step must offer.
-    pub(crate) fn check(&self, mut call: ToolCall, text: &str) -> Checked {
+    pub(crate) async fn check(&self, mut call: ToolCall, text: &str) -> Checked {
         let input = match parse(text) {
             Ok(input) => input,
             Err(error) => {
@@ -108,7 +127,7 @@ impl Offer {
             }
         };
         let tool = match self.has(&call.name) || call.asks_for_provider() {
-            true => self.fitting(&call, &input),
+            true => self.fitting(&call, &input).await,
             false => Err(Unusable { input: input.clone(), error: self.no_such_tool(&call.name), dynamic: true }),
         };
         if input.is_object() {
@@ -117,8 +136,8 @@ impl Offer {
         Checked { call, tool }
     }
 
-    /// The tool for a call with these arguments, whichever step it was offered in.
-    pub(crate) fn fitting(&self, call: &ToolCall, input: &Value) -> Result<Runner, Unusable> {
+    /// The tool for a call with these arguments, whichever step it was offered in. Dropping the future ends the check of the arguments.
+    pub(crate) async fn fitting(&self, call: &ToolCall, input: &Value) -> Result<Runner, Unusable> {
         let name = call.name.as_str();
         if call.asks_for_provider() {
             return Ok(Runner::provider(name));
@@ -127,25 +146,19 @@ impl Offer {
         let Some(Offered { tool, schema }) = self.tools.get(name) else {
             return Err(unusable(self.no_such_tool(name), true));
         };
-        let schema = schema.as_ref().map_err(|error| {
-            tracing::error!(tool = name, error, "the tool's schema cannot be used");
-            unusable("This tool is out of order.".to_owned(), false)
-        })?;
-        let wrong: Vec<_> = schema
-            .iter_errors(input)
-            .take(MAX_ERRORS)
-            .map(|error| {
-                let at = error.instance_path().to_string();
-                format!("{}: {error}", if at.is_empty() { "/" } else { &at })
-            })
-            .collect();
         if !input.is_object() {
             return Err(unusable("The arguments must be a JSON object.".to_owned(), false));
         }
-        if wrong.is_empty() {
-            Ok(tool.clone())
-        } else {
-            Err(unusable(format!("The arguments do not fit: {}", wrong.join("; ")), false))
+        let schema = match schema {
+            Some(schema) => schema.clone(),
+            None => Schema::compile_kept(&tool.spec().input_schema).await.map_err(|error| {
+                tracing::error!(tool = name, %error, "the tool's schema cannot be used");
+                unusable("This tool cannot be used now. Try again in a moment.".to_owned(), false)
+            })?,
+        };
+        match schema.check(input, MAX_ERRORS).await {
+            Ok(()) => Ok(tool.clone()),
+            Err(misfit) => Err(unusable(explained(&misfit), false)),
         }
     }
 
@@ -156,6 +169,19 @@ impl Offer {
             true => format!("There is no tool `{name}`, and no other tool either."),
             false => format!("There is no tool `{name}`. Available: {}.", names.join(", ")),
         }
+    }
+}
+
+/// Why arguments cannot be used, in words that the model can act on.
+fn explained(misfit: &Misfit) -> String {
+    match misfit {
+        Misfit::Faults(faults) => {
+            let place =
+                |fault: &Fault| format!("{}: {}", if fault.path.is_empty() { "/" } else { &fault.path }, fault.message);
+            format!("The arguments do not fit: {}", faults.iter().map(place).collect::<Vec<_>>().join("; "))
+        }
+        Misfit::TooCostly => "Checking these arguments takes too much work. Use smaller or simpler ones.".to_owned(),
+        Misfit::Busy => "The arguments cannot be checked now. Try again in a moment.".to_owned(),
     }
 }
 

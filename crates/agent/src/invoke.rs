@@ -3,7 +3,8 @@
 use crate::call_meter::unknown_price;
 use crate::{Agent, Ending, Event, EventSink, Limit, Outcome, Replied, SinkClosed, Spent, Turn, run};
 use contract::{AssistantPart, Message, ModelError, ModelUse, Part, ResponseFormat, ToolChoice, Usage, UserPart};
-use jsonschema::Validator;
+pub use schemas::SchemaError;
+use schemas::{Fault, Misfit, Schema};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,7 +35,7 @@ pub struct Question {
     /// In words.
     pub prompt: String,
     /// The form of the answer; text without it.
-    pub format: Option<ResponseFormat>,
+    pub form: Option<Form>,
     /// For everything, both attempts included.
     pub time: Duration,
     /// On whose behalf.
@@ -48,9 +49,6 @@ pub struct Question {
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum InvokeError {
-    /// `response_schema` is no JSON Schema.
-    #[error("the response schema is not a JSON Schema: {0}")]
-    Schema(String),
     /// The model failed.
     #[error("{0}")]
     Model(ModelError),
@@ -72,6 +70,9 @@ pub enum InvokeError {
     /// The answer was no JSON of that form, twice. Each fault in one line.
     #[error("the answer does not fit the schema: {0}")]
     Unfit(String),
+    /// The answer could not be compared with the schema.
+    #[error("the answer could not be checked: {0}")]
+    Unchecked(Misfit),
 }
 
 /// An answer with what it took.
@@ -97,7 +98,6 @@ pub async fn invoke(agent: &Agent, question: Question) -> Answer {
 }
 
 async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> Result<Value, InvokeError> {
-    let form = question.format.as_ref().map(Form::new).transpose()?;
     let mut agent = prepared(agent, &question);
     let until = Instant::now() + agent.settings.timeouts.total;
     let mut messages = vec![user(question.prompt.clone())];
@@ -107,8 +107,8 @@ async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> R
         let (text, spent) = answer(&agent, messages.clone(), &question, earlier, replies).await?;
         // Its limits are for both attempts; the step of an attempt is its own.
         earlier = Spent { used: spent.used, ..Spent::default() };
-        let Some(form) = &form else { return Ok(Value::String(text)) };
-        match form.read(&text) {
+        let Some(form) = &question.form else { return Ok(Value::String(text)) };
+        match form.read(&text, until, &question.cancel).await? {
             Ok(output) => return Ok(output),
             Err(wrong) => faults = wrong,
         }
@@ -133,7 +133,7 @@ fn prepared(agent: &Agent, question: &Question) -> Agent {
     for options in agent.settings.provider_options.values_mut().filter_map(Value::as_object_mut) {
         TOOL_OPTIONS.iter().for_each(|option| drop(options.remove(*option)));
     }
-    if let Some(format) = &question.format {
+    if let Some(Form { format, .. }) = &question.form {
         let rule = format!(
             "Answer with one JSON value and nothing else: no explanation, no code fence. It must fit this JSON Schema:\n{}",
             format.schema
@@ -209,25 +209,37 @@ impl EventSink for Told<'_> {
 }
 
 /// What an answer must look like.
-struct Form(Validator);
-
-impl Form {
-    fn new(format: &ResponseFormat) -> Result<Self, InvokeError> {
-        jsonschema::validator_for(&format.schema).map(Self).map_err(|error| InvokeError::Schema(error.to_string()))
-    }
-
-    /// The JSON of an answer, or what is wrong with it.
-    fn read(&self, text: &str) -> Result<Value, String> {
-        let output = find_json(text).ok_or("it holds no JSON.")?;
-        let faults: Vec<_> = self.0.iter_errors(&output).take(MAX_FAULTS).map(|error| fault(&error)).collect();
-        if faults.is_empty() { Ok(output) } else { Err(faults.join("; ")) }
-    }
+#[derive(Clone, Debug)]
+pub struct Form {
+    format: ResponseFormat,
+    schema: Schema,
 }
 
-fn fault(error: &jsonschema::ValidationError<'_>) -> String {
-    let path = error.instance_path().to_string();
-    let what: String = error.to_string().chars().take(300).collect();
-    if path.is_empty() { what } else { format!("{path}: {what}") }
+impl Form {
+    /// Compiles the schema of an answer, which may come from anyone.
+    ///
+    /// # Errors
+    /// It is no JSON Schema, or checking an answer with it would take work without a bound.
+    pub async fn new(format: ResponseFormat) -> Result<Self, SchemaError> {
+        Ok(Self { schema: Schema::compile(&format.schema).await?, format })
+    }
+
+    /// The JSON of an answer, or what is wrong with it. Ends at `until` and when it is stopped.
+    async fn read(
+        &self,
+        text: &str,
+        until: Instant,
+        cancel: &CancellationToken,
+    ) -> Result<Result<Value, String>, InvokeError> {
+        let Some(output) = find_json(text) else { return Ok(Err("it holds no JSON.".to_owned())) };
+        let check = tokio::time::timeout_at(until, self.schema.check(&output, MAX_FAULTS));
+        let checked = cancel.run_until_cancelled(check).await.ok_or(InvokeError::Stopped)?;
+        match checked.map_err(|_| InvokeError::TimedOut)? {
+            Ok(()) => Ok(Ok(output)),
+            Err(Misfit::Faults(faults)) => Ok(Err(faults.iter().map(Fault::to_string).collect::<Vec<_>>().join("; "))),
+            Err(misfit @ (Misfit::TooCostly | Misfit::Busy)) => Err(InvokeError::Unchecked(misfit)),
+        }
+    }
 }
 
 /// The JSON in an answer: all of it, or what stands in a code fence, or between the first and the last bracket; never what a model

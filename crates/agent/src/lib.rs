@@ -31,7 +31,7 @@ pub use contract::Replied;
 pub use event::{Event, EventSink, Repeat, SinkClosed};
 pub use exposure::Seen;
 pub use grants::{Grant, Grants, Wanted};
-pub use invoke::{Answer, InvokeError, Question, invoke};
+pub use invoke::{Answer, Form, InvokeError, Question, SchemaError, invoke};
 pub use limits::Limits;
 pub use policy::{Asked, Policy, Ruling};
 pub use prepare_step::{StepRule, Steps};

@@ -58,7 +58,8 @@ pub(crate) async fn read<S: EventSink>(
     sink: &mut S,
 ) -> Result<Reply, Failure> {
     ids.begin_reply();
-    let mut reader = Reader { offer, ids, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
+    let mut reader =
+        Reader { offer, ids, cancel, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk;
     // One timer for the whole reply; moving it costs less than making one for each part.
@@ -125,6 +126,7 @@ async fn soon(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>
 struct Reader<'a> {
     offer: &'a Offer,
     ids: &'a mut Ids,
+    cancel: &'a CancellationToken,
     said: Vec<AssistantPart>,
     /// Open texts and reasonings: their ids and places in `said`.
     open: Vec<(String, usize)>,
@@ -210,7 +212,9 @@ impl Reader<'_> {
             self.said.push(AssistantPart::ToolCall(call.clone()));
             return sink.emit(Event::ToolCall { call, dynamic: false }).await;
         }
-        let checked = self.offer.check(call, input);
+        // The reader of the parts sees that the run was stopped.
+        let checked = self.cancel.run_until_cancelled(self.offer.check(call, input)).await;
+        let Some(checked) = checked else { return Ok(()) };
         self.said.push(AssistantPart::ToolCall(checked.call.clone()));
         let event = match &checked.tool {
             Ok(_) => Event::ToolCall { call: checked.call.clone(), dynamic: false },

@@ -42,7 +42,9 @@ pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Op
     let gathered = Box::pin(sources::gather(agent, (&turn.user_id, &turn.seen), &cancel, sink)).await;
     // A sink that closed before the beginning says so again at the first step.
     let agent = gathered.unwrap_or(Cow::Borrowed(agent));
-    let mut run = Run::new(&agent, turn, above, cancel.clone());
+    // A run that is stopped before its tools are known ends at its first step.
+    let offer = Box::pin(cancel.run_until_cancelled(Offer::of(&agent))).await.unwrap_or_default();
+    let mut run = Run::new(&agent, offer, turn, above, cancel.clone());
     let ending = match run.drive(sink).await {
         Ok(ending) => ending,
         Err(Failure::Sink) => Ending::SinkClosed,
@@ -93,7 +95,7 @@ pub(crate) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(agent: &'a Agent, turn: Turn, above: Option<Above>, cancel: CancellationToken) -> Self {
+    fn new(agent: &'a Agent, offer: Offer, turn: Turn, above: Option<Above>, cancel: CancellationToken) -> Self {
         let earlier = turn.earlier;
         let is_sub_agent = above.is_some();
         let (meter, mut policies, place) = match above {
@@ -115,7 +117,7 @@ impl<'a> Run<'a> {
         };
         Self {
             agent,
-            offer: Offer::of(agent),
+            offer,
             ids: Ids::of(&turn.messages),
             caller,
             messages: turn.messages,
@@ -292,7 +294,7 @@ impl<'a> Run<'a> {
         Request {
             system: system(self.agent),
             messages: self.messages.clone(),
-            tools: tools.filter(active).cloned().collect(),
+            tools: tools.filter(active).filter(|spec| !self.offer.is_refused(&spec.name)).cloned().collect(),
             tool_choice: rule.and_then(|rule| rule.tool_choice.as_ref()).unwrap_or(&settings.tool_choice).clone(),
             sampling,
             response_format: settings.response_format.clone(),

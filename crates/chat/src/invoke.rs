@@ -2,7 +2,7 @@
 
 use crate::telemetry::{self, Recorder, RunFacts};
 use crate::{Caller, Inner, ending, errors, now, steps};
-use agent::{InvokeError, Question};
+use agent::{Form, InvokeError, Question, SchemaError};
 use contract::{ModelUse, ResponseFormat};
 use serde_json::Value;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,6 +44,11 @@ impl Inner {
         let agent = self.agents.by_id(caller, &request.agent_name)?;
         self.check_quotas(caller, true, agent.unpriced_model()).await?;
         let _place = self.invocations.enter().ok_or_else(full)?;
+        // Before anything is kept: a schema that cannot be used is a bad request.
+        let form = match request.response_schema {
+            Some(schema) => Some(Form::new(format(schema)).await.map_err(refused)?),
+            None => None,
+        };
         let (id, created_at) = (uuid::Uuid::now_v7().simple().to_string(), now());
         let begun = self.store.begin_invocation(&caller.user_id, &id, &request.agent_name, created_at).await;
         begun.map_err(errors::of_store)?;
@@ -56,7 +61,7 @@ impl Inner {
         let recorder = Recorder::begin(self.telemetry.get().cloned(), facts);
         let question = Question {
             prompt: request.input.prompt,
-            format: request.response_schema.map(format),
+            form,
             time: time(request.agent_tier),
             user_id: caller.user_id.clone(),
             // Counted below, with its answer.
@@ -112,6 +117,18 @@ fn format(ResponseSchema { name, strict, schema }: ResponseSchema) -> ResponseFo
     ResponseFormat { name, strict, schema }
 }
 
+/// Why a schema is not taken.
+fn refused(error: SchemaError) -> UserError {
+    const PATH: &str = "/response_schema/schema";
+    match error {
+        SchemaError::Busy => full(),
+        SchemaError::Invalid { path, message, .. } => {
+            UserError::invalid(format!("{PATH}{path}"), format!("This is not a JSON Schema: {message}."))
+        }
+        SchemaError::Refused(reason) => UserError::invalid(PATH, format!("This schema cannot be used: {reason}.")),
+    }
+}
+
 fn time(tier: AgentTier) -> Duration {
     Duration::from_secs(match tier {
         AgentTier::Simple => 30,
@@ -161,7 +178,7 @@ fn told(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>,
         InvokeError::Stopped => ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
         InvokeError::Limit(_) => "The agent reached its limit before there was an answer.".to_owned(),
-        InvokeError::Schema(_) | InvokeError::Unfit(_) | InvokeError::NotAdmitted(_) => error.to_string(),
+        InvokeError::Unfit(_) | InvokeError::Unchecked(_) | InvokeError::NotAdmitted(_) => error.to_string(),
     };
     (status, None, Some(text))
 }

@@ -165,6 +165,20 @@ async fn questions_that_are_none() {
         refused(|request| request["response_schema"]["name"] = json!("a b")).await,
         "Invalid /response_schema/name"
     );
+    let refused_schema = async |schema: Value| {
+        let mut request = scores();
+        request["response_schema"]["schema"] = schema;
+        let error = invoke(&house, request).await.unwrap_err();
+        format!("{:?} {} {}", error.code, error.path.unwrap_or_default(), error.message)
+    };
+    assert_eq!(
+        refused_schema(json!({ "properties": { "score": { "type": "count" } } })).await,
+        "Invalid /response_schema/schema/properties/score/type This is not a JSON Schema: \"count\" is not valid under any of the schemas listed in the 'anyOf' keyword."
+    );
+    assert_eq!(
+        refused_schema(json!({ "pattern": "(?=x)" })).await,
+        "Invalid /response_schema/schema This schema cannot be used: the pattern `(?=x)` needs look-around or a back-reference, which take time without a bound."
+    );
     let tier = json!({ "agent_name": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "huge" });
     let error = serde_json::from_value::<wire::invoke::InvokeRequest>(tier).unwrap_err();
     assert!(error.to_string().starts_with("unknown variant `huge`, expected one of"), "{error}");

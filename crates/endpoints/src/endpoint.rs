@@ -7,7 +7,7 @@ use contract::{ApprovalTerms, ModelUse, ToolSpec};
 use dialect::Dialect;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use jsonschema::Validator;
+use schemas::{Misfit, Schema};
 use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -54,25 +54,28 @@ pub struct Endpoints {
 /// An endpoint, ready to be called.
 struct Compiled {
     endpoint: Endpoint,
-    schema: Option<Validator>,
+    schema: Option<Schema>,
     steps: Vec<Step>,
 }
 
 impl Compiled {
     fn new(endpoint: Endpoint, dialects: Dialects<'_>) -> Result<Self, String> {
-        let schema = endpoint.payload_schema.as_ref().map(jsonschema::validator_for).transpose();
+        let schema = endpoint.payload_schema.as_ref().map(Schema::new).transpose();
         let schema = schema.map_err(|error| format!("the payload schema of `{}`: {error}", endpoint.id))?;
         let steps = Step::read_all(&endpoint.routine, dialects)
             .map_err(|error| format!("the routine of `{}`: {error}", endpoint.id))?;
         Ok(Self { endpoint, schema, steps })
     }
 
-    fn check(&self, payload: &Value) -> Result<(), EndpointError> {
-        let Some(error) = self.schema.as_ref().and_then(|schema| schema.iter_errors(payload).next()) else {
-            return Ok(());
+    async fn check(&self, payload: &Value) -> Result<(), EndpointError> {
+        let Some(schema) = &self.schema else { return Ok(()) };
+        let (path, mut message) = match schema.check(payload, 1).await {
+            Ok(()) => return Ok(()),
+            Err(Misfit::Faults(faults)) => {
+                faults.into_iter().next().map(|fault| (fault.path, fault.message)).unwrap_or_default()
+            }
+            Err(misfit @ (Misfit::TooCostly | Misfit::Busy)) => (String::new(), misfit.to_string()),
         };
-        let path = error.instance_path().to_string();
-        let mut message = error.to_string();
         if let Some((cut, _)) = message.char_indices().nth(MAX_EXPLANATION) {
             message.truncate(cut);
             message.push('…');
@@ -113,7 +116,8 @@ impl Endpoints {
     /// # Errors
     /// See [`EndpointError`].
     pub async fn call(&self, id: &str, payload: Value, context: &CallContext) -> Result<Value, EndpointError> {
-        let compiled = self.ready(id, &payload, &*context.gate)?;
+        let ready = context.cancel.run_until_cancelled(self.ready(id, &payload, &*context.gate)).await;
+        let compiled = ready.ok_or(EndpointError::Cancelled)??;
         let around = Surroundings {
             endpoints: self,
             gate: &*context.gate,
@@ -141,14 +145,14 @@ impl Endpoints {
         caller: Surroundings<'a>,
     ) -> BoxFuture<'a, Result<Value, EndpointError>> {
         let around = Surroundings { endpoint_id: id, payload, depth: caller.depth + 1, ..caller };
-        async move { routine::run(&self.ready(id, payload, caller.gate)?.steps, around).await }.boxed()
+        async move { routine::run(&self.ready(id, payload, caller.gate).await?.steps, around).await }.boxed()
     }
 
     /// The endpoint, if the caller may call it and the payload fits it.
-    fn ready(&self, id: &str, payload: &Value, gate: &dyn Gate) -> Result<&Compiled, EndpointError> {
+    async fn ready(&self, id: &str, payload: &Value, gate: &dyn Gate) -> Result<&Compiled, EndpointError> {
         let compiled = self.endpoints.get(id).ok_or(EndpointError::NotFound)?;
         gate.admit(id)?;
-        compiled.check(payload)?;
+        compiled.check(payload).await?;
         Ok(compiled)
     }
 

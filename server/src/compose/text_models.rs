@@ -2,7 +2,7 @@
 
 use super::agent_settings::price;
 use super::models;
-use agent::{Agent, Circuits, InvokeError, Question, Settings, invoke};
+use agent::{Agent, Circuits, Form, InvokeError, Question, Settings, invoke};
 use config::{Config, Connection, OpenAiApi};
 use contract::{ModelUse, ResponseFormat, Sampling};
 use endpoints::{TextModels, TextQuestion};
@@ -29,12 +29,17 @@ impl TextModels for Models {
     fn generate(&self, question: TextQuestion, models: ModelUse) -> BoxFuture<'_, Result<Value, String>> {
         async move {
             let agent = self.agent(&question)?;
-            let format =
-                question.schema.map(|schema| ResponseFormat { name: "answer".to_owned(), strict: false, schema });
+            let form = match question.schema {
+                Some(schema) => {
+                    let format = ResponseFormat { name: "answer".to_owned(), strict: false, schema };
+                    Some(Form::new(format).await.map_err(|error| error.to_string())?)
+                }
+                None => None,
+            };
             let cancel = CancellationToken::new();
             let _gone = cancel.clone().drop_guard();
             let (prompt, time, user_id) = (question.prompt, self.time, String::new());
-            let question = Question { prompt, format, time, user_id, models, cancel };
+            let question = Question { prompt, form, time, user_id, models, cancel };
             invoke(&agent, question).await.output.map_err(|error| match error {
                 // The provider's own words are for the log.
                 InvokeError::Model(error) => {

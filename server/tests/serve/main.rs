@@ -10,6 +10,7 @@ mod chats;
 mod circuit;
 mod client;
 mod clock;
+mod costly;
 mod database_down;
 mod deploy;
 mod doctor;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// A provider of Chat Completions that does as it is told: the user's message is a call, `NAME {ARGUMENTS}`; then it says what the
-/// tool answered, and names the tools that it was offered.
+/// tool answered, and names the tools that it was offered. A message that begins with `say ` is an answer: what comes after it.
 pub(crate) async fn provider() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}/v1", listener.local_addr().unwrap());
@@ -19,7 +19,9 @@ pub(crate) async fn provider() -> String {
 fn complete(request: &Value) -> ([(&'static str, &'static str); 1], String) {
     let last = request["messages"].as_array().unwrap().last().unwrap();
     let content = last["content"].as_str().unwrap_or_default();
-    let (delta, reason) = if last["role"] == "tool" {
+    let (delta, reason) = if let Some(said) = content.strip_prefix("say ") {
+        (json!({ "content": said }), "stop")
+    } else if last["role"] == "tool" {
         let offered = request["tools"].as_array().unwrap().iter().filter_map(|tool| tool["function"]["name"].as_str());
         let said = format!("{content} | {}", offered.collect::<Vec<_>>().join(" "));
         (json!({ "content": said }), "stop")

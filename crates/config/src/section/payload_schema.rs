@@ -2,6 +2,7 @@
 
 use crate::shape::suggest;
 use crate::source::{Kind, Node, Report, Step};
+use schemas::{Schema, SchemaError};
 
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["object", "string", "number", "integer", "boolean", "array", "null"];
@@ -17,21 +18,22 @@ pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
     if report.error_count() > before || schema.is_broken() {
         return;
     }
-    if let Err(error) = jsonschema::validator_for(&schema.to_value()) {
-        let path: Vec<String> = error.instance_path().to_string().split('/').skip(1).map(unescape).collect();
-        let steps: Vec<Step<'_>> =
-            path.iter().map(|part| part.parse().map_or(Step::Key(part.as_str()), Step::Index)).collect();
-        let wrong = error.instance().as_str().filter(|_| path.last().is_some_and(|last| last == "type"));
-        match wrong {
-            Some(wrong) => {
-                report.error(
+    match Schema::new(&schema.to_value()) {
+        Ok(_) => {}
+        Err(SchemaError::Invalid { path, value, message }) => {
+            let path: Vec<String> = path.split('/').skip(1).map(unescape).collect();
+            let steps: Vec<Step<'_>> =
+                path.iter().map(|part| part.parse().map_or(Step::Key(part.as_str()), Step::Index)).collect();
+            match value.filter(|_| path.last().is_some_and(|last| last == "type")) {
+                Some(wrong) => report.error(
                     schema.at(&steps),
                     format!("JSON Schema has no type `{wrong}`"),
-                    suggest::help(wrong, TYPES),
-                );
+                    suggest::help(&wrong, TYPES),
+                ),
+                None => report.error(schema.at(&steps), format!("this is not valid JSON Schema: {message}"), None),
             }
-            None => report.error(schema.at(&steps), format!("this is not valid JSON Schema: {error}"), None),
         }
+        Err(error) => report.error(schema.at, error.to_string(), None),
     }
 }
 

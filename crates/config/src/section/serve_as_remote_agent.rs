@@ -10,6 +10,7 @@ use crate::shape::{Shape, decode, pattern, suggest};
 use crate::source::{Kind, Node, Span, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
+use schemas::Schema;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -141,7 +142,7 @@ fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, 
 fn check_resource(id: &str, at: Span, context: &mut Context<'_, '_>) {
     let Some(endpoint) = context.endpoint(id, at) else { return };
     let schema = endpoint.get("payloadSchema").map(|entry| entry.value.to_value());
-    let refuses = |schema: &Value| jsonschema::validator_for(schema).is_ok_and(|known| !known.is_valid(&json!({})));
+    let refuses = |schema: &Value| Schema::new(schema).is_ok_and(|schema| schema.check_here(&json!({}), 1).is_err());
     if schema.as_ref().is_some_and(refuses) {
         let place = context.report.location(endpoint.at);
         let help = format!("let its `payloadSchema` require nothing, at {place}");

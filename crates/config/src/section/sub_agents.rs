@@ -9,6 +9,7 @@ use crate::shape::{Shape, decode, list_items};
 use crate::source::{Node, Step};
 use indexmap::IndexMap;
 use schemars::JsonSchema;
+use schemas::{Schema, SchemaError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -71,9 +72,16 @@ fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<
     let at = node.at(&[Step::Key("agentId")]);
     context.agent(&agent_id, at)?;
     let input_schema = input_schema.map(Value::Object);
-    if let Some(Err(error)) = input_schema.as_ref().map(jsonschema::validator_for) {
+    if let Some(Err(error)) = input_schema.as_ref().map(Schema::new) {
         let at = node.at(&[Step::Key("inputSchema")]);
-        context.report.error(at, format!("this is not a JSON Schema: {error}"), None);
+        context.report.error(
+            at,
+            match error {
+                SchemaError::Invalid { message, .. } => format!("this is not a JSON Schema: {message}"),
+                error => error.to_string(),
+            },
+            None,
+        );
         return None;
     }
     let description = description.map_or_else(|| format!("Delegate task to the {agent_id} agent"), |Text(text)| text);

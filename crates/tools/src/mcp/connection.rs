@@ -77,7 +77,7 @@ impl Connection {
                 Failure::Answered(_) | Failure::Lost => Unanswered::Lost(told),
             }
         })?;
-        let read = Arc::new(listing::read(&self.name, listed));
+        let read = Arc::new(listing::read(&self.name, listed).await);
         *offered = Some(read.clone());
         Ok(read)
     }

@@ -7,6 +7,7 @@ use crate::patterns::patterns;
 use contract::{LeftOut, Marks, ToolSpec};
 use globset::GlobSet;
 use rmcp::model::{Tool, ToolAnnotations};
+use schemas::{Schema, SchemaError};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -38,11 +39,11 @@ pub(super) struct Listed {
 }
 
 /// Reads what a server lists; what cannot be used is told to the log, too.
-pub(super) fn read(server: &str, listed: Vec<Tool>) -> Listed {
+pub(super) async fn read(server: &str, listed: Vec<Tool>) -> Listed {
     let (mut offered, mut left_out) = (Vec::new(), Vec::new());
     for tool in listed {
         let name = clean(&tool.name, MAX_NAME_SHOWN);
-        match read_one(tool) {
+        match read_one(tool).await {
             Ok(tool) => offered.push(tool),
             Err(reason) => {
                 tracing::warn!(server, tool = name, "left out a tool of an MCP server: {reason}");
@@ -53,7 +54,7 @@ pub(super) fn read(server: &str, listed: Vec<Tool>) -> Listed {
     Listed { offered, left_out }
 }
 
-fn read_one(tool: Tool) -> Result<Offered, String> {
+async fn read_one(tool: Tool) -> Result<Offered, String> {
     let name = tool.name.into_owned();
     if !is_name(&name) {
         return Err("its name is not made of up to 64 letters, digits, `_` and `-`".to_owned());
@@ -70,8 +71,11 @@ fn read_one(tool: Tool) -> Result<Offered, String> {
     clean_texts(&mut schema);
     // Some servers leave it out, and providers insist on it.
     schema["type"] = "object".into();
-    if jsonschema::validator_for(&schema).is_err() {
-        return Err("its schema is no JSON Schema".to_owned());
+    match Schema::compile_kept(&schema).await {
+        // What could not be compiled now is compiled again for each run.
+        Ok(_) | Err(SchemaError::Busy) => {}
+        Err(SchemaError::Invalid { .. }) => return Err("its schema is no JSON Schema".to_owned()),
+        Err(SchemaError::Refused(reason)) => return Err(format!("its schema cannot be used: {}", clean(&reason, 300))),
     }
     let described = tool.description.unwrap_or_default();
     let fingerprint = Sha256::new().chain_update(&*described).chain_update([0]).chain_update(&text).finalize().into();
@@ -140,40 +144,43 @@ mod tests {
         serde_json::from_value(json!({ "name": name, "description": description, "inputSchema": schema })).unwrap()
     }
 
-    #[test]
-    fn tools_are_read_within_bounds() {
-        let check = |name: &str, description: &str, schema: Value, expected: &str| {
-            let read = read_one(listed(name, description, &schema));
+    #[tokio::test]
+    async fn tools_are_read_within_bounds() {
+        let check = async |name: &str, description: &str, schema: Value, expected: &str| {
+            let read = read_one(listed(name, description, &schema)).await;
             let seen = read.map_or_else(|problem| problem, |tool| format!("{} {}", tool.description, tool.schema));
             assert_eq!(seen, expected, "{name}");
         };
         let object = || json!({ "type": "object" });
-        check("echo", "Says\u{202e} it", object(), r#"Says it {"type":"object"}"#);
-        check("echo", "", json!({}), r#" {"type":"object"}"#);
+        check("echo", "Says\u{202e} it", object(), r#"Says it {"type":"object"}"#).await;
+        check("echo", "", json!({}), r#" {"type":"object"}"#).await;
         let hidden = json!({ "type": "object", "properties": { "a": { "description": "x\u{200b}y" } } });
-        check("echo", "", hidden, r#" {"type":"object","properties":{"a":{"description":"xy"}}}"#);
-        check("no name", "", object(), "its name is not made of up to 64 letters, digits, `_` and `-`");
-        check("echo", "", json!({ "type": "object", "properties": 1 }), "its schema is no JSON Schema");
-        check("echo", "", json!({ "title": "x".repeat(70_000) }), "its schema is larger than 64 KB");
+        check("echo", "", hidden, r#" {"type":"object","properties":{"a":{"description":"xy"}}}"#).await;
+        check("no name", "", object(), "its name is not made of up to 64 letters, digits, `_` and `-`").await;
+        check("echo", "", json!({ "type": "object", "properties": 1 }), "its schema is no JSON Schema").await;
+        check("echo", "", json!({ "title": "x".repeat(70_000) }), "its schema is larger than 64 KB").await;
+        let look_around = json!({ "type": "object", "properties": { "a": { "pattern": "(?=x)" } } });
+        let reason = "its schema cannot be used: the pattern `(?=x)` needs look-around or a back-reference, which take time without a bound";
+        check("echo", "", look_around, reason).await;
     }
 
-    #[test]
-    fn tool_that_must_be_called_as_a_task_is_left_out() {
-        let check = |support: &str, expected: Option<&str>| {
+    #[tokio::test]
+    async fn tool_that_must_be_called_as_a_task_is_left_out() {
+        let check = async |support: &str, expected: Option<&str>| {
             let tool = json!({ "name": "t", "inputSchema": {}, "_meta": { TASK_SUPPORT: support } });
-            let read = read("s", vec![serde_json::from_value(tool).unwrap()]);
+            let read = read("s", vec![serde_json::from_value(tool).unwrap()]).await;
             let reasons: Vec<_> = read.left_out.iter().map(|tool| tool.reason.as_str()).collect();
             assert_eq!(reasons.first().copied(), expected, "{support}");
             assert_eq!(read.offered.len() + reasons.len(), 1, "{support}");
         };
-        check("required", Some("it can be called as a task only, which is not supported"));
-        check("optional", None);
-        check("forbidden", None);
+        check("required", Some("it can be called as a task only, which is not supported")).await;
+        check("optional", None).await;
+        check("forbidden", None).await;
     }
 
-    #[test]
-    fn what_a_server_says_of_itself_counts_where_the_config_says_so() {
-        let check = |idempotent_hint: bool, annotations: Value, expected: bool| {
+    #[tokio::test]
+    async fn what_a_server_says_of_itself_counts_where_the_config_says_so() {
+        let check = async |idempotent_hint: bool, annotations: Value, expected: bool| {
             let selected = Selected::new(McpSelection {
                 allow: None,
                 deny: Vec::new(),
@@ -184,21 +191,21 @@ mod tests {
                 idempotent_hint,
             });
             let tool = json!({ "name": "t", "inputSchema": { "type": "object" }, "annotations": annotations });
-            let offered = read_one(serde_json::from_value(tool).unwrap()).unwrap();
+            let offered = read_one(serde_json::from_value(tool).unwrap()).await.unwrap();
             let spec = selected.unwrap().spec(&offered, false).unwrap();
             assert_eq!(spec.marks.idempotent, expected, "{idempotent_hint} {annotations}");
         };
-        check(true, json!({ "idempotentHint": true }), true);
-        check(true, json!({ "readOnlyHint": true }), true);
-        check(true, json!({ "idempotentHint": false }), false);
-        check(true, json!({}), false);
-        check(true, Value::Null, false);
-        check(false, json!({ "idempotentHint": true, "readOnlyHint": true }), false);
+        check(true, json!({ "idempotentHint": true }), true).await;
+        check(true, json!({ "readOnlyHint": true }), true).await;
+        check(true, json!({ "idempotentHint": false }), false).await;
+        check(true, json!({}), false).await;
+        check(true, Value::Null, false).await;
+        check(false, json!({ "idempotentHint": true, "readOnlyHint": true }), false).await;
     }
 
-    #[test]
-    fn an_agent_takes_what_it_is_told_to() {
-        let check = |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
+    #[tokio::test]
+    async fn an_agent_takes_what_it_is_told_to() {
+        let check = async |allow: Option<&[&str]>, deny: &[&str], prefix: &str, expected: &[&str]| {
             let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>();
             let selected = Selected::new(McpSelection {
                 allow: allow.map(owned),
@@ -210,13 +217,13 @@ mod tests {
                 idempotent_hint: false,
             });
             let names = ["read_one", "read_two", "write", "read-file"];
-            let listed = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect());
+            let listed = read("s", names.iter().map(|name| listed(name, "", &json!({}))).collect()).await;
             let specs = listed.offered.iter().filter_map(|tool| selected.as_ref().unwrap().spec(tool, false));
             assert_eq!(specs.map(|spec| spec.name).collect::<Vec<_>>(), expected);
         };
-        check(None, &[], "", &["read_one", "read_two", "write"]);
-        check(None, &[], "s__", &["s__read_one", "s__read_two", "s__write", "s__read-file"]);
-        check(Some(&["read_*"]), &["*_two"], "", &["read_one"]);
-        check(Some(&[]), &[], "", &[]);
+        check(None, &[], "", &["read_one", "read_two", "write"]).await;
+        check(None, &[], "s__", &["s__read_one", "s__read_two", "s__write", "s__read-file"]).await;
+        check(Some(&["read_*"]), &["*_two"], "", &["read_one"]).await;
+        check(Some(&[]), &[], "", &[]).await;
     }
 }

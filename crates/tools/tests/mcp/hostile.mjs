@@ -9,7 +9,19 @@ const asTask = (taskSupport) => ({ ...tool(`task_${taskSupport}`), execution: { 
 let calls = 0;
 let capabilities;
 
+/** A schema that takes 2^40 steps to check: each level asks for the one below twice. */
+function costly() {
+  const $defs = { l0: { type: "object" } };
+  for (let level = 1; level <= 40; level += 1) $defs[`l${level}`] = { allOf: Array(2).fill({ $ref: `#/$defs/l${level - 1}` }) };
+  return { type: "object", $defs, $ref: "#/$defs/l40" };
+}
+
 const tools = {
+  costly: () => [
+    tool("costly", "Costs.", costly()),
+    tool("looks", "Looks around.", { type: "object", properties: { a: { type: "string", pattern: "(?=x)" } } }),
+    tool("work", "Works."),
+  ],
   many: () => [
     tool("huge", "", { type: "object", description: "x".repeat(10_000_000) }),
     tool("no name"),

@@ -14,7 +14,7 @@ async fn seen(body: Value) -> String {
         let spec = tool.spec();
         let (approval, visible) = (if spec.needs_approval { " asks first" } else { "" }, tool.visible_parameters());
         writeln!(seen, "{}{approval} {visible:?} {:?} {}", spec.name, spec.description, spec.input_schema).unwrap();
-        assert!(jsonschema::validator_for(&spec.input_schema).is_ok());
+        assert!(schemas::Schema::new(&spec.input_schema).is_ok());
     }
     found.warnings.into_iter().for_each(|warning| writeln!(seen, "{warning}").unwrap());
     seen

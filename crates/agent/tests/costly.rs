@@ -1,0 +1,139 @@
+//! Tools and answers whose schemas were made to cost: refused, or checked within a budget that ends with the run.
+
+use agent::{
+    Agent, Ending, Event, EventSink, Form, InvokeError, Outcome, Question, Seen, Settings, SinkClosed, Spent, Turn,
+};
+use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
+use contract::{Message, ResponseFormat, Tool, ToolSpec, UserPart};
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// 2^40 steps: each level asks for the one below twice.
+fn doubled() -> Value {
+    let mut definitions = json!({ "l0": { "type": "object" } });
+    for level in 1..=40 {
+        let below = json!({ "$ref": format!("#/$defs/l{}", level - 1) });
+        definitions[format!("l{level}")] = json!({ "allOf": [below, below] });
+    }
+    json!({ "$defs": definitions, "$ref": "#/$defs/l40" })
+}
+
+fn tool(name: &str, schema: Value) -> Arc<dyn Tool> {
+    Arc::new(RecordingTool::new(ToolSpec::new(name, "", schema), |_, _| async { Ok(json!("done")) }))
+}
+
+fn agent(replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
+    let model = Arc::new(ScriptedModel::new(replies));
+    let agent = Agent {
+        id: "a".to_owned(),
+        model: model.clone(),
+        fallbacks: Vec::new(),
+        instructions: None,
+        tools,
+        agents: Vec::new(),
+        policy: None,
+        sources: Vec::new(),
+        settings: Settings::default(),
+    };
+    (agent, model)
+}
+
+/// The errors of calls that could not be run.
+#[derive(Default)]
+struct Invalid(Vec<String>);
+
+impl EventSink for Invalid {
+    async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
+        if let Event::ToolCallInvalid { error, .. } = event {
+            self.0.push(error);
+        }
+        Ok(())
+    }
+}
+
+async fn run(agent: &Agent, cancel: CancellationToken) -> (Outcome, Vec<String>) {
+    let turn = Turn {
+        earlier: Spent::default(),
+        messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
+        pending: Vec::new(),
+        user_id: "ada".to_owned(),
+        conversation_id: "c".to_owned(),
+        grants: None,
+        seen: Seen::default(),
+        cancel,
+    };
+    let mut invalid = Invalid::default();
+    let outcome = agent::run(agent, turn, &mut invalid).await;
+    (outcome, invalid.0)
+}
+
+/// Stops after some turns of the other tasks; a costly check takes thousands of them.
+async fn stop_soon(cancel: &CancellationToken) {
+    for _ in 0..50 {
+        tokio::task::yield_now().await;
+    }
+    cancel.cancel();
+}
+
+#[tokio::test]
+async fn a_tool_with_a_refused_schema_is_not_offered() {
+    let tools = vec![
+        tool("works", json!({ "type": "object" })),
+        tool("looks", json!({ "properties": { "a": { "pattern": "(?=x)" } } })),
+        tool("broken", json!({ "properties": 7 })),
+    ];
+    let (agent, model) = agent(vec![calls(&[("c1", "looks", "{}"), ("c2", "works", "{}")]), says("ok")], tools);
+    let (outcome, invalid) = run(&agent, CancellationToken::new()).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    let offered: Vec<_> = model.requests()[0].tools.iter().map(|tool| tool.name.clone()).collect();
+    assert_eq!(offered, ["works"]);
+    assert_eq!(invalid, ["There is no tool `looks`. Available: works."]);
+}
+
+#[tokio::test]
+async fn a_costly_check_is_told_to_the_model() {
+    let tools = vec![tool("costly", doubled()), tool("works", json!({ "type": "object" }))];
+    let (agent, model) = agent(vec![calls(&[("c1", "costly", "{}"), ("c2", "works", "{}")]), says("ok")], tools);
+    let (outcome, invalid) = run(&agent, CancellationToken::new()).await;
+    assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
+    assert_eq!(invalid, ["Checking these arguments takes too much work. Use smaller or simpler ones."]);
+    assert_eq!(model.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_costly_check_ends_when_the_run_is_stopped() {
+    let (agent, model) = agent(vec![calls(&[("c1", "costly", "{}")]), says("never")], vec![tool("costly", doubled())]);
+    let cancel = CancellationToken::new();
+    let ((outcome, invalid), ()) = tokio::join!(run(&agent, cancel.clone()), stop_soon(&cancel));
+    assert!(matches!(outcome.ending, Ending::Stopped), "{:?}", outcome.ending);
+    assert_eq!((invalid.len(), model.requests().len()), (0, 1));
+}
+
+fn question(form: Form, cancel: CancellationToken) -> Question {
+    let (prompt, user_id) = ("Hi".to_owned(), "ada".to_owned());
+    Question { prompt, form: Some(form), time: Duration::from_secs(600), user_id, cancel }
+}
+
+async fn form(schema: Value) -> Form {
+    Form::new(ResponseFormat { name: "answer".to_owned(), strict: false, schema }).await.unwrap()
+}
+
+#[tokio::test]
+async fn an_answer_that_costs_to_check_is_no_answer() {
+    let (agent, model) = agent(vec![says("{}"), says("{}")], Vec::new());
+    let answer = agent::invoke(&agent, question(form(doubled()).await, CancellationToken::new())).await;
+    assert!(matches!(answer.output, Err(InvokeError::Unchecked(_))), "{:?}", answer.output);
+    // To ask again would not help.
+    assert_eq!(model.requests().len(), 1);
+}
+
+#[tokio::test]
+async fn checking_an_answer_ends_when_the_question_is_stopped() {
+    let (agent, _) = agent(vec![says("{}")], Vec::new());
+    let cancel = CancellationToken::new();
+    let asked = agent::invoke(&agent, question(form(doubled()).await, cancel.clone()));
+    let (answer, ()) = tokio::join!(asked, stop_soon(&cancel));
+    assert!(matches!(answer.output, Err(InvokeError::Stopped)), "{:?}", answer.output);
+}

@@ -1,0 +1,183 @@
+#![doc = include_str!("../README.md")]
+
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread;
+use tokio::sync::{Semaphore, oneshot};
+
+/// Threads of one pool, at most.
+const MAX_THREADS: usize = 2;
+
+/// The lowest priority that a thread can have.
+#[cfg(target_os = "linux")]
+const LOWEST_PRIORITY: i32 = 19;
+
+type Work = Box<dyn FnOnce() + Send>;
+
+/// A pool of threads; a cheap handle. The threads end with the last handle.
+#[derive(Clone, Debug)]
+pub struct Pool {
+    queue: mpsc::Sender<Work>,
+    waiting: Arc<Semaphore>,
+}
+
+/// The work was refused: too much is waiting already, or it panicked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("too much work is waiting")]
+pub struct Busy;
+
+/// Tells work that nobody waits for its result any more.
+#[derive(Clone, Debug, Default)]
+pub struct Abandoned(Arc<AtomicBool>);
+
+impl Abandoned {
+    /// Whether the caller has gone.
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Sets the flag when the caller's future is dropped.
+struct AbandonOnDrop(Abandoned);
+
+impl Drop for AbandonOnDrop {
+    fn drop(&mut self) {
+        self.0.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Pool {
+    /// Starts threads with this name and stack size (in bytes). At most `capacity` pieces of work wait or run at the same time.
+    pub fn new(name: &str, stack: usize, capacity: usize) -> Self {
+        let processors = thread::available_parallelism().map_or(1, NonZero::get);
+        let (queue, inbox) = mpsc::channel();
+        let inbox = Arc::new(Mutex::new(inbox));
+        for _ in 0..(processors / 2).clamp(1, MAX_THREADS) {
+            let inbox = inbox.clone();
+            let builder = thread::Builder::new().name(name.to_owned()).stack_size(stack);
+            if let Err(error) = builder.spawn(move || serve(&inbox)) {
+                tracing::error!(%error, name, "a thread cannot be started");
+            }
+        }
+        Self { queue, waiting: Arc::new(Semaphore::new(capacity)) }
+    }
+
+    /// Runs work on one of the threads and waits for its result. Dropping the future abandons the work.
+    ///
+    /// # Errors
+    /// [`Busy`] if too much is waiting, or if the work panicked.
+    pub async fn run<T: Send + 'static>(&self, work: impl FnOnce(&Abandoned) -> T + Send + 'static) -> Result<T, Busy> {
+        // The permit goes with the work: a caller who leaves does not make room while the work still runs.
+        let permit = self.waiting.clone().try_acquire_owned().map_err(|_| Busy)?;
+        let (reply, answer) = oneshot::channel();
+        let abandoned = Abandoned::default();
+        let _guard = AbandonOnDrop(abandoned.clone());
+        let work = move || {
+            if !abandoned.is_set() {
+                // The caller may leave meanwhile.
+                let _ = reply.send(work(&abandoned));
+            }
+            drop(permit);
+        };
+        self.queue.send(Box::new(work)).map_err(|_| Busy)?;
+        answer.await.map_err(|_| Busy)
+    }
+}
+
+/// Runs what is in the queue until the last handle of the pool is gone.
+fn serve(inbox: &Mutex<mpsc::Receiver<Work>>) {
+    lower_priority();
+    loop {
+        let next = inbox.lock().unwrap_or_else(PoisonError::into_inner).recv();
+        let Ok(work) = next else { break };
+        // The caller learns of a panic from the dropped channel; the thread serves the next one.
+        let _ = catch_unwind(AssertUnwindSafe(work));
+    }
+}
+
+/// Linux counts niceness for each thread. Elsewhere it would be that of the whole process.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(LOWEST_PRIORITY) {
+        tracing::debug!(%error, "the priority of a thread cannot be lowered");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    /// Fills every thread of a pool, and answers what releases them.
+    fn occupy(pool: &Pool) -> (Vec<mpsc::Sender<()>>, Vec<tokio::task::JoinHandle<Result<(), Busy>>>) {
+        let works = (0..MAX_THREADS).map(|_| {
+            let (release, wait) = channel::<()>();
+            let pool = pool.clone();
+            let running = tokio::spawn(async move { pool.run(move |_| wait.recv().unwrap_or_default()).await });
+            (release, running)
+        });
+        works.unzip()
+    }
+
+    #[tokio::test]
+    async fn results_come_back() {
+        let pool = Pool::new("test", 1 << 20, 4);
+        assert_eq!(pool.run(|_| 1 + 1).await, Ok(2));
+    }
+
+    #[tokio::test]
+    async fn work_over_the_capacity_is_refused() {
+        let pool = Pool::new("test", 1 << 20, MAX_THREADS);
+        let (releases, running) = occupy(&pool);
+        while pool.waiting.available_permits() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(pool.run(|_| ()).await, Err(Busy));
+        drop(releases);
+        for work in running {
+            assert_eq!(work.await.unwrap(), Ok(()));
+        }
+        assert_eq!(pool.run(|_| ()).await, Ok(()));
+    }
+
+    #[tokio::test]
+    async fn abandoned_work_is_told_or_never_begun() {
+        let pool = Pool::new("test", 1 << 20, 8);
+        let (began, begun) = channel();
+        let (ended, end) = channel();
+        let running = tokio::spawn({
+            let pool = pool.clone();
+            async move {
+                let work = move |abandoned: &Abandoned| {
+                    began.send(()).unwrap();
+                    while !abandoned.is_set() {
+                        thread::yield_now();
+                    }
+                    ended.send(()).unwrap();
+                };
+                pool.run(work).await
+            }
+        });
+        tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+        running.abort();
+        tokio::task::spawn_blocking(move || end.recv().unwrap()).await.unwrap();
+
+        let (releases, _running) = occupy(&pool);
+        let (told, telling) = channel();
+        let waiting = pool.run(move |_| told.send(()).unwrap());
+        assert!(futures::FutureExt::now_or_never(waiting).is_none());
+        drop(releases);
+        assert_eq!(pool.run(|_| ()).await, Ok(()));
+        assert!(telling.recv().is_err());
+    }
+
+    #[tokio::test]
+    async fn a_panic_ends_its_own_work_only() {
+        let pool = Pool::new("test", 1 << 20, 4);
+        // Without the panic hook, so that the output of the tests stays clean.
+        assert_eq!(pool.run(|_| -> () { std::panic::resume_unwind(Box::new(())) }).await, Err(Busy));
+        assert_eq!(pool.run(|_| 3).await, Ok(3));
+    }
+}

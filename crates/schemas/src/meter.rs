@@ -1,0 +1,116 @@
+//! The budget of an evaluation: units of work, and the stack.
+
+use crate::cost::Cost;
+use jsonschema::{Keyword, ValidationError};
+use serde_json::Value;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::ptr;
+
+/// What an evaluation may use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Budget {
+    /// Units of work; one is about 50 ns.
+    pub(crate) work: u64,
+    /// Bytes of the stack below the caller.
+    pub(crate) stack: usize,
+}
+
+/// Why an evaluation ended early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overrun {
+    /// The units of work are spent.
+    Work,
+    /// It recursed too deeply.
+    Stack,
+    /// Nobody waits for it any more.
+    Abandoned,
+    /// It panicked.
+    Failed,
+}
+
+/// The flag of abandoned work is read once in so many units.
+const LOOK_EVERY: u64 = 4096;
+
+/// What is left of the budget of this thread's evaluation.
+struct Meter {
+    left: u64,
+    next_look: u64,
+    stack_begin: usize,
+    stack: usize,
+    /// Set by the thread that looks, from the caller's flag.
+    abandoned: Option<offload::Abandoned>,
+}
+
+thread_local! {
+    static METER: RefCell<Option<Meter>> = const { RefCell::new(None) };
+}
+
+/// Runs an evaluation within a budget.
+pub(crate) fn within<T>(
+    budget: Budget,
+    abandoned: Option<&offload::Abandoned>,
+    evaluate: impl FnOnce() -> T,
+) -> Result<T, Overrun> {
+    let meter = Meter {
+        left: budget.work,
+        next_look: budget.work.saturating_sub(LOOK_EVERY),
+        stack_begin: stack_position(),
+        stack: budget.stack,
+        abandoned: abandoned.cloned(),
+    };
+    METER.with(|current| *current.borrow_mut() = Some(meter));
+    let outcome = catch_unwind(AssertUnwindSafe(evaluate));
+    METER.with(|current| *current.borrow_mut() = None);
+    outcome.map_err(|payload| match payload.downcast::<Overrun>() {
+        Ok(overrun) => *overrun,
+        Err(_) => Overrun::Failed,
+    })
+}
+
+/// The address of a local variable: how far the stack has grown.
+#[inline(never)]
+fn stack_position() -> usize {
+    let here = 0_u8;
+    ptr::from_ref(std::hint::black_box(&here)).addr()
+}
+
+/// Takes the cost of a subschema for an instance from the budget of this thread. Without one, nothing is taken.
+fn charge(cost: &Cost, instance: &Value) {
+    let overrun = METER.with(|current| {
+        let mut current = current.borrow_mut();
+        let meter = current.as_mut()?;
+        if meter.stack_begin.abs_diff(stack_position()) > meter.stack {
+            return Some(Overrun::Stack);
+        }
+        let Some(left) = meter.left.checked_sub(cost.of(instance, meter.left)) else {
+            return Some(Overrun::Work);
+        };
+        meter.left = left;
+        if left <= meter.next_look {
+            meter.next_look = left.saturating_sub(LOOK_EVERY);
+            if meter.abandoned.as_ref().is_some_and(offload::Abandoned::is_set) {
+                return Some(Overrun::Abandoned);
+            }
+        }
+        None
+    });
+    if let Some(overrun) = overrun {
+        resume_unwind(Box::new(overrun));
+    }
+}
+
+/// The keyword `x-cost`: it holds for every instance, and charges for its neighbour.
+pub(crate) struct CostKeyword(pub(crate) Cost);
+
+impl<'i> Keyword<'i> for CostKeyword {
+    fn validate(&self, instance: &'i Value) -> Result<(), ValidationError<'i>> {
+        charge(&self.0, instance);
+        Ok(())
+    }
+
+    fn is_valid(&self, instance: &'i Value) -> bool {
+        charge(&self.0, instance);
+        true
+    }
+}

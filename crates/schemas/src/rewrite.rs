@@ -1,0 +1,240 @@
+//! A schema → the same one with costs: known keywords only, each subschema behind its cost, each target of a reference in `$defs`.
+
+use crate::cost::Cost;
+use crate::expand;
+use crate::limits;
+use crate::pattern;
+use crate::references::Document;
+use jsonschema::Draft;
+use serde_json::{Map, Value, json};
+use std::collections::HashMap;
+
+/// The keyword that charges; its value is an index into the costs.
+pub(crate) const COST: &str = "x-cost";
+/// Values of the rewritten schema.
+const MAX_REWRITTEN: usize = 100_000;
+/// Different patterns in one schema.
+const MAX_PATTERNS: usize = 200;
+
+/// Keywords whose value is a subschema.
+const ONE: [&str; 12] = [
+    "additionalItems",
+    "additionalProperties",
+    "contains",
+    "contentSchema",
+    "else",
+    "if",
+    "items",
+    "not",
+    "propertyNames",
+    "then",
+    "unevaluatedItems",
+    "unevaluatedProperties",
+];
+/// Keywords whose value is a list of subschemas.
+const LIST: [&str; 5] = ["allOf", "anyOf", "oneOf", "items", "prefixItems"];
+/// Keywords whose value is a map to subschemas.
+const MAP: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
+/// Keywords that hold no subschema.
+const PLAIN: [&str; 24] = [
+    "type",
+    "enum",
+    "const",
+    "multipleOf",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "maxLength",
+    "minLength",
+    "pattern",
+    "maxItems",
+    "minItems",
+    "uniqueItems",
+    "maxContains",
+    "minContains",
+    "maxProperties",
+    "minProperties",
+    "required",
+    "dependentRequired",
+    "format",
+    "contentEncoding",
+    "contentMediaType",
+    "$ref",
+];
+/// Keywords that take a few nanoseconds for any instance.
+const TRIVIAL: [&str; 10] = [
+    "type",
+    "multipleOf",
+    "maximum",
+    "exclusiveMaximum",
+    "minimum",
+    "exclusiveMinimum",
+    "maxItems",
+    "minItems",
+    "maxProperties",
+    "minProperties",
+];
+
+/// A schema that can be compiled.
+#[derive(Debug)]
+pub(crate) struct Rewritten {
+    pub(crate) schema: Value,
+    pub(crate) costs: Vec<Cost>,
+    pub(crate) draft: Draft,
+}
+
+/// Rewrites a schema, or says why it cannot be bounded.
+pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
+    let draft = Draft::default().detect(schema);
+    if draft == Draft::Unknown {
+        return Err("its `$schema` is not one of JSON Schema's drafts 4, 6, 7, 2019-09 and 2020-12".to_owned());
+    }
+    let is_legacy = matches!(draft, Draft::Draft4 | Draft::Draft6 | Draft::Draft7);
+    let mut rewriter = Rewriter {
+        document: Document::read(schema, is_legacy),
+        is_legacy,
+        costs: Vec::new(),
+        weights: HashMap::new(),
+        targets: HashMap::new(),
+        waiting: Vec::new(),
+        values: 0,
+    };
+    let mut root = rewriter.schema(schema, schema)?;
+    let mut definitions = Map::new();
+    while let Some((index, target, resource)) = rewriter.waiting.pop() {
+        definitions.insert(index.to_string(), rewriter.schema(target, resource)?);
+    }
+    if !definitions.is_empty() {
+        // A schema that refers to something is an object.
+        root[rewriter.definitions()] = Value::Object(definitions);
+    }
+    // `unevaluatedProperties` may match the keys of an object with the patterns of any subschema.
+    let patterns = rewriter.weights.values().sum::<u64>();
+    for cost in rewriter.costs.iter_mut().filter(|cost| cost.is_unevaluated) {
+        cost.per_property += patterns;
+        cost.per_keys += patterns;
+    }
+    limits::check_paths(&root)?;
+    expand::check(&root)?;
+    Ok(Rewritten { schema: root, costs: rewriter.costs, draft })
+}
+
+struct Rewriter<'a> {
+    document: Document<'a>,
+    /// Drafts 4 to 7 ignore what stands beside a `$ref`.
+    is_legacy: bool,
+    costs: Vec<Cost>,
+    /// The weights of all patterns.
+    weights: HashMap<&'a str, u64>,
+    /// The numbers of the targets of references, by address: the document stays where it is.
+    targets: HashMap<usize, usize>,
+    /// Targets to be rewritten, with their numbers and resources.
+    waiting: Vec<(usize, &'a Value, &'a Value)>,
+    /// Values that were written.
+    values: usize,
+}
+
+impl<'a> Rewriter<'a> {
+    fn definitions(&self) -> &'static str {
+        if self.is_legacy { "definitions" } else { "$defs" }
+    }
+
+    /// A subschema within a resource: the document, or an embedded one with a `$id`.
+    fn schema(&mut self, schema: &'a Value, resource: &'a Value) -> Result<Value, String> {
+        let Value::Object(keywords) = schema else { return Ok(self.copy(schema)) };
+        let resource = if self.document.is_resource(schema) { schema } else { resource };
+        let mut written = Map::new();
+        match keywords.get("$ref") {
+            Some(reference) if self.is_legacy => {
+                written.insert("$ref".to_owned(), self.reference(reference, resource)?);
+            }
+            _ => {
+                for (keyword, value) in keywords {
+                    if let Some(value) = self.keyword(keyword, value, resource)? {
+                        written.insert(keyword.clone(), value);
+                    }
+                }
+            }
+        }
+        self.values += 1 + written.len();
+        if self.values > MAX_REWRITTEN {
+            return Err("its references overlap too much".to_owned());
+        }
+        Ok(self.with_cost(written))
+    }
+
+    /// Puts the cost of a subschema before it.
+    fn with_cost(&mut self, written: Map<String, Value>) -> Value {
+        if written.keys().all(|keyword| TRIVIAL.contains(&keyword.as_str())) {
+            return Value::Object(written);
+        }
+        let weight = |pattern: &str| self.weights.get(pattern).copied().unwrap_or(1);
+        let pattern = written.get("pattern").and_then(Value::as_str).map_or(0, weight);
+        let keys = written.get("patternProperties").and_then(Value::as_object);
+        let patterns = keys.map_or(0, |map| map.keys().map(|key| weight(key)).sum());
+        self.costs.push(Cost::of_schema(&written, pattern, patterns));
+        json!({ "allOf": [{ COST: self.costs.len() - 1 }, written] })
+    }
+
+    /// What a keyword becomes; nothing for one that only annotates.
+    fn keyword(&mut self, keyword: &str, value: &'a Value, resource: &'a Value) -> Result<Option<Value>, String> {
+        let written = match value {
+            _ if matches!(keyword, "$dynamicRef" | "$recursiveRef") => {
+                return Err(format!("`{keyword}` is not supported; use `$ref`"));
+            }
+            _ if keyword == "$ref" => self.reference(value, resource)?,
+            Value::Array(list) if LIST.contains(&keyword) => {
+                let list = list.iter().map(|schema| self.schema(schema, resource));
+                Value::Array(list.collect::<Result<_, _>>()?)
+            }
+            Value::Object(map) if MAP.contains(&keyword) => {
+                let mut written = Map::new();
+                for (name, schema) in map {
+                    if keyword == "patternProperties" {
+                        self.pattern(name)?;
+                    }
+                    written.insert(name.clone(), self.schema(schema, resource)?);
+                }
+                Value::Object(written)
+            }
+            _ if ONE.contains(&keyword) => self.schema(value, resource)?,
+            _ if LIST.contains(&keyword) || MAP.contains(&keyword) || PLAIN.contains(&keyword) => {
+                if let ("pattern", Value::String(pattern)) = (keyword, value) {
+                    self.pattern(pattern)?;
+                }
+                self.copy(value)
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(written))
+    }
+
+    fn copy(&mut self, value: &Value) -> Value {
+        self.values += 1;
+        value.clone()
+    }
+
+    fn pattern(&mut self, pattern: &'a str) -> Result<(), String> {
+        if !self.weights.contains_key(pattern) {
+            if self.weights.len() == MAX_PATTERNS {
+                return Err(format!("it has more than {MAX_PATTERNS} patterns"));
+            }
+            self.weights.insert(pattern, pattern::weight(pattern)?);
+        }
+        Ok(())
+    }
+
+    /// A reference to where its target will be.
+    fn reference(&mut self, reference: &'a Value, resource: &'a Value) -> Result<Value, String> {
+        // What is no text is for the compiler to complain about.
+        let Some(text) = reference.as_str() else { return Ok(reference.clone()) };
+        let (target, resource) = self.document.find(text, resource)?;
+        let next = self.targets.len();
+        let index = *self.targets.entry(std::ptr::from_ref(target).addr()).or_insert(next);
+        if index == next {
+            self.waiting.push((index, target, resource));
+        }
+        Ok(format!("#/{}/{index}", self.definitions()).into())
+    }
+}

@@ -1,0 +1,128 @@
+//! Where compiling and checking run: a little on the thread of the caller, more on threads of low priority.
+
+use crate::limits::Size;
+use crate::meter::{Budget, Overrun, within};
+use crate::{Fault, MAX_MESSAGE, Misfit, Schema, SchemaError, build, message};
+use offload::{Abandoned, Pool};
+use serde_json::Value;
+use std::sync::LazyLock;
+use std::thread;
+
+/// The stack of the threads that compile and check, in bytes. Only what is used takes memory.
+const STACK: usize = 32 << 20;
+/// Schemas and instances that wait or are worked on.
+const MAX_WAITING: usize = 64;
+/// A schema up to this is compiled on the thread of the caller, in well under a millisecond.
+const SMALL: Size = Size { bytes: 4 << 10, values: 200, depth: 12 };
+/// For a check on the thread of the caller: about a millisecond.
+const HERE: Budget = Budget { work: 20_000, stack: 256 << 10 };
+/// For a check on a thread of its own: about a fifth of a second.
+const THERE: Budget = Budget { work: 4_000_000, stack: STACK - (4 << 20) };
+/// For collecting the faults, each of which takes memory.
+const FAULTS: u64 = 20_000;
+/// Bytes of all paths to faults.
+const MAX_PATHS: u64 = 16 << 20;
+/// Characters of a fault's path.
+const MAX_PATH: usize = MAX_MESSAGE;
+
+static POOL: LazyLock<Pool> = LazyLock::new(|| Pool::new("schemas", STACK, MAX_WAITING));
+
+fn is_small(size: Size) -> bool {
+    size.bytes <= SMALL.bytes && size.values <= SMALL.values && size.depth <= SMALL.depth
+}
+
+pub(crate) async fn compile(schema: &Value, size: Size) -> Result<Schema, SchemaError> {
+    if is_small(size) {
+        return build(schema);
+    }
+    let schema = schema.clone();
+    POOL.run(move |_| build(&schema)).await.unwrap_or(Err(SchemaError::Busy))
+}
+
+pub(crate) fn compile_here(schema: &Value, size: Size) -> Result<Schema, SchemaError> {
+    if is_small(size) {
+        return build(schema);
+    }
+    on_thread(|| build(schema)).unwrap_or(Err(SchemaError::Busy))
+}
+
+/// Runs work on a thread with a large stack, and waits for it. Nothing if there is no thread, or it panicked.
+fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
+    thread::scope(|scope| {
+        let builder = thread::Builder::new().name("schemas".to_owned()).stack_size(STACK);
+        builder.spawn_scoped(scope, work).ok()?.join().ok()
+    })
+}
+
+pub(crate) async fn check(schema: &Schema, instance: &Value, max_faults: usize) -> Result<(), Misfit> {
+    match evaluate(schema, instance, max_faults, HERE, None) {
+        Err(Overrun::Work | Overrun::Stack) => {}
+        done => return outcome(done),
+    }
+    let (schema, instance) = (schema.clone(), instance.clone());
+    let work = move |abandoned: &Abandoned| evaluate(&schema, &instance, max_faults, THERE, Some(abandoned));
+    POOL.run(work).await.map_or(Err(Misfit::Busy), outcome)
+}
+
+pub(crate) fn check_here(schema: &Schema, instance: &Value, max_faults: usize) -> Result<(), Misfit> {
+    match evaluate(schema, instance, max_faults, HERE, None) {
+        Err(Overrun::Work | Overrun::Stack) => {}
+        done => return outcome(done),
+    }
+    on_thread(|| evaluate(schema, instance, max_faults, THERE, None)).map_or(Err(Misfit::Busy), outcome)
+}
+
+fn outcome(done: Result<Vec<Fault>, Overrun>) -> Result<(), Misfit> {
+    match done {
+        Ok(faults) if faults.is_empty() => Ok(()),
+        Ok(faults) => Err(Misfit::Faults(faults)),
+        Err(overrun) => {
+            tracing::warn!(?overrun, "a value could not be checked against its schema");
+            Err(Misfit::TooCostly)
+        }
+    }
+}
+
+/// The faults of an instance. First whether it fits, which takes no memory; then what is wrong, with a smaller budget.
+fn evaluate(
+    Schema(validator): &Schema,
+    instance: &Value,
+    max_faults: usize,
+    budget: Budget,
+    abandoned: Option<&Abandoned>,
+) -> Result<Vec<Fault>, Overrun> {
+    if within(budget, abandoned, || validator.is_valid(instance))? {
+        return Ok(Vec::new());
+    }
+    let longest = longest_path(instance).max(1);
+    let budget = Budget { work: FAULTS.min(MAX_PATHS / longest), ..budget };
+    let collect = || {
+        let errors = validator.iter_errors(instance).take(max_faults.max(1));
+        errors.map(|error| Fault { path: path(error.instance_path().as_str()), message: message(&error) }).collect()
+    };
+    match within(budget, abandoned, collect) {
+        Err(Overrun::Work | Overrun::Stack) => {
+            let message = "it does not fit the schema, in more places than can be told".to_owned();
+            Ok(vec![Fault { path: String::new(), message }])
+        }
+        done => done,
+    }
+}
+
+fn path(path: &str) -> String {
+    match path.char_indices().nth(MAX_PATH) {
+        Some((end, _)) => format!("{}…", &path[..end]),
+        None => path.to_owned(),
+    }
+}
+
+/// Bytes of the longest path into an instance.
+fn longest_path(instance: &Value) -> u64 {
+    match instance {
+        Value::Array(values) => values.iter().map(longest_path).max().map_or(0, |longest| longest + 8),
+        Value::Object(map) => {
+            map.iter().map(|(key, value)| key.len() as u64 + 1 + longest_path(value)).max().unwrap_or(0)
+        }
+        _ => 0,
+    }
+}

@@ -1,0 +1,276 @@
+//! Schemas that were made to cost, and schemas as they are.
+
+use schemas::{Misfit, Schema, SchemaError};
+use serde_json::{Value, json};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+/// Only catches a hang: what is checked here takes a second at most, and without the bounds longer than anyone lives.
+const HANG: Duration = Duration::from_secs(120);
+
+/// Runs something on a thread of its own, and panics if it does not come to an end.
+fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (done, result) = channel();
+    thread::spawn(move || done.send(work()));
+    result.recv_timeout(HANG).expect("it ends")
+}
+
+fn checked(schema: Value, instance: Value) -> String {
+    ends(move || match Schema::new(&schema) {
+        Err(error) => error.to_string(),
+        Ok(schema) => match schema.check_here(&instance, 5) {
+            Ok(()) => "fits".to_owned(),
+            Err(misfit) => misfit.to_string(),
+        },
+    })
+}
+
+/// `levels` definitions, each of which is made of the one below.
+fn tower(keyword: &str, levels: usize, bottom: Value, level: impl Fn(Value) -> Value) -> Value {
+    let mut definitions = json!({ "l0": bottom });
+    for n in 1..=levels {
+        definitions[format!("l{n}")] = level(json!({ "$ref": format!("#/{keyword}/l{}", n - 1) }));
+    }
+    json!({ keyword: definitions, "$ref": format!("#/{keyword}/l{levels}") })
+}
+
+fn nested(levels: usize, bottom: Value, level: impl Fn(Value) -> Value) -> Value {
+    (0..levels).fold(bottom, |below, _| level(below))
+}
+
+const TOO_COSTLY: &str = "checking this value against its schema takes too much work";
+
+#[test]
+fn doubled_references_end() {
+    let check = |schema: Value, instance: Value, expected: &str| {
+        let text = schema.to_string();
+        let seen = checked(schema, instance);
+        assert!(seen.contains(expected), "{text}: {seen}");
+    };
+    let twice = |keyword: &'static str| move |below: Value| json!({ keyword: [below, below] });
+    for keyword in ["$defs", "definitions"] {
+        check(tower(keyword, 40, json!({ "type": "object" }), twice("allOf")), json!({}), TOO_COSTLY);
+        check(tower(keyword, 40, json!(true), twice("allOf")), json!({}), TOO_COSTLY);
+        check(tower(keyword, 40, json!(false), twice("anyOf")), json!({}), TOO_COSTLY);
+        check(tower(keyword, 40, json!({ "type": "string" }), twice("anyOf")), json!({}), TOO_COSTLY);
+        check(tower(keyword, 40, json!(false), twice("oneOf")), json!({}), TOO_COSTLY);
+    }
+    let draft7 = |mut schema: Value| {
+        schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        schema
+    };
+    check(draft7(tower("definitions", 40, json!({ "type": "object" }), twice("allOf"))), json!({}), TOO_COSTLY);
+    check(
+        tower("$defs", 40, json!(true), |below| json!({ "not": { "not": below }, "if": below, "then": true })),
+        json!({}),
+        TOO_COSTLY,
+    );
+    let dependent = |below: Value| json!({ "dependentSchemas": { "a": below, "b": below } });
+    check(tower("$defs", 40, json!(true), dependent), json!({ "a": 1, "b": 1 }), TOO_COSTLY);
+    let mut unevaluated = tower("$defs", 40, json!(true), dependent);
+    unevaluated["unevaluatedProperties"] = json!(false);
+    check(unevaluated, json!({ "a": 1, "b": 1 }), "expand too far");
+    // Few levels are nothing.
+    check(tower("$defs", 6, json!({ "type": "object" }), twice("allOf")), json!({}), "fits");
+}
+
+#[test]
+fn recursion_that_branches_ends() {
+    let check = |properties: Value, bottom: &str, expected: &str| {
+        let schema = json!({ "$ref": "#/$defs/n", "$defs": { "n": properties } });
+        let instance = nested(100, json!(bottom), |below| json!({ "c": below }));
+        assert!(checked(schema.clone(), instance).contains(expected), "{schema}");
+    };
+    let branch = || json!({ "properties": { "c": { "$ref": "#/$defs/n" } }, "not": { "const": "wrong" } });
+    // Whether it fits is remembered for each place; where it does not would be told 2^100 times.
+    check(json!({ "anyOf": [branch(), branch()] }), "wrong", "in more places than can be told");
+    check(json!({ "oneOf": [branch(), branch()] }), "x", "");
+    check(json!({ "allOf": [branch(), branch()] }), "x", "");
+    check(branch(), "x", "fits");
+}
+
+/// Neither the stack of a worker nor that of the larger threads is used up: that would end the process.
+#[test]
+fn deep_recursion_ends() {
+    let chain = |levels: usize| {
+        let mut schema = tower("$defs", levels, json!({}), |below| json!({ "allOf": [below] }));
+        schema["$defs"]["l0"] = json!({ "properties": { "c": { "$ref": format!("#/$defs/l{levels}") } } });
+        schema
+    };
+    let instance = || nested(100, json!({}), |below| json!({ "c": below }));
+    assert_eq!(checked(chain(3), instance()), "fits");
+    assert_eq!(checked(chain(2_000), instance()), TOO_COSTLY);
+    let plain = tower("definitions", 4_000, json!({ "type": "object" }), |below| below);
+    assert_eq!(checked(plain, json!({})), "fits");
+    assert!(checked(nested(100, json!(true), |below| json!({ "not": below })), json!({})).contains("nested deeper"));
+    let circle =
+        json!({ "$ref": "#/$defs/a", "$defs": { "a": { "$ref": "#/$defs/b" }, "b": { "$ref": "#/$defs/a" } } });
+    assert_eq!(checked(circle, json!({})), "fits");
+    assert_eq!(checked(json!({ "$ref": "#" }), json!({})), "fits");
+}
+
+#[test]
+fn costly_keywords_end() {
+    let long = |count: usize| Value::from((0..count).map(|n| json!({ "a": n, "b": [n] })).collect::<Vec<_>>());
+    let many = |count: usize| Value::from_iter((0..count).map(|n| (format!("key{n}"), json!(n))));
+    let patterns = || Value::from_iter((0..150).map(|n| (format!("^k.*{n}.*y.*z$"), json!(true))));
+    assert_eq!(checked(json!({ "uniqueItems": true }), long(10_000)), "fits");
+    // Each level compares all of them again.
+    let unique = tower("$defs", 9, json!({ "uniqueItems": true }), |below| json!({ "allOf": [below, below] }));
+    assert_eq!(checked(unique, long(10_000)), TOO_COSTLY);
+    assert_eq!(checked(json!({ "patternProperties": patterns() }), many(1_000)), "fits");
+    assert_eq!(checked(json!({ "patternProperties": patterns() }), many(50_000)), TOO_COSTLY);
+    let options = Value::from((0..9_000).map(|n| json!([n])).collect::<Vec<_>>());
+    assert_eq!(checked(json!({ "items": { "enum": options } }), json!(vec![[8_999]; 5_000])), TOO_COSTLY);
+    let slow = json!({ "pattern": "([a-q][^u-z]{13}x){10}y" });
+    assert_eq!(checked(slow, json!("a".repeat(4 << 20))), TOO_COSTLY);
+    let decimal = json!({ "items": { "multipleOf": 1e-300 } });
+    assert!(!checked(decimal, json!(vec![1e300; 1_000])).is_empty());
+}
+
+/// As many faults as an instance has places take no more memory than is told.
+#[test]
+fn faults_are_few_and_short() {
+    let check = |schema: Value, instance: Value| {
+        let (faults, longest) = ends(move || {
+            let Err(Misfit::Faults(faults)) = Schema::new(&schema).unwrap().check_here(&instance, 3) else {
+                panic!("it fits");
+            };
+            let lengths = faults.iter().map(|fault| fault.to_string().chars().count());
+            (faults.len(), lengths.max().unwrap())
+        });
+        assert!(faults <= 3 && longest <= 820, "{faults} {longest}");
+    };
+    check(json!({ "items": { "type": "string" } }), json!(vec![1; 300_000]));
+    check(json!({ "type": "integer" }), json!("x".repeat(1 << 20)));
+    check(json!({ "additionalProperties": { "type": "string" } }), json!({ "k".repeat(1 << 20): 1 }));
+    let anywhere =
+        json!({ "properties": { "a": { "items": { "anyOf": [{ "type": "string" }, { "type": "null" }] } } } });
+    check(anywhere, json!({ "a": vec![1; 100_000] }));
+    let below = json!({ "additionalProperties": { "items": { "type": "string" } } });
+    check(below, json!({ "k".repeat(1 << 20): vec![1; 10_000] }));
+}
+
+#[test]
+fn schemas_that_are_refused() {
+    let check = |schema: Value, expected: &str| {
+        let error = Schema::new(&schema).unwrap_err();
+        assert!(matches!(error, SchemaError::Refused(_)) && error.to_string().contains(expected), "{schema}: {error}");
+    };
+    check(json!({ "title": "x".repeat(300_000) }), "larger than 256 KB");
+    check(json!({ "enum": vec![1; 30_000] }), "more than 20000 values");
+    check(json!({ "pattern": "(?=x)" }), "look-around");
+    check(json!({ "patternProperties": { "(?=x)": true } }), "look-around");
+    check(json!({ "properties": { "a": { "pattern": "(" } } }), "no regular expression");
+    check(json!({ "$ref": "https://example.com/other.json" }), "leads to another document");
+    check(json!({ "$ref": "http://json-schema.org/draft-07/schema#" }), "leads to another document");
+    check(json!({ "$ref": "#/$defs/nothing" }), "leads nowhere");
+    check(json!({ "$ref": "#nothing" }), "leads nowhere");
+    check(json!({ "$dynamicRef": "#x" }), "`$dynamicRef` is not supported");
+    check(json!({ "$schema": "https://example.com/own" }), "`$schema`");
+    let names = Value::from_iter((0..4_000).map(|n| (format!("n{n}"), json!(true))));
+    check(json!({ "properties": { "x".repeat(100_000): { "properties": names } } }), "names are too long");
+    let patterns = Value::from_iter((0..201).map(|n| (format!("p{n}"), json!(true))));
+    check(json!({ "patternProperties": patterns }), "more than 200 patterns");
+}
+
+#[test]
+fn what_is_no_schema_is_told_with_its_place() {
+    let check = |schema: Value, expected: (&str, Option<&str>)| {
+        let SchemaError::Invalid { path, value, .. } = Schema::new(&schema).unwrap_err() else { panic!("{schema}") };
+        assert_eq!((path.as_str(), value.as_deref()), expected, "{schema}");
+    };
+    check(json!({ "properties": { "a": { "type": "text" } } }), ("/properties/a/type", Some("text")));
+    check(json!({ "properties": 1 }), ("/properties", None));
+    check(json!({ "allOf": [{ "not": { "required": "a" } }] }), ("/allOf/0/not/required", Some("a")));
+    check(json!(1), ("", None));
+    check(json!({ "$ref": 5 }), ("/$ref", None));
+}
+
+/// What the rewriting must not change.
+#[test]
+fn schemas_mean_what_they_meant() {
+    let check = |schema: &Value, instance: Value, expected: &str| {
+        assert_eq!(checked(schema.clone(), instance.clone()), expected, "{schema} {instance}");
+    };
+    let person = json!({
+        "type": "object",
+        "properties": { "name": { "type": "string", "minLength": 1 }, "age": { "type": "integer", "minimum": 0 } },
+        "required": ["name"],
+        "additionalProperties": false,
+    });
+    check(&person, json!({ "name": "Ada", "age": 36 }), "fits");
+    check(&person, json!({ "name": "" }), r#"/name: "" is shorter than 1 character"#);
+    check(&person, json!({ "age": -1 }), r#"/age: -1 is less than the minimum of 0; "name" is a required property"#);
+    check(&person, json!({ "name": "a", "x": 1 }), "Additional properties are not allowed ('x' was unexpected)");
+    let tree = json!({ "type": "object", "properties": { "below": { "items": { "$ref": "#" } } }, "required": ["id"] });
+    check(&tree, json!({ "id": 1, "below": [{ "id": 2, "below": [] }] }), "fits");
+    check(
+        &tree,
+        json!({ "id": 1, "below": [{ "id": 2, "below": [{}] }] }),
+        r#"/below/0/below/0: "id" is a required property"#,
+    );
+    // Pointers into places that are no schemas, with escapes, and anchors.
+    let odd = json!({ "components": { "a/b %": { "type": "null" } }, "$ref": "#/components/a~1b%20%25" });
+    check(&odd, json!(null), "fits");
+    check(&odd, json!(1), r#"1 is not of type "null""#);
+    let anchored = json!({ "$ref": "#here", "$defs": { "x": { "$anchor": "here", "const": { "$ref": "#" } } } });
+    check(&anchored, json!({ "$ref": "#" }), "fits");
+    check(&anchored, json!({}), r##"{"$ref":"#"} was expected"##);
+    // Embedded resources, as TypeBox writes them.
+    let embedded = json!({ "$id": "T0", "type": "array", "items": { "$ref": "T0" } });
+    check(&embedded, json!([[], [[]]]), "fits");
+    check(&embedded, json!([[1]]), r#"/0/0: 1 is not of type "array""#);
+    let inner = json!({ "items": { "$ref": "inner" }, "$defs": { "i": { "$id": "inner", "$ref": "#/$defs/x", "$defs": { "x": { "type": "null" } } } } });
+    check(&inner, json!([null]), "fits");
+    check(&inner, json!([1]), r#"/0: 1 is not of type "null""#);
+    // Drafts 4 to 7 ignore what stands beside a reference, and have lists in `items`.
+    let seven = json!({ "$schema": "http://json-schema.org/draft-07/schema#", "definitions": { "s": { "type": "string" } },
+        "properties": { "a": { "$ref": "#/definitions/s", "minLength": 5 }, "b": { "items": [{ "type": "null" }], "additionalItems": false },
+            "c": { "format": "email" } } });
+    check(&seven, json!({ "a": "x", "b": [null], "c": "a@b.c" }), "fits");
+    check(&seven, json!({ "b": [null, 1] }), "/b: Additional items are not allowed (1 was unexpected)");
+    check(&seven, json!({ "c": "x" }), r#"/c: "x" is not a "email""#);
+    let four = json!({ "$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1, "exclusiveMinimum": true });
+    check(&four, json!(2), "fits");
+    check(&four, json!(1), "1 is less than or equal to the minimum of 1");
+    // What a branch evaluated counts outside of it.
+    let closed = json!({ "allOf": [{ "$ref": "#/$defs/a" }, { "properties": { "b": true } }], "unevaluatedProperties": false,
+        "$defs": { "a": { "properties": { "a": true } } } });
+    check(&closed, json!({ "a": 1, "b": 2 }), "fits");
+    check(&closed, json!({ "c": 1 }), "Unevaluated properties are not allowed ('c' was unexpected)");
+    let conditional = json!({ "if": { "properties": { "k": { "const": 1 } } }, "then": { "required": ["a"] }, "else": { "required": ["b"] } });
+    check(&conditional, json!({ "k": 1, "a": 1 }), "fits");
+    check(&conditional, json!({ "k": 2, "a": 1 }), r#""b" is a required property"#);
+    check(&json!({ "x-cost": 7, "const": { "x-cost": 7 } }), json!({ "x-cost": 7 }), "fits");
+    check(
+        &json!({ "properties": { "x-cost": { "type": "null" } } }),
+        json!({ "x-cost": 7 }),
+        r#"/x-cost: 7 is not of type "null""#,
+    );
+    check(&json!(false), json!(1), "False schema does not allow 1");
+    check(&json!({ "pattern": r"^\d+$" }), json!("12x"), r#""12x" does not match "^\d+$""#);
+}
+
+/// Hostile work of many at once leaves the async threads alone, and ends when nobody waits for it.
+#[tokio::test(flavor = "current_thread")]
+async fn async_workers_stay_free() {
+    let doubled = tower("$defs", 40, json!({ "type": "object" }), |below| json!({ "allOf": [below, below] }));
+    let schema = Schema::compile(&doubled).await.unwrap();
+    let instance = json!({});
+    let mut all = Vec::new();
+    for _ in 0..100 {
+        let (schema, instance) = (schema.clone(), instance.clone());
+        all.push(tokio::spawn(async move { schema.check(&instance, 5).await }));
+    }
+    // The one thread of this test comes back to this task while they are worked on.
+    let small = Schema::compile(&json!({ "type": "object" })).await.unwrap();
+    assert_eq!(small.check(&instance, 5).await, Ok(()));
+    assert!(all.iter().any(|one| !one.is_finished()));
+    let abandoned = all.split_off(10);
+    abandoned.iter().for_each(tokio::task::JoinHandle::abort);
+    for one in all {
+        assert!(matches!(one.await.unwrap(), Err(Misfit::TooCostly | Misfit::Busy)));
+    }
+}
