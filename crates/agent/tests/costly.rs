@@ -4,7 +4,7 @@ use agent::{
     Agent, Ending, Event, EventSink, Form, InvokeError, Outcome, Question, Seen, Settings, SinkClosed, Spent, Turn,
 };
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
-use contract::{Message, ResponseFormat, Tool, ToolSpec, UserPart};
+use contract::{Message, ModelUse, ResponseFormat, Tool, ToolSpec, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +56,7 @@ impl EventSink for Invalid {
 async fn run(agent: &Agent, cancel: CancellationToken) -> (Outcome, Vec<String>) {
     let turn = Turn {
         earlier: Spent::default(),
+        own_from: 0,
         messages: vec![Arc::new(Message::User(vec![UserPart::Text { text: "Hi".to_owned() }]))],
         pending: Vec::new(),
         user_id: "ada".to_owned(),
@@ -113,7 +114,7 @@ async fn a_costly_check_ends_when_the_run_is_stopped() {
 
 fn question(form: Form, cancel: CancellationToken) -> Question {
     let (prompt, user_id) = ("Hi".to_owned(), "ada".to_owned());
-    Question { prompt, form: Some(form), time: Duration::from_secs(600), user_id, cancel }
+    Question { prompt, form: Some(form), time: Duration::from_secs(600), user_id, models: ModelUse::default(), cancel }
 }
 
 async fn form(schema: Value) -> Form {

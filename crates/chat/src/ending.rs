@@ -118,7 +118,7 @@ pub(crate) fn of_model(error: &ModelError) -> EndReason {
 /// The reason why a program's question has no answer.
 pub(crate) fn of_invocation(error: &InvokeError) -> EndReason {
     match error {
-        InvokeError::Schema(_) | InvokeError::Unfit(_) => EndReason::Unfit,
+        InvokeError::Unfit(_) | InvokeError::Unchecked(_) => EndReason::Unfit,
         InvokeError::Model(error) => of_model(error),
         InvokeError::TimedOut => EndReason::Time,
         InvokeError::Limit(limit) => of_limit(*limit),

@@ -111,7 +111,10 @@ mod tests {
     use std::sync::mpsc::channel;
 
     /// Fills every thread of a pool, and answers what releases them.
-    fn occupy(pool: &Pool) -> (Vec<mpsc::Sender<()>>, Vec<tokio::task::JoinHandle<Result<(), Busy>>>) {
+    /// What ends the work of an occupied pool, and the work.
+    type Occupied = (Vec<mpsc::Sender<()>>, Vec<tokio::task::JoinHandle<Result<(), Busy>>>);
+
+    fn occupy(pool: &Pool) -> Occupied {
         let works = (0..MAX_THREADS).map(|_| {
             let (release, wait) = channel::<()>();
             let pool = pool.clone();

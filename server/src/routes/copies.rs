@@ -56,9 +56,8 @@ pub(crate) async fn export(
             let exported = chat.export(&caller, &id).await?;
             let name = disposition(&exported.title, exported.created_at, "json");
             let body = serde_json::to_vec_pretty(&exported);
-            let body = body.map_err(|_| {
-                HttpError(wire::UserError::new(ErrorCode::Internal, "The conversation cannot be exported."))
-            })?;
+            let body = body
+                .map_err(|_| HttpError(UserError::new(ErrorCode::Internal, "The conversation cannot be exported.")))?;
             ("application/json", name, body)
         }
         Format::Markdown => {
