@@ -10,7 +10,9 @@ pub fn DocumentTitle(
     #[prop(into)]
     text: Signal<String>,
 ) -> impl IntoView {
-    let text = move || text.get();
+    // The head is written last, when the page that gave the title may be gone: one that could not be shown is.
+    let first = text.get_untracked();
+    let text = move || text.try_get().unwrap_or_else(|| first.clone());
     // A place in the page like the one that the browser's half has.
     (view! { <leptos_meta::Title text /> }, ())
 }

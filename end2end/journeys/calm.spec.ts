@@ -5,7 +5,7 @@ import { Chat } from "../fixtures/chat.ts";
 import { configured } from "../fixtures/configured.ts";
 import { seed } from "../fixtures/list.ts";
 import { Provider } from "../fixtures/provider.ts";
-import { expect, open, test } from "../fixtures/test.ts";
+import { alive, expect, open, test } from "../fixtures/test.ts";
 
 test("a search shows the word that was found, in the list and in the message", async ({ page, server }) => {
   await seed(server.url, ["Delete the article about refunds", "count to 3"]);
@@ -49,6 +49,8 @@ pages:
     // Two of twelve parts.
     expect(list.width / 1400).toBeGreaterThan(0.15);
     expect(list.width / 1400).toBeLessThan(0.21);
+    await alive(page);
+    await page.goto("about:blank");
   });
 });
 
@@ -140,7 +142,7 @@ pages:
     await expect.poll(async () => (await version()).version).not.toBe(before.version);
     expect((await version()).page).toBe(before.page);
     for (let looks = 0; looks < 2; looks++) await page.waitForResponse((response) => response.url().includes("/api/config/status"));
-    const news = page.getByRole("status").filter({ hasText: "This page has changed." });
+    const news = page.getByRole("status").locator(".cw-changed").filter({ hasText: "This page has changed." });
     await expect(news).toHaveCount(0);
     await write("Second", "Two");
     await expect(news).toBeVisible();
@@ -149,6 +151,7 @@ pages:
     await expect(page.getByPlaceholder("Second")).toBeVisible();
     await expect(news).toHaveCount(0);
   } finally {
+    await page.goto("about:blank");
     await server.close();
     await rm(folder, { recursive: true });
   }
@@ -196,5 +199,6 @@ pages: [{ id: home, blocks: [{ id: chat, type: AgentChat, properties: { agentId:
     await chat.ask("hello");
     await expect(chat.answers.last()).toContainText("One.");
     await expect(chat.answers.last().getByRole("heading")).toHaveCount(0);
+    await page.goto("about:blank");
   });
 });

@@ -175,7 +175,7 @@ mod tests {
     fn values_are_shown_as_what_they_are() {
         check(&json!({ "orderId": 7, "note": "" }), 0, "Order id 7 Note empty");
         check(&json!("  "), 0, "\" \"");
-        check(&json!({ "a\u{202e}b": "pay \u{202e}001" }), 0, "aU+202Eb pay U+202E001");
+        check(&json!({ "a\u{202e}b": "pay \u{202e}001" }), 0, "aU+202E b pay U+202E 001");
         check(&json!({ "": 1 }), 0, "\"\" 1");
         check(&json!([true, null]), 0, "yes none");
     }

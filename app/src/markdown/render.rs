@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn addresses_with_user_names_are_no_links() {
-        check("http://127.0.0.1:4287@evil.test", "<p>http://127.0.0.1:4287@evil.test</p>");
+        check("http://127.0.0.1:4287@evil.test", "<p><span>http://127.0.0.1:4287@evil.test</span></p>");
         check("[bank](https://bank.example@evil.test)", "<p><span>bank</span></p>");
     }
 

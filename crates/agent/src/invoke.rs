@@ -177,7 +177,8 @@ async fn answer(
         Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok((text, in_all)),
         Ending::Limit(Limit::Time) => Err(InvokeError::TimedOut),
         // A provider that paused may not go on: what it wrote is the answer.
-        Ending::Limit(Limit::MaxSteps) if !text.is_empty() => Ok((text, in_all)),
+        // One that holds nothing of a form is asked for once more.
+        Ending::Limit(Limit::MaxSteps) if !text.is_empty() || question.form.is_some() => Ok((text, in_all)),
         Ending::Limit(limit) => Err(InvokeError::Limit(limit)),
         Ending::Stopped => Err(InvokeError::Stopped),
         Ending::Failed(error) => Err(InvokeError::Model(error)),

@@ -70,8 +70,11 @@ async fn run(agent: &Agent, cancel: CancellationToken) -> (Outcome, Vec<String>)
     (outcome, invalid.0)
 }
 
-/// Stops after some turns of the other tasks; a costly check takes thousands of them.
-async fn stop_soon(cancel: &CancellationToken) {
+/// Stops some turns of the other tasks after the model was asked; a costly check takes thousands of them.
+async fn stop_soon(model: &ScriptedModel, cancel: &CancellationToken) {
+    while model.requests().is_empty() {
+        tokio::task::yield_now().await;
+    }
     for _ in 0..50 {
         tokio::task::yield_now().await;
     }
@@ -107,7 +110,7 @@ async fn a_costly_check_is_told_to_the_model() {
 async fn a_costly_check_ends_when_the_run_is_stopped() {
     let (agent, model) = agent(vec![calls(&[("c1", "costly", "{}")]), says("never")], vec![tool("costly", doubled())]);
     let cancel = CancellationToken::new();
-    let ((outcome, invalid), ()) = tokio::join!(run(&agent, cancel.clone()), stop_soon(&cancel));
+    let ((outcome, invalid), ()) = tokio::join!(run(&agent, cancel.clone()), stop_soon(&model, &cancel));
     assert!(matches!(outcome.ending, Ending::Stopped), "{:?}", outcome.ending);
     assert_eq!((invalid.len(), model.requests().len()), (0, 1));
 }
@@ -132,9 +135,9 @@ async fn an_answer_that_costs_to_check_is_no_answer() {
 
 #[tokio::test]
 async fn checking_an_answer_ends_when_the_question_is_stopped() {
-    let (agent, _) = agent(vec![says("{}")], Vec::new());
+    let (agent, model) = agent(vec![says("{}")], Vec::new());
     let cancel = CancellationToken::new();
     let asked = agent::invoke(&agent, question(form(doubled()).await, cancel.clone()));
-    let (answer, ()) = tokio::join!(asked, stop_soon(&cancel));
+    let (answer, ()) = tokio::join!(asked, stop_soon(&model, &cancel));
     assert!(matches!(answer.output, Err(InvokeError::Stopped)), "{:?}", answer.output);
 }

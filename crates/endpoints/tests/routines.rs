@@ -243,6 +243,7 @@ async fn a_call_ends_with_its_caller_and_with_its_time() {
     let q = || json!({ "q": "" });
     assert_eq!(call(&endpoints, "endless", q()).await, "The routine did not finish within 1 s.");
     assert_eq!(call(&endpoints, "quick", q()).await, r#"[{"n":1}]"#);
+    assert_eq!(endpoints.call("none", json!({}), &context()).await, Err(EndpointError::NotFound));
 
     let context = context();
     let stop = async {
@@ -252,7 +253,6 @@ async fn a_call_ends_with_its_caller_and_with_its_time() {
     let (ended, ()) = tokio::join!(endpoints.call("endless", q(), &context), stop);
     assert_eq!(ended, Err(EndpointError::Cancelled));
     assert_eq!(call(&endpoints, "quick", q()).await, r#"[{"n":1}]"#);
-    assert_eq!(endpoints.call("none", json!({}), &context).await, Err(EndpointError::NotFound));
 }
 
 #[tokio::test]

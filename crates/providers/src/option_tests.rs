@@ -54,8 +54,8 @@ fn options_of_responses() {
     "##);
     let raw = json!({ "reasoning": { "effort": "high" }, "reasoningEffort": "low", "parallel_tool_calls": true });
     assert_snapshot!(added(openai_responses::request::body, "gpt-5", "openai", raw), @r##"
-    parallel_tool_calls true
     reasoning {"effort":"high"}
+    parallel_tool_calls true
     "##);
 }
 

@@ -9,17 +9,10 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
 /// Headers of which a request has one at most. `Cookie` and `X-Forwarded-For` may be repeated, and are read as a
-/// whole; the headers of a signing-in proxy have names of the config's choice, and are checked where they are read.
-const SINGLE: [&str; 8] = [
-    "host",
-    "origin",
-    "authorization",
-    "content-type",
-    "content-length",
-    "sec-fetch-site",
-    "x-api-key",
-    visitors::HEADER,
-];
+/// whole. The headers of a signing-in proxy have names of the config's choice, and `X-Api-Key` is refused in the words of
+/// whoever reads it: both are checked where they are read.
+const SINGLE: [&str; 7] =
+    ["host", "origin", "authorization", "content-type", "content-length", "sec-fetch-site", visitors::HEADER];
 
 /// Answers 400 to a request that repeats such a header.
 pub(crate) async fn refuse_repeated(request: Request, next: Next) -> Response {

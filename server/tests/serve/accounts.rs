@@ -296,7 +296,7 @@ async fn accounts_leave_rows_in_the_audit_log() {
         if seen.len() >= expected.len() {
             break;
         }
-        tokio::time::sleep(Duration::from_millis(50)).await;
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     }
     assert_eq!(seen, expected);
     let rows = audit("kind=accounts&outcome=refused").await;

@@ -88,6 +88,11 @@ async fn the_stream_is_that_of_the_ai_sdk() {
 async fn a_stream_is_joined_continued_and_stopped() {
     let server = Server::start();
     let first = server.message("c1", "count to 300").send().await.unwrap();
+    let mut begun = server.ask(Method::GET, "/api/agent/demo/demo/c1/stream").send().await.unwrap();
+    let mut said = String::new();
+    while !said.contains("\nid: 1.5\n") && !said.starts_with("id: 1.5\n") {
+        said.push_str(&String::from_utf8_lossy(&begun.chunk().await.unwrap().unwrap()));
+    }
     let stream = |cursor: Option<&str>| {
         let request = server.ask(Method::GET, "/api/agent/demo/demo/c1/stream");
         cursor.map_or(request.try_clone().unwrap(), |cursor| request.header("last-event-id", cursor))

@@ -154,6 +154,7 @@ async fn a_standing_yes_is_too() {
     yes(&server, "c1", true).await;
     assert!(!asks(&server, "c2").await, "it holds");
     assert_eq!(house.remote.calls(), 2);
+    drop(server);
     for version in 1..VERSIONS.len() {
         drop(house.serve());
         house.remote.redefine();

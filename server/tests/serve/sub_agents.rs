@@ -75,7 +75,7 @@ async fn policies_above_hold_for_agents_below() {
         assert_eq!(sent(&server).await, count, "{agent}");
     };
     check("strict", "Not allowed: not by mail.", 0).await;
-    check("judged", "Not allowed: mailer may not, true.", 0).await;
+    check("judged", "Not allowed: mailer may not, True.", 0).await;
     check("broken", "Not allowed: the agent's policy could not be asked about this call.", 0).await;
     check("free", "sent", 1).await;
 }

@@ -13,11 +13,14 @@ const TAKEN: [(&str, &[&str]); 7] = [
     ("/admin/agents/{id}/tools/{tool}", &["arguments"]),
     ("/admin/custom-agents", CUSTOM),
     ("/admin/custom-agents/{id}", CUSTOM),
-    ("/admin/users", &["name", "roles"]),
+    ("/admin/users", &["name", "role", "roles"]),
     ("/auth/sign-in", &["name"]),
     ("/ui/change", &["title", "pinned", "archived", "folderId", "unread", "deleted", "temporary"]),
 ];
 const CUSTOM: &[&str] = &["name", "version"];
+
+/// Fields that a form asks for without naming them as missing.
+const ASKED_FOR: [(&str, &str); 1] = [("/admin/users", "name")];
 
 /// Whether a route reads bodies.
 fn is_writing(route: &Route) -> bool {
@@ -72,7 +75,10 @@ fn plain(name: &str) -> String {
 /// The fields that a form or a server function asks for, found out by leaving them out.
 async fn known(house: &House, route: &Route, own: &str) -> Map<String, Value> {
     let is_form = !route.path.starts_with("/ui/");
-    let arguments = if is_form { Map::new() } else { arguments(route, own) };
+    let mut arguments = if is_form { Map::new() } else { arguments(route, own) };
+    for (_, field) in ASKED_FOR.iter().filter(|(path, _)| *path == route.path) {
+        arguments.insert((*field).to_owned(), "mine".into());
+    }
     let mut known = arguments.clone();
     for _ in 0..20 {
         let sent = match is_form {
