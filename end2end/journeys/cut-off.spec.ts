@@ -84,7 +84,7 @@ const test = banked.extend<{ chat: Chat }>({
 
 test("a payment that was cut off runs again if the user says so", async ({ chat, page, bank, server }) => {
   const card = page.getByRole("group", { name: "Interrupted: Pay" });
-  await expect(card).toContainText("It may have been done, or not");
+  await expect(card).toContainText("It may or may not have taken effect");
   await expect(card.getByRole("button", { name: "Change" })).toHaveCount(0);
   await expect(card.getByRole("combobox")).toHaveCount(0);
   await accessible(page);
@@ -117,7 +117,7 @@ test("a payment that was cut off is skipped, and the agent knows", async ({ chat
 });
 
 test("idempotent: it runs again when the answer goes on", async ({ chat, page, bank }) => {
-  await expect(chat.log).toContainText("Continue, and what was cut off runs again.");
+  await expect(chat.log).toContainText("Continue to run the interrupted step again.");
   await accessible(page);
   expect(bank.paid).toHaveLength(1);
   await page.getByRole("button", { name: "Continue" }).click();

@@ -41,7 +41,7 @@ test("actions compute, and say what they cannot", async ({ page }) => {
   const messages = page.getByRole("list", { name: "Messages" });
   await expect(messages).toContainText("10 seats");
   await page.getByRole("button", { name: "Add to 10" }).click();
-  await expect(messages).toContainText("An action of this page cannot be evaluated");
+  await expect(messages).toContainText("An expression in an action of this page is invalid");
 });
 
 test("only a page that computes loads what it takes", async ({ page }) => {

@@ -43,7 +43,7 @@ test("always: the next call runs by itself, until the approval is revoked", asyn
   const dialog = await manage(page);
   await expect(dialog.getByRole("listitem")).toContainText("In all conversations, for the agent Keeper");
   await dialog.getByRole("button", { name: "Revoke the approval of Delete article" }).click();
-  await expect(dialog).toContainText("You have none.");
+  await expect(dialog).toContainText("You have no standing approvals.");
   await page.keyboard.press("Escape");
   await expect(dialog).toBeHidden();
   await chat.ask(DELETE);
@@ -135,7 +135,7 @@ test("the approvals are found without a call that ran by one", async ({ page }) 
   await expect(way).toBeFocused();
   await page.keyboard.press("Enter");
   await dialog.getByRole("button", { name: "Revoke the approval of Delete article" }).press("Enter");
-  await expect(dialog).toContainText("You have none.");
+  await expect(dialog).toContainText("You have no standing approvals.");
   await page.keyboard.press("Escape");
   await expect(way).toHaveCount(0);
   await expect(chat.composer).toBeFocused();

@@ -8,14 +8,14 @@ use super::{Extras, Marks};
 use leptos::prelude::Owner;
 
 /// About so many bytes each.
-const LENGTH: usize = 400_000;
+const LENGTH: usize = 100_000;
 
 fn draw(text: &str) {
     Owner::new().with(|| {
         let extras = Extras { colours: true, diagrams: true, math: true, sources: Marks::Listed };
         let nodes = render(text, &References::none(), &extras, false);
         // Nothing is shown of definitions.
-        let is_definition = text.starts_with('[') && text.contains("]: ");
+        let is_definition = text.starts_with('[') && !text.starts_with("[^") && text.contains("]: ");
         let is_shown = !text.trim().is_empty() && !is_definition;
         assert_eq!(is_shown, !nodes.is_empty(), "{:?}", text.get(..40));
         let blocks = Splitter::default().advance(text, true).blocks.len();
@@ -68,8 +68,8 @@ fn lines_that_are_repeated() {
     }
     let nested: String = (0..800).map(|level| format!("{}- a\n", "  ".repeat(level))).collect();
     draw(&nested);
-    draw(&format!("|{}\n|{}\n", "a|".repeat(50_000), "-|".repeat(50_000)));
-    draw(&format!("|a|\n|-|\n{}", "|b|\n".repeat(50_000)));
+    draw(&format!("|{}\n|{}\n", "a|".repeat(12_000), "-|".repeat(12_000)));
+    draw(&format!("|a|\n|-|\n{}", "|b|\n".repeat(12_000)));
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn addresses_that_are_repeated() {
 
 #[test]
 fn labels_that_are_many() {
-    draw(&(0..50_000).map(|number| format!("[^{number}]")).collect::<String>());
-    draw(&(0..30_000).map(|number| format!("[a{number}]: /b\n")).collect::<String>());
-    draw(&(0..30_000).map(|number| format!("[a{number}] ")).collect::<String>());
+    draw(&(0..15_000).map(|number| format!("[^{number}]")).collect::<String>());
+    draw(&(0..10_000).map(|number| format!("[a{number}]: /b\n")).collect::<String>());
+    draw(&(0..10_000).map(|number| format!("[a{number}] ")).collect::<String>());
     let ticks: String = (1..900).map(|length| format!("{} ", "`".repeat(length))).collect();
     draw(&format!("$ {ticks}"));
     draw(&format!("${}$ ", "\\frac{a}{b}".repeat(350)).repeat(100));

@@ -64,9 +64,13 @@ async fn schemas_that_cost_keep_nobody_waiting() {
         match answer.status() {
             StatusCode::OK => {
                 let answer: Value = answer.json().await.unwrap();
-                assert_eq!(answer["status"], "failed", "{answer}");
                 let error = answer["error"].as_str().unwrap();
-                assert!(error.starts_with("the answer could not be checked: "), "{error}");
+                match answer["status"].as_str().unwrap() {
+                    "failed" => assert!(error.starts_with("the answer could not be checked: "), "{error}"),
+                    // Checks give way to everything else, so on a loaded machine the time of the tier may end first.
+                    "timeout" => assert_eq!(error, "There was no answer within the time of this tier."),
+                    _ => panic!("{answer}"),
+                }
                 costly += 1;
             }
             // More than are let in at once.

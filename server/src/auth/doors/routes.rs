@@ -31,8 +31,7 @@ pub(super) const DOORS: [(&str, Door); 16] = [
 ];
 
 /// Doors into the conversation that the caller has with the agent `a_open`.
-const IN_CONVERSATION: [&str; 3] =
-    ["an agent in a conversation", "an agent from a page in a conversation", "answers to an agent that asked nothing"];
+const IN_CONVERSATION: [&str; 2] = ["an agent in a conversation", "an agent from a page in a conversation"];
 
 /// What a door answers, where the rules of its kind say `by_rules`: a conversation is with one agent, so another one is refused, but only
 /// to those who may know of it.
