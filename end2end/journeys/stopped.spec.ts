@@ -31,7 +31,7 @@ test("a page whose code panics says so, and what was said can be read all the sa
   await panic(page);
   await expect(stopped.getByRole("link")).toHaveText(["Reload", "Read the conversation", "New conversation"]);
   await stopped.getByRole("link", { name: "Read the conversation" }).click();
-  await expect(page.getByRole("article", { name: "Person" })).toHaveText("hello");
+  await expect(page.getByRole("article", { name: "User" })).toHaveText("hello");
   await open(page, conversation);
   await panic(page);
   await stopped.getByRole("link", { name: "New conversation" }).click();

@@ -16,6 +16,8 @@ const MAX_DEPTH: usize = 6;
 pub(super) const MAX_ENTRIES: usize = 100;
 /// Of a whole value at most so many entries are drawn as elements.
 const MAX_TOTAL: usize = 2_000;
+/// Bytes and lines up to which a text is shown without a scroll bar, in the narrowest card.
+const MAY_SCROLL: (usize, usize) = (400, 9);
 /// The bytes of a text before its rest is folded.
 const MAX_TEXT: usize = 20_000;
 /// The same of a key.
@@ -141,7 +143,10 @@ pub(super) fn shortened(text: &str) -> String {
 /// `dir` isolates it: its letters do not reorder what stands beside it.
 fn text(text: &str) -> Node {
     let nodes = visible::nodes(text, Kind::Value);
-    element("span").with("class", "cw-value-text").with("dir", "auto").around(nodes)
+    let shown = element("span").with("class", "cw-value-text").with("dir", "auto").around(nodes);
+    // One that is long enough to scroll is reached by the keyboard.
+    let may_scroll = text.len() > MAY_SCROLL.0 || text.lines().nth(MAY_SCROLL.1).is_some();
+    if may_scroll { shown.with("tabindex", "0") } else { shown }
 }
 
 /// A word of ours, not of the data.
