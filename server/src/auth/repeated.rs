@@ -8,19 +8,24 @@ use axum::http::HeaderMap;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
+/// The header of a key. It comes last of the headers that are looked at.
+const KEY: &str = "x-api-key";
+/// Routes whose contract has a form of its own for a wrong key, which they answer themselves.
+const CONTRACT: &str = "/remote-agent/";
+
 /// Headers of which a request has one at most. `Cookie` and `X-Forwarded-For` may be repeated, and are read as a
-/// whole. The headers of a signing-in proxy have names of the config's choice, and `X-Api-Key` is refused in the words of
-/// whoever reads it: both are checked where they are read.
-const SINGLE: [&str; 7] =
-    ["host", "origin", "authorization", "content-type", "content-length", "sec-fetch-site", visitors::HEADER];
+/// whole; the headers of a signing-in proxy have names of the config's choice, and are checked where they are read.
+const SINGLE: [&str; 8] =
+    ["host", "origin", "authorization", "content-type", "content-length", "sec-fetch-site", visitors::HEADER, KEY];
 
 /// Answers 400 to a request that repeats such a header.
 pub(crate) async fn refuse_repeated(request: Request, next: Next) -> Response {
+    let is_contract = request.uri().path().starts_with(CONTRACT);
     match repeated(request.headers()) {
-        Some(name) => {
+        Some(name) if !(is_contract && name == KEY) => {
             HttpError::malformed(format!("The header `{name}` is there twice. Send it once.")).into_response()
         }
-        None => next.run(request).await,
+        _ => next.run(request).await,
     }
 }
 
