@@ -17,8 +17,8 @@ const MAX_ANSWER: usize = 4 << 20;
 const ATTEMPTS: u32 = 2;
 /// Faults that the model is told at once.
 const MAX_FAULTS: usize = 8;
-/// Provider options that give a model tools which its provider runs.
-const TOOL_OPTIONS: [&str; 9] = [
+/// Provider options that give a model tools which its provider runs, in the words of the APIs and of the AI SDK.
+const TOOL_OPTIONS: [&str; 11] = [
     "tools",
     "tool_choice",
     "tool_config",
@@ -26,6 +26,8 @@ const TOOL_OPTIONS: [&str; 9] = [
     "functions",
     "function_call",
     "mcp_servers",
+    "mcpServers",
+    "allowedTools",
     "container",
     "web_search_options",
 ];

@@ -138,9 +138,9 @@ async fn both_attempts_share_the_limits() {
 #[tokio::test]
 async fn tools_of_the_provider_are_off() {
     let options = json!({
-        "openai": { "tools": [{ "type": "web_search" }], "tool_choice": "required", "text": { "verbosity": "low" } },
+        "openai": { "tools": [{ "type": "web_search" }], "tool_choice": "required", "allowedTools": {}, "text": { "verbosity": "low" } },
         "google": { "tools": [{ "googleSearch": {} }], "toolConfig": {} },
-        "anthropic": { "tools": [{ "type": "web_search_20250305" }], "mcp_servers": [], "thinking": {} },
+        "anthropic": { "tools": [{ "type": "web_search_20250305" }], "mcp_servers": [], "mcpServers": [{}], "thinking": {} },
     });
     let provider_options = serde_json::from_value(options).unwrap();
     let house = open_with(vec![says("ok")], Settings { provider_options, ..Settings::default() }).await;
