@@ -1,8 +1,9 @@
 //! Tools and answers whose schemas were made to cost: refused, or checked within a budget that ends with the run.
 
-use agent::{
-    Agent, Ending, Event, EventSink, Form, InvokeError, Outcome, Question, Seen, Settings, SinkClosed, Spent, Turn,
-};
+#[expect(dead_code, reason = "this file needs some of it only")]
+mod support;
+
+use agent::{Agent, Ending, Event, EventSink, Form, InvokeError, Outcome, Question, Seen, SinkClosed, Spent, Turn};
 use contract::testing::{Cue, RecordingTool, ScriptedModel, calls, says};
 use contract::{Message, ModelUse, ResponseFormat, Tool, ToolSpec, UserPart};
 use serde_json::{Value, json};
@@ -25,19 +26,7 @@ fn tool(name: &str, schema: Value) -> Arc<dyn Tool> {
 }
 
 fn agent(replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
-    let model = Arc::new(ScriptedModel::new(replies));
-    let agent = Agent {
-        id: "a".to_owned(),
-        model: model.clone(),
-        fallbacks: Vec::new(),
-        instructions: None,
-        tools,
-        agents: Vec::new(),
-        policy: None,
-        sources: Vec::new(),
-        settings: Settings::default(),
-    };
-    (agent, model)
+    support::agent("a", replies, tools)
 }
 
 /// The errors of calls that could not be run.
