@@ -14,6 +14,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A database is at least one page, and a page is not smaller, in bytes.
 const SMALLEST: u64 = 512;
@@ -22,9 +23,20 @@ const SMALLEST: u64 = 512;
 const LOG_HEADER: u64 = 32;
 const FRAME_HEADER: u64 = 24;
 
+/// Where the salt is in the header of a log, 8 bytes.
+const LOG_SALT: u64 = 16;
+
 /// How often a log that seems too short is looked at: another process may have emptied it in order, or have written to it,
 /// between two looks.
 const LOOKS: u32 = 5;
+
+/// How long another process may take for a checkpoint, which writes to the database first and is recorded in the log's index last.
+const CHECKPOINT_LOOKS: u32 = 200;
+const CHECKPOINT_PAUSE: Duration = Duration::from_millis(10);
+
+/// From this many pages in the log on, SQLite tries a checkpoint after each commit. One that fails, on a full disk for example,
+/// has written to the database and is not recorded. See <https://www.sqlite.org/pragma.html#pragma_wal_autocheckpoint>.
+const AUTO_CHECKPOINT: u64 = 1000;
 
 /// The files of an open database.
 pub(crate) struct Watch {
@@ -37,7 +49,25 @@ pub(crate) struct Watch {
     page_size: u64,
     /// How large the database was when it was last looked at.
     size: u64,
+    last_write: LastWrite,
     fault: Option<Fault>,
+}
+
+/// When the database was last written to, and what the log said then. Between two checkpoints, SQLite writes to the log only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LastWrite {
+    /// Seconds and nanoseconds since 1970.
+    time: (i64, i64),
+    checkpoint: Checkpoint,
+}
+
+/// Changes with each checkpoint that wrote to the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Checkpoint {
+    /// How many pages of the log are in the database, too.
+    copied: u64,
+    /// Differs each time that the log is begun anew; 0 while it is empty.
+    salt: u64,
 }
 
 /// A name, and the file that SQLite found under it.
@@ -64,6 +94,8 @@ enum Kind {
     Index,
     /// A file was cut: what it holds cannot be relied on even when its size is right again.
     Cut,
+    /// Something other than SQLite wrote to the database: its pages and those of the log do not belong together any more.
+    Overwritten,
     /// It cannot be looked at.
     Unknown,
 }
@@ -81,9 +113,12 @@ impl Watch {
         let (log, index) = (named("-wal").map_err(cannot)?, named("-shm").map_err(cannot)?);
         // SQLite has no locks on the log that closing this could drop.
         let log_file = File::open(&log.path).map_err(cannot)?;
-        let size = claim.database().metadata().map_err(cannot)?.len();
         let page_size = connection.number("PRAGMA page_size")?.cast_unsigned();
-        Ok(Self { claim, database: path.to_owned(), log, log_file, index, page_size, size, fault: None })
+        let checkpoint = Checkpoint::read(&log_file, connection.log_state("NOOP")?);
+        let found = claim.database().metadata().map_err(cannot)?;
+        let last_write = LastWrite { time: time_of(&found), checkpoint };
+        let size = found.len();
+        Ok(Self { claim, database: path.to_owned(), log, log_file, index, page_size, size, last_write, fault: None })
     }
 
     /// Whether what is written now is found after a restart. The operator is told when this changes.
@@ -91,7 +126,7 @@ impl Watch {
     /// # Errors
     /// [`StoreError::FileLost`].
     pub(super) fn check(&mut self, connection: &Local) -> Result<(), StoreError> {
-        if let Some(fault) = self.fault.as_ref().filter(|fault| fault.kind == Kind::Cut) {
+        if let Some(fault) = self.fault.as_ref().filter(|fault| fault.kind.is_lasting()) {
             return Err(StoreError::FileLost(fault.text.clone()));
         }
         let found = self.look(connection);
@@ -115,14 +150,15 @@ impl Watch {
 
     /// Whether closing the database must leave its log alone.
     pub(super) fn must_keep_log(&self) -> bool {
-        self.fault.as_ref().is_some_and(|fault| matches!(fault.kind, Kind::Cut | Kind::Index))
+        self.fault.as_ref().is_some_and(|fault| fault.kind.is_lasting() || fault.kind == Kind::Index)
     }
 
     fn look(&mut self, connection: &Local) -> Result<(), Fault> {
         let database = found(Kind::Database, &self.database, self.claim.id(), self.claim.database())?;
         self.check_size(database.len())?;
         let log = found(Kind::Log, &self.log.path, self.log.id, &self.log_file)?;
-        self.check_log(log, connection)?;
+        let state = self.check_log(log, connection)?;
+        self.check_last_write(time_of(&database), state, connection)?;
         match self.index.path.metadata() {
             Ok(index) if FileId::of(&index) == self.index.id => Ok(()),
             Ok(_) => Err(replaced(Kind::Index, &self.index.path)),
@@ -150,19 +186,47 @@ impl Watch {
     }
 
     /// The log has all that SQLite says is in it. See <https://www.sqlite.org/walformat.html>.
-    fn check_log(&self, mut log: Metadata, connection: &Local) -> Result<(), Fault> {
+    fn check_log(&self, mut log: Metadata, connection: &Local) -> Result<LogState, Fault> {
         let path = &self.log.path;
         for _ in 0..LOOKS {
-            let LogState { frames, .. } = connection.log_state("NOOP").map_err(|error| unknown(path, &error))?;
+            let state = connection.log_state("NOOP").map_err(|error| unknown(path, &error))?;
+            let frames = state.frames;
             let expected = if frames == 0 { 0 } else { LOG_HEADER + frames * (FRAME_HEADER + self.page_size) };
             // Written on into a log that was cut, its beginning is empty.
             let has_head = frames == 0 || self.has_log_head();
             if log.len() >= expected && has_head {
-                return Ok(());
+                return Ok(state);
             }
             log = self.log_file.metadata().map_err(|error| unknown(path, &error))?;
         }
         Err(cut(path, log.len()))
+    }
+
+    /// Only checkpoints write to the database: a write without one is somebody's who does not know of the log, `cp` for example.
+    fn check_last_write(&mut self, time: (i64, i64), state: LogState, connection: &Local) -> Result<(), Fault> {
+        let seen = LastWrite { time, checkpoint: Checkpoint::read(&self.log_file, state) };
+        let is_explained = time == self.last_write.time
+            || seen.checkpoint != self.last_write.checkpoint
+            || state.frames >= AUTO_CHECKPOINT
+            || self.is_checkpointed_soon(connection)?;
+        if is_explained {
+            self.last_write = seen;
+            return Ok(());
+        }
+        let text = format!("{} was overwritten while the server has it open", self.database.display());
+        Err(Fault { kind: Kind::Overwritten, text })
+    }
+
+    /// Whether another process is in the middle of a checkpoint.
+    fn is_checkpointed_soon(&self, connection: &Local) -> Result<bool, Fault> {
+        for _ in 0..CHECKPOINT_LOOKS {
+            std::thread::sleep(CHECKPOINT_PAUSE);
+            let state = connection.log_state("NOOP").map_err(|error| unknown(&self.log.path, &error))?;
+            if Checkpoint::read(&self.log_file, state) != self.last_write.checkpoint {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn has_log_head(&self) -> bool {
@@ -203,9 +267,29 @@ impl Watch {
                 }
             }
             Kind::Index => "Nothing that was acknowledged is lost. Restart the server".to_owned(),
+            Kind::Overwritten => format!(
+                "What it held is lost. Stop the server, delete {log} and {log_index}, and put the database that is to be used \
+                 at {database} again: with that log, its next start would mix both",
+                log_index = self.index.path.display()
+            ),
             Kind::Cut => "Stop the server and restore a backup; what the file held may be lost".to_owned(),
             Kind::Unknown => "Look at the disk and the permissions of its folder".to_owned(),
         }
+    }
+}
+
+impl Kind {
+    /// Whether only a restart can end it.
+    fn is_lasting(self) -> bool {
+        matches!(self, Self::Cut | Self::Overwritten)
+    }
+}
+
+impl Checkpoint {
+    fn read(log: &File, state: LogState) -> Self {
+        let mut salt = [0; 8];
+        let salt = log.read_exact_at(&mut salt, LOG_SALT).map_or(0, |()| u64::from_be_bytes(salt));
+        Self { copied: state.copied, salt }
     }
 }
 
@@ -216,6 +300,10 @@ fn fold(connection: &Local) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+fn time_of(file: &Metadata) -> (i64, i64) {
+    (file.mtime(), file.mtime_nsec())
 }
 
 /// What is found under a name, if it is the file that is open.

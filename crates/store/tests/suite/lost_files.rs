@@ -157,6 +157,22 @@ async fn cut_file_is_refused_until_a_restart() {
     }
 }
 
+/// As `cp` does it, a restored backup for example: the file stays, what is in it is another's.
+#[tokio::test]
+async fn overwritten_database_is_refused_until_a_restart() {
+    let served = Served::open().await;
+    let backup = served.path("-backup");
+    execute(&mut outsider(&served.folder).await, "PRAGMA wal_checkpoint(TRUNCATE)").await;
+    fs::copy(served.path(""), &backup).unwrap();
+    turn(&served.store, "more", "more", None, 2).await;
+    fs::write(served.path(""), fs::read(&backup).unwrap()).unwrap();
+    let expected = "chat.db was overwritten";
+    let ping = served.store.ping().await;
+    assert!(matches!(&ping, Err(StoreError::FileLost(why)) if why.contains(expected)), "{ping:?}");
+    let sent = served.store.begin_run("ada", submission("after", "after", None, 2)).await;
+    assert_eq!(sent.map(drop), ping);
+}
+
 /// Others may do what SQLite lets them do.
 #[tokio::test]
 async fn another_process_may_shorten_the_files_in_order() {
