@@ -1,10 +1,11 @@
-//! Answers to calls that wait, as the server's door takes them: in the message that holds the calls.
+//! Answers to pending calls in the form that the HTTP API expects: inside the message that contains
+//! the calls.
 
 use crate::{Answer, Error};
 use wire::api::ConversationView;
 use wire::{Role, ToolPart, ToolState, UiMessage, UiPart};
 
-/// The newest message with the answers in it. What else stands in it the server does not look at.
+/// Returns the newest message with the answers filled in. The server ignores its other content.
 pub(crate) fn answered(conversation: &ConversationView, answers: &[Answer]) -> Result<UiMessage, Error> {
     let newest = conversation.messages.last().filter(|newest| newest.role == Role::Assistant);
     let mut message = newest.cloned().unwrap_or_else(|| UiMessage::new("", Role::Assistant));
@@ -36,7 +37,7 @@ fn waits_for(call: &ToolPart, answer: &Answer) -> bool {
             call.state == ToolState::ApprovalRequested && call.approval.as_ref().is_some_and(is_open)
         }
         Answer::Output { .. } | Answer::Error { .. } => call.state == ToolState::InputAvailable,
-        // Only for pages, of which several may show the same call.
+        // Claims are only for browser pages, several of which may show the same call.
         Answer::Started { .. } => false,
     }
 }

@@ -1,4 +1,4 @@
-//! The chat with an agent.
+//! A chat with an agent.
 
 use crate::answers::answered;
 use crate::{Answer, Client, Error, Reply, accepted};
@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 use wire::{Role, TextPart, UiMessage, UiPart};
 
-/// The chat with an agent, on a page; a cheap handle.
+/// A chat with an agent on a page; a cheap handle.
 #[derive(Clone, Debug)]
 pub struct Chat {
     client: Client,
@@ -21,30 +21,31 @@ impl Chat {
         Self { client, page_id: page_id.to_owned(), agent_id: agent_id.to_owned(), shared_state: Map::new() }
     }
 
-    /// What the agent sees of the program, as it would see a page's state.
+    /// Sets the state that the agent sees, as it would see a page's shared state.
     #[must_use]
     pub fn with_shared_state(mut self, state: Map<String, Value>) -> Self {
         self.shared_state = state;
         self
     }
 
-    /// Asks in a new conversation.
+    /// Sends a text in a new conversation.
     ///
     /// # Errors
-    /// See [`Error`]; so for the others.
+    /// See [`Error`]; the same for the other methods.
     pub async fn ask(&self, text: &str) -> Result<Reply, Error> {
         self.ask_in(&new_id(), text).await
     }
 
-    /// Asks in a conversation. Its id is the program's to choose (letters, digits, `-`, `_`); a new one begins a conversation.
+    /// Sends a text in a conversation. The caller chooses the id (letters, digits, `-`, `_`); an
+    /// unknown id creates a conversation.
     pub async fn ask_in(&self, conversation_id: &str, text: &str) -> Result<Reply, Error> {
         let mut message = UiMessage::new(new_id(), Role::User);
         message.parts.push(UiPart::Text(TextPart { text: text.to_owned(), ..TextPart::default() }));
         self.send(conversation_id, &message).await
     }
 
-    /// Sends a message of the user's. Sent again with the same id it is the same message: whoever is not sure whether it has arrived may
-    /// send it again.
+    /// Sends a user message. The message id is the idempotency key: if it is unclear whether a
+    /// message arrived, it can be sent again.
     pub async fn send(&self, conversation_id: &str, message: &UiMessage) -> Result<Reply, Error> {
         let body = json!({
             "trigger": "submit-message",
@@ -56,14 +57,16 @@ impl Chat {
         Ok(Reply::new(self.clone(), conversation_id, response, None))
     }
 
-    /// Answers calls that wait: decisions, and results of tools that the program runs itself. Once none waits any more, the reply goes on.
+    /// Answers pending calls with decisions, or with results of tools that the caller runs. The
+    /// reply continues once no call is pending.
     pub async fn answer(&self, conversation_id: &str, answers: &[Answer]) -> Result<Reply, Error> {
         let conversation = self.client.conversation(conversation_id).await?;
         let message = answered(&conversation, answers)?;
         self.send(conversation_id, &message).await
     }
 
-    /// Reads the answer that is being written, from its start or after a [cursor](Reply::cursor); none when none is.
+    /// Reads the answer in progress, from its start or after a [cursor](Reply::cursor); `None` if
+    /// there is none.
     pub async fn watch(&self, conversation_id: &str, cursor: Option<&str>) -> Result<Option<Reply>, Error> {
         let path = ["api", "agent", &self.page_id, &self.agent_id, conversation_id, "stream"];
         let request = self.client.request(Method::GET, &path, &[]);
@@ -76,7 +79,7 @@ impl Chat {
         Ok((!is_over).then(|| Reply::new(self.clone(), conversation_id, response, cursor)))
     }
 
-    /// Ends the answer that is being written; what was written stays.
+    /// Stops the answer in progress; what was written stays.
     pub async fn stop(&self, conversation_id: &str) -> Result<(), Error> {
         let path = ["api", "agent", &self.page_id, &self.agent_id, conversation_id, "stop"];
         accepted(self.client.request(Method::POST, &path, &[])).await.map(drop)

@@ -1,23 +1,23 @@
-//! What can go wrong.
+//! Errors of the client.
 
 use wire::{ErrorCode, UserError};
 
-/// Why something could not be done.
+/// An error of the client.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// This is not the address of a server.
+    /// The address is not the URL of a server.
     #[error("this is not the address of a server: {0}")]
     Address(String),
-    /// The server has refused it, and says why; [`UserError::code`] is for programs.
+    /// The server refused the request; [`UserError::code`] is for programs.
     #[error("{0}")]
     Refused(UserError),
-    /// The server cannot be reached, or the connection broke and could not be made again.
+    /// The server is unreachable, or the connection broke and could not be restored.
     #[error("the server cannot be reached: {0}")]
     Connection(#[source] reqwest::Error),
-    /// What the server said cannot be understood: it is no server of this kind, or a newer one.
+    /// The response could not be parsed: the server is of another kind or a newer version.
     #[error("the server's answer cannot be read: {0}")]
     Unreadable(String),
-    /// The answer went on while nobody read it, and cannot be told again from there. The conversation has it.
+    /// Part of the answer was missed and cannot be streamed again. The conversation contains it.
     #[error("a part of the answer was missed; load the conversation")]
     Gap,
     /// No call of the newest message waits for this answer.
@@ -26,7 +26,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What the server has refused it for, if it has.
+    /// Returns the server's error code, if the server refused the request.
     pub fn code(&self) -> Option<ErrorCode> {
         match self {
             Self::Refused(error) => Some(error.code),

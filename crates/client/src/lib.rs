@@ -19,14 +19,15 @@ use url::Url;
 use wire::api::{ConversationList, ConversationView};
 use wire::{ErrorCode, UserError};
 
-/// A connection must be there by then.
+/// The connect timeout.
 const CONNECT: Duration = Duration::from_secs(10);
-/// The server says something every 15 s, so longer silence means that the connection is dead.
+/// The read timeout. The server sends a keep-alive every 15 s, so longer silence means that the
+/// connection is dead.
 const SILENCE: Duration = Duration::from_secs(40);
-/// Bytes of an error that are looked at.
+/// The maximum number of bytes of an error response that are parsed.
 const MAX_ERROR: usize = 64 * 1024;
 
-/// A server; a cheap handle on one pool of connections.
+/// A client of one server; a cheap handle to a connection pool.
 #[derive(Clone, Debug)]
 pub struct Client {
     origin: Url,
@@ -35,24 +36,26 @@ pub struct Client {
 }
 
 impl Client {
-    /// The server at this address, such as `http://127.0.0.1:3000`.
+    /// Creates a client of the server at this URL, such as `http://127.0.0.1:3000`.
     ///
     /// # Errors
-    /// [`Error::Address`], and [`Error::Connection`] when the system's trusted certificates cannot be read.
+    /// [`Error::Address`], and [`Error::Connection`] if the system's trusted certificates cannot be
+    /// read.
     pub fn new(address: &str) -> Result<Self, Error> {
         let origin = Url::parse(address).map_err(|error| Error::Address(error.to_string()))?;
         if !matches!(origin.scheme(), "http" | "https") || !origin.has_host() {
             return Err(Error::Address("write it as in a browser, `https://chat.example.com`".to_owned()));
         }
-        // An error only says that a provider of cryptography is installed already.
+        // Fails only if a crypto provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = reqwest::Client::builder().connect_timeout(CONNECT).read_timeout(SILENCE);
-        // A redirect would carry the token elsewhere.
+        // A redirect could send the token to another server.
         let builder = builder.redirect(Policy::none()).user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));
         Ok(Self { origin, token: None, http: builder.build().map_err(Error::Connection)? })
     }
 
-    /// Asks as the user whose key or token this is. One that no header can hold is refused by the server like a wrong one.
+    /// Sets the API key or token of the user. A token that is invalid in a header is refused by the
+    /// server like any wrong one.
     #[must_use]
     pub fn with_token(mut self, token: &str) -> Self {
         let value = HeaderValue::from_str(&format!("Bearer {token}"));
@@ -62,15 +65,16 @@ impl Client {
         self
     }
 
-    /// The chat with an agent, on a page.
+    /// Returns the chat with an agent on a page.
     pub fn chat(&self, page_id: &str, agent_id: &str) -> Chat {
         Chat::new(self.clone(), page_id, agent_id)
     }
 
-    /// A page of the user's conversations: at most `limit`, after what the last page's `next` says.
+    /// Lists the user's conversations: at most `limit`, after the `next` cursor of the previous
+    /// page.
     ///
     /// # Errors
-    /// See [`Error`]; so for the others.
+    /// See [`Error`]; the same for the other methods.
     pub async fn conversations(&self, limit: u32, after: Option<&str>) -> Result<ConversationList, Error> {
         let limit = limit.to_string();
         let mut query = vec![("limit", limit.as_str())];
@@ -78,7 +82,8 @@ impl Client {
         json(self.request(Method::GET, &["api", "conversations"], &query)).await
     }
 
-    /// A conversation as it stands. A message that is being written is there as far as it has come.
+    /// Loads a conversation, including a message that is still being generated, as far as it
+    /// exists.
     pub async fn conversation(&self, id: &str) -> Result<ConversationView, Error> {
         json(self.request(Method::GET, &["api", "conversations", id], &[])).await
     }
@@ -88,7 +93,7 @@ impl Client {
         accepted(self.request(Method::DELETE, &["api", "conversations", id], &[])).await.map(drop)
     }
 
-    /// A request to a path, given by its parts, with the pairs of its query.
+    /// Builds a request from path segments and query pairs.
     pub(crate) fn request(&self, method: Method, path: &[&str], query: &[(&str, &str)]) -> RequestBuilder {
         let mut url = self.origin.clone();
         if let Ok(mut parts) = url.path_segments_mut() {
@@ -106,7 +111,7 @@ impl Client {
     }
 }
 
-/// The answer of a server that has accepted.
+/// Sends a request and returns a successful response.
 pub(crate) async fn accepted(request: RequestBuilder) -> Result<Response, Error> {
     let response = request.send().await.map_err(Error::Connection)?;
     if response.status().is_success() { Ok(response) } else { Err(refused(response).await) }
@@ -133,7 +138,7 @@ async fn refused(response: Response) -> Error {
     }
 }
 
-/// What a status means, where nothing else is said: by a proxy on the way, for example.
+/// Maps a status to an error code when the response has none, for example from a proxy.
 fn code(status: StatusCode) -> ErrorCode {
     match status.as_u16() {
         401 => ErrorCode::Unauthenticated,

@@ -1,4 +1,4 @@
-//! An answer while it is written.
+//! The stream of an answer.
 
 use crate::{Chat, Error};
 use reqwest::Response;
@@ -7,14 +7,14 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use wire::{Chunk, Reducer, Role, UiMessage};
 
-/// The longest line and event that are taken; the server's own limits are lower.
+/// The size limits of lines and events; the server's own limits are lower.
 const LIMITS: Limits = Limits { line: 8 * 1024 * 1024, event: 8 * 1024 * 1024 };
-/// The waits before the next attempts to go on, in milliseconds.
+/// The waits before the reconnection attempts, in milliseconds.
 const BACKOFF: [u64; 5] = [250, 500, 1_000, 2_000, 4_000];
 const DONE: &str = "[DONE]";
 const GAP: &str = "data-gap";
 
-/// An answer while it is written. Dropping it only ends the reading: see [`Chat::stop`].
+/// The stream of an answer. Dropping it only stops reading; to stop the run, use [`Chat::stop`].
 #[derive(Debug)]
 pub struct Reply {
     chat: Chat,
@@ -41,25 +41,26 @@ impl Reply {
         }
     }
 
-    /// The conversation that it belongs to.
+    /// Returns the id of the conversation.
     pub fn conversation_id(&self) -> &str {
         &self.conversation_id
     }
 
-    /// From where [`Chat::watch`] goes on: after the newest chunk that has come.
+    /// Returns the cursor after the newest chunk, from which [`Chat::watch`] continues.
     pub fn cursor(&self) -> Option<&str> {
         self.cursor.as_deref()
     }
 
-    /// The message as far as it has come; of an answer that was watched from a cursor, what came since then.
+    /// Returns the message so far. If the stream started at a cursor, it contains only what
+    /// followed.
     pub fn message(&self) -> &UiMessage {
         self.reducer.message()
     }
 
-    /// The next chunk; none at the end. A connection that breaks is made again.
+    /// Returns the next chunk; `None` at the end. It reconnects if the connection breaks.
     ///
     /// # Errors
-    /// See [`Error`]. The answer may still be written: [`Chat::watch`] tells.
+    /// See [`Error`]. The run may still be in progress: use [`Chat::watch`] to find out.
     pub async fn next(&mut self) -> Result<Option<Chunk>, Error> {
         let mut attempt = 0;
         loop {
@@ -75,17 +76,17 @@ impl Reply {
             };
             match read {
                 Ok(Some(bytes)) => self.take(&bytes)?,
-                // A stream that ends without its last word was cut.
+                // A stream that ends without `[DONE]` was cut off.
                 Ok(None) => self.connect(&mut attempt, None).await?,
                 Err(error) => self.connect(&mut attempt, Some(error)).await?,
             }
         }
     }
 
-    /// Reads to the end, and gives the whole message.
+    /// Reads to the end and returns the whole message.
     ///
     /// # Errors
-    /// As [`Reply::next`].
+    /// The same as [`Reply::next`].
     pub async fn finish(mut self) -> Result<UiMessage, Error> {
         while self.next().await?.is_some() {}
         Ok(self.reducer.into_message())
@@ -104,7 +105,7 @@ impl Reply {
                 self.is_over = true;
                 return Err(Error::Gap);
             }
-            // One that does not fit is left out of the message, as in the browser.
+            // A chunk that does not fit is skipped, as in the browser.
             let _ = self.reducer.apply(&chunk);
             self.cursor = event.id.or_else(|| self.cursor.take());
             self.ready.push_back(chunk);
@@ -112,20 +113,20 @@ impl Reply {
         Ok(())
     }
 
-    /// Makes the connection again, after the newest event.
+    /// Reconnects after the newest event.
     async fn connect(&mut self, attempt: &mut usize, broken: Option<Error>) -> Result<(), Error> {
         let Some(wait) = BACKOFF.get(*attempt) else { return Err(broken.unwrap_or(Error::Gap)) };
         *attempt += 1;
         self.response = None;
         tokio::time::sleep(Duration::from_millis(*wait)).await;
-        // Without a cursor nothing has come, so the message is told from its start.
+        // Without a cursor no event was received, so the stream starts from the beginning.
         match self.chat.watch(&self.conversation_id, self.cursor.as_deref()).await {
             Ok(Some(again)) => {
                 self.response = again.response;
                 self.decoder = Decoder::new(LIMITS);
                 Ok(())
             }
-            // It has ended meanwhile.
+            // The run has ended meanwhile.
             Ok(None) => Err(Error::Gap),
             Err(Error::Connection(_)) => Ok(()),
             Err(Error::Refused(error)) if error.code.status() >= 500 => Ok(()),
