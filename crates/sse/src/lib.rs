@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-/// How large things may get, in bytes.
+/// Size limits in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// One line.
+    /// The maximum size of a line.
     pub line: usize,
-    /// One event: its data lines together.
+    /// The maximum size of an event's data.
     pub event: usize,
 }
 
@@ -19,7 +19,7 @@ impl Default for Limits {
     }
 }
 
-/// One event.
+/// A server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Event {
     /// The `event` field; absent means `message`.
@@ -30,7 +30,7 @@ pub struct Event {
     pub id: Option<String>,
 }
 
-/// Why a stream cannot be read on.
+/// An error of the decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecodeError {
     /// A line or an event is larger than the limit.
@@ -50,15 +50,16 @@ impl fmt::Display for DecodeError {
 
 impl std::error::Error for DecodeError {}
 
-/// Turns bytes into events. Linear: every byte is looked at once, wherever the input is cut.
+/// Decodes bytes into events in linear time: each byte is examined once, wherever the input is
+/// split.
 #[derive(Debug)]
 pub struct Decoder {
     limits: Limits,
-    /// The line that is not complete yet.
+    /// The incomplete current line.
     line: Vec<u8>,
-    /// The last byte was a CR, so that an LF belongs to it.
+    /// Whether the last byte was a CR, so that a following LF belongs to the same line end.
     after_cr: bool,
-    /// Nothing was read yet, so that a byte order mark may come.
+    /// Whether nothing was decoded yet, so that a byte order mark may follow.
     at_start: bool,
     open: Event,
     has_data: bool,
@@ -66,7 +67,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder at the start of a stream.
+    /// Creates a decoder for the start of a stream.
     pub fn new(limits: Limits) -> Self {
         Self {
             limits,
@@ -79,15 +80,16 @@ impl Decoder {
         }
     }
 
-    /// Takes the next bytes.
+    /// Decodes the next bytes.
     ///
     /// # Errors
-    /// See [`DecodeError`]; the decoder is of no more use then, events that were complete before can still be taken.
+    /// See [`DecodeError`]. The decoder cannot be used further, but complete events can still be
+    /// read.
     pub fn push(&mut self, mut bytes: &[u8]) -> Result<(), DecodeError> {
         if self.after_cr
             && let Some((&first, rest)) = bytes.split_first()
         {
-            // One alone belongs to it, however the bytes are cut.
+            // Only the first byte can belong to the line end, wherever the input is split.
             self.after_cr = false;
             if first == b'\n' {
                 bytes = rest;
@@ -112,18 +114,19 @@ impl Decoder {
         Ok(())
     }
 
-    /// The next complete event.
+    /// Returns the next complete event.
     #[expect(clippy::should_implement_trait, reason = "more may come after None, unlike in an iterator")]
     pub fn next(&mut self) -> Option<Event> {
         self.ready.pop_front()
     }
 
-    /// Whether the stream may end here: no event is half-way in. (The standard drops an event without its blank line.)
+    /// Returns whether the stream may end here, that is, no event is incomplete. (The standard
+    /// drops an event without its blank line.)
     pub fn is_between_events(&self) -> bool {
         self.line.is_empty() && !self.has_data
     }
 
-    /// A line, of which the beginning may have come earlier.
+    /// Completes a line, which may have started in earlier bytes.
     fn take_line(&mut self, end: &[u8]) -> Result<(), DecodeError> {
         if self.line.len() + end.len() > self.limits.line {
             return Err(DecodeError::TooLarge);
@@ -153,7 +156,7 @@ impl Decoder {
             "data" => return self.data(value),
             "event" => self.open.event = Some(value.to_owned()),
             "id" if !value.contains('\0') => self.open.id = Some(value.to_owned()),
-            // A comment has an empty field; others are to be ignored.
+            // Comments have an empty field name; unknown fields are ignored.
             _ => {}
         }
         Ok(())
@@ -201,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_and_line_ends() {
+    fn fields_and_line_ends_are_decoded() {
         check("data: a\n\n", &[(None, "a", None)]);
         check("data:a\r\n\r\ndata: b\r\r", &[(None, "a", None), (None, "b", None)]);
         check("event: x\nid: 3.4\ndata: a\ndata:  b\n\n", &[(Some("x"), "a\n b", Some("3.4"))]);
@@ -212,9 +215,10 @@ mod tests {
         check("id: a\0b\ndata: a\n\n", &[(None, "a", None)]);
     }
 
-    /// The fuzzer's: the second half of `\r\n` alone was taken as if more of it could come, and the blank line behind it was lost.
+    /// Found by fuzzing: a lone second half of `\r\n` was handled as if more of it could follow,
+    /// and the blank line after it was lost.
     #[test]
-    fn a_line_end_comes_in_two_pieces() {
+    fn split_line_end_is_one_line_end() {
         const STREAM: &[u8] = b"data: a\r\n\ndata: b\n\n";
         let pieces: Vec<_> = STREAM.chunks(1).collect();
         let seen = decode(&pieces);
@@ -223,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn limits() {
+    fn oversized_and_non_utf8_input_is_rejected() {
         let mut decoder = Decoder::new(Limits { line: 16, event: 24 });
         assert_eq!(decoder.push(b"data: 0123456789\n"), Ok(()));
         assert_eq!(decoder.push(b"data: 0123456789\n"), Ok(()));
@@ -235,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_between_events() {
+    fn end_between_events_is_recognized() {
         let check = |stream: &str, between| {
             let mut decoder = Decoder::new(Limits::default());
             decoder.push(stream.as_bytes()).unwrap();
@@ -250,7 +254,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cuts_do_not_matter(
+        fn split_points_do_not_change_the_events(
             lines in prop::collection::vec((prop::sample::select(vec!["data: ", "data:", "id: ", "event: ", ": ", "", "x"]), "[a-zé€🦀 :]{0,6}"), 0..12),
             end in prop::sample::select(vec!["\n", "\r\n", "\r"]),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..8),
