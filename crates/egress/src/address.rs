@@ -1,12 +1,13 @@
-//! Which addresses are public.
+//! Classifies IP addresses as public or not.
 
 use ipnet::IpNet;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::LazyLock;
 
-/// Ranges that are not globally reachable, by the registries of special-purpose addresses:
-/// <https://www.iana.org/assignments/iana-ipv4-special-registry>, <https://www.iana.org/assignments/iana-ipv6-special-registry>.
-/// Multicast and what is reserved are none that a request could be meant for either.
+/// Ranges that are not globally reachable, from the registries of special-purpose addresses:
+/// <https://www.iana.org/assignments/iana-ipv4-special-registry>,
+/// <https://www.iana.org/assignments/iana-ipv6-special-registry>. Also multicast and reserved
+/// ranges, which no request should target.
 const NOT_PUBLIC: &[&str] = &[
     "0.0.0.0/8",
     "10.0.0.0/8",
@@ -33,14 +34,15 @@ const NOT_PUBLIC: &[&str] = &[
     "fe80::/10",
     "fec0::/10",
     "ff00::/8",
-    // Translations that a network may choose the prefix of.
+    // The prefix for local-use IPv4/IPv6 translation, which a network may configure freely.
     "64:ff9b:1::/48",
 ];
 
 static RANGES: LazyLock<Vec<IpNet>> =
     LazyLock::new(|| NOT_PUBLIC.iter().filter_map(|range| range.parse().ok()).collect());
 
-/// Whether anybody on the internet could reach this address. An IPv4 address that is written inside an IPv6 one counts as itself.
+/// Returns whether an address is reachable from the internet. An IPv4 address embedded in an IPv6
+/// address counts as itself.
 pub fn is_public(address: IpAddr) -> bool {
     let address = match address {
         IpAddr::V6(address) => embedded(address).map_or(IpAddr::V6(address), IpAddr::V4),
@@ -49,8 +51,8 @@ pub fn is_public(address: IpAddr) -> bool {
     !RANGES.iter().any(|range| range.contains(&address))
 }
 
-/// The IPv4 address that an IPv6 address stands for: mapped (`::ffff:0:0/96`), translated (`64:ff9b::/96`, RFC 6052), 6to4
-/// (`2002::/16`, RFC 3056).
+/// Returns the IPv4 address that is embedded in an IPv6 address: mapped (`::ffff:0:0/96`),
+/// translated (`64:ff9b::/96`, RFC 6052), 6to4 (`2002::/16`, RFC 3056).
 fn embedded(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let words = address.segments();
     let from = |high: u16, low: u16| Some(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)));
@@ -70,12 +72,12 @@ mod tests {
     }
 
     #[test]
-    fn every_range_is_one() {
+    fn every_range_parses() {
         assert_eq!(RANGES.len(), NOT_PUBLIC.len());
     }
 
     #[test]
-    fn what_is_public() {
+    fn public_addresses_are_recognized() {
         for address in
             ["1.1.1.1", "8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1", "64:ff9b::808:808"]
         {
@@ -84,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not() {
+    fn special_purpose_addresses_are_not_public() {
         for address in [
             "0.0.0.0",
             "127.0.0.1",

@@ -1,4 +1,4 @@
-//! The client.
+//! The HTTP client.
 
 use crate::address::is_public;
 use crate::error::EgressError;
@@ -11,64 +11,65 @@ use std::iter::successors;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// A connection must be there by then.
+/// The connect timeout.
 const CONNECT: Duration = Duration::from_secs(10);
-/// Connections that are kept to one host without being used, and for how long: as many as come at once often, and no longer than most
-/// servers keep them.
+/// The maximum number of idle connections per host, and how long they are kept: enough for typical
+/// concurrency, and no longer than most servers keep them open.
 const IDLE: usize = 16;
 const IDLE_TIME: Duration = Duration::from_secs(30);
-/// How many redirects are followed.
+/// The maximum number of redirects.
 const MAX_REDIRECTS: usize = 3;
 
-/// Where requests may go; a cheap handle on one pool of connections.
+/// An HTTP client with restrictions on destinations; a cheap handle to a connection pool.
 #[derive(Clone)]
 pub struct Egress {
     client: Client,
     allow_private: bool,
 }
 
-/// What is asked.
+/// A request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The method.
     pub method: Method,
-    /// The whole address.
+    /// The full URL.
     pub url: Url,
-    /// Headers; those with secrets marked as sensitive.
+    /// The headers; secret ones must be marked as sensitive.
     pub headers: HeaderMap,
     /// The body, if there is one.
     pub body: Option<Vec<u8>>,
-    /// For everything, redirects and the last byte of the answer included.
+    /// The timeout for everything, including redirects and the whole response body.
     pub time: Duration,
-    /// Bytes of the answer's body, unpacked.
+    /// The maximum size of the response body in bytes, after decompression.
     pub max_bytes: usize,
 }
 
-/// What was answered.
+/// A response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// The media type as it was sent.
+    /// The `content-type` header.
     pub content_type: Option<String>,
-    /// The body, whole.
+    /// The whole body.
     pub body: Vec<u8>,
 }
 
 impl Egress {
-    /// A client that reaches public addresses only, or also those of this machine and its networks.
+    /// Creates a client that reaches public addresses only, or with `allow_private` also those of
+    /// this machine and its networks.
     ///
     /// # Errors
-    /// One line for the operator, when the system's trusted certificates cannot be read.
+    /// A message for the operator, if the system's trusted certificates cannot be read.
     pub fn new(allow_private: bool) -> Result<Self, String> {
-        // An error only says that a provider of cryptography is installed already.
+        // Fails only if a crypto provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let builder = Client::builder()
             .redirect(Policy::custom(follow))
             .connect_timeout(CONNECT)
             .pool_max_idle_per_host(IDLE)
             .pool_idle_timeout(IDLE_TIME)
-            // A proxy would resolve the names itself.
+            // A proxy would resolve names itself.
             .no_proxy()
             .user_agent(concat!("chatwright/", env!("CARGO_PKG_VERSION")));
         let builder = if allow_private { builder } else { builder.dns_resolver(PublicOnly) };
@@ -76,7 +77,7 @@ impl Egress {
         Ok(Self { client, allow_private })
     }
 
-    /// Sends a request and waits for the whole answer, whatever its status is.
+    /// Sends a request and reads the whole response, whatever its status is.
     ///
     /// # Errors
     /// See [`EgressError`].
@@ -94,7 +95,8 @@ impl Egress {
         answer.await.unwrap_or(Err(EgressError::TimedOut(time)))
     }
 
-    /// The client below, for a protocol that speaks for itself and only to this address.
+    /// Returns the underlying client, for a protocol that sends its own requests to this address
+    /// only.
     ///
     /// # Errors
     /// [`EgressError::NoWebAddress`], [`EgressError::NotPublic`].
@@ -103,7 +105,8 @@ impl Egress {
         Ok(self.client.clone())
     }
 
-    /// A host that is an address is not resolved, so it is looked at here; names are when they are resolved.
+    /// Checks a URL. IP addresses are checked here, because they are not resolved; names are
+    /// checked by the resolver.
     fn check(&self, url: &Url) -> Result<(), EgressError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(EgressError::NoWebAddress);
@@ -117,13 +120,14 @@ impl Egress {
     }
 }
 
-/// Names that mean this machine wherever they are resolved (RFC 6761, 6.3).
+/// Returns whether a name means this machine wherever it is resolved (RFC 6761, 6.3).
 fn is_this_machine(name: &str) -> bool {
     let name = name.strip_suffix('.').unwrap_or(name);
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// On the way to another origin the client would take off `Authorization` and cookies only, and other headers hold keys, too.
+/// Follows redirects within the origin only: for another origin, the client would remove only
+/// `Authorization` and cookies, but other headers may contain keys, too.
 fn follow(attempt: Attempt<'_>) -> reqwest::redirect::Action {
     let same = attempt.previous().first().is_some_and(|first| first.origin() == attempt.url().origin());
     if same && attempt.previous().len() <= MAX_REDIRECTS { attempt.follow() } else { attempt.error(Elsewhere) }
@@ -147,7 +151,7 @@ async fn read(mut response: Response, max_bytes: usize) -> Result<Answer, Egress
 }
 
 fn explain(error: reqwest::Error) -> EgressError {
-    // The address may hold a key.
+    // The URL may contain a key.
     let error = error.without_url();
     tracing::warn!(cause = chain(&error), "a request failed");
     let is =
@@ -160,7 +164,7 @@ fn explain(error: reqwest::Error) -> EgressError {
     }
 }
 
-/// An error with its causes; reqwest's own text names only the outermost.
+/// Formats an error with its causes; reqwest's own message names only the outermost.
 fn chain(error: &dyn Error) -> String {
     successors(error.source(), |&cause| cause.source())
         .fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

@@ -1,28 +1,28 @@
-//! Why a request has no answer.
+//! Errors of requests.
 
 use std::time::Duration;
 use thiserror::Error;
 
-/// Why a request has no answer. The texts are for whoever made the request; they hold no address and no header. The cause is in
-/// the log.
+/// An error of a request. The messages are for the author of the request and contain neither a URL
+/// nor headers. The cause is logged.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum EgressError {
-    /// The address is no `http://` or `https://` address with a host.
+    /// The URL is not an `http://` or `https://` URL with a host.
     #[error("this is not a web address")]
     NoWebAddress,
     /// The host is, or resolves to, an address that is not public.
     #[error("the address is not public, and the connection does not allow private addresses")]
     NotPublic,
-    /// It answered with a redirect to another origin, or with too many.
-    #[error("the server redirects elsewhere, which is not followed")]
+    /// The server redirected to another origin, or too often.
+    #[error("the server redirects to another origin or too often, which is not followed")]
     Redirected,
-    /// No connection, or it broke.
+    /// The connection failed or broke.
     #[error("the server cannot be reached")]
     Unreachable,
-    /// It took too long.
+    /// The request timed out.
     #[error("the server did not answer within {} s", .0.as_secs_f32())]
     TimedOut(Duration),
-    /// The body is too large.
+    /// The response body is too large.
     #[error("the answer has more than {0} bytes")]
     TooLarge(usize),
 }

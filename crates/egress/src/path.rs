@@ -1,33 +1,35 @@
-//! Addresses below another one, made of values that are not trusted: neither a path nor a value in it can lead out.
+//! Builds URLs below a base URL from untrusted values, so that neither a path nor a value can
+//! escape the base.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use thiserror::Error;
 use url::Url;
 
-/// Everything but the characters that mean nothing anywhere in an address (RFC 3986, 2.3).
+/// All characters except the unreserved ones of RFC 3986, 2.3.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// How often a path is decoded to look for steps that lead up: a proxy may decode once, and the server behind it once more.
+/// How often a path is decoded to find dot segments: a proxy may decode once, and the server behind
+/// it once more.
 const DECODED: usize = 3;
 
-/// Why there is no address. The texts hold neither the address nor the value.
+/// An error in a path. The messages contain neither the URL nor the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum PathError {
-    /// A step of the path is `.` or `..`, as it stands or once decoded.
-    #[error("the path leads out of the connection's address")]
+    /// A segment of the path is `.` or `..`, literally or after decoding.
+    #[error("the path escapes the connection's base URL")]
     LeadsOut,
-    /// The path has a character that ends a path, or none that can be seen.
-    #[error("the path holds a character that it must not; parameters belong in `query`")]
+    /// The path contains a character that would end the path, or a control character.
+    #[error("the path contains an invalid character; parameters belong in `query`")]
     Character,
-    /// A value of the path is empty, so that the path would be another one.
+    /// A value of the path is empty, which would change the path.
     #[error("a value of the path is empty")]
     Empty,
 }
 
-/// A value as one step of a path: whatever it holds, the path has no step more, and none that leads up.
+/// Encodes a value as one path segment, so that it can neither add segments nor be a dot segment.
 ///
 /// # Errors
-/// [`PathError::Empty`], and [`PathError::LeadsOut`] for a value that could be read as `.` or `..`, also by a server that decodes it up to
-/// three times.
+/// [`PathError::Empty`], and [`PathError::LeadsOut`] for a value that is `.` or `..`, also after
+/// decoding it up to three times.
 pub fn segment(value: &str) -> Result<String, PathError> {
     if value.is_empty() {
         return Err(PathError::Empty);
@@ -38,7 +40,7 @@ pub fn segment(value: &str) -> Result<String, PathError> {
     Ok(utf8_percent_encode(value, RESERVED).to_string())
 }
 
-/// The address of a path below another address.
+/// Returns the URL of a path below a base URL.
 ///
 /// # Errors
 /// [`PathError::Character`] and [`PathError::LeadsOut`].
@@ -58,11 +60,12 @@ pub fn below(base: &Url, path: &str) -> Result<Url, PathError> {
     if url.path().starts_with(&folder) { Ok(url) } else { Err(PathError::LeadsOut) }
 }
 
-/// Whether a server could find a step in a path that leads up, or nowhere.
+/// Returns whether a server could find a dot segment in a path.
 fn leads_up(path: &str) -> bool {
     let mut path = path.to_owned();
     for _ in 0..=DECODED {
-        // Some servers take what follows a semicolon for a parameter of the step, and some leave out white space.
+        // Some servers treat what follows a semicolon as a parameter of the segment, and some trim
+        // white space.
         let is_dots = |step: &str| matches!(step.split(';').next().map(str::trim), Some("." | ".."));
         if path.split(['/', '\\']).any(is_dots) {
             return true;
@@ -73,7 +76,7 @@ fn leads_up(path: &str) -> bool {
         }
         path = decoded;
     }
-    // Encoded more often than anybody means it.
+    // Encoded more often than is plausible.
     percent_decode_str(&path).decode_utf8_lossy() != path
 }
 

@@ -1,13 +1,14 @@
-//! Names to addresses, of which none may be private.
+//! DNS resolution that refuses private addresses.
 
 use crate::address::is_public;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use std::net::SocketAddr;
 
-/// Refuses a name when one of its addresses is not public: which of several is tried is not ours to say.
+/// Refuses a name if one of its addresses is not public, because the client chooses which of them
+/// it connects to.
 pub(crate) struct PublicOnly;
 
-/// A name has an address that is not public.
+/// The error for a name with an address that is not public.
 #[derive(Debug, thiserror::Error)]
 #[error("the name leads to an address that is not public")]
 pub(crate) struct LeadsInside;

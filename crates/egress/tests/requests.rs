@@ -1,4 +1,5 @@
-//! Requests over real sockets: what is refused before a connection, what is not followed, what is cut off.
+//! Requests over real sockets: what is refused before connecting, which redirects are not followed,
+//! and what is truncated.
 
 use axum::Router;
 use axum::body::Body;
@@ -19,7 +20,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Barrier;
 use url::Url;
 
-/// A server on this machine that counts who comes.
+/// A local server that counts its requests.
 struct Server {
     address: SocketAddr,
     hits: Arc<AtomicU32>,
@@ -91,14 +92,14 @@ async fn private_addresses_are_refused_before_a_connection() {
 }
 
 #[tokio::test]
-async fn other_schemes_are_none() {
+async fn schemes_other_than_http_are_refused() {
     for url in ["file:///etc/passwd", "ftp://example.com/", "data:text/plain,x", "unix:/run/x"] {
         assert_eq!(ask(true, url).await, EgressError::NoWebAddress.to_string(), "{url}");
     }
 }
 
 #[tokio::test]
-async fn what_comes_back() {
+async fn redirects_and_response_sizes_are_limited() {
     let Server { address, .. } = server().await;
     let check = |path: &'static str, expected: &'static str| async move {
         assert_eq!(ask(true, &format!("http://{address}{path}")).await, expected, "{path}");
@@ -106,24 +107,24 @@ async fn what_comes_back() {
     check("/", r#"200 Some("k")"#).await;
     check("/hop", r#"200 Some("k")"#).await;
     check("/missing", "404 gone").await;
-    check("/loop", "the server redirects elsewhere, which is not followed").await;
-    check("/away", "the server redirects elsewhere, which is not followed").await;
+    check("/loop", "the server redirects to another origin or too often, which is not followed").await;
+    check("/away", "the server redirects to another origin or too often, which is not followed").await;
     check("/endless", "the answer has more than 1048576 bytes").await;
     check("/silent", "the server did not answer within 1.5 s").await;
 }
 
 #[tokio::test]
-async fn nobody_there() {
+async fn unreachable_server_is_reported() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     drop(listener);
     assert_eq!(ask(true, &format!("http://{address}/")).await, EgressError::Unreachable.to_string());
 }
 
-/// So many at once, each on a connection of its own.
+/// The number of concurrent requests, each on a connection of its own.
 const CROWD: usize = 40;
 
-/// Answers when all are there, and counts the connections that are open.
+/// Starts a server that responds once all requests have arrived, and counts its open connections.
 async fn crowded() -> (SocketAddr, Arc<AtomicU32>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let (address, open, all) =
@@ -147,7 +148,7 @@ async fn crowded() -> (SocketAddr, Arc<AtomicU32>) {
 }
 
 #[tokio::test]
-async fn of_a_crowd_some_connections_are_kept() {
+async fn only_some_idle_connections_are_kept() {
     let (address, open) = crowded().await;
     let egress = Egress::new(true).unwrap();
     let url = format!("http://{address}/");
