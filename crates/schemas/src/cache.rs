@@ -1,4 +1,4 @@
-//! Schemas that are compiled again and again: those of the same tools, for every run.
+//! A cache of compiled schemas, since the schemas of the same tools are needed for every run.
 
 use crate::Schema;
 use parking_lot::Mutex;
@@ -6,19 +6,20 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// Schemas that are kept.
+/// The maximum number of cached schemas.
 const MAX_KEPT: usize = 512;
-/// Bytes of a schema that is kept; the compiled one takes some times as much.
+/// The maximum size of a cached schema in bytes; the compiled one is several times as large.
 pub(crate) const MAX_BYTES: usize = 16 << 10;
 
 static KEPT: LazyLock<Mutex<HashMap<Value, Schema>>> = LazyLock::new(Mutex::default);
 
-/// The compiled schema, if it was kept.
+/// Returns the cached compiled schema, if any.
 pub(crate) fn get(schema: &Value) -> Option<Schema> {
     KEPT.lock().get(schema).cloned()
 }
 
-/// Keeps a compiled schema. When there are too many, all are forgotten, and those in use come back with the next runs.
+/// Caches a compiled schema. A full cache is emptied; schemas in use are cached again by the next
+/// runs.
 pub(crate) fn put(schema: &Value, compiled: &Schema) {
     let mut kept = KEPT.lock();
     if kept.len() >= MAX_KEPT {

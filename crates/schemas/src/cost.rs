@@ -1,44 +1,47 @@
-//! What the keywords of a subschema cost for an instance, beyond the subschemas below, which have costs of their own.
+//! Estimates what the keywords of a subschema cost for an instance. Nested subschemas have costs of
+//! their own.
 
 use serde_json::{Map, Value};
 
 /// Keywords that apply a subschema to each element of an array.
 const OVER_ELEMENTS: [&str; 6] =
     ["items", "prefixItems", "additionalItems", "contains", "unevaluatedItems", "uniqueItems"];
-/// Keywords that look at each property of an object.
+/// Keywords that visit each property of an object.
 const OVER_PROPERTIES: [&str; 5] =
     ["properties", "additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"];
-/// Bytes of a string that a simple pattern, a count of characters or a copy passes in one unit.
+/// Bytes of a string that a simple pattern, a character count or a copy processes in one unit of
+/// work.
 const BYTES_PER_UNIT: u64 = 64;
-/// Units per [`BYTES_PER_UNIT`] of a string with a format: dates, addresses and URIs are parsed.
+/// Units per [`BYTES_PER_UNIT`] of a string with a format, since dates, addresses and URIs are
+/// parsed.
 const FORMAT_WEIGHT: u64 = 16;
-/// The same of encoded contents, which are decoded and parsed.
+/// Units per [`BYTES_PER_UNIT`] of encoded content, which is decoded and parsed.
 const CONTENT_WEIGHT: u64 = 32;
-/// Elements up to which `uniqueItems` compares each with each; more are hashed.
+/// The number of elements up to which `uniqueItems` compares pairwise; more are hashed.
 const COMPARED_PAIRWISE: u64 = 16;
 
-/// The units that one evaluation takes.
+/// The cost of one evaluation in units of work.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// For any instance.
+    /// The cost for any instance.
     pub(crate) base: u64,
-    /// For each element of an array.
+    /// The cost for each element of an array.
     pub(crate) per_element: u64,
-    /// For each property of an object.
+    /// The cost for each property of an object.
     pub(crate) per_property: u64,
-    /// For each [`BYTES_PER_UNIT`] of a string.
+    /// The cost for each [`BYTES_PER_UNIT`] of a string.
     pub(crate) per_text: u64,
-    /// For each [`BYTES_PER_UNIT`] of an object's keys.
+    /// The cost for each [`BYTES_PER_UNIT`] of an object's keys.
     pub(crate) per_keys: u64,
-    /// Whether all elements of an array are compared.
+    /// Whether all elements of an array are compared with each other.
     pub(crate) is_unique: bool,
-    /// Whether the keys of an object may be matched with the patterns of other subschemas.
+    /// Whether the keys of an object may be matched against the patterns of other subschemas.
     pub(crate) is_unevaluated: bool,
 }
 
 impl Cost {
-    /// The cost of a subschema's own keywords. `pattern` is the weight of its `pattern`, `patterns` the weight of all patterns that are
-    /// matched with the keys of an object.
+    /// Computes the cost of a subschema's own keywords. `pattern` is the weight of its `pattern`,
+    /// `patterns` that of all patterns that are matched against the keys of an object.
     pub(crate) fn of_schema(schema: &Map<String, Value>, pattern: u64, patterns: u64) -> Self {
         let has = |keyword: &str| schema.contains_key(keyword);
         let count = |keywords: &[&str]| keywords.iter().filter(|keyword| has(keyword)).count() as u64;
@@ -58,7 +61,7 @@ impl Cost {
         }
     }
 
-    /// For this instance, exactly up to `limit`.
+    /// Returns the cost for this instance; exact up to `limit`.
     pub(crate) fn of(&self, instance: &Value, limit: u64) -> u64 {
         let own = match instance {
             Value::String(text) => self.per_text * units(text),
@@ -80,7 +83,7 @@ fn units(text: &str) -> u64 {
     1 + text.len() as u64 / BYTES_PER_UNIT
 }
 
-/// What comparing all elements with each other takes.
+/// Returns the cost of comparing all elements with each other.
 fn compared(elements: &[Value], limit: u64) -> u64 {
     let mut size = 0;
     for element in elements {
@@ -89,7 +92,7 @@ fn compared(elements: &[Value], limit: u64) -> u64 {
     size * (elements.len() as u64).clamp(1, COMPARED_PAIRWISE)
 }
 
-/// Adds the units of all values in a value; stops when there are more than the limit.
+/// Adds the units of all values in a value; stops above the limit.
 fn measure(value: &Value, limit: u64, size: &mut u64) {
     if *size > limit {
         return;
@@ -108,7 +111,8 @@ fn measure(value: &Value, limit: u64, size: &mut u64) {
     }
 }
 
-/// The units of what a keyword holds itself: constants that are compared, names that are looked up, subschemas that are begun.
+/// Returns the cost of a keyword's own content: constants to compare, names to look up, subschemas
+/// to start.
 fn own_size(keyword: &str, value: &Value) -> u64 {
     match keyword {
         "enum" | "const" => {
@@ -122,7 +126,7 @@ fn own_size(keyword: &str, value: &Value) -> u64 {
         }
         _ => match value {
             Value::Array(values) => 1 + values.len() as u64,
-            // The properties of an instance are looked up, or those of the schema: whatever is less.
+            // Looks up either the instance's properties or the schema's, whichever are fewer.
             Value::Object(map) => 1 + map.len() as u64,
             _ => 1,
         },

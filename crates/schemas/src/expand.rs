@@ -1,12 +1,13 @@
-//! How far `unevaluatedProperties` and `unevaluatedItems` expand. `jsonschema` compiles, for each of them, everything that applies to the same
-//! instance, and follows each reference anew: doubled references double it at every level.
+//! Limits the expansion of `unevaluatedProperties` and `unevaluatedItems`. For each of them
+//! `jsonschema` compiles everything that applies to the same instance, and follows each reference
+//! again, so doubled references double the work at every level.
 
 use serde_json::Value;
 
-/// Subschemas that all of them together may expand to.
+/// The maximum number of subschemas to which all of them together may expand.
 const MAX_EXPANDED: usize = 2_000;
 
-/// Whether a rewritten schema stays within the bound.
+/// Checks that a rewritten schema stays within the limit.
 pub(crate) fn check(root: &Value) -> Result<(), String> {
     let mut expansion = Expansion { root, followed: Vec::new(), count: 0 };
     let is_within = expansion.everywhere(root);
@@ -15,13 +16,13 @@ pub(crate) fn check(root: &Value) -> Result<(), String> {
 
 struct Expansion<'a> {
     root: &'a Value,
-    /// References that are being followed; a circle is not followed twice.
+    /// The references that are being followed; a cycle is not followed twice.
     followed: Vec<&'a str>,
     count: usize,
 }
 
 impl<'a> Expansion<'a> {
-    /// Expands each subschema that has one of the keywords. Whether that is within the bound.
+    /// Expands each subschema that has one of the keywords. Returns whether the limit holds.
     fn everywhere(&mut self, value: &'a Value) -> bool {
         match value {
             Value::Object(map) => {

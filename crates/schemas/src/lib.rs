@@ -20,10 +20,10 @@ use std::fmt::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// Characters of one fault's message.
+/// The maximum length of an error message in characters.
 const MAX_MESSAGE: usize = 400;
 
-/// A schema that was compiled; a cheap handle.
+/// A compiled schema; a cheap handle.
 #[derive(Clone)]
 pub struct Schema(Arc<Validator>);
 
@@ -33,47 +33,47 @@ impl fmt::Debug for Schema {
     }
 }
 
-/// Why a schema cannot be used.
+/// An error in a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaError {
-    /// It is no JSON Schema.
+    /// The schema is not a valid JSON Schema.
     #[error("{message}")]
     Invalid {
-        /// Where, as a JSON pointer into the schema.
+        /// The location as a JSON pointer into the schema.
         path: String,
-        /// The value there, if it is a text.
+        /// The value there, if it is a string.
         value: Option<String>,
-        /// What is wrong.
+        /// The error message.
         message: String,
     },
-    /// It is one, but checking with it would have no bound.
+    /// The schema is valid, but validation with it would have no bound.
     #[error("the schema is refused: {0}")]
     Refused(String),
-    /// Too many others are being compiled.
+    /// Too many other schemas are being compiled.
     #[error("too many schemas are being compiled; try again in a moment")]
     Busy,
 }
 
-/// What is wrong with an instance.
+/// A failed validation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// It does not fit.
+    /// The instance is invalid.
     #[error("{}", join(.0))]
     Faults(Vec<Fault>),
-    /// Checking it takes more than the budget.
+    /// The validation exceeds the budget.
     #[error("checking this value against its schema takes too much work")]
     TooCostly,
-    /// Too many others are being checked.
+    /// Too many other instances are being validated.
     #[error("too many values are being checked; try again in a moment")]
     Busy,
 }
 
-/// One fault of an instance.
+/// A validation error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Where, as a JSON pointer into the instance; empty for the instance itself.
+    /// The location as a JSON pointer into the instance; empty for the instance itself.
     pub path: String,
-    /// What is wrong, in a few words.
+    /// A short error message.
     pub message: String,
 }
 
@@ -88,8 +88,8 @@ fn join(faults: &[Fault]) -> String {
 }
 
 impl Schema {
-    /// Compiles a schema, on this thread if it is small and on one with a larger stack if not. For what is read at the start, such as a
-    /// config: it may take some milliseconds.
+    /// Compiles a schema on this thread, or on one with a larger stack if the schema is large.
+    /// Meant for startup, such as for a config: it may take some milliseconds.
     ///
     /// # Errors
     /// See [`SchemaError`].
@@ -98,7 +98,7 @@ impl Schema {
         work::compile_here(schema, size)
     }
 
-    /// Compiles a schema from within async code.
+    /// Compiles a schema from async code.
     ///
     /// # Errors
     /// See [`SchemaError`].
@@ -107,7 +107,8 @@ impl Schema {
         work::compile(schema, size).await
     }
 
-    /// The same for a schema that is compiled again and again, such as that of a tool: a small one is kept.
+    /// Compiles a schema that is needed repeatedly, such as that of a tool; small schemas are
+    /// cached.
     ///
     /// # Errors
     /// See [`SchemaError`].
@@ -124,7 +125,8 @@ impl Schema {
         Ok(compiled)
     }
 
-    /// Checks an instance on this thread; it may take a fifth of a second. Up to `max_faults` are named.
+    /// Validates an instance on this thread, which may take a fifth of a second. Returns at most
+    /// `max_faults` errors.
     ///
     /// # Errors
     /// See [`Misfit`].
@@ -132,8 +134,9 @@ impl Schema {
         work::check_here(self, instance, max_faults)
     }
 
-    /// Checks an instance from within async code: a little on this thread, more on one of low priority. Dropping the future ends it. Up to
-    /// `max_faults` are named.
+    /// Validates an instance from async code: on this thread if it takes little work, otherwise on
+    /// a thread of low priority. Dropping the future cancels the work. Returns at most `max_faults`
+    /// errors.
     ///
     /// # Errors
     /// See [`Misfit`].
@@ -142,7 +145,7 @@ impl Schema {
     }
 }
 
-/// Compiles, whatever it takes; what it takes was bounded before.
+/// Compiles a schema without a budget; its cost was limited before.
 #[expect(clippy::disallowed_methods, reason = "the one place that may")]
 fn build(schema: &Value) -> Result<Schema, SchemaError> {
     let rewrite::Rewritten { schema: rewritten, costs, draft } =
@@ -159,7 +162,8 @@ fn build(schema: &Value) -> Result<Schema, SchemaError> {
     let failed = || SchemaError::Refused("it cannot be compiled".to_owned());
     match catch_unwind(AssertUnwindSafe(|| options.build(&rewritten))).map_err(|_| failed())? {
         Ok(validator) => Ok(Schema(Arc::new(validator))),
-        // The error tells where in the rewritten schema; the original one says it better.
+        // The error refers to the rewritten schema, so the original one is validated for a better
+        // message.
         Err(error) => Err(match jsonschema::meta::validate(schema) {
             Err(error) => invalid(&error),
             Ok(()) => SchemaError::Invalid { path: String::new(), value: None, message: message(&error) },
@@ -172,7 +176,7 @@ fn invalid(error: &ValidationError<'_>) -> SchemaError {
     SchemaError::Invalid { path: error.instance_path().to_string(), value, message: message(error) }
 }
 
-/// The message of an error, which quotes the instance, cut off.
+/// Formats an error, which quotes the instance, and truncates it.
 fn message(error: &ValidationError<'_>) -> String {
     let mut text = Cut { text: String::new(), left: MAX_MESSAGE };
     if write!(text, "{error}").is_err() {
@@ -181,7 +185,7 @@ fn message(error: &ValidationError<'_>) -> String {
     text.text
 }
 
-/// A text that refuses to grow beyond a number of characters.
+/// A writer that stops after a number of characters.
 struct Cut {
     text: String,
     left: usize,

@@ -1,18 +1,18 @@
-//! The bounds of a schema as a document, before anything else looks at it.
+//! Size limits of a schema document, checked before any further processing.
 
 use serde_json::Value;
 
-/// Bytes of all texts of a schema.
+/// The maximum number of bytes of all strings in a schema.
 pub(crate) const MAX_BYTES: usize = 256 << 10;
-/// Values in a schema.
+/// The maximum number of values in a schema.
 pub(crate) const MAX_VALUES: usize = 20_000;
-/// Levels of a schema.
+/// The maximum nesting depth of a schema.
 pub(crate) const MAX_DEPTH: usize = 64;
 
-/// Bytes of the paths to all values of a rewritten schema.
+/// The maximum number of bytes of the paths to all values of a rewritten schema.
 const MAX_PATHS: usize = 16 << 20;
 
-/// How large a document is.
+/// The size of a document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Size {
     pub(crate) bytes: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Size {
 }
 
 impl Size {
-    /// The size of a schema, or why it is too large. Looks no further than the bounds.
+    /// Measures a schema, or returns why it is too large. It stops at the limits.
     pub(crate) fn of_schema(schema: &Value) -> Result<Self, String> {
         let mut size = Self::default();
         size.add(schema, 1)?;
@@ -55,8 +55,8 @@ impl Size {
     }
 }
 
-/// Whether the paths to all values stay within bounds: the compiled schema holds the path of each of its keywords, so that one long name
-/// with many values below it would take their product.
+/// Checks the length of the paths to all values. The compiled schema stores the path of each
+/// keyword, so a long name above many values would multiply.
 pub(crate) fn check_paths(schema: &Value) -> Result<(), String> {
     fn add(value: &Value, path: usize, total: &mut usize) {
         *total += path;

@@ -1,4 +1,4 @@
-//! The budget of an evaluation: units of work, and the stack.
+//! The budget of an evaluation: units of work and stack.
 
 use crate::cost::Cost;
 use jsonschema::{Keyword, ValidationError};
@@ -7,38 +7,38 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::ptr;
 
-/// What an evaluation may use.
+/// The budget of an evaluation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
-    /// Units of work; one is about 50 ns.
+    /// Units of work of about 50 ns each.
     pub(crate) work: u64,
-    /// Bytes of the stack below the caller.
+    /// Bytes of stack below the caller.
     pub(crate) stack: usize,
 }
 
-/// Why an evaluation ended early.
+/// The reason why an evaluation ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overrun {
-    /// The units of work are spent.
+    /// The units of work are used up.
     Work,
-    /// It recursed too deeply.
+    /// The recursion is too deep.
     Stack,
-    /// Nobody waits for it any more.
+    /// The caller was dropped.
     Abandoned,
-    /// It panicked.
+    /// The evaluation panicked.
     Failed,
 }
 
-/// The flag of abandoned work is read once in so many units.
+/// The interval, in units of work, at which the cancellation flag is read.
 const LOOK_EVERY: u64 = 4096;
 
-/// What is left of the budget of this thread's evaluation.
+/// The remaining budget of this thread's evaluation.
 struct Meter {
     left: u64,
     next_look: u64,
     stack_begin: usize,
     stack: usize,
-    /// Set by the thread that looks, from the caller's flag.
+    /// The caller's cancellation flag.
     abandoned: Option<offload::Abandoned>,
 }
 
@@ -68,14 +68,14 @@ pub(crate) fn within<T>(
     })
 }
 
-/// The address of a local variable: how far the stack has grown.
+/// Returns the address of a local variable, to measure the stack.
 #[inline(never)]
 fn stack_position() -> usize {
     let here = 0_u8;
     ptr::from_ref(std::hint::black_box(&here)).addr()
 }
 
-/// Takes the cost of a subschema for an instance from the budget of this thread. Without one, nothing is taken.
+/// Charges the cost of a subschema for an instance to this thread's budget, if there is one.
 fn charge(cost: &Cost, instance: &Value) {
     let overrun = METER.with(|current| {
         let mut current = current.borrow_mut();
@@ -100,7 +100,8 @@ fn charge(cost: &Cost, instance: &Value) {
     }
 }
 
-/// The keyword `x-cost`: it holds for every instance, and charges for its neighbour.
+/// The keyword `x-cost`: it is valid for every instance, and charges the cost of the subschema next
+/// to it.
 pub(crate) struct CostKeyword(pub(crate) Cost);
 
 impl<'i> Keyword<'i> for CostKeyword {

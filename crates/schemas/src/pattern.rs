@@ -1,19 +1,19 @@
-//! Regular expressions of schemas: how much a match may take, and which are refused.
+//! Regular expressions in schemas: their cost, and which are refused.
 
 use jsonschema::PatternOptions;
 use serde_json::json;
 
-/// Bytes of a pattern.
+/// The maximum length of a pattern in bytes.
 const MAX_PATTERN: usize = 4096;
-/// Limits of the compiled size in bytes, each with the weight of a pattern below it: in the worst case, a match takes time in proportion to
-/// the product of this size and the length of the text.
+/// Limits of the compiled size in bytes, each with the weight of a pattern below it. In the worst
+/// case, a match takes time proportional to the product of this size and the length of the text.
 const TIERS: [(usize, u64); 4] = [(4 << 10, 1), (16 << 10, 4), (64 << 10, 16), (256 << 10, 64)];
-/// The largest compiled pattern, in bytes.
+/// The maximum size of a compiled pattern in bytes.
 pub(crate) const MAX_COMPILED: usize = 256 << 10;
-/// Memory of one match, in bytes.
+/// The maximum memory of a match in bytes.
 pub(crate) const MAX_MATCHER: usize = 1 << 20;
 
-/// The weight of a pattern that the linear engine can match, or why it is refused.
+/// Returns the weight of a pattern for the linear engine, or why the pattern is refused.
 pub(crate) fn weight(pattern: &str) -> Result<u64, String> {
     let quoted: String = pattern.chars().take(80).collect();
     if pattern.len() > MAX_PATTERN {
@@ -24,14 +24,14 @@ pub(crate) fn weight(pattern: &str) -> Result<u64, String> {
         return Ok(*weight);
     }
     Err(if needs_backtracking(pattern) {
-        format!("the pattern `{quoted}` needs look-around or a back-reference, which take time without a bound")
+        format!("the pattern `{quoted}` needs look-around or a back-reference, which can take unbounded time")
     } else {
-        format!("the pattern `{quoted}` is no regular expression, or too large when it is compiled")
+        format!("the pattern `{quoted}` is not a regular expression, or is too large when compiled")
     })
 }
 
-/// Whether a text is a regular expression as browsers know them, look-around and back-references included. For patterns that a browser
-/// evaluates.
+/// Returns whether a text is a regular expression as in browsers, including look-around and
+/// back-references; for patterns that a browser evaluates.
 #[expect(clippy::disallowed_methods, reason = "the one place that may")]
 pub fn is_regular_expression(pattern: &str) -> bool {
     let engine = PatternOptions::fancy_regex().size_limit(MAX_COMPILED).dfa_size_limit(MAX_MATCHER);
@@ -45,7 +45,7 @@ fn is_linear(pattern: &str, limit: usize) -> bool {
     jsonschema::options().with_pattern_options(engine).build(&json!({ "pattern": pattern })).is_ok()
 }
 
-/// Whether what only a backtracking engine knows stands in a pattern.
+/// Returns whether a pattern uses a feature that only a backtracking engine has.
 fn needs_backtracking(pattern: &str) -> bool {
     let has_reference = pattern.as_bytes().windows(2).any(|pair| pair[0] == b'\\' && (b'1'..=b'9').contains(&pair[1]));
     has_reference || ["(?=", "(?!", "(?<=", "(?<!", "\\k<"].iter().any(|mark| pattern.contains(mark))
@@ -70,13 +70,13 @@ mod tests {
         check("^[a-z]{500}$", Ok(16));
         check("(?=a)b", Err("look-around"));
         check(r"(a)\1", Err("back-reference"));
-        check("(", Err("no regular expression"));
+        check("(", Err("not a regular expression"));
         check("((a{100}){100}){100}", Err("too large"));
         check(&"a".repeat(5000), Err("longer than 4096 bytes"));
     }
 
     #[test]
-    fn a_browser_knows_look_around() {
+    fn look_around_is_allowed_for_browsers() {
         let check = |pattern: &str, expected: bool| assert_eq!(is_regular_expression(pattern), expected, "{pattern}");
         check("^(?!x)a", true);
         check(r"(a)\1", true);

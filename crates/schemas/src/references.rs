@@ -1,14 +1,14 @@
-//! What the references of a schema name.
+//! Resolves the references of a schema.
 
 use serde_json::Value;
 use std::collections::HashMap;
 
-/// A schema as a document with its embedded resources and anchors.
+/// A schema document with its embedded resources and anchors.
 pub(crate) struct Document<'a> {
     is_legacy: bool,
-    /// By `$id`, without an empty fragment.
+    /// The resources by `$id`, without an empty fragment.
     resources: HashMap<&'a str, &'a Value>,
-    /// By the address of the resource, and the name; with the resource of the target.
+    /// The anchors by the memory address of their resource and their name.
     anchors: HashMap<(usize, &'a str), &'a Value>,
 }
 
@@ -19,12 +19,13 @@ impl<'a> Document<'a> {
         document
     }
 
-    /// Whether a subschema is a resource of its own: references in it start from it.
+    /// Returns whether a subschema is a resource, relative to which the references in it are
+    /// resolved.
     pub(crate) fn is_resource(&self, schema: &Value) -> bool {
         self.id(schema).is_some_and(|id| !id.starts_with('#'))
     }
 
-    /// The `$id`. Drafts 4 to 7 ignore one beside a `$ref`.
+    /// Returns the `$id`. Drafts 4 to 7 ignore one next to a `$ref`.
     fn id<'v>(&self, schema: &'v Value) -> Option<&'v str> {
         if self.is_legacy && schema.get("$ref").is_some() {
             return None;
@@ -60,26 +61,25 @@ impl<'a> Document<'a> {
         self.anchors.entry((address(resource), name)).or_insert(value);
     }
 
-    /// The target of a reference that stands in a resource, and the resource of the target.
+    /// Returns the target of a reference in a resource, and the resource of the target.
     pub(crate) fn find(&self, reference: &str, resource: &'a Value) -> Result<(&'a Value, &'a Value), String> {
         let quoted: String = reference.chars().take(200).collect();
         let (base, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let resource = match base {
             "" => resource,
-            id => *self
-                .resources
-                .get(id)
-                .ok_or_else(|| format!("the reference `{quoted}` leads to another document, and nothing is fetched"))?,
+            id => *self.resources.get(id).ok_or_else(|| {
+                format!("the reference `{quoted}` refers to another document, which is not supported")
+            })?,
         };
         let found = if fragment.is_empty() || fragment.starts_with('/') {
             self.follow(&percent_decoded(fragment), resource)
         } else {
             self.anchors.get(&(address(resource), fragment)).map(|&target| (target, resource))
         };
-        found.ok_or_else(|| format!("the reference `{quoted}` leads nowhere"))
+        found.ok_or_else(|| format!("the reference `{quoted}` cannot be resolved"))
     }
 
-    /// Follows a JSON pointer, and notes the resources on its way.
+    /// Follows a JSON pointer, and keeps track of the resources on the way.
     fn follow(&self, pointer: &str, resource: &'a Value) -> Option<(&'a Value, &'a Value)> {
         let (mut value, mut resource) = (resource, resource);
         for token in pointer.split('/').skip(1) {
@@ -101,7 +101,7 @@ fn address(value: &Value) -> usize {
     std::ptr::from_ref(value).addr()
 }
 
-/// Decodes `%XX`; what is none stays.
+/// Decodes `%XX`; invalid escapes stay.
 fn percent_decoded(text: &str) -> String {
     let hex = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     let (mut decoded, mut at) = (Vec::with_capacity(text.len()), 0);

@@ -1,4 +1,5 @@
-//! A schema → the same one with costs: known keywords only, each subschema behind its cost, each target of a reference in `$defs`.
+//! Rewrites a schema with costs: only known keywords remain, each subschema is preceded by its
+//! cost, and each target of a reference is in `$defs`.
 
 use crate::cost::Cost;
 use crate::expand;
@@ -9,11 +10,11 @@ use jsonschema::Draft;
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// The keyword that charges; its value is an index into the costs.
+/// The keyword that charges a cost; its value is an index into the costs.
 pub(crate) const COST: &str = "x-cost";
-/// Values of the rewritten schema.
+/// The maximum number of values in the rewritten schema.
 const MAX_REWRITTEN: usize = 100_000;
-/// Different patterns in one schema.
+/// The maximum number of distinct patterns in a schema.
 const MAX_PATTERNS: usize = 200;
 
 /// Keywords whose value is a subschema.
@@ -33,9 +34,9 @@ const ONE: [&str; 12] = [
 ];
 /// Keywords whose value is a list of subschemas.
 const LIST: [&str; 5] = ["allOf", "anyOf", "oneOf", "items", "prefixItems"];
-/// Keywords whose value is a map to subschemas.
+/// Keywords whose value is a map of subschemas.
 const MAP: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
-/// Keywords that hold no subschema.
+/// Keywords without subschemas.
 const PLAIN: [&str; 24] = [
     "type",
     "enum",
@@ -62,7 +63,7 @@ const PLAIN: [&str; 24] = [
     "contentMediaType",
     "$ref",
 ];
-/// Keywords that take a few nanoseconds for any instance.
+/// Keywords that take only nanoseconds for any instance.
 const TRIVIAL: [&str; 10] = [
     "type",
     "multipleOf",
@@ -76,7 +77,7 @@ const TRIVIAL: [&str; 10] = [
     "minProperties",
 ];
 
-/// A schema that can be compiled.
+/// A rewritten schema, ready to compile.
 #[derive(Debug)]
 pub(crate) struct Rewritten {
     pub(crate) schema: Value,
@@ -84,7 +85,7 @@ pub(crate) struct Rewritten {
     pub(crate) draft: Draft,
 }
 
-/// Rewrites a schema, or says why it cannot be bounded.
+/// Rewrites a schema, or returns why its cost cannot be bounded.
 pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
     let draft = Draft::default().detect(schema);
     if draft == Draft::Unknown {
@@ -106,10 +107,11 @@ pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
         definitions.insert(index.to_string(), rewriter.schema(target, resource)?);
     }
     if !definitions.is_empty() {
-        // A schema that refers to something is an object.
+        // A schema with references is an object.
         root[rewriter.definitions()] = Value::Object(definitions);
     }
-    // `unevaluatedProperties` may match the keys of an object with the patterns of any subschema.
+    // `unevaluatedProperties` may match the keys of an object against the patterns of any
+    // subschema.
     let patterns = rewriter.weights.values().sum::<u64>();
     for cost in rewriter.costs.iter_mut().filter(|cost| cost.is_unevaluated) {
         cost.per_property += patterns;
@@ -122,16 +124,16 @@ pub(crate) fn rewrite(schema: &Value) -> Result<Rewritten, String> {
 
 struct Rewriter<'a> {
     document: Document<'a>,
-    /// Drafts 4 to 7 ignore what stands beside a `$ref`.
+    /// Whether the draft is one of 4 to 7, which ignore keywords next to a `$ref`.
     is_legacy: bool,
     costs: Vec<Cost>,
     /// The weights of all patterns.
     weights: HashMap<&'a str, u64>,
-    /// The numbers of the targets of references, by address: the document stays where it is.
+    /// The numbers of reference targets by memory address; the document does not move.
     targets: HashMap<usize, usize>,
-    /// Targets to be rewritten, with their numbers and resources.
+    /// The targets still to be rewritten, with their numbers and resources.
     waiting: Vec<(usize, &'a Value, &'a Value)>,
-    /// Values that were written.
+    /// The number of values written.
     values: usize,
 }
 
@@ -140,7 +142,7 @@ impl<'a> Rewriter<'a> {
         if self.is_legacy { "definitions" } else { "$defs" }
     }
 
-    /// A subschema within a resource: the document, or an embedded one with a `$id`.
+    /// Rewrites a subschema within a resource (the document, or an embedded schema with a `$id`).
     fn schema(&mut self, schema: &'a Value, resource: &'a Value) -> Result<Value, String> {
         let Value::Object(keywords) = schema else { return Ok(self.copy(schema)) };
         let resource = if self.document.is_resource(schema) { schema } else { resource };
@@ -164,7 +166,7 @@ impl<'a> Rewriter<'a> {
         Ok(self.with_cost(written))
     }
 
-    /// Puts the cost of a subschema before it.
+    /// Puts the cost of a subschema in front of it.
     fn with_cost(&mut self, written: Map<String, Value>) -> Value {
         if written.keys().all(|keyword| TRIVIAL.contains(&keyword.as_str())) {
             return Value::Object(written);
@@ -177,7 +179,7 @@ impl<'a> Rewriter<'a> {
         json!({ "allOf": [{ COST: self.costs.len() - 1 }, written] })
     }
 
-    /// What a keyword becomes; nothing for one that only annotates.
+    /// Rewrites a keyword; returns `None` for an annotation.
     fn keyword(&mut self, keyword: &str, value: &'a Value, resource: &'a Value) -> Result<Option<Value>, String> {
         let written = match value {
             _ if matches!(keyword, "$dynamicRef" | "$recursiveRef") => {
@@ -225,9 +227,9 @@ impl<'a> Rewriter<'a> {
         Ok(())
     }
 
-    /// A reference to where its target will be.
+    /// Rewrites a reference to the new location of its target.
     fn reference(&mut self, reference: &'a Value, resource: &'a Value) -> Result<Value, String> {
-        // What is no text is for the compiler to complain about.
+        // A reference that is not a string is left for the compiler to reject.
         let Some(text) = reference.as_str() else { return Ok(reference.clone()) };
         let (target, resource) = self.document.find(text, resource)?;
         let next = self.targets.len();

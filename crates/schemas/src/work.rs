@@ -1,4 +1,5 @@
-//! Where compiling and checking run: a little on the thread of the caller, more on threads of low priority.
+//! Schedules compilation and validation: small work on the calling thread, the rest on threads of
+//! low priority.
 
 use crate::limits::Size;
 use crate::meter::{Budget, Overrun, within};
@@ -8,21 +9,22 @@ use serde_json::Value;
 use std::sync::LazyLock;
 use std::thread;
 
-/// The stack of the threads that compile and check, in bytes. Only what is used takes memory.
+/// The stack size of the worker threads in bytes. Only used pages take memory.
 const STACK: usize = 32 << 20;
-/// Schemas and instances that wait or are worked on.
+/// The maximum number of schemas and instances that are queued or processed.
 const MAX_WAITING: usize = 64;
-/// A schema up to this is compiled on the thread of the caller, in well under a millisecond.
+/// The maximum size of a schema that is compiled on the calling thread, in well under a
+/// millisecond.
 const SMALL: Size = Size { bytes: 4 << 10, values: 200, depth: 12 };
-/// For a check on the thread of the caller: about a millisecond.
+/// The budget of a validation on the calling thread: about a millisecond.
 const HERE: Budget = Budget { work: 20_000, stack: 256 << 10 };
-/// For a check on a thread of its own: about a fifth of a second.
+/// The budget of a validation on a worker thread: about a fifth of a second.
 const THERE: Budget = Budget { work: 4_000_000, stack: STACK - (4 << 20) };
-/// For collecting the faults, each of which takes memory.
+/// The budget for collecting errors, each of which takes memory.
 const FAULTS: u64 = 20_000;
-/// Bytes of all paths to faults.
+/// The maximum number of bytes of all error paths.
 const MAX_PATHS: u64 = 16 << 20;
-/// Characters of a fault's path.
+/// The maximum length of an error's path in characters.
 const MAX_PATH: usize = MAX_MESSAGE;
 
 static POOL: LazyLock<Pool> = LazyLock::new(|| Pool::new("schemas", STACK, MAX_WAITING));
@@ -46,7 +48,8 @@ pub(crate) fn compile_here(schema: &Value, size: Size) -> Result<Schema, SchemaE
     on_thread(|| build(schema)).unwrap_or(Err(SchemaError::Busy))
 }
 
-/// Runs work on a thread with a large stack, and waits for it. Nothing if there is no thread, or it panicked.
+/// Runs work on a thread with a large stack and waits for it. Returns `None` if no thread could be
+/// started, or the work panicked.
 fn on_thread<T: Send>(work: impl FnOnce() -> T + Send) -> Option<T> {
     thread::scope(|scope| {
         let builder = thread::Builder::new().name("schemas".to_owned()).stack_size(STACK);
@@ -83,7 +86,8 @@ fn outcome(done: Result<Vec<Fault>, Overrun>) -> Result<(), Misfit> {
     }
 }
 
-/// The faults of an instance. First whether it fits, which takes no memory; then what is wrong, with a smaller budget.
+/// Returns the errors of an instance. It first checks whether the instance is valid, which takes no
+/// memory, and then collects the errors with a smaller budget.
 fn evaluate(
     Schema(validator): &Schema,
     instance: &Value,
@@ -102,7 +106,7 @@ fn evaluate(
     };
     match within(budget, abandoned, collect) {
         Err(Overrun::Work | Overrun::Stack) => {
-            let message = "it does not fit the schema, in more places than can be told".to_owned();
+            let message = "it does not fit the schema, in more places than can be reported".to_owned();
             Ok(vec![Fault { path: String::new(), message }])
         }
         done => done,
@@ -116,7 +120,7 @@ fn path(path: &str) -> String {
     }
 }
 
-/// Bytes of the longest path into an instance.
+/// Returns the number of bytes of the longest path in an instance.
 fn longest_path(instance: &Value) -> u64 {
     match instance {
         Value::Array(values) => values.iter().map(longest_path).max().map_or(0, |longest| longest + 8),

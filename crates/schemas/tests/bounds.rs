@@ -1,4 +1,4 @@
-//! Schemas that were made to cost, and schemas as they are.
+//! Tests with hostile schemas and with ordinary ones.
 
 use schemas::{Misfit, Schema, SchemaError};
 use serde_json::{Value, json};
@@ -6,10 +6,11 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-/// Only catches a hang: what is checked here takes a second at most, and without the bounds longer than anyone lives.
+/// A timeout that only catches a hang: the checks take a second at most, and without the bounds
+/// practically forever.
 const HANG: Duration = Duration::from_secs(120);
 
-/// Runs something on a thread of its own, and panics if it does not come to an end.
+/// Runs work on a thread of its own, and panics if it does not end.
 fn ends<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     let (done, result) = channel();
     thread::spawn(move || done.send(work()));
@@ -26,7 +27,7 @@ fn checked(schema: Value, instance: Value) -> String {
     })
 }
 
-/// `levels` definitions, each of which is made of the one below.
+/// Builds `levels` definitions, each made of the one below.
 fn tower(keyword: &str, levels: usize, bottom: Value, level: impl Fn(Value) -> Value) -> Value {
     let mut definitions = json!({ "l0": bottom });
     for n in 1..=levels {
@@ -42,7 +43,7 @@ fn nested(levels: usize, bottom: Value, level: impl Fn(Value) -> Value) -> Value
 const TOO_COSTLY: &str = "checking this value against its schema takes too much work";
 
 #[test]
-fn doubled_references_end() {
+fn doubled_references_are_bounded() {
     let check = |schema: Value, instance: Value, expected: &str| {
         let text = schema.to_string();
         let seen = checked(schema, instance);
@@ -71,28 +72,29 @@ fn doubled_references_end() {
     let mut unevaluated = tower("$defs", 40, json!(true), dependent);
     unevaluated["unevaluatedProperties"] = json!(false);
     check(unevaluated, json!({ "a": 1, "b": 1 }), "expand too far");
-    // Few levels are nothing.
+    // A few levels are harmless.
     check(tower("$defs", 6, json!({ "type": "object" }), twice("allOf")), json!({}), "fits");
 }
 
 #[test]
-fn recursion_that_branches_ends() {
+fn branching_recursion_is_bounded() {
     let check = |properties: Value, bottom: &str, expected: &str| {
         let schema = json!({ "$ref": "#/$defs/n", "$defs": { "n": properties } });
         let instance = nested(100, json!(bottom), |below| json!({ "c": below }));
         assert!(checked(schema.clone(), instance).contains(expected), "{schema}");
     };
     let branch = || json!({ "properties": { "c": { "$ref": "#/$defs/n" } }, "not": { "const": "wrong" } });
-    // Whether it fits is remembered for each place; where it does not would be told 2^100 times.
-    check(json!({ "anyOf": [branch(), branch()] }), "wrong", "in more places than can be told");
+    // Valid results are cached per location; reporting the errors would take 2^100 steps.
+    check(json!({ "anyOf": [branch(), branch()] }), "wrong", "in more places than can be reported");
     check(json!({ "oneOf": [branch(), branch()] }), "x", "");
     check(json!({ "allOf": [branch(), branch()] }), "x", "");
     check(branch(), "x", "fits");
 }
 
-/// Neither the stack of a worker nor that of the larger threads is used up: that would end the process.
+/// Neither the stack of a worker nor that of the larger threads overflows, which would abort the
+/// process.
 #[test]
-fn deep_recursion_ends() {
+fn deep_recursion_is_bounded() {
     let chain = |levels: usize| {
         let mut schema = tower("$defs", levels, json!({}), |below| json!({ "allOf": [below] }));
         schema["$defs"]["l0"] = json!({ "properties": { "c": { "$ref": format!("#/$defs/l{levels}") } } });
@@ -111,12 +113,12 @@ fn deep_recursion_ends() {
 }
 
 #[test]
-fn costly_keywords_end() {
+fn costly_keywords_are_bounded() {
     let long = |count: usize| Value::from((0..count).map(|n| json!({ "a": n, "b": [n] })).collect::<Vec<_>>());
     let many = |count: usize| Value::from_iter((0..count).map(|n| (format!("key{n}"), json!(n))));
     let patterns = || Value::from_iter((0..150).map(|n| (format!("^k.*{n}.*y.*z$"), json!(true))));
     assert_eq!(checked(json!({ "uniqueItems": true }), long(10_000)), "fits");
-    // Each level compares all of them again.
+    // Each level compares all elements again.
     let unique = tower("$defs", 9, json!({ "uniqueItems": true }), |below| json!({ "allOf": [below, below] }));
     assert_eq!(checked(unique, long(10_000)), TOO_COSTLY);
     assert_eq!(checked(json!({ "patternProperties": patterns() }), many(1_000)), "fits");
@@ -129,7 +131,7 @@ fn costly_keywords_end() {
     assert!(!checked(decimal, json!(vec![1e300; 1_000])).is_empty());
 }
 
-/// As many faults as an instance has places take no more memory than is told.
+/// An instance with very many errors does not take more memory than is reported.
 #[test]
 fn faults_are_few_and_short() {
     let check = |schema: Value, instance: Value| {
@@ -153,7 +155,7 @@ fn faults_are_few_and_short() {
 }
 
 #[test]
-fn schemas_that_are_refused() {
+fn oversized_and_unsupported_schemas_are_refused() {
     let check = |schema: Value, expected: &str| {
         let error = Schema::new(&schema).unwrap_err();
         assert!(matches!(error, SchemaError::Refused(_)) && error.to_string().contains(expected), "{schema}: {error}");
@@ -162,11 +164,11 @@ fn schemas_that_are_refused() {
     check(json!({ "enum": vec![1; 30_000] }), "more than 20000 values");
     check(json!({ "pattern": "(?=x)" }), "look-around");
     check(json!({ "patternProperties": { "(?=x)": true } }), "look-around");
-    check(json!({ "properties": { "a": { "pattern": "(" } } }), "no regular expression");
-    check(json!({ "$ref": "https://example.com/other.json" }), "leads to another document");
-    check(json!({ "$ref": "http://json-schema.org/draft-07/schema#" }), "leads to another document");
-    check(json!({ "$ref": "#/$defs/nothing" }), "leads nowhere");
-    check(json!({ "$ref": "#nothing" }), "leads nowhere");
+    check(json!({ "properties": { "a": { "pattern": "(" } } }), "not a regular expression");
+    check(json!({ "$ref": "https://example.com/other.json" }), "refers to another document");
+    check(json!({ "$ref": "http://json-schema.org/draft-07/schema#" }), "refers to another document");
+    check(json!({ "$ref": "#/$defs/nothing" }), "cannot be resolved");
+    check(json!({ "$ref": "#nothing" }), "cannot be resolved");
     check(json!({ "$dynamicRef": "#x" }), "`$dynamicRef` is not supported");
     check(json!({ "$schema": "https://example.com/own" }), "`$schema`");
     let names = Value::from_iter((0..4_000).map(|n| (format!("n{n}"), json!(true))));
@@ -176,7 +178,7 @@ fn schemas_that_are_refused() {
 }
 
 #[test]
-fn what_is_no_schema_is_told_with_its_place() {
+fn invalid_schema_is_reported_with_its_location() {
     let check = |schema: Value, expected: (&str, Option<&str>)| {
         let SchemaError::Invalid { path, value, .. } = Schema::new(&schema).unwrap_err() else { panic!("{schema}") };
         assert_eq!((path.as_str(), value.as_deref()), expected, "{schema}");
@@ -188,9 +190,9 @@ fn what_is_no_schema_is_told_with_its_place() {
     check(json!({ "$ref": 5 }), ("/$ref", None));
 }
 
-/// What the rewriting must not change.
+/// Checks what the rewriting must preserve.
 #[test]
-fn schemas_mean_what_they_meant() {
+fn rewriting_preserves_the_meaning() {
     let check = |schema: &Value, instance: Value, expected: &str| {
         assert_eq!(checked(schema.clone(), instance.clone()), expected, "{schema} {instance}");
     };
@@ -211,21 +213,21 @@ fn schemas_mean_what_they_meant() {
         json!({ "id": 1, "below": [{ "id": 2, "below": [{}] }] }),
         r#"/below/0/below/0: "id" is a required property"#,
     );
-    // Pointers into places that are no schemas, with escapes, and anchors.
+    // Pointers to locations that are not schemas, with escapes, and anchors.
     let odd = json!({ "components": { "a/b %": { "type": "null" } }, "$ref": "#/components/a~1b%20%25" });
     check(&odd, json!(null), "fits");
     check(&odd, json!(1), r#"1 is not of type "null""#);
     let anchored = json!({ "$ref": "#here", "$defs": { "x": { "$anchor": "here", "const": { "$ref": "#" } } } });
     check(&anchored, json!({ "$ref": "#" }), "fits");
     check(&anchored, json!({}), r##"{"$ref":"#"} was expected"##);
-    // Embedded resources, as TypeBox writes them.
+    // Embedded resources, as TypeBox generates them.
     let embedded = json!({ "$id": "T0", "type": "array", "items": { "$ref": "T0" } });
     check(&embedded, json!([[], [[]]]), "fits");
     check(&embedded, json!([[1]]), r#"/0/0: 1 is not of type "array""#);
     let inner = json!({ "items": { "$ref": "inner" }, "$defs": { "i": { "$id": "inner", "$ref": "#/$defs/x", "$defs": { "x": { "type": "null" } } } } });
     check(&inner, json!([null]), "fits");
     check(&inner, json!([1]), r#"/0: 1 is not of type "null""#);
-    // Drafts 4 to 7 ignore what stands beside a reference, and have lists in `items`.
+    // Drafts 4 to 7 ignore keywords next to a reference, and allow lists in `items`.
     let seven = json!({ "$schema": "http://json-schema.org/draft-07/schema#", "definitions": { "s": { "type": "string" } },
         "properties": { "a": { "$ref": "#/definitions/s", "minLength": 5 }, "b": { "items": [{ "type": "null" }], "additionalItems": false },
             "c": { "format": "email" } } });
@@ -235,7 +237,7 @@ fn schemas_mean_what_they_meant() {
     let four = json!({ "$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1, "exclusiveMinimum": true });
     check(&four, json!(2), "fits");
     check(&four, json!(1), "1 is less than or equal to the minimum of 1");
-    // What a branch evaluated counts outside of it.
+    // Properties that a branch evaluated count outside of it.
     let closed = json!({ "allOf": [{ "$ref": "#/$defs/a" }, { "properties": { "b": true } }], "unevaluatedProperties": false,
         "$defs": { "a": { "properties": { "a": true } } } });
     check(&closed, json!({ "a": 1, "b": 2 }), "fits");
@@ -253,9 +255,10 @@ fn schemas_mean_what_they_meant() {
     check(&json!({ "pattern": r"^\d+$" }), json!("12x"), r#""12x" does not match "^\d+$""#);
 }
 
-/// Hostile work of many at once leaves the async threads alone, and ends when nobody waits for it.
+/// Many hostile validations at once do not block the async threads, and end when their callers are
+/// dropped.
 #[tokio::test(flavor = "current_thread")]
-async fn async_workers_stay_free() {
+async fn hostile_checks_do_not_block_async_threads() {
     let doubled = tower("$defs", 40, json!({ "type": "object" }), |below| json!({ "allOf": [below, below] }));
     let schema = Schema::compile(&doubled).await.unwrap();
     let instance = json!({});
@@ -264,7 +267,7 @@ async fn async_workers_stay_free() {
         let (schema, instance) = (schema.clone(), instance.clone());
         all.push(tokio::spawn(async move { schema.check(&instance, 5).await }));
     }
-    // The one thread of this test comes back to this task while they are worked on.
+    // The only thread of this test returns to this task while they run.
     let small = Schema::compile(&json!({ "type": "object" })).await.unwrap();
     assert_eq!(small.check(&instance, 5).await, Ok(()));
     assert!(all.iter().any(|one| !one.is_finished()));
