@@ -1,4 +1,5 @@
-//! What an administrator waits for: every list of the console over 100,000 conversations and 2,000,000 messages, in SQLite.
+//! Measures every list of the admin console over 100,000 conversations and 2,000,000 messages, in
+//! SQLite.
 
 mod fill;
 
@@ -9,9 +10,9 @@ use reqwest::Client;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Each list must be there within this time.
+/// The maximum median time of a list.
 const BOUND: Duration = Duration::from_millis(100);
-/// Requests of each, after one that is not counted.
+/// The number of measured requests per list, after an unmeasured one.
 const TIMES: usize = 11;
 
 const CONFIG: &str = "
@@ -28,7 +29,7 @@ pages: [{ id: p }]
 
 const CONVERSATIONS: u32 = 100_000;
 
-/// Lists with their filters and orders.
+/// The lists with their filters and sort orders.
 const LISTS: [(&str, &str); 38] = [
     ("overview, 7 days", "/admin"),
     ("overview, 30 days", "/admin?days=30"),
@@ -73,12 +74,12 @@ const LISTS: [(&str, &str); 38] = [
 /// Prints how long each list takes.
 ///
 /// # Errors
-/// One takes longer than 100 ms, as its median.
+/// The median of one list is longer than 100 ms.
 pub(crate) async fn measure(binary: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let config = folder.path().join("chatwright.yaml");
     std::fs::write(&config, CONFIG)?;
-    // The tables are the server's to make.
+    // The server creates the tables.
     process::serve(binary, &config, folder.path()).await?.stop().await?;
     fill(&folder.path().join("bench.db"), CONVERSATIONS)?;
     let server = process::serve(binary, &config, folder.path()).await?;
@@ -97,7 +98,7 @@ pub(crate) async fn measure(binary: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Measures one; gives its name if it takes too long.
+/// Measures one list; returns its name if it takes too long.
 async fn list(client: &Client, server: &Measurable, name: &str, path: &str) -> Result<Option<String>> {
     ask(client, server, path).await?;
     let mut times = Vec::new();
@@ -120,7 +121,7 @@ async fn ask(client: &Client, server: &Measurable, path: &str) -> Result<String>
     Ok(answer.text().await?)
 }
 
-/// Where a list goes on.
+/// Returns the link to the next page.
 fn next_page(page: &str) -> Option<String> {
     let (_, link) = page.split_once("rel=\"next\"")?;
     let (_, address) = link.split_once("href=\"")?;
@@ -128,12 +129,12 @@ fn next_page(page: &str) -> Option<String> {
     Some(address.replace("&amp;", "&"))
 }
 
-/// With a day some weeks ago.
+/// Inserts a day some weeks ago.
 fn dated(path: &str) -> String {
     path.replace("FROM", &day(40)).replace("TO", &day(39))
 }
 
-/// So many days ago, as a form sends it.
+/// Returns the date this many days ago in the format of a form.
 fn day(ago: i64) -> String {
     let then = jiff::Timestamp::now() - jiff::SignedDuration::from_hours(24 * ago);
     then.strftime("%Y-%m-%d").to_string()

@@ -1,4 +1,4 @@
-//! What a large config costs: checking it, and starting with it.
+//! Measures the cost of a large config: checking it, and starting the server with it.
 
 use crate::process;
 use anyhow::{Result, ensure};
@@ -10,7 +10,7 @@ use tokio::process::Command;
 const AGENTS: usize = 200;
 const ENDPOINTS: usize = 500;
 const PAGES: usize = 100;
-/// The best of so many counts: the machine does other things, too.
+/// The number of attempts, of which the best counts, since the machine runs other processes, too.
 const TIMES: usize = 5;
 
 /// Prints how long the binary takes for a config of 200 agents, 500 endpoints and 100 pages.
@@ -48,11 +48,12 @@ async fn best(work: impl AsyncFn() -> Result<()>) -> Result<Duration> {
     Ok(best)
 }
 
-/// Every agent has three tools, every endpoint a schema and a few steps, every page a form that it shares with its chat.
+/// Each agent has three tools, each endpoint a schema and a few steps, each page a form that it
+/// shares with its chat.
 fn text() -> String {
     let mut text = "connections:\n  - { id: model, type: Demo }\n  - { id: kb, type: Sql, properties: { url: 'sqlite::memory:' } }\n".to_owned();
     let mut line = |line: std::fmt::Arguments<'_>| {
-        // Writing into a text cannot fail.
+        // Writing into a string cannot fail.
         let _ = writeln!(text, "{line}");
     };
     line(format_args!("agents:"));

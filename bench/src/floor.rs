@@ -1,4 +1,4 @@
-//! The floor: decode each provider event, encode it as a chunk, keep nothing.
+//! The baseline: decodes each provider event, encodes it as a chunk, and stores nothing.
 
 use anyhow::Result;
 use axum::Router;
@@ -19,14 +19,15 @@ struct Provider {
     base_url: String,
 }
 
-/// Serves the floor on a free port and prints `listening on`, as the product does.
+/// Serves the baseline on a free port and prints `listening on`, as the product does.
 pub(crate) async fn serve(base_url: &str) -> Result<()> {
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none()).build()?;
     let provider = Provider { client, base_url: base_url.to_owned() };
     let app = Router::new().route("/api/agent/bench/{model}", post(answer)).with_state(provider);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("listening on http://{}", listener.local_addr()?);
-    // As every server that streams words: otherwise the system holds each of them back until the one before it is acknowledged, 40 ms.
+    // Like every streaming server. Otherwise Nagle's algorithm would delay each word until the
+    // previous one is acknowledged (40 ms).
     let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
     Ok(axum::serve(listener, app).await?)
 }

@@ -1,27 +1,28 @@
-//! How cost grows: with the length of a reply and of a tool's input, and with the messages before it.
+//! Measures how cost grows with the length of a reply, the length of a tool's input, and the number
+//! of earlier messages.
 
 use crate::load;
 use crate::process::Measurable;
 use anyhow::Result;
 use std::time::Duration;
 
-/// Deltas of a reply; doubled from row to row.
+/// The numbers of deltas in a reply, doubling from row to row.
 const LENGTHS: [usize; 4] = [1_000, 2_000, 4_000, 8_000];
-/// Turns for each row.
+/// The number of turns per row.
 const TURNS: usize = 5;
-/// Turns that are in the conversation already, two messages each.
+/// The number of earlier turns in the conversation, two messages each.
 const HISTORY: usize = 1_000;
-/// Turns whose first text is measured.
+/// The number of turns whose time to first text is measured.
 const MEASURED: usize = 21;
 
-/// The models of the scripted provider that are needed.
+/// Returns the models that the scripted provider must offer.
 pub(crate) fn models() -> impl Iterator<Item = String> {
     let replies = LENGTHS.iter().flat_map(|length| [format!("bench-{length}x0"), format!("input-{length}x0")]);
     replies.chain(["bench-1x0".to_owned()])
 }
 
-/// Prints what a delta costs in replies that double, of text and of a tool's input: the same in each row when nothing is gone through
-/// again for each delta.
+/// Prints the cost per delta of replies that double in length, for text and for a tool's input. It
+/// stays constant if no delta causes earlier ones to be processed again.
 pub(crate) async fn doubling(server: &Measurable) -> Result<()> {
     let client = reqwest::Client::builder().build()?;
     println!("\na reply that doubles: CPU per delta");
@@ -42,7 +43,7 @@ pub(crate) async fn doubling(server: &Measurable) -> Result<()> {
     Ok(())
 }
 
-/// Prints how much later a reply begins in a conversation of 2,000 messages than in a new one.
+/// Prints the time to first text in a conversation of 2,000 messages and in a new one.
 pub(crate) async fn history(server: &Measurable) -> Result<()> {
     let client = reqwest::Client::builder().build()?;
     for _ in 0..HISTORY {

@@ -1,4 +1,4 @@
-//! Drives turns against a server and checks that each stream is whole.
+//! Runs turns against a server and checks that each stream is complete.
 
 use crate::process::Measurable;
 use anyhow::{Result, ensure};
@@ -7,24 +7,24 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is driven.
+/// The parameters of a load.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     /// The agent, and the scripted model behind it.
     pub(crate) model: &'static str,
-    /// Turns in all.
+    /// The total number of turns.
     pub(crate) turns: usize,
-    /// Turns at once.
+    /// The number of concurrent turns.
     pub(crate) at_once: usize,
-    /// Text deltas that each turn must have.
+    /// The number of text deltas that each turn must have.
     pub(crate) deltas: usize,
-    /// How often it is measured, in turn with the floor; the middle one by their ratio counts.
+    /// The number of rounds, alternating with the baseline; the one with the median ratio counts.
     pub(crate) rounds: usize,
 }
 
-/// What it cost.
+/// The measured cost.
 pub(crate) struct Measured {
-    /// CPU time of the server for each text delta, in microseconds.
+    /// The server's CPU time per text delta in microseconds.
     pub(crate) cpu_us_per_delta: f64,
     first_text_ms: (f64, f64),
     memory_mb: f64,
@@ -43,7 +43,7 @@ impl Measured {
     }
 }
 
-/// Runs the load.
+/// Runs a load.
 pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
     let client = reqwest::Client::builder().pool_max_idle_per_host(load.at_once).build()?;
     let url = format!("{}/api/agent/bench/{}", server.origin, load.model);
@@ -81,7 +81,7 @@ pub(crate) async fn run(server: &Measurable, load: &Load) -> Result<Measured> {
     })
 }
 
-/// One turn of an agent in a conversation; answers the time to the first text.
+/// Runs one turn in a conversation; returns the time to first text.
 pub(crate) async fn turn_of(
     client: &reqwest::Client,
     server: &Measurable,
@@ -94,7 +94,7 @@ pub(crate) async fn turn_of(
     Ok(told.first)
 }
 
-/// One turn in a new conversation; answers the time to the first text.
+/// Runs one turn in a new conversation; returns the time to first text.
 async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Duration> {
     static CONVERSATION: AtomicUsize = AtomicUsize::new(0);
     let conversation = format!("c{}", CONVERSATION.fetch_add(1, Relaxed));
@@ -103,7 +103,7 @@ async fn turn(client: &reqwest::Client, url: &str, deltas: usize) -> Result<Dura
     Ok(first)
 }
 
-/// What came of a turn.
+/// The result of a turn.
 struct Told {
     first: Duration,
     deltas: usize,

@@ -13,16 +13,16 @@ use load::{Load, Measured};
 use process::Measurable;
 use std::path::PathBuf;
 
-/// Many short replies, as fast as they come.
+/// Many short replies at maximum speed.
 const BURST: Load = Load { model: "bench-200x0", turns: 400, at_once: 20, deltas: 200, rounds: 9 };
-/// Many open streams, each at the pace of a real model.
+/// Many concurrent streams, each at the speed of a real model.
 const PACED: Load = Load { model: "bench-100x100", turns: 500, at_once: 500, deltas: 100, rounds: 1 };
-/// Once through the whole path, so that nothing measured is a first time.
+/// Runs once through the whole path, so that first-time effects are not measured.
 const WARM_UP: Load = Load { model: "bench-200x0", turns: 40, at_once: 20, deltas: 200, rounds: 1 };
 
 #[tokio::main]
 async fn main() -> Result<()> {
-    // An error only says that a provider is installed already.
+    // Fails only if a crypto provider is installed already.
     let _ = rustls::crypto::ring::default_provider().install_default();
     match std::env::args().nth(1).as_deref() {
         Some("floor") => floor::serve(&std::env::args().nth(2).context("usage: bench floor UPSTREAM")?).await,
@@ -59,8 +59,8 @@ async fn compare(binary: PathBuf) -> Result<()> {
     growth::history(&product).await
 }
 
-/// Rounds with the floor and the product, the least ratio first. A noisy machine is as noisy for both, and the middle of several rounds is less
-/// so than one.
+/// Alternates rounds of the baseline and the product, and returns them sorted by ratio. Noise of
+/// the machine affects both, and the median of several rounds is less noisy than one round.
 async fn in_turn(floor: &Measurable, product: &Measurable, load: &Load) -> Result<Vec<(Measured, Measured)>> {
     let mut rounds = Vec::new();
     for _ in 0..load.rounds {
@@ -70,12 +70,12 @@ async fn in_turn(floor: &Measurable, product: &Measurable, load: &Load) -> Resul
     Ok(rounds)
 }
 
-/// CPU for a delta, to the floor's.
+/// Returns the CPU time per delta relative to the baseline's.
 fn ratio((floor, product): &(Measured, Measured)) -> f64 {
     product.cpu_us_per_delta / floor.cpu_us_per_delta
 }
 
-/// The middle of sorted figures, with the least and the greatest if there are several.
+/// Formats the median of sorted figures, with minimum and maximum if there are several.
 fn spread(sorted: &[f64]) -> String {
     match sorted {
         [] => String::new(),

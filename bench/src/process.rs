@@ -1,4 +1,4 @@
-//! Servers as child processes, so that their CPU time and memory are their own.
+//! Runs servers as child processes, so that their CPU time and memory are measured separately.
 
 use crate::growth;
 use anyhow::{Context, Result};
@@ -7,24 +7,24 @@ use std::process::Stdio;
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, Command};
 
-/// Clock ticks a second in `/proc`, on every Linux that is in use.
+/// Clock ticks per second in `/proc`, on all common Linux systems.
 const TICKS: f64 = 100.0;
 
-/// A running server; ends when dropped.
+/// A running server; it is killed when dropped.
 pub(crate) struct Measurable {
-    /// Its origin.
+    /// The origin of its URL.
     pub(crate) origin: String,
     child: Child,
 }
 
-/// The product with one agent for each model name, on a fresh database.
+/// Starts the product with one agent for each model name, on a new database.
 pub(crate) async fn product(binary: &Path, folder: &Path, upstream: &str) -> Result<Measurable> {
     let config = folder.join("chatwright.yaml");
     std::fs::write(&config, config_text(upstream))?;
     serve(binary, &config, folder).await
 }
 
-/// The product with this config, on a fresh database in `folder`.
+/// Starts the product with this config, on a new database in `folder`.
 pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result<Measurable> {
     let database = format!("sqlite://{}", folder.join("bench.db").display());
     let mut command = Command::new(binary);
@@ -32,7 +32,7 @@ pub(crate) async fn serve(binary: &Path, config: &Path, folder: &Path) -> Result
     start(command).await
 }
 
-/// The floor, served by this same program.
+/// Starts the baseline, which is this program itself.
 pub(crate) async fn floor(upstream: &str) -> Result<Measurable> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["floor", upstream]);
@@ -65,7 +65,7 @@ async fn start(mut command: Command) -> Result<Measurable> {
 }
 
 impl Measurable {
-    /// Ends it.
+    /// Kills the server.
     pub(crate) async fn stop(mut self) -> Result<()> {
         Ok(self.child.kill().await?)
     }
@@ -75,7 +75,7 @@ impl Measurable {
         Ok(std::fs::read_to_string(format!("/proc/{id}/{file}"))?)
     }
 
-    /// CPU time so far, in seconds.
+    /// Returns the CPU time so far in seconds.
     pub(crate) fn cpu_s(&self) -> Result<f64> {
         let stat = self.proc("stat")?;
         let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').collect::<Vec<_>>();
@@ -84,7 +84,7 @@ impl Measurable {
         Ok(ticks as f64 / TICKS)
     }
 
-    /// Resident memory, in MB.
+    /// Returns the resident memory in MB.
     pub(crate) fn memory_mb(&self) -> Result<f64> {
         let status = self.proc("status")?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no VmRSS")?;

@@ -1,5 +1,6 @@
-//! A scripted provider that speaks Anthropic Messages: `bench-COUNTxMS` streams COUNT text deltas, MS milliseconds apart,
-//! `input-COUNTx0` first a call whose input comes in COUNT pieces.
+//! A scripted provider with the Anthropic Messages API: `bench-COUNTxMS` streams COUNT text deltas
+//! at intervals of MS milliseconds, `input-COUNTx0` first makes a call whose input arrives in COUNT
+//! parts.
 
 use anyhow::Result;
 use axum::body::Body;
@@ -14,13 +15,13 @@ use std::convert::Infallible;
 use std::time::Duration;
 use tokio::net::TcpListener;
 
-/// Markdown as models write it, told in pieces of this many bytes.
+/// The size in bytes of a delta of the Markdown text below.
 const PIECE: usize = 16;
 const TEXT: &str = "### How it is measured\n\nEach stream is *checked* to its end, with [links](https://example.org), **bold** \
 words and `code` in it.\n\n1. first\n2. second, which is longer\n\n```rust\nlet answer = 42;\n```\n\n| key | value |\n|-----|-------|\n\
 | one | 1     |\n\n";
 
-/// Starts the provider on a free port; answers its base URL.
+/// Starts the provider on a free port; returns its base URL.
 pub(crate) async fn start() -> Result<String> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -29,7 +30,8 @@ pub(crate) async fn start() -> Result<String> {
     Ok(format!("http://{address}/v1"))
 }
 
-/// What counts of a request. The rest is not kept: what reading a long history costs a provider is not what is measured.
+/// The relevant part of a request. The rest is not stored, so that parsing a long history does not
+/// distort the measurement.
 #[derive(Deserialize)]
 struct Asked {
     model: String,
@@ -63,7 +65,7 @@ async fn messages(Json(Asked { model, messages }): Json<Asked>) -> Response {
     Response::builder().header("content-type", "text/event-stream").body(body).unwrap_or_default()
 }
 
-/// Of `input-COUNTx0`: a call of a tool whose input comes in COUNT pieces; then a few words.
+/// Returns COUNT of `input-COUNTx0`.
 fn input_length(model: &str) -> Option<usize> {
     model.strip_prefix("input-")?.split_once('x')?.0.parse().ok()
 }

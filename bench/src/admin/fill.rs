@@ -1,4 +1,4 @@
-//! A database as it is after months with many users.
+//! Fills a database as after months of use by many users.
 
 use anyhow::{Result, ensure};
 use rusqlite::Connection;
@@ -6,18 +6,19 @@ use std::path::Path;
 use std::time::Instant;
 
 const FILL: &str = include_str!("fill.sql");
-/// Opens the session of the user `u0`, who is an administrator.
+/// The session cookie of the user `u0`, who is an administrator.
 pub(super) const COOKIE: &str = "cw_session=bench";
-/// What is kept of its token: the SHA-256.
+/// The stored SHA-256 of the session's token.
 const TOKEN_HASH: &str = "1b32c28cb38c05480eccc1bd60ff97029b57a05c96718b96dad7e9d84894f549";
-/// As many as there are users: fewer would leave some without any.
+/// The number of users: with fewer conversations, some users would have none.
 const FEWEST: u32 = 1_000;
 
-/// Fills a database that a server has made and that no server has open, and says with what. In one transaction, and as fast as it goes:
-/// nobody needs it after a power failure.
+/// Fills a database that a server has created and that no server has open, and prints the amounts.
+/// It uses one transaction without durability, since the database is disposable.
 ///
 /// # Errors
-/// There is no such database, or somebody uses it: what is filled in has a session that anybody can guess.
+/// The database does not exist or is in use: the inserted session has a token that anybody can
+/// guess.
 pub(crate) fn fill(database: &Path, conversations: u32) -> Result<()> {
     ensure!(conversations >= FEWEST, "at least {FEWEST} conversations, one for each user");
     ensure!(
