@@ -194,7 +194,7 @@ mod tests {
 
     #[test]
     fn addresses_stay_below_the_base() {
-        let out = "the path leads out of the connection's address";
+        let out = "the path escapes the connection's base URL";
         check("", json!({}), "https://api.example.com/v1/");
         check("/users/7", json!({}), "https://api.example.com/v1/users/7");
         check(
@@ -218,7 +218,7 @@ mod tests {
         check("//evil.com/x", json!({}), "https://api.example.com/v1/evil.com/x");
         check("@evil.com", json!({}), "https://api.example.com/v1/@evil.com");
         for path in ["a?b=c", "a#b", "a\\b", "a\nb"] {
-            check(path, json!({}), "the path holds a character that it must not; parameters belong in `query`");
+            check(path, json!({}), "the path contains an invalid character; parameters belong in `query`");
         }
     }
 }

@@ -112,7 +112,7 @@ async fn a_service_is_asked() {
     check(json!({ "path": "bytes" }), "The step `a` failed: the answer is not a text").await;
     check(
         json!({ "path": { "_payload": "up" } }),
-        "The step `a` failed: the path leads out of the connection's address",
+        "The step `a` failed: the path escapes the connection's base URL",
     )
     .await;
 }

@@ -88,7 +88,7 @@ async fn it_goes_where_the_config_says_and_nowhere_else() {
     assert_eq!(result(by(say("c2", "other__who {}"), &ada)).await, "It is None.");
     let in_cookie = say("c3", "own__who {}").header(COOKIE, format!("host_token={bob}"));
     assert_eq!(result(in_cookie).await, r#"It is Some("Bearer [secret]")."#);
-    assert!(result(by(say("c4", "own__away {}"), &ada)).await.contains("redirects elsewhere"));
+    assert!(result(by(say("c4", "own__away {}"), &ada)).await.contains("redirects to another origin"));
 
     let calls = |asked: &Asked| {
         let asked = asked.lock().unwrap().clone();

@@ -183,7 +183,7 @@ fn parameters_that_the_contract_does_not_know() {
     ");
     assert_snapshot!(parameters("{ a: { $ref: '#/$defs/a', description: A. }, b: true, 'c d': { type: string, description: C. } }"), @"
     refused
-    chatwright.yaml:4:20: error: the schema is refused: the reference `#/$defs/a` leads nowhere
+    chatwright.yaml:4:20: error: the schema is refused: the reference `#/$defs/a` cannot be resolved
        |
      4 |     payloadSchema: { type: object, properties: { a: { $ref: '#/$defs/a', description: A. }, b: true, 'c d': { …
        |                    ^

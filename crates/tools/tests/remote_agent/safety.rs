@@ -91,7 +91,7 @@ async fn keys_do_not_follow_redirects_elsewhere() {
     for redirect in [Redirect::to, Redirect::temporary, Redirect::permanent] {
         let address = other.address;
         let server = Server::finding(move || redirect(&format!("http://{address}/")).into_response()).await;
-        let expected = "error: The tool gave no result: the server redirects elsewhere, which is not followed.";
+        let expected = "error: The tool gave no result: the server redirects to another origin or too often, which is not followed.";
         assert_eq!(server.call(json!({})).await, expected);
         assert_eq!(server.agent().resource(None).await, None);
     }
