@@ -110,11 +110,8 @@ async fn a_service_is_asked() {
     check(json!({ "path": "gone", "anyStatus": true }), r#"{"status":410,"body":"secret details"}"#).await;
     check(json!({ "path": "wrong" }), "The step `a` failed: the answer is not the JSON that it says it is").await;
     check(json!({ "path": "bytes" }), "The step `a` failed: the answer is not a text").await;
-    check(
-        json!({ "path": { "_payload": "up" } }),
-        "The step `a` failed: the path escapes the connection's base URL",
-    )
-    .await;
+    check(json!({ "path": { "_payload": "up" } }), "The step `a` failed: the path escapes the connection's base URL")
+        .await;
 }
 
 #[tokio::test]
