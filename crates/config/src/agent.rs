@@ -1,4 +1,4 @@
-//! A checked agent.
+//! An agent of a checked config.
 
 use crate::config::McpConnection;
 use crate::rule::Rule;
@@ -9,326 +9,331 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A model with instructions and tools.
+/// An agent: a model with instructions, tools and limits.
 #[derive(Clone, Debug)]
 pub struct Agent {
-    /// Its id.
+    /// The agent's id.
     pub id: String,
-    /// Its type.
+    /// The agent's type.
     pub agent_type: AgentType,
-    /// A connection of the config that has a model.
+    /// The id of a connection that has models.
     pub connection_id: String,
-    /// The provider's name for the model; empty where an operator decides it for each turn.
+    /// The provider's name for the model. Empty if an operator decides it for each turn.
     pub model: String,
-    /// Asked in this order when a model fails before its answer begins.
+    /// The models to try, in this order, if a model fails before its reply begins.
     pub fallback_models: Vec<ModelRef>,
-    /// Its instructions: a text, or an operator that is evaluated for each turn.
+    /// The instructions: a text, or an operator that is evaluated for each turn.
     pub instructions: Option<Value>,
-    /// Tokens that the model can read at once, where the config says so.
+    /// The size of the model's context window in tokens, if the config sets it.
     pub context_tokens: Option<u64>,
-    /// Whether it is one of the ready-made agents.
+    /// Whether the agent is built from a preset.
     pub has_preset: bool,
-    /// Whether its model is told to write no thoughts into its text; absent: as it is known for the model.
+    /// Whether the model is told not to write its reasoning into its text. `None`: depends on the
+    /// model.
     pub no_think: Option<bool>,
-    /// Requests to the model in one turn.
+    /// The most requests to the model in one turn.
     pub max_steps: u32,
-    /// Whether a call that cannot be run goes back to the model; otherwise it ends the turn.
+    /// Whether a tool call that cannot be run is reported to the model. Otherwise it ends the turn.
     pub repair_tool_call: bool,
-    /// Retries of a failed request.
+    /// The number of retries of a failed request.
     pub max_retries: u32,
     /// Sampling settings.
     pub sampling: Sampling,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which.
     pub tool_choice: ToolChoice,
-    /// The tools that are offered, by name; absent: all.
+    /// The names of the tools that are offered. `None`: all.
     pub active_tools: Option<Vec<String>>,
-    /// A call of one of these ends the turn.
+    /// The names of tools whose call ends the turn.
     pub stop_on_tool_call: Vec<String>,
-    /// Other settings for some requests; of several rules the first that fits counts.
+    /// Overrides of settings for some steps. The first rule that matches a step applies.
     pub prepare_step: Vec<StepRule>,
-    /// What is left out of the history.
+    /// Which parts of the history the model does not get.
     pub prune: Prune,
-    /// Tell the agent about the page, the user and the address (L-38).
+    /// Whether the agent is told about the page, the user, the conversation and the page's address.
     pub page_context: bool,
-    /// Whether it may ask the user and wait for the answer (D-20).
+    /// Whether the agent may ask the user a question and wait for the answer.
     pub ask_user: bool,
-    /// What one turn may take in all.
+    /// Limits for one turn.
     pub limits: AgentLimits,
-    /// Bounds of time of its own.
+    /// Timeouts of this agent.
     pub timeouts: AgentTimeouts,
-    /// Keyed by provider, in the provider's own words: merged into each request as they are.
+    /// Options by provider, in the terms of the provider's API. They are merged into each request
+    /// as they are.
     pub provider_options: Map<String, Value>,
-    /// What of the above is known only when it is asked; see [`Agent::settled`].
+    /// The properties above that hold operators. [`Agent::settled`] evaluates them for a turn.
     pub later: Option<Arc<Later>>,
-    /// The secrets that those name, by the names of their variables.
+    /// The secrets that these properties refer to: pairs of the environment variable's name and its
+    /// value.
     pub secrets: Vec<(String, SecretString)>,
-    /// Which of OpenAI's APIs an `OpenAIAgent` speaks.
+    /// The OpenAI API that an `OpenAIAgent` uses.
     pub openai_api: OpenAiApi,
-    /// Endpoints that it may call.
+    /// The endpoints that the agent may call as tools.
     pub tools: Vec<ToolRef>,
-    /// MCP servers whose tools it may call.
+    /// The MCP servers whose tools the agent may call.
     pub mcp: Vec<McpRef>,
-    /// Remote agents whose tools it may call.
+    /// The remote agents whose tools the agent may call.
     pub remote_agents: Vec<RemoteRef>,
-    /// Agents that it may hand a task to; none of them leads back to it.
+    /// The sub-agents that the agent may delegate tasks to. They never form a cycle.
     pub agents: Vec<SubAgentRef>,
-    /// Which of its tools may run; all may without it.
+    /// Which tool calls may run. `None`: all.
     pub policy: Option<Policy>,
-    /// Endpoints that are told about its runs.
+    /// The endpoints that are called during the agent's runs.
     pub hooks: Hooks,
-    /// What it may read on disk.
+    /// The folder that the agent may read.
     pub file_system: Option<FileSystem>,
-    /// Who may ask it.
+    /// Who may use the agent.
     pub auth: Rule,
-    /// Where it was declared.
+    /// Where the agent is declared.
     pub at: Location,
 }
 
-/// Properties of an agent that are known only when it is asked (L-20).
+/// The properties of an agent that hold operators and therefore have a value only for a turn.
 #[derive(Clone, Debug)]
 pub struct Later {
-    /// The rest of the agent, as it was written.
+    /// The agent's other keys and properties as written, into which the values are put.
     pub(crate) known: Value,
-    /// They themselves.
+    /// The properties with operators.
     pub properties: Vec<LaterProperty>,
 }
 
 /// A property that holds operators.
 #[derive(Clone, Debug)]
 pub struct LaterProperty {
-    /// Its key.
+    /// The property's key.
     pub name: String,
-    /// With the operators in it.
+    /// The value as written, with its operators.
     pub value: Value,
-    /// Whether `_secret` may stand in it: what goes to the provider as it is.
+    /// Whether `_secret` is allowed in it: only in what is sent to the provider unchanged.
     pub may_hold_secrets: bool,
-    /// Where it was written.
+    /// Where the value is written.
     pub at: Location,
 }
 
-/// What one turn may take in all (B-12); absent: no bound of its own.
+/// Limits for one turn. `None` means no limit by the agent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AgentLimits {
-    /// Requests to models.
+    /// The number of requests to models.
     pub requests: Option<u32>,
-    /// Tokens, input and output.
+    /// The number of tokens, input and output.
     pub total_tokens: Option<u64>,
-    /// Calls of tools.
+    /// The number of tool calls.
     pub tool_calls: Option<u32>,
-    /// US dollars.
+    /// The cost in US dollars.
     pub cost_usd: Option<f64>,
-    /// Time.
+    /// The duration.
     pub time: Option<Duration>,
 }
 
 /// A model of a connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelRef {
-    /// A connection of the config that has models.
+    /// The id of a connection that has models.
     pub connection_id: String,
     /// The provider's name for the model.
     pub model: String,
 }
 
-/// Endpoints by what they are told; see L-74 to L-78 for the payloads.
+/// The endpoints that are called at each event of a run. The payloads are described in the config's
+/// schema.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hooks {
-    /// A run begins.
+    /// When a run begins.
     pub start: Vec<String>,
-    /// A reply begins.
+    /// When a step begins.
     pub step_start: Vec<String>,
-    /// A tool is about to run.
+    /// Before a tool runs.
     pub tool_call_start: Vec<String>,
-    /// A tool has run.
+    /// After a tool has run.
     pub tool_call_finish: Vec<String>,
-    /// A reply and its tools are done.
+    /// When a step is done, tool calls included.
     pub step_finish: Vec<String>,
-    /// The run ends; these are waited for, one after the other.
+    /// When the run ends. The run waits for these; they are called one after the other.
     pub finish: Vec<String>,
 }
 
 impl Hooks {
-    /// Whether nobody is told anything.
+    /// Whether there is no hook at all.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// An agent's type.
+/// The type of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AgentType {
-    /// Over Anthropic.
+    /// Uses an `Anthropic` connection.
     Claude,
-    /// Over OpenAI.
+    /// Uses an `OpenAI` connection.
     OpenAi,
-    /// Over Google.
+    /// Uses a `Google` connection.
     Gemini,
-    /// Over the AI Gateway.
+    /// Uses an `AIGateway` connection.
     AiGateway,
-    /// Over any connection that has a model.
+    /// Uses any connection that has models.
     Any,
 }
 
-/// Which of OpenAI's APIs is spoken.
+/// An API of OpenAI.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OpenAiApi {
     /// The Responses API.
     #[default]
     Responses,
-    /// Chat Completions.
+    /// The Chat Completions API.
     Chat,
 }
 
-/// Sampling settings; absent: the provider's default.
+/// Sampling settings. `None` means the provider's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sampling {
-    /// At least 1.
+    /// The longest reply in tokens, at least 1.
     pub max_output_tokens: Option<u32>,
-    /// 0 to 2.
+    /// The temperature, 0 to 2.
     pub temperature: Option<f64>,
-    /// 0 to 1.
+    /// The probability mass to sample from, 0 to 1.
     pub top_p: Option<f64>,
-    /// At least 1.
+    /// The number of likeliest tokens to sample from, at least 1.
     pub top_k: Option<u32>,
-    /// -1 to 1.
+    /// The frequency penalty, -1 to 1.
     pub frequency_penalty: Option<f64>,
-    /// -1 to 1.
+    /// The presence penalty, -1 to 1.
     pub presence_penalty: Option<f64>,
-    /// For repeatable replies.
+    /// The random seed, for reproducible replies.
     pub seed: Option<i64>,
-    /// Ends the reply where one of these would be written.
+    /// The reply ends before one of these texts.
     pub stop_sequences: Vec<String>,
 }
 
-/// Whether and which tool must be called.
+/// Whether the model must call a tool, and which.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
     Auto,
-    /// Some tool.
+    /// The model must call some tool.
     Required,
-    /// None.
+    /// The model must not call a tool.
     None,
-    /// The one with this name.
+    /// The model must call the tool with this name.
     Tool(String),
 }
 
-/// Settings for some requests of a turn.
+/// Overrides of settings for some steps of a turn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StepRule {
-    /// Which requests, counted from 1.
+    /// The steps that the rule applies to.
     pub steps: Steps,
-    /// The tools that are offered, by name.
+    /// The names of the tools that are offered.
     pub active_tools: Option<Vec<String>>,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which.
     pub tool_choice: Option<ToolChoice>,
     /// The longest reply, in tokens.
     pub max_output_tokens: Option<u32>,
-    /// 0 to 2.
+    /// The temperature, 0 to 2.
     pub temperature: Option<f64>,
 }
 
-/// Requests of a turn, counted from 1.
+/// A selection of steps of a turn, which are counted from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// These.
+    /// The steps with these numbers.
     These(Vec<u32>),
-    /// From the first number to the second, or to the end.
+    /// The steps from the first number to the second one, or to the end of the turn.
     Range(u32, Option<u32>),
 }
 
-/// What is left out of the history.
+/// Which parts of the history the model does not get.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prune {
-    /// Reasoning.
+    /// The reasoning to leave out.
     pub reasoning: PruneReasoning,
-    /// Calls, rule by rule.
+    /// Rules for the tool calls to leave out.
     pub tool_calls: Vec<PruneToolCalls>,
-    /// Whether messages that are empty afterwards are left out, too.
+    /// Whether messages that become empty are left out as well.
     pub remove_empty: bool,
 }
 
-/// Which reasoning is left out.
+/// The reasoning to leave out of the history.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PruneReasoning {
     /// None.
     #[default]
     None,
-    /// That of all messages but the last.
+    /// The reasoning of all messages but the last.
     BeforeLastMessage,
     /// All.
     All,
 }
 
-/// Which calls are left out.
+/// A rule for the tool calls to leave out of the history, with their results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PruneToolCalls {
-    /// Calls in so many of the last messages stay; 0: none.
+    /// The number of messages at the end of the history that keep their calls; 0 keeps none.
     pub keep_last: usize,
-    /// Only calls of these tools; of all, without it.
+    /// The tools that the rule applies to. `None`: all.
     pub tools: Option<Vec<String>>,
 }
 
-/// Bounds of time of one agent; absent: those of [`crate::Limits`].
+/// Timeouts of one agent. `None` means the timeout in [`crate::Limits`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AgentTimeouts {
-    /// A whole turn.
+    /// For a whole turn.
     pub total: Option<Duration>,
-    /// One request to the model with its answer.
+    /// For one step: a request to the model with its reply.
     pub step: Option<Duration>,
-    /// Without a sign of life, before an answer begins.
+    /// For silence of the provider before its reply begins.
     pub first_byte: Option<Duration>,
-    /// Without a sign of life, between two pieces of an answer.
+    /// For silence of the provider between two parts of its reply.
     pub chunk: Option<Duration>,
 }
 
-/// What an agent may read on disk.
+/// The folder that an agent may read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileSystem {
-    /// An absolute path without links: a folder that was there when the config was read, and is not the root.
+    /// The absolute path of the folder, without symbolic links. It existed when the config was read
+    /// and is not the root of the file system.
     pub base_path: PathBuf,
-    /// What its files are; they are read only.
+    /// The annotations of the file tools, which only read.
     pub marks: Marks,
 }
 
-/// What a tool does with data.
+/// Annotations of one tool: what its calls do with data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// Its result may hold what not everybody should read.
+    /// Its results may hold private data.
     pub reads_private: bool,
-    /// Its result may be anybody's words.
+    /// Its results may hold text by anybody, with instructions in it.
     pub returns_untrusted: bool,
-    /// It can send something to others; it cannot where nobody says so.
+    /// It can send data to others. `None` counts as `false`, but may cause a warning.
     pub egress: Option<bool>,
-    /// Made twice, the same call does no more than once.
+    /// Repeating a call has no further effect.
     pub idempotent: bool,
 }
 
-/// What the tools of a server do with data.
+/// Annotations of the tools of an MCP server or a remote agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceMarks {
-    /// Whose results may hold what not everybody should read.
+    /// The tools whose results may hold private data.
     pub reads_private: Marked,
-    /// Whose results may be anybody's words.
+    /// The tools whose results may hold text by anybody, with instructions in it.
     pub returns_untrusted: Marked,
-    /// Which can send something to others; none can where nobody says so.
+    /// The tools that can send data to others. `None` counts as no tool, but may cause a warning.
     pub egress: Option<Marked>,
-    /// Whose calls, made twice, do no more than once.
+    /// The tools whose calls have no further effect when they are repeated.
     pub idempotent: Marked,
 }
 
-/// Which of a server's tools have a mark.
+/// The tools of a source that have an annotation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Marked {
-    /// All, or none.
+    /// All tools, or none.
     All(bool),
-    /// Those whose names match one of these patterns, which can be read.
+    /// The tools whose names match one of these glob patterns, which are valid.
     These(Vec<String>),
 }
 
 impl Marked {
-    /// Whether there may be one.
+    /// Whether there may be such a tool.
     pub fn may_hold(&self) -> bool {
         match self {
             Self::All(all) => *all,
@@ -348,27 +353,28 @@ impl From<Marks> for SourceMarks {
     }
 }
 
-/// An endpoint as an agent's tool.
+/// An endpoint as a tool of an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolRef {
-    /// An endpoint of the config that has a description and a payload schema.
+    /// The id of an endpoint that has a description and a payload schema.
     pub endpoint_id: String,
-    /// Ask the user before each call.
+    /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
-    /// The parameters that the user sees first when asked, and may change; all without it.
+    /// The parameters that the approval shows at once and that the user may edit. `None`: all.
     pub visible_parameters: Option<Vec<String>>,
-    /// What the model calls it: up to 64 letters, digits, `_` and `-`; unique among the agent's tools.
+    /// The tool's name for the model: up to 64 letters, digits, `_` and `-`, unique among the
+    /// agent's tools.
     pub name: String,
-    /// What it does with data.
+    /// The tool's annotations.
     pub marks: Marks,
 }
 
-/// How the user is asked before a call.
+/// How the user approves a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Confirm {
-    /// A yes may be given for further calls, too.
+    /// Whether the user may give a standing approval for further calls.
     pub remember: bool,
-    /// How long a question waits for its answer; without an end where absent.
+    /// How long an approval is waited for. `None`: without end.
     pub expires_after: Option<Duration>,
 }
 
@@ -378,92 +384,93 @@ impl Default for Confirm {
     }
 }
 
-/// An MCP server, and what an agent takes of it.
+/// An MCP server as a source of tools for an agent.
 #[derive(Clone, Debug)]
 pub struct McpRef {
-    /// What it is called.
+    /// The id of the connection, or a name derived from the address or the program.
     pub name: String,
-    /// How it is reached.
+    /// How to connect to the server.
     pub server: McpConnection,
-    /// Ask the user before each call.
+    /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
-    /// Only tools whose names match one of these patterns.
+    /// Glob patterns for tool names: only tools that match one are offered. `None`: all.
     pub allow: Option<Vec<String>>,
-    /// Not those that match one of these.
+    /// Glob patterns for tool names: tools that match one are not offered.
     pub deny: Vec<String>,
-    /// Put before the names of its tools.
+    /// The prefix of its tools' names.
     pub prefix: String,
-    /// For one call; absent: [`crate::Limits::tool`].
+    /// The timeout of one call. `None`: [`crate::Limits::tool`].
     pub timeout: Option<Duration>,
-    /// What its tools do with data.
+    /// The annotations of its tools.
     pub marks: SourceMarks,
-    /// What the server itself says of its tools counts, too: whether they are idempotent.
+    /// Whether the server's own annotations decide, too, which tools are idempotent.
     pub idempotent_hint: bool,
 }
 
-/// Which calls may run (D-8). What is stricter counts.
+/// Which tool calls may run. Of several decisions about a call the strictest one applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// The first that fits decides.
+    /// The rules. The first one that matches a call applies.
     pub rules: Vec<PolicyRule>,
-    /// For calls that no rule fits.
+    /// The action for calls that no rule matches.
     pub default: PolicyAction,
-    /// An endpoint that is asked about each call that the rules do not deny.
+    /// The id of an endpoint that decides about each call that the rules do not deny.
     pub endpoint_id: Option<String>,
 }
 
-/// A rule over calls; its patterns can be read.
+/// A rule of a policy. Its glob patterns are valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyRule {
-    /// Patterns over the names of tools.
+    /// Glob patterns for tool names.
     pub tools: Vec<String>,
-    /// Only for users with one of these roles.
+    /// The rule applies only to users with one of these roles.
     pub roles: Option<Vec<String>>,
-    /// By a path with dots, patterns of which one must match.
+    /// Pairs of an argument's path, with dots, and glob patterns of which one must match the
+    /// argument.
     pub arguments: Vec<(String, Vec<String>)>,
-    /// What is done.
+    /// The action for calls that match.
     pub action: PolicyAction,
-    /// For the model and the user.
+    /// The reason that the model and the user are given.
     pub reason: Option<String>,
 }
 
-/// What is done about a call.
+/// The action of a policy for a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PolicyAction {
-    /// It runs.
+    /// The call runs.
     Allow,
-    /// The user decides.
+    /// The user must approve the call.
     Ask,
-    /// It does not run.
+    /// The call does not run.
     Deny,
 }
 
-/// A remote agent, and what an agent takes of it.
+/// A remote agent as a source of tools for an agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteRef {
-    /// A connection of the type `RemoteAgent`.
+    /// The id of a connection of the type `RemoteAgent`.
     pub connection_id: String,
-    /// Ask the user before each call, also of tools that do not want it.
+    /// How the user approves each call, also of tools that do not ask for it themselves.
     pub confirm: Option<Confirm>,
-    /// Only tools whose names match one of these patterns.
+    /// Glob patterns for tool names: only tools that match one are offered. `None`: all.
     pub allow: Option<Vec<String>>,
-    /// Not those that match one of these.
+    /// Glob patterns for tool names: tools that match one are not offered.
     pub deny: Vec<String>,
-    /// Put before the names of its tools, as `prefix__name`.
+    /// The prefix of its tools' names, as in `prefix__name`.
     pub prefix: Option<String>,
-    /// What its tools do with data.
+    /// The annotations of its tools.
     pub marks: SourceMarks,
 }
 
-/// An agent as another one's tool.
+/// A sub-agent as a tool of an agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SubAgentRef {
-    /// An agent of the config.
+    /// The id of the sub-agent.
     pub agent_id: String,
-    /// What the model calls it; unique among the agent's tools.
+    /// The tool's name for the model, unique among the agent's tools.
     pub name: String,
-    /// For the model.
+    /// The tool's description for the model.
     pub description: String,
-    /// A valid JSON Schema of what it is given; absent: one text, `task`.
+    /// A valid JSON Schema of the task. `None`: an object with one text, `task`.
     pub input_schema: Option<Value>,
 }

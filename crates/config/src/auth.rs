@@ -1,4 +1,4 @@
-//! Who may use the server, and how callers are told apart.
+//! The section `auth`, checked: how users sign in.
 
 use crate::source::Location;
 use ipnet::IpNet;
@@ -9,53 +9,55 @@ use serde_json::Value;
 use std::time::Duration;
 use url::Url;
 
-/// Who may use the server.
+/// How users sign in, and at which addresses they find the server.
 #[derive(Clone, Debug)]
 pub struct Auth {
-    /// How callers are told apart.
+    /// How users are identified.
     pub mode: AuthMode,
-    /// Where users find the server, besides this machine: `https://chat.example.com`. Scheme, host and port only.
+    /// The addresses of the server besides this machine, such as `https://chat.example.com`:
+    /// scheme, host and port only.
     pub public_urls: Vec<Url>,
-    /// What the cookies of callers who are not signed in are signed with: the first signs, all are accepted. None: a key of the
-    /// server's own.
+    /// The keys that sign the cookies of anonymous users. The first one signs, all are accepted.
+    /// Empty: the server uses a key of its own.
     pub cookie_keys: Vec<SecretString>,
-    /// How the audit log records the addresses of users.
+    /// How the audit log records the IP addresses that users sign in from.
     pub audit_addresses: AuditAddresses,
-    /// Where it was declared.
+    /// Where the section is written.
     pub at: Location,
 }
 
-/// How the audit log records the addresses that users sign in from.
+/// How the audit log records the IP addresses that users sign in from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "way"))]
 pub enum AuditAddresses {
     /// The whole address.
     Full,
-    /// The network of an address: the first 24 bits of an IPv4 address, the first 48 of an IPv6 address.
+    /// The network of an address: the first 24 bits of an IPv4 address, the first 48 of an IPv6
+    /// address.
     #[default]
     Network,
     /// No address.
     None,
 }
 
-/// How callers are told apart.
+/// How users are identified.
 #[derive(Clone, Debug)]
 pub enum AuthMode {
-    /// One owner, on this machine only.
+    /// One user, the owner, who can connect from this machine only.
     Local,
-    /// Each browser is an owner of its own, and nobody is signed in.
+    /// Each browser is an anonymous user; nobody is signed in.
     Anonymous,
-    /// By tokens of another application.
+    /// By a JSON Web Token (JWT) that another application issues.
     Jwt(JwtAuth),
-    /// By headers of a reverse proxy.
+    /// By headers that a reverse proxy sets.
     Proxy(ProxyAuth),
-    /// By names and passwords that the server keeps.
+    /// By a user name and a password that the server stores.
     Password(PasswordAuth),
 }
 
 impl AuthMode {
-    /// As it is written in a config.
+    /// Returns the mode's name in a config.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Local => "local",
@@ -67,78 +69,78 @@ impl AuthMode {
     }
 }
 
-/// How tokens are checked.
+/// How JSON Web Tokens are verified.
 #[derive(Clone, Debug)]
 pub struct JwtAuth {
-    /// Who signs them.
+    /// The keys that verify signatures.
     pub keys: JwtKeys,
-    /// What `iss` must be; without it, it is not looked at.
+    /// The required `iss` claim. `None`: it is not checked.
     pub issuer: Option<String>,
-    /// One of these must be in `aud`.
+    /// The accepted values of the `aud` claim; one is enough.
     pub audience: Vec<String>,
-    /// The cookie that may hold the token, besides the header `Authorization`.
+    /// The name of a cookie that may hold the token, besides the header `Authorization`.
     pub cookie: Option<String>,
-    /// By how much the clocks may differ.
+    /// The accepted clock skew.
     pub leeway: Duration,
-    /// Where things stand in a token.
+    /// The claims that identify the user.
     pub claims: ClaimNames,
 }
 
-/// The keys of those who sign tokens.
+/// The keys that verify the signatures of tokens.
 #[derive(Clone, Debug)]
 pub enum JwtKeys {
-    /// Known to who signs and to who checks (HS256). At least one; all are accepted.
+    /// Shared secrets (HS256), at least one. All are accepted.
     Secrets(Vec<SecretString>),
-    /// Published at an address, as a JSON Web Key Set.
+    /// A JSON Web Key Set that is fetched from a URL.
     Url {
-        /// The address.
+        /// The URL of the key set.
         url: Url,
-        /// Whether it may lead to this machine or its networks.
+        /// Whether the URL may lead to this machine or a private network.
         allow_private: bool,
     },
-    /// In PEM, as `PUBLIC KEY`.
+    /// A public key in PEM, as `PUBLIC KEY`.
     Pem(String),
-    /// As a JSON Web Key.
+    /// A public key as a JSON Web Key.
     Jwk(Value),
 }
 
-/// The claims of a token that say who somebody is: a claim's name, or names with dots between for one inside another.
+/// The claims of a token that identify the user: names, or paths with dots for nested claims.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimNames {
-    /// His id.
+    /// The claim with the user's id.
     pub user_id: String,
-    /// What he is called.
+    /// The claim with the user's name.
     pub name: String,
-    /// What he is: a list, or a text with spaces or commas between.
+    /// The claim with the user's roles: a list, or a text with spaces or commas between them.
     pub roles: String,
 }
 
-/// Which headers of which proxies are believed.
+/// The headers by which a reverse proxy identifies the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProxyAuth {
-    /// The addresses of the proxies.
+    /// The addresses and networks of the proxies whose headers are accepted.
     pub trusted: Vec<IpNet>,
-    /// The header with the user's id, in lower case; so for the others.
+    /// The header with the user's id, in lower case like the other headers.
     pub user_header: String,
-    /// The header with what he is called.
+    /// The header with the user's name.
     pub name_header: String,
-    /// The header with his roles.
+    /// The header with the user's roles.
     pub roles_header: String,
-    /// What stands between two roles.
+    /// The separator between two roles.
     pub roles_separator: String,
-    /// The header with the user's own token.
+    /// The header with the user's access token.
     pub token_header: String,
 }
 
-/// How users make accounts and stay signed in.
+/// How accounts are created and how long sessions last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PasswordAuth {
-    /// Whether anybody may make an account.
+    /// Whether everybody may create an account.
     pub open_sign_up: bool,
-    /// The roles of those who make one themselves.
+    /// The roles of users who create their account themselves.
     pub sign_up_roles: Vec<String>,
-    /// For how long a user stays signed in without a request.
+    /// The idle timeout of a session: its longest time without a request.
     pub session_idle: Duration,
-    /// For how long he stays signed in at most.
+    /// The longest lifetime of a session.
     pub session_most: Duration,
 }

@@ -1,4 +1,4 @@
-//! A checked config: what the server is built from.
+//! The checked config that the server is built from.
 
 use crate::agent::{Agent, Confirm, Marks};
 use crate::auth::Auth;
@@ -16,95 +16,96 @@ use std::time::Duration;
 use url::Url;
 use wire::locale::Locale;
 
-/// A config in which every reference leads somewhere and every value is in range.
+/// A checked config: all references are valid and all values are in range.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// By id, in the order of the file.
+    /// The connections by id, in the order of the file.
     pub connections: IndexMap<String, Connection>,
-    /// By id, in the order of the file.
+    /// The agents by id, in the order of the file.
     pub agents: IndexMap<String, Agent>,
-    /// What administrators may make agents of, if they may.
+    /// How administrators may create custom agents. `None`: they may not.
     pub custom_agents: Option<CustomAgents>,
-    /// The section `api`: by id, in the order of the file.
+    /// The endpoints of the section `api` by id, in the order of the file.
     pub endpoints: IndexMap<String, Endpoint>,
-    /// In the order of the file; the first one is the start page.
+    /// The pages in the order of the file. The first one is the start page.
     pub pages: Vec<Page>,
-    /// Who may use the server.
+    /// How users sign in.
     pub auth: Auth,
-    /// Which other sites may show chats.
+    /// Which other sites may embed chats.
     pub embed: Option<Embed>,
-    /// Other sites whose pictures are shown, as origins.
+    /// The origins of other sites whose images pages may show.
     pub pictures: Vec<String>,
-    /// Other sites to which pages send files, as origins.
+    /// The origins of other sites to which pages upload files.
     pub uploads: Vec<String>,
-    /// What other agent platforms may call.
+    /// The endpoints that other agent platforms may call.
     pub served: Option<ServedAgent>,
-    /// Bounds of time, size and number.
+    /// Timeouts, sizes and numbers that the server enforces.
     pub limits: Limits,
-    /// What users may use in a day or a month.
+    /// Usage quotas per day or month.
     pub quotas: Vec<Quota>,
-    /// How often users and addresses may ask.
+    /// Rate limits for users and addresses.
     pub rates: Vec<Rate>,
-    /// The proxies in front of the server, whose word about addresses counts.
+    /// The proxies whose `X-Forwarded-For` header is accepted.
     pub trusted_proxies: Vec<IpNet>,
-    /// The words of the UI, where they are not the English ones.
+    /// The language and the texts of the UI. `None`: English.
     pub locale: Option<Locale>,
-    /// What models cost, by the beginning of their names; `default` is for all others.
+    /// The prices of models by a prefix of the model's name. `default` is the price of all others.
     pub prices: IndexMap<String, Price>,
     /// The folder of the main file, if the config is on disk.
     pub folder: Option<PathBuf>,
-    /// Where conversations are kept, if the config says so: `sqlite://PATH`, `sqlite::memory:` or `postgres://…`.
+    /// The URL of the database, if the config sets it: `sqlite://PATH`, `sqlite::memory:` or
+    /// `postgres://…`.
     pub store: Option<SecretString>,
-    /// For how long.
+    /// How long data is retained.
     pub retention: Retention,
 }
 
-/// What a model costs, in US dollars for a million tokens.
+/// The price of a model in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
-    /// Input.
+    /// The price of input tokens.
     pub input: f64,
-    /// Input that was read from a cache.
+    /// The price of input tokens that are read from the provider's cache.
     pub cache_read: f64,
-    /// Input that was written to a cache.
+    /// The price of input tokens that are written to the provider's cache.
     pub cache_write: f64,
-    /// Output, reasoning included.
+    /// The price of output tokens, reasoning included.
     pub output: f64,
 }
 
-/// Something outside: a model provider, a database.
+/// A connection to an external service, such as a model provider or a database.
 #[derive(Clone, Debug)]
 pub struct Connection {
-    /// Its id.
+    /// The connection's id.
     pub id: String,
-    /// What it is.
+    /// The type of service, with its settings.
     pub kind: ConnectionKind,
-    /// Where it was declared.
+    /// Where the connection is declared.
     pub at: Location,
 }
 
-/// What a connection is, with its settings.
+/// The type of a connection, with its settings.
 #[derive(Clone, Debug)]
 pub enum ConnectionKind {
     /// Anthropic's Messages API.
     Anthropic(ModelConnection),
     /// OpenAI's own APIs.
     OpenAi(ModelConnection),
-    /// Chat Completions at any address.
+    /// The Chat Completions API at any address.
     OpenAiCompatible(ModelConnection),
     /// Google's Gemini API.
     Google(ModelConnection),
     /// Vercel's AI Gateway.
     AiGateway(ModelConnection),
-    /// The offline model of the demo.
+    /// The built-in offline model of the demo.
     Demo(DemoConnection),
     /// A SQL database.
     Sql(SqlConnection),
-    /// A web service.
+    /// An HTTP service.
     Http(HttpConnection),
     /// An MCP server.
     Mcp(McpConnection),
-    /// A remote tool-agent.
+    /// A remote agent: a server that offers tools.
     RemoteAgent(RemoteConnection),
 }
 
@@ -112,7 +113,7 @@ pub enum ConnectionKind {
 pub(crate) const MODEL_TYPES: [&str; 6] = ["Anthropic", "OpenAI", "OpenAICompatible", "Google", "AIGateway", "Demo"];
 
 impl ConnectionKind {
-    /// Its type as it is written in a config.
+    /// Returns the name of the type in a config.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Anthropic(_) => "Anthropic",
@@ -128,248 +129,250 @@ impl ConnectionKind {
         }
     }
 
-    /// Whether agents can be run over it.
+    /// Whether the connection has models.
     pub fn is_model(&self) -> bool {
         MODEL_TYPES.contains(&self.name())
     }
 }
 
-/// How to reach a model provider.
+/// The settings of a connection to a model provider.
 #[derive(Clone, Debug)]
 pub struct ModelConnection {
-    /// The key, where one is needed.
+    /// The API key, if the provider needs one.
     pub api_key: Option<SecretString>,
-    /// Instead of the provider's own address, without a slash at the end.
+    /// The base URL if it is not the provider's own, without a slash at the end.
     pub base_url: Option<String>,
-    /// Sent with each request.
+    /// Additional headers of each request.
     pub headers: Vec<(String, SecretString)>,
 }
 
-/// The offline model.
+/// The settings of the offline model.
 #[derive(Clone, Copy, Debug)]
 pub struct DemoConnection {
-    /// Between two words; absent: the model's own pace.
+    /// The pause between two words. `None`: the model's own pace.
     pub delay: Option<Duration>,
 }
 
-/// A SQL database.
+/// The settings of a connection to a SQL database.
 #[derive(Clone, Debug)]
 pub struct SqlConnection {
-    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://…`; it may hold a password, so it is not shown.
+    /// The URL: `sqlite://PATH`, `sqlite::memory:` or `postgres://…`. It may hold a password, so it
+    /// is a secret.
     pub url: SecretString,
-    /// Refuse every statement that writes.
+    /// Whether every statement that writes is refused.
     pub read_only: bool,
-    /// SQL that is run once, when the database has no tables yet.
+    /// SQL that is run once, if the database has no tables yet.
     pub init: Option<String>,
 }
 
-/// A web service.
+/// The settings of a connection to an HTTP service.
 #[derive(Clone, Debug)]
 pub struct HttpConnection {
-    /// The address below which every request stays.
+    /// The base URL. Requests cannot leave it.
     pub base_url: Url,
-    /// Sent with each request.
+    /// Additional headers of each request.
     pub headers: Vec<(String, SecretString)>,
-    /// Whether addresses of this machine and its networks may be reached.
+    /// Whether this machine and private networks may be reached.
     pub allow_private: bool,
-    /// For one request.
+    /// The timeout of one request.
     pub timeout: Duration,
 }
 
-/// A remote tool-agent.
+/// The settings of a connection to a remote agent.
 #[derive(Clone, Debug)]
 pub struct RemoteConnection {
-    /// What `/tools` is put behind.
+    /// The base URL, to which `/tools` is appended.
     pub base_url: Url,
-    /// Sent as `x-api-key`.
+    /// The API key, sent as `x-api-key`.
     pub api_key: SecretString,
-    /// Sent as a bearer's token.
+    /// The bearer token that is sent for all users.
     pub token: Option<SecretString>,
-    /// Instead of it, what the user came with is sent.
+    /// Whether the user's own access token is sent instead of `token`.
     pub user_token: bool,
-    /// Each is sent as a header, `x-` and its name.
+    /// Variables by name. Each one is sent as the header `x-NAME`.
     pub variables: Vec<(String, SecretString)>,
-    /// Whether addresses of this machine and its networks may be reached.
+    /// Whether this machine and private networks may be reached.
     pub allow_private: bool,
-    /// For one call.
+    /// The timeout of one call.
     pub timeout: Duration,
 }
 
-/// An MCP server.
+/// The settings of a connection to an MCP server.
 #[derive(Clone, Debug)]
 pub struct McpConnection {
-    /// How it is reached.
+    /// The transport, with its settings.
     pub transport: McpTransport,
-    /// One connection for all users.
+    /// Whether all users share one connection.
     pub shared: bool,
 }
 
-/// How an MCP server is reached.
+/// The transport to an MCP server.
 #[derive(Clone, Debug)]
 pub enum McpTransport {
     /// Streamable HTTP.
     Http(McpHttp),
-    /// The HTTP transport of 2024.
+    /// HTTP with Server-Sent Events, the transport of MCP's version 2024-11-05.
     Sse(McpHttp),
-    /// A program that is started here.
+    /// A program that this server starts and talks to over its standard input and output.
     Stdio(McpStdio),
 }
 
-/// An address of an MCP server.
+/// An MCP server that is reached over HTTP.
 #[derive(Clone, Debug)]
 pub struct McpHttp {
-    /// The address.
+    /// The server's URL.
     pub url: Url,
-    /// Sent with each request.
+    /// Additional headers of each request.
     pub headers: Vec<(String, SecretString)>,
-    /// Whether its name may lead to this machine or its networks.
+    /// Whether the host may resolve to this machine or a private network.
     pub allow_private: bool,
-    /// How to get a token.
+    /// How to obtain an access token.
     pub oauth: Option<McpOauth>,
 }
 
-/// OAuth for programs.
+/// Settings of OAuth without a user (client credentials, or a refresh token).
 #[derive(Clone, Debug)]
 pub struct McpOauth {
-    /// Where tokens are given.
+    /// The URL of the token endpoint.
     pub token_url: Url,
-    /// Who asks.
+    /// The client id.
     pub client_id: String,
-    /// Its secret.
+    /// The client secret.
     pub client_secret: SecretString,
-    /// Instead of the grant for programs.
+    /// The refresh token to use instead of the client credentials grant.
     pub refresh_token: Option<SecretString>,
-    /// What for.
+    /// The requested scope.
     pub scope: Option<String>,
 }
 
-/// A program that is an MCP server.
+/// An MCP server that is a local program.
 #[derive(Clone, Debug)]
 pub struct McpStdio {
-    /// The program.
+    /// The program to start.
     pub command: String,
-    /// Its arguments.
+    /// The program's arguments.
     pub args: Vec<String>,
-    /// Its environment, besides what every program needs.
+    /// Additional environment variables of the program. It inherits only a few, such as `PATH`.
     pub env: Vec<(String, SecretString)>,
 }
 
-/// A page, and who may open it.
+/// A page with its access rule and its client tools.
 #[derive(Clone, Debug)]
 pub struct Page {
-    /// What the browser gets.
+    /// The page as the browser gets it.
     pub definition: wire::page::Page,
-    /// Who may open it.
+    /// Who may open the page.
     pub auth: Rule,
-    /// What it does for agents, as they are told. It never reaches the browser, so no browser can change it.
+    /// The client tools as the model is told about them. Browsers do not get these definitions, so
+    /// they cannot change them.
     pub client_tools: Vec<ClientTool>,
 }
 
 /// A tool that a page runs in the user's browser.
 #[derive(Clone, Debug)]
 pub struct ClientTool {
-    /// The chat that has it, by the id of its block.
+    /// The id of the chat block that declares the tool.
     pub block_id: String,
-    /// The agent that may call it, from that chat.
+    /// The id of the agent that may call the tool from that chat.
     pub agent_id: String,
-    /// What the model calls it.
+    /// The tool's name for the model.
     pub name: String,
-    /// For the model.
+    /// The tool's description for the model.
     pub description: String,
-    /// JSON Schema of an object.
+    /// The JSON Schema of the tool's input, an object.
     pub input_schema: Value,
-    /// Whether and how the user is asked before each call.
+    /// How the user approves each call. `None`: calls need no approval.
     pub confirm: Option<Confirm>,
-    /// What it does with data.
+    /// The tool's annotations.
     pub marks: Marks,
 }
 
-/// A routine that pages, agents and other clients can call.
+/// An endpoint: a routine that pages, agents and other clients can call.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// Its id.
+    /// The endpoint's id.
     pub id: String,
-    /// What it does, for models.
+    /// The description for models.
     pub description: Option<String>,
-    /// The secrets that its requests send, by the names of their variables.
+    /// The secrets that its requests send: pairs of the environment variable's name and its value.
     pub secrets: Vec<(String, SecretString)>,
-    /// A valid JSON Schema for the payload.
+    /// The JSON Schema of the payload, which is valid.
     pub payload_schema: Option<Value>,
-    /// Its steps as written: requests and controls, operators not evaluated.
+    /// The steps as written: requests and controls, with operators that are not evaluated yet.
     pub routine: Vec<Value>,
-    /// Only routines, hooks and agents may call it (`InternalApi`).
+    /// Whether only routines, hooks and agents may call it (`InternalApi`).
     pub is_internal: bool,
-    /// Who may call it, also through those.
+    /// Who may call it, directly or through a routine, a hook or an agent.
     pub auth: Rule,
-    /// Where it was declared.
+    /// Where the endpoint is declared.
     pub at: Location,
 }
 
-/// What each of some users may use in a span of time.
+/// A usage quota of each of the users that it applies to.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quota {
-    /// For users with one of these roles.
+    /// The roles that it applies to.
     pub roles: Vec<String>,
-    /// For these users, by id. With neither it is for everybody.
+    /// The ids of the users that it applies to. Without roles and users it applies to everybody.
     pub users: Vec<String>,
-    /// When it begins anew.
+    /// The period after which usage is counted from 0 again.
     pub span: QuotaSpan,
-    /// Messages, and questions of programs.
+    /// The number of messages and invocations.
     pub messages: Option<u64>,
-    /// Tokens in and out.
+    /// The number of tokens, input and output.
     pub tokens: Option<u64>,
-    /// US dollars, as far as prices are known.
+    /// The cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
 }
 
-/// A span of time, in UTC.
+/// The period of a quota, in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaSpan {
-    /// A day.
+    /// A calendar day.
     Day,
-    /// A month.
+    /// A calendar month.
     Month,
 }
 
-/// Bounds of time, size and number, each with a default that suits one machine.
+/// Timeouts, sizes and numbers that the server enforces. The defaults suit one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// For the headers of a request.
+    /// The timeout for the headers of a request.
     pub header_read: Duration,
-    /// For the body of a request; a second more for each 16 KiB that has come.
+    /// The timeout for the body of a request, extended by one second for each 16 KiB received.
     pub body_read: Duration,
-    /// Bytes of a request's body; files have a bound of their own.
+    /// The largest request body in bytes. Files have a limit of their own.
     pub body_bytes: usize,
-    /// Bytes of a message's text.
+    /// The longest text of a message in bytes.
     pub text_bytes: usize,
-    /// Bytes of a file that a user attaches.
+    /// The largest attachment in bytes.
     pub file_bytes: u64,
-    /// Bytes of all files that one user keeps.
+    /// The storage for the files of one user in bytes.
     pub user_file_bytes: u64,
-    /// Open connections.
+    /// The number of open connections.
     pub connections: usize,
-    /// Open connections from one address.
+    /// The number of open connections from one IP address.
     pub connections_per_address: usize,
-    /// Within it, a client takes something of what is written to it.
+    /// The timeout for a client to read some of what is written to it.
     pub write: Duration,
-    /// Between two signs of life on an idle stream.
+    /// The interval of keep-alive signals on an idle stream.
     pub heartbeat: Duration,
-    /// For running turns to end when the server stops.
+    /// How long running turns may continue when the server stops.
     pub drain: Duration,
-    /// Answers that are written at the same time.
+    /// The number of concurrent runs.
     pub runs: usize,
-    /// Of those, answers for one user; without it by the mode of `auth`.
+    /// The number of concurrent runs of one user. `None`: depends on the mode of `auth`.
     pub runs_per_user: Option<usize>,
-    /// A whole turn.
+    /// The timeout of a whole turn.
     pub turn: Duration,
-    /// For the first byte of a provider's answer.
+    /// The timeout for the first byte of a provider's reply.
     pub first_byte: Duration,
-    /// Between two pieces of a provider's answer.
+    /// The timeout between two parts of a provider's reply.
     pub idle: Duration,
-    /// One call of a tool.
+    /// The timeout of one tool call.
     pub tool: Duration,
-    /// Tools that one turn runs at the same time.
+    /// The number of tools that one turn runs concurrently.
     pub parallel_tools: usize,
-    /// Agents below others that work at the same time in one turn.
+    /// The number of sub-agents that work concurrently in one turn.
     pub parallel_agents: usize,
 }

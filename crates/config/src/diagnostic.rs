@@ -1,13 +1,13 @@
-//! What is wrong with a config, for the person who writes it.
+//! Diagnostics: errors and warnings about a config, for its author.
 
 use std::fmt;
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The config is refused.
     Error,
-    /// The config works, but probably not as its author thinks.
+    /// The config is accepted, but probably does not do what its author expects.
     Warning,
 }
 
@@ -20,41 +20,41 @@ impl fmt::Display for Severity {
     }
 }
 
-/// One problem. `Display` renders it over several lines, with the line it is about and a marker.
+/// One error or warning. `Display` renders it over several lines, with an excerpt and a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// The file as the user named it, or below the folder that the user named.
+    /// The file as the user named it, or its path in the folder that the user named.
     pub file: String,
-    /// Counted from 1; 0 when the problem is the file as a whole.
+    /// The line, counted from 1. 0 if the diagnostic is about the whole file.
     pub line: u32,
-    /// Counted from 1, in characters; 0 when the problem is the file as a whole.
+    /// The column in characters, counted from 1. 0 if the diagnostic is about the whole file.
     pub column: u32,
-    /// What is wrong, in one sentence without a full stop.
+    /// The problem, in one sentence without a full stop.
     pub message: String,
-    /// What to do about it.
+    /// How to solve the problem.
     pub help: Option<String>,
-    /// The line, if there is one.
+    /// The line in question, if there is one.
     pub excerpt: Option<Excerpt>,
 }
 
-/// The part of a line that is shown, with the place of the marker in it.
+/// The part of a line that is shown, with the position of the marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Excerpt {
-    /// Without control characters; the ends of a long line are cut off.
+    /// The text without control characters. The ends of a long line are cut off.
     pub text: String,
-    /// Characters before the marker.
+    /// The number of characters before the marker.
     pub offset: usize,
-    /// Characters under the marker, at least 1.
+    /// The number of marked characters, at least 1.
     pub width: usize,
 }
 
-/// Characters of a line that are shown at most, so that a config in one long line stays readable.
+/// The most characters of a line that are shown, so that a config in one long line stays readable.
 const SHOWN: usize = 110;
 
 impl Excerpt {
-    /// The part of `line` around `column` (from 1), with `width` characters marked.
+    /// Cuts the part around `column` (counted from 1) out of `line` and marks `width` characters.
     pub(crate) fn new(line: &str, column: u32, width: u32) -> Self {
         let characters: Vec<char> = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         let end = characters.iter().rposition(|c| *c != ' ').map_or(0, |last| last + 1);
@@ -92,7 +92,7 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// All of them below each other, with an empty line between two, ready to print.
+/// Renders diagnostics for printing, with an empty line between two.
 pub fn render(diagnostics: &[Diagnostic]) -> String {
     diagnostics.iter().map(|diagnostic| format!("{diagnostic}\n")).collect::<Vec<_>>().join("\n")
 }

@@ -1,12 +1,13 @@
-//! Pages of other sites that may show chats of this server.
+//! The section `embed`, checked: chats on pages of other sites.
 
 use crate::auth::JwtAuth;
 
-/// Which sites may show chats of this server, and how they say for whom.
+/// The sites that may embed chats of this server, and how they identify their users.
 #[derive(Clone, Debug)]
 pub struct Embed {
-    /// As browsers write them: `https://www.example.com`, with a port where it is not the usual one. At least one.
+    /// The origins of the sites, as browsers send them: `https://www.example.com`, with a port if
+    /// it is not the default one. At least one.
     pub origins: Vec<String>,
-    /// How tokens are checked by which a site says who its user is.
+    /// How the tokens by which a site identifies its user are verified.
     pub tokens: Option<JwtAuth>,
 }

@@ -1,10 +1,10 @@
-//! Where secrets come from.
+//! The source of environment variables, which hold secrets.
 
 use std::collections::HashMap;
 
-/// Reads variables. The process environment in the server, a map in tests.
+/// Reads environment variables: from the process in the server, from a map in tests.
 pub trait Env {
-    /// The value of a variable, if it is set.
+    /// Returns the value of a variable, if it is set.
     fn get(&self, name: &str) -> Option<String>;
 }
 

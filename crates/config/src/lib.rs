@@ -40,34 +40,37 @@ pub use source::Location;
 use source::{Files, Report};
 use std::path::{Path, PathBuf};
 
-/// The file that a folder's config starts with.
+/// The name of the main file in a config folder.
 pub const MAIN_FILE: &str = "chatwright.yaml";
 
-/// A good config with what its author should know about it.
+/// The result of loading a config: the config with warnings, or all diagnostics.
 pub type Loaded = Result<(Config, Vec<Diagnostic>), Vec<Diagnostic>>;
 
-/// What came of reading a config, and what it was read from: for who wants to read it again when that changes.
+/// An attempt to load a config: the result, and which files were read, so that the caller can watch
+/// them.
 #[derive(Debug)]
 pub struct Reading {
     /// The config, or what is wrong with it.
     pub outcome: Loaded,
-    /// Every file that was asked for, also those that are missing.
+    /// Every file that was requested, also files that do not exist.
     pub files: Vec<PathBuf>,
-    /// Equal for equal texts, on every machine that runs this version. Not for security.
+    /// A hash of all files. It is equal for equal texts on every machine that runs this version. It
+    /// is not cryptographic.
     pub fingerprint: u64,
-    /// What stands in it, also where it is wrong; empty where it cannot be read at all.
+    /// The config's entries and sections, also if the config has errors. Empty if it cannot be
+    /// parsed.
     pub outline: Outline,
 }
 
-/// Reads a config file, or [`MAIN_FILE`] in a folder. Variables come from `env`.
+/// Loads a config file, or [`MAIN_FILE`] in a folder. Environment variables are read from `env`.
 ///
 /// # Errors
-/// All problems, and warnings among them, in the order of the text.
+/// All diagnostics, warnings included, in the order of the text.
 pub fn load_path(path: &Path, env: &dyn Env) -> Loaded {
     read_path(path, env).outcome
 }
 
-/// As [`load_path`], with what it was read from.
+/// Loads a config like [`load_path`] and returns also which files were read.
 pub fn read_path(path: &Path, env: &dyn Env) -> Reading {
     let (folder, main) = match (path.is_dir(), path.parent(), path.file_name().and_then(|name| name.to_str())) {
         (false, Some(folder), Some(name)) => (folder, name),
@@ -76,15 +79,15 @@ pub fn read_path(path: &Path, env: &dyn Env) -> Reading {
     read(&Files::Folder(folder.to_owned()), main, env)
 }
 
-/// Reads a config out of texts by file name, the first of which is the main file.
+/// Loads a config from pairs of a file name and a text. The first pair is the main file.
 ///
 /// # Errors
-/// As [`load_path`].
+/// As for [`load_path`].
 pub fn load_embedded(files: &[(&str, &str)], env: &dyn Env) -> Loaded {
     read_embedded(files, env).outcome
 }
 
-/// As [`load_embedded`], with what it was read from.
+/// Loads a config like [`load_embedded`] and returns also which files were read.
 pub fn read_embedded(files: &[(&str, &str)], env: &dyn Env) -> Reading {
     let main = files.first().map_or(MAIN_FILE, |(name, _)| *name);
     read(&Files::Embedded(files), main, env)
@@ -103,7 +106,7 @@ fn read(files: &Files<'_>, main: &str, env: &dyn Env) -> Reading {
     Reading { outcome, files: asked, fingerprint, outline }
 }
 
-/// The JSON Schema of a config, with descriptions and defaults, for editors.
+/// Returns the JSON Schema of a config with descriptions and defaults, for editors.
 pub fn schema() -> serde_json::Value {
     shape::published()
 }

@@ -1,12 +1,14 @@
-//! Passwords in addresses, which a diagnostic does not repeat: it goes to logs, and a page shows it.
+//! Masks passwords in URLs, because diagnostics are written to logs and shown on pages.
 
-/// Puts a `*` for each character of a password in the addresses of a text: what stands between `:` and `@` behind `://`, and what
-/// stands behind `password=`. The text keeps its length in characters, so that markers under it stay where they are.
+/// Replaces each character of a password in the URLs of a text by `*`: the part between `:` and `@`
+/// after `://`, and the value of `password=`. The number of characters stays the same, so that
+/// markers under the text stay aligned.
 pub(crate) fn mask(text: &str) -> String {
     let mut characters: Vec<char> = text.chars().collect();
     let mut at = 0;
     while let Some(begin) = find(&characters, at, "://") {
-        // A password may hold what should have been encoded, so its end is the last `@` that it can be.
+        // A password may contain characters that should have been percent-encoded, so it ends at
+        // the last possible `@`.
         let end = (begin..characters.len()).find(|at| ends(characters[*at])).unwrap_or(characters.len());
         let host = characters[begin..end].iter().rposition(|c| *c == '@').map(|at| begin + at);
         let colon = host.and_then(|host| characters[begin..host].iter().position(|c| *c == ':').map(|at| begin + at));
@@ -22,13 +24,13 @@ pub(crate) fn mask(text: &str) -> String {
     characters.into_iter().collect()
 }
 
-/// The place behind the first `what` at `from` or later.
+/// Returns the index after the first occurrence of `what` at `from` or later.
 fn find(text: &[char], from: usize, what: &str) -> Option<usize> {
     let what: Vec<char> = what.chars().collect();
     text.get(from..)?.windows(what.len()).position(|window| window == what).map(|at| from + at + what.len())
 }
 
-/// Whether an address is over.
+/// Whether a character ends a URL.
 fn ends(c: char) -> bool {
     c.is_whitespace() || matches!(c, '\'' | '"' | '`')
 }
@@ -38,7 +40,7 @@ mod tests {
     use super::mask;
 
     #[test]
-    fn a_password_is_not_shown() {
+    fn passwords_are_masked() {
         let check = |text: &str, expected: &str| assert_eq!(mask(text), expected);
         check("url: 'postgres://ada:s3cret@host/db' }", "url: 'postgres://ada:******@host/db' }");
         check("a://b:c@d and e://f:gü@h", "a://b:*@d and e://f:**@h");

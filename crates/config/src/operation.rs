@@ -1,64 +1,65 @@
-//! What keeps a server in order that many people use: how often they may ask, how long what they said is kept.
+//! Settings for the operation of a server: rate limits, retention and custom agents.
 
 use crate::rule::Rule;
 use indexmap::IndexMap;
 use std::time::Duration;
 
-/// How often one user or one address may ask.
+/// A rate limit for one user or one IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// For what.
+    /// The requests that are counted.
     pub what: RateOf,
-    /// Who is counted.
+    /// For whom requests are counted.
     pub per: RatePer,
-    /// So many at once, and so many in each `span` from then on.
+    /// The number of requests that may be made at once. As many become available again in each
+    /// `span`.
     pub requests: u32,
-    /// In which they come back.
+    /// The time in which all requests become available again.
     pub span: Duration,
 }
 
-/// What is asked for.
+/// The requests that a rate limit counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RateOf {
-    /// Anything but the files of the site.
+    /// All requests but those for static files.
     All,
-    /// An agent's answer.
+    /// Messages to agents and invocations.
     Chat,
-    /// An endpoint.
+    /// Calls of endpoints.
     Endpoints,
-    /// To be signed in, or a new account.
+    /// Attempts to sign in or to create an account.
     SignIn,
 }
 
-/// Who is counted.
+/// For whom requests are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RatePer {
-    /// A user; who is not signed in counts by the cookie of the browser.
+    /// Each user. Users who are not signed in are identified by the browser's cookie.
     User,
-    /// An address; of IPv6, its network of 64 bits.
+    /// Each IP address. An IPv6 address counts as its /64 network.
     Address,
 }
 
-/// How long things are kept.
+/// How long data is retained.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Conversations, after the last change to them; for ever without it.
+    /// How long conversations are retained after their last change. `None`: without end.
     pub conversations: Option<Duration>,
-    /// The same for those with single agents, by id.
+    /// The same for the conversations of single agents, by the agent's id.
     pub agents: IndexMap<String, Duration>,
-    /// Conversations that their owners have pinned stay.
+    /// Whether pinned conversations are exempt.
     pub keeps_pinned: bool,
-    /// Temporary conversations, after they were made so.
+    /// How long temporary conversations are retained after they became temporary.
     pub temporary: Duration,
-    /// Questions of programs, after their end; for ever without it.
+    /// How long invocations are retained after their end. `None`: without end.
     pub questions: Option<Duration>,
 }
 
-/// What administrators may make agents of.
+/// How administrators may create custom agents.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomAgents {
-    /// Agents of the config that they are made from; there is at least one.
+    /// The ids of the agents that custom agents may be based on, at least one.
     pub from: Vec<String>,
-    /// Who may ask them.
+    /// Who may use custom agents.
     pub auth: Rule,
 }

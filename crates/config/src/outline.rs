@@ -1,31 +1,32 @@
-//! What stands in a config, by name: so that two can be compared without showing what they say.
+//! The entries of a config by name, so that two configs can be compared without disclosing their
+//! contents.
 
 use crate::source::{Kind, Node};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// The things of a config (`agents/helper`) and its other sections (`limits`), each with a hash of its text. Secrets that are read from
-/// the environment are no part of it.
+/// The entries of a config (`agents/helper`) and its other sections (`limits`), each with a hash of
+/// its value. The values of environment variables are not part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline(BTreeMap<String, u64>);
 
-/// What became of a thing.
+/// How an entry has changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Changed {
-    /// It is new.
+    /// The entry is new.
     Added,
-    /// It says something else.
+    /// The entry has another value.
     Changed,
-    /// It is gone.
+    /// The entry no longer exists.
     Removed,
 }
 
 /// A difference between two configs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// The section, with an id where it is a list of things: `agents/helper`, `limits`.
+    /// The section, with an id if the section is a list of entries: `agents/helper`, `limits`.
     pub what: String,
-    /// What became of it.
+    /// How it has changed.
     pub how: Changed,
 }
 
@@ -46,7 +47,7 @@ impl Outline {
         Self(things)
     }
 
-    /// What is other here than it was `before`, by name.
+    /// Returns the differences from the config `before`, sorted by name.
     pub fn changes(&self, before: &Self) -> Vec<Change> {
         let now = self.0.iter().filter_map(|(what, hash)| match before.0.get(what) {
             None => Some((what, Changed::Added)),
@@ -72,7 +73,7 @@ mod tests {
     use std::collections::HashMap;
 
     #[test]
-    fn differences_have_names() {
+    fn changes_are_listed_by_name() {
         let outline =
             |text: &str| read_embedded(&[("chatwright.yaml", text)], &HashMap::<String, String>::new()).outline;
         let before = outline(
@@ -83,7 +84,7 @@ mod tests {
             let seen: Vec<_> = changes.iter().map(|change| format!("{} {:?}", change.what, change.how)).collect();
             assert_eq!(seen, expected, "{text}");
         };
-        // Another place is no change, nor is a comment.
+        // Neither another order nor a comment is a change.
         check(
             "# Hello\nlimits: { toolMs: 1 }\nagents:\n  - { id: y, type: Agent }\n  - { id: x, type: Agent }\nconnections: [{ id: a, type: Demo }]\n",
             &[],

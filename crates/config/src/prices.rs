@@ -1,5 +1,5 @@
-//! What models cost: by the config's section `prices`, or by the list prices of well-known models. Prices change, and contracts differ, so
-//! the config's own go first.
+//! The prices of models: those of the config's section `prices`, and list prices of well-known
+//! models. The config takes precedence, because list prices change and contracts differ.
 
 use crate::Config;
 use crate::config::Price;
@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 /// The key of the section `prices` for all models that it does not name.
 const DEFAULT: &str = "default";
 
-/// By the beginning of a model's name: US dollars for a million tokens of input, input from a cache, input written to a cache, output.
-/// A longer beginning goes before a shorter one.
+/// List prices by a prefix of the model's name, in US dollars per million tokens: input, cached
+/// input, input written to a cache, output. The longest prefix applies.
 const PRICES: &[(&str, f64, f64, f64, f64)] = &[
     // https://docs.claude.com/en/docs/about-claude/pricing
     ("claude-opus-4-5", 5.0, 0.5, 6.25, 25.0),
@@ -37,20 +37,21 @@ const PRICES: &[(&str, f64, f64, f64, f64)] = &[
 ];
 
 impl Config {
-    /// What a model costs: the config's price with the longest beginning of its name, the list price, or the config's `default`.
+    /// Returns the price of a model: the config's price with the longest matching prefix, else the
+    /// list price, else the config's `default`.
     pub fn price_of(&self, model: &str) -> Option<Price> {
         price_of(&self.prices, model)
     }
 }
 
-/// See [`Config::price_of`].
+/// Returns the price of a model, see [`Config::price_of`].
 pub(crate) fn price_of(prices: &IndexMap<String, Price>, model: &str) -> Option<Price> {
     let known = prices.iter().filter(|(start, _)| model.starts_with(start.as_str()));
     let own = known.max_by_key(|(start, _)| start.len()).map(|(_, price)| *price);
     own.or_else(|| list_price(model)).or_else(|| prices.get(DEFAULT).copied())
 }
 
-/// The list price of a model; none for one that is not known. A gateway's `vendor/` in front of the name does not matter.
+/// Returns the list price of a well-known model. A gateway's `vendor/` before the name is ignored.
 fn list_price(model: &str) -> Option<Price> {
     let name = model.rsplit('/').next().unwrap_or(model);
     let known = PRICES.iter().filter(|(start, ..)| name.starts_with(start));
@@ -63,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_beginning_counts() {
+    fn longest_prefix_applies() {
         let check = |model: &str, expected: Option<f64>| {
             assert_eq!(list_price(model).map(|price| price.output), expected, "{model}");
         };

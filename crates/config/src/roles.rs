@@ -1,4 +1,5 @@
-//! The roles that a config names: a role that it does not name opens nothing, and is probably misspelt.
+//! The roles that a config names. A role that it does not name gives no access and is probably
+//! misspelt.
 
 use crate::auth::AuthMode;
 use crate::config::Config;
@@ -7,7 +8,8 @@ use crate::shape::suggest;
 use std::collections::BTreeSet;
 
 impl Config {
-    /// The roles that pages, agents, endpoints, policies and quotas name, and the administrator's, in order.
+    /// Returns the roles that access rules, policies, quotas and `signUpRoles` name, and the
+    /// administrator's, in alphabetical order.
     pub fn roles(&self) -> BTreeSet<&str> {
         let rules = self.pages.iter().map(|page| &page.auth);
         let rules = rules.chain(self.agents.values().map(|agent| &agent.auth));
@@ -28,7 +30,7 @@ impl Config {
         named.chain(OWNER_ROLES).collect()
     }
 
-    /// The named role that somebody probably meant by another one.
+    /// Returns the named role that is most similar to a misspelt one.
     pub fn nearest_role(&self, role: &str) -> Option<&str> {
         suggest::nearest(role, self.roles())
     }

@@ -1,6 +1,6 @@
-//! Who may use something.
+//! Access rules.
 
-/// The roles of the one owner in the auth mode `local`.
+/// The roles of the owner in the auth mode `local`.
 pub const OWNER_ROLES: [&str; 1] = ["admin"];
 
 /// Who may use an endpoint, an agent or a page.
@@ -8,15 +8,15 @@ pub const OWNER_ROLES: [&str; 1] = ["admin"];
 pub enum Rule {
     /// Everybody, signed in or not.
     Public,
-    /// Whoever is signed in.
+    /// All signed-in users.
     #[default]
     Protected,
-    /// Whoever is signed in and has one of these roles; there is at least one.
+    /// All signed-in users who have one of these roles; there is at least one.
     Roles(Vec<String>),
 }
 
 impl Rule {
-    /// Whether everybody whom `other` lets in passes here, too.
+    /// Whether everybody whom `other` admits is admitted here as well.
     pub(crate) fn admits_all_of(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Public, _) => true,
@@ -27,7 +27,7 @@ impl Rule {
     }
 }
 
-/// As the end of a sentence: "the page is …".
+/// Renders the end of a sentence such as "the page is …".
 impl std::fmt::Display for Rule {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {

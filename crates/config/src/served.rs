@@ -1,32 +1,33 @@
-//! What the config lets other agent platforms call.
+//! The section `serveAsRemoteAgent`, checked: endpoints that other agent platforms may call.
 
 use secrecy::SecretString;
 use serde_json::Value;
 
-/// Endpoints as tools for other agent platforms, by the contract of remote agents.
+/// The endpoints that this server offers to other agent platforms as a remote agent.
 #[derive(Clone, Debug)]
 pub struct ServedAgent {
-    /// In the order of the file, each with a name of its own.
+    /// The tools in the order of the file. Their names are unique.
     pub tools: Vec<ServedTool>,
-    /// What a platform must send as `x-api-key`; visible ASCII.
+    /// The API key that a platform must send as `x-api-key`: visible ASCII characters.
     pub api_key: SecretString,
-    /// The endpoint that answers `POST /resource`; it takes an empty payload.
+    /// The endpoint that answers `POST /resource`. It accepts an empty payload.
     pub resource: Option<String>,
 }
 
-/// An endpoint as a tool for other agent platforms.
+/// An endpoint as a tool of the remote agent.
 #[derive(Clone, Debug)]
 pub struct ServedTool {
-    /// What others call it: the endpoint's id with `__` for `/`.
+    /// The tool's name: the endpoint's id with `__` for `/`.
     pub name: String,
-    /// The endpoint.
+    /// The id of the endpoint.
     pub endpoint_id: String,
-    /// What it does.
+    /// The description for models.
     pub description: String,
-    /// The parameters as the contract writes them: a JSON Schema of an object with nothing that the contract does not know.
+    /// The parameters as a JSON Schema of an object, limited to the keywords of the remote agent
+    /// protocol.
     pub parameters: Value,
-    /// Whether the other platform is told to ask its user before each call.
+    /// Whether the other platform is asked to let its user approve each call.
     pub confirm: bool,
-    /// The parameters that its user sees then, if the config says which.
+    /// The parameters that the approval shows, if the config sets them.
     pub visible_parameters: Option<Vec<String>>,
 }

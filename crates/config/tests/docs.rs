@@ -1,4 +1,5 @@
-//! The configs in the documentation, the examples and the image are good, and nothing in them is warned of without a cause.
+//! Checks that the configs in the documentation, the examples and the image are valid and cause no
+//! unexpected warnings.
 
 use config::{Env, load_embedded, load_path};
 use insta::assert_snapshot;
@@ -6,7 +7,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every variable is set.
+/// An environment in which every variable is set.
 struct Everything;
 
 impl Env for Everything {
@@ -19,7 +20,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// What the fragments in the documentation refer to, by section.
+/// Entries by section that fragments in the documentation refer to.
 const DECLARED: &[(&str, &[(&str, &str)])] = &[
     (
         "connections",
@@ -70,10 +71,10 @@ const DECLARED: &[(&str, &[(&str, &str)])] = &[
 const ENDPOINT: &str = "description: Does it., payloadSchema: { type: object, properties: { to: { type: string }, subject: { type: string }, \
      text: { type: string } } }, routine: [{ ':return': 1 }]";
 
-/// What the fragments read of the page's state.
+/// Inputs whose state fragments read.
 const INPUTS: &str = "      - { id: company, type: TextInput }\n      - { id: seats, type: NumberInput }\n";
 
-/// A fragment at its place in a whole config.
+/// Completes a fragment to a whole config.
 fn whole(fragment: &str) -> String {
     let indented = |columns: usize| {
         let indent = " ".repeat(columns);
@@ -111,7 +112,7 @@ fn fragments(text: &str) -> impl Iterator<Item = &str> {
 }
 
 #[test]
-fn the_documentation_is_good() {
+fn documentation_fragments_are_valid() {
     let mut files: Vec<_> = fs::read_dir(root().join("docs")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     files.sort();
@@ -121,7 +122,7 @@ fn the_documentation_is_good() {
         let text = fs::read_to_string(&path).unwrap();
         for fragment in fragments(&text) {
             seen += 1;
-            // Entries of which only the rule is shown.
+            // Its fragments show only the access rule of an entry.
             if path.ends_with("rights.md") {
                 continue;
             }
@@ -138,7 +139,8 @@ fn the_documentation_is_good() {
         }
     }
     assert!(seen > 30, "{seen}");
-    // Fragments that read what the rest of their page writes, and the example of a combination that is warned of.
+    // Fragments that read state which the rest of their page sets, and the example of a combination
+    // that causes a warning.
     assert_snapshot!(said, @"
     chat.md, `conversationId: { _state: chat }             # or { _url_query: ticket }`: Warning: nothing on this page writes the state `chat`
     conversations.md, `- id: list`: Warning: nothing on this page writes the state `chats`
@@ -147,7 +149,7 @@ fn the_documentation_is_good() {
 }
 
 #[test]
-fn examples_and_journeys_are_good() {
+fn example_configs_cause_no_unexpected_warnings() {
     let mut paths = vec![root().join("deploy/chatwright.yaml")];
     for folder in ["examples", "end2end/configs"] {
         let entries = fs::read_dir(root().join(folder)).unwrap().map(|entry| entry.unwrap().path());

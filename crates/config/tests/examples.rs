@@ -1,10 +1,10 @@
-//! The configs in `examples/` are good.
+//! Checks that the configs in `examples/` are valid.
 
 use config::{ConnectionKind, ProcessEnv, load_path, render};
 use std::path::Path;
 
 #[test]
-fn the_demo_is_good() {
+fn demo_is_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/demo");
     let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));
     assert_eq!(render(&warnings), "");
@@ -17,9 +17,9 @@ fn the_demo_is_good() {
     assert_eq!(config.pages.len(), 1);
 }
 
-/// Each example with its pages and tools.
+/// Checks the pages and the tools of each example.
 #[test]
-fn the_examples_are_good() {
+fn examples_are_valid() {
     let check = |name: &str, pages: &[&str], tools: &[&str]| {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name);
         let (config, warnings) = load_path(&folder, &ProcessEnv).unwrap_or_else(|errors| panic!("{}", render(&errors)));

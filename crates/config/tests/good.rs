@@ -1,8 +1,8 @@
-//! Good configs and what they become.
+//! Tests of valid configs and of what they are converted to.
 
 use config::{
-    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, Retention, ToolChoice, load_embedded,
-    load_path, render,
+    AgentType, AuthMode, Config, Confirm, ConnectionKind, Env, OpenAiApi, Rate, RateOf, RatePer, Retention, ToolChoice,
+    load_embedded, load_path, render,
 };
 use insta::assert_debug_snapshot;
 use insta::assert_snapshot;
@@ -26,7 +26,7 @@ fn load_files(files: &[(&str, &str)], env: &dyn Env) -> (Config, String) {
     (config, render(&warnings))
 }
 
-/// The minimal agent and the shared state of the agent system's own description.
+/// A minimal agent with shared state.
 const SUPPORT: &str = "
 connections:
   - id: anthropic
@@ -66,7 +66,7 @@ pages:
 ";
 
 #[test]
-fn a_minimal_agent_with_shared_state() {
+fn minimal_agent_with_shared_state_is_loaded() {
     let (config, warnings) = load(SUPPORT);
     assert_eq!(warnings, "");
     let agent = &config.agents["support_agent"];
@@ -77,9 +77,9 @@ fn a_minimal_agent_with_shared_state() {
     assert_eq!(page["blocks"][3]["properties"]["sharedState"]["company"], json!({ "_state": "company" }));
 }
 
-/// What a model is told of a page's tool stays on the server; the browser gets what it does.
+/// The definition for the model stays on the server; the browser gets the actions.
 #[test]
-fn a_page_does_something_for_its_agent() {
+fn client_tools_are_split_between_server_and_browser() {
     let (config, warnings) = load(
         "
 connections: [{ id: demo, type: Demo }]
@@ -113,7 +113,7 @@ pages:
 }
 
 #[test]
-fn secrets_do_not_show() {
+fn secrets_are_not_in_debug_output() {
     let (config, _) = load(SUPPORT);
     assert!(!format!("{config:?}").contains("sk-canary"));
     let ConnectionKind::Anthropic(connection) = &config.connections["anthropic"].kind else { panic!("not Anthropic") };
@@ -121,7 +121,7 @@ fn secrets_do_not_show() {
 }
 
 #[test]
-fn json_is_yaml() {
+fn json_is_accepted() {
     let tabbed = "{\n\t\"connections\": [\n\t\t{ \"id\": \"a\", \"type\": \"Demo\", \"properties\": { \"delayMs\": 5 } }\n\t]\n}\n";
     let (config, _) = load(tabbed);
     let ConnectionKind::Demo(demo) = &config.connections["a"].kind else { panic!("not Demo") };
@@ -129,7 +129,7 @@ fn json_is_yaml() {
 }
 
 #[test]
-fn settings_of_an_agent() {
+fn agent_properties_are_converted() {
     let (config, warnings) = load("
 connections:
   - { id: local, type: OpenAICompatible, properties: { baseURL: 'http://127.0.0.1:8080/v1/', headers: { X-Team: blue } } }
@@ -186,9 +186,10 @@ agents:
     assert_eq!(Value::from(c.provider_options.clone()), json!({ "openai": { "reasoning_effort": "medium" } }));
 }
 
-/// The properties of each type of agent in the words of its provider, together with its options: of the same group, both count.
+/// The properties of each type of agent are written in the terms of its provider and merged with
+/// `providerOptions` of the same group.
 #[test]
-fn properties_of_agents_in_their_providers_words() {
+fn provider_properties_are_merged_into_provider_options() {
     let (config, warnings) = load("
 connections:
   - { id: openai, type: OpenAI, properties: { apiKey: { _secret: ANTHROPIC_API_KEY } } }
@@ -239,7 +240,7 @@ agents:
 }
 
 #[test]
-fn a_preset_needs_only_a_model() {
+fn preset_needs_only_a_model() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }]\nagents:\n\
          \x20 - { id: record-extractor, type: Agent, preset: record-extractor, connectionId: demo, properties: { model: qwen3 } }\n\
@@ -258,9 +259,9 @@ fn a_preset_needs_only_a_model() {
     );
 }
 
-/// What an agent's operators come to is checked and read as if it had been written.
+/// The values of operators are checked as if they were written in the config.
 #[test]
-fn what_is_known_only_when_an_agent_is_asked() {
+fn values_of_operators_are_checked_for_each_turn() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }]\nagents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties:\n\
          \x20     model: { _user: model }\n      maxSteps: 4\n      topP: { _payload: urlQuery.p }\n\
@@ -288,7 +289,7 @@ fn what_is_known_only_when_an_agent_is_asked() {
         [json!("m"), json!(2), bounds.clone(), nothing.clone()],
         [json!("m"), nothing.clone(), json!({ "requests": 0 }), nothing.clone()],
         [json!("m"), nothing.clone(), bounds.clone(), json!({ "reasoning": "some" })],
-        // No bound is not what an operator in one may come to.
+        // An operator in a limit must yield a value.
         [json!("m"), nothing.clone(), json!({ "requests": null, "toolCalls": 9 }), nothing.clone()],
         [json!("m"), nothing.clone(), json!({ "requests": "two", "toolCalls": 9 }), nothing.clone()],
     ];
@@ -306,19 +307,19 @@ fn what_is_known_only_when_an_agent_is_asked() {
 }
 
 #[test]
-fn rates_and_retention() {
+fn rates_and_retention_are_converted() {
     let (config, warnings) = load(
         "connections: [{ id: demo, type: Demo }]\nagents: [{ id: a, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
          limits: { rates: [{ of: signIn, per: address, requests: 3, seconds: 9 }, { of: chat, per: user, requests: 20 }], trustedProxies: [10.0.0.7] }\n\
          store: { retention: { conversationsDays: 90, agents: { a: 7 }, keepPinned: false, questionsDays: 1 } }\n",
     );
     assert_eq!(warnings, "");
-    let rates: Vec<_> = config.rates.iter().map(|rate| format!("{rate:?}")).collect();
+    let seconds = Duration::from_secs;
     assert_eq!(
-        rates,
+        config.rates,
         [
-            "Rate { what: SignIn, per: Address, requests: 3, span: 9s }",
-            "Rate { what: Chat, per: User, requests: 20, span: 60s }",
+            Rate { what: RateOf::SignIn, per: RatePer::Address, requests: 3, span: seconds(9) },
+            Rate { what: RateOf::Chat, per: RatePer::User, requests: 20, span: seconds(60) },
         ]
     );
     assert_eq!(config.trusted_proxies, ["10.0.0.7/32".parse().unwrap()]);
@@ -363,7 +364,7 @@ fn limits_have_defaults() {
 }
 
 #[test]
-fn aliases_and_includes() {
+fn aliases_and_includes_are_resolved() {
     let files = [
         (
             "chatwright.yaml",
@@ -383,7 +384,7 @@ fn aliases_and_includes() {
 }
 
 #[test]
-fn files_on_disk() {
+fn config_is_read_from_its_folder_only() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("outside.yaml", "[]");
@@ -410,9 +411,9 @@ fn files_on_disk() {
     }
 }
 
-/// The contract has fewer words than JSON Schema: what only narrows a value is left to the endpoint.
+/// The protocol supports only a part of JSON Schema. Constraints are left to the endpoint.
 #[test]
-fn endpoints_for_other_platforms() {
+fn served_endpoints_get_protocol_parameters() {
     let (config, warnings) = load("
 api:
   - id: articles/search
@@ -449,7 +450,7 @@ serveAsRemoteAgent:
 }
 
 #[test]
-fn how_the_user_is_asked() {
+fn confirm_settings_are_converted() {
     let check = |confirm: &str, expected: Option<Confirm>| {
         let (config, warnings) = load(
             &SUPPORT.replace("- search_knowledge_base", &format!("- {{ endpointId: search_knowledge_base{confirm} }}")),
@@ -468,7 +469,7 @@ fn how_the_user_is_asked() {
 }
 
 #[test]
-fn calls_that_may_be_made_twice() {
+fn idempotent_annotations_are_converted() {
     let agents = "
 connections:
   - { id: demo, type: Demo }
@@ -508,7 +509,7 @@ pages:
 }
 
 #[test]
-fn callers_are_told_apart() {
+fn auth_modes_are_converted() {
     let auth = |text: &str| load(&format!("auth: {text}\n")).0.auth;
     assert!(matches!(load("pages: []\n").0.auth.mode, AuthMode::Local));
     let password = auth("{ mode: password, publicUrls: ['https://a.test'], sessionIdleHours: 8 }");
@@ -529,7 +530,7 @@ fn callers_are_told_apart() {
 }
 
 #[test]
-fn the_words_of_the_ui() {
+fn locale_texts_are_merged() {
     let read = |text: &str| load(text).0.locale.unwrap();
     let said = |locale: &Locale, text: Text| {
         locale.texts().find(|(number, _)| *number == text as usize).map(|found| found.1.to_owned())
@@ -546,7 +547,7 @@ fn the_words_of_the_ui() {
 }
 
 #[test]
-fn a_block_has_words_of_its_own() {
+fn block_can_have_its_own_locale() {
     let (config, warnings) = load(&SUPPORT.replace(
         "agentId: support_agent",
         "agentId: support_agent\n          locale: { language: de, texts: { send: Senden } }",
@@ -558,7 +559,7 @@ fn a_block_has_words_of_its_own() {
 }
 
 #[test]
-fn roles_that_a_config_names() {
+fn roles_are_collected_from_all_sections() {
     let text = "
 connections: [{ id: demo, type: Demo }]
 agents:

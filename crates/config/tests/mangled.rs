@@ -1,4 +1,4 @@
-//! Whatever stands in a config: it is read or refused, without a panic and in bounded time.
+//! Property tests: every text is loaded or rejected, without a panic and in bounded time.
 
 use config::{load_embedded, render};
 use proptest::prelude::*;
@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 
 const DEMO: &str = include_str!("../../../examples/demo/chatwright.yaml");
 
-/// Loads and renders; the time is generous, because a debug build on a busy machine is slow.
+/// Loads and renders a text. The time limit is generous, because a debug build on a busy machine is
+/// slow.
 fn check(text: &str) {
     let start = Instant::now();
     let env: HashMap<String, String> = HashMap::new();
@@ -19,7 +20,7 @@ fn check(text: &str) {
     assert!(start.elapsed() < Duration::from_secs(60), "took {:?}", start.elapsed());
 }
 
-/// Pieces that mean something to YAML or to a config.
+/// Generates pieces that have a meaning in YAML or in a config.
 fn piece() -> impl Strategy<Value = String> {
     prop_oneof![
         prop::sample::select(vec![
@@ -78,19 +79,19 @@ fn piece() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn any_text(text in prop::collection::vec(piece(), 0..60)) {
+    fn arbitrary_text_is_loaded_or_rejected(text in prop::collection::vec(piece(), 0..60)) {
         check(&text.concat());
     }
 
     #[test]
-    fn a_config_with_something_else_in_it(at in 0..DEMO.len(), cut in 0..40_usize, put in piece()) {
+    fn config_with_replaced_text_is_loaded_or_rejected(at in 0..DEMO.len(), cut in 0..40_usize, put in piece()) {
         let from = DEMO.floor_char_boundary(at);
         let to = DEMO.floor_char_boundary((from + cut).min(DEMO.len()));
         check(&format!("{}{put}{}", &DEMO[..from], &DEMO[to.max(from)..]));
     }
 
     #[test]
-    fn a_config_with_lines_moved(from in 0..150_usize, to in 0..150_usize) {
+    fn config_with_moved_lines_is_loaded_or_rejected(from in 0..150_usize, to in 0..150_usize) {
         let mut lines: Vec<&str> = DEMO.lines().collect();
         let line = lines.remove(from % lines.len());
         lines.insert(to % lines.len(), line);
@@ -98,9 +99,9 @@ proptest! {
     }
 }
 
-/// As much as a file may hold of each piece.
+/// Repeats each piece up to the size limit of a file.
 #[test]
-fn large_texts() {
+fn large_texts_are_handled_in_bounded_time() {
     let pieces = [
         "[",
         "{",

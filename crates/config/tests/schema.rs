@@ -1,8 +1,8 @@
-//! The JSON Schema for editors says the same as the server.
+//! Checks that the published JSON Schema agrees with the loader.
 
 use serde_json::{Value, json};
 
-/// A config that uses something of everything.
+/// A valid config that uses most sections.
 fn good() -> Value {
     json!({
         "connections": [
@@ -41,8 +41,8 @@ fn good() -> Value {
     })
 }
 
-/// Both verdicts about the good config with one value changed.
-#[expect(clippy::disallowed_methods, reason = "the schema is our own, and larger than one of a stranger may be")]
+/// Changes one value of the valid config and returns whether the schema and the loader accept it.
+#[expect(clippy::disallowed_methods, reason = "the schema is our own and exceeds the limits for untrusted schemas")]
 fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
     let mut config = good();
     match pointer.rsplit_once('/') {
@@ -57,7 +57,7 @@ fn verdicts(pointer: &str, value: Value) -> (bool, bool) {
 }
 
 #[test]
-fn schema_and_server_agree() {
+fn published_schema_agrees_with_the_loader() {
     let check = |pointer: &str, value: Value, expected: bool| {
         assert_eq!(verdicts(pointer, value.clone()), (expected, expected), "{pointer} = {value}");
     };
@@ -139,9 +139,9 @@ fn schema_and_server_agree() {
     check("/serveAsRemoteAgent/resource", json!("a b"), false);
 }
 
-/// Each keyword of the schema is one that the decoder obeys or one that only explains.
+/// Each keyword of the schema is either checked by the decoder or only an annotation.
 #[test]
-fn the_decoder_knows_every_keyword() {
+fn decoder_supports_every_schema_keyword() {
     const KNOWN: [&str; 22] = [
         "$defs",
         "$ref",
@@ -186,9 +186,9 @@ fn the_decoder_knows_every_keyword() {
     check(&config::schema(), "");
 }
 
-/// Every key that can be written says what it is for.
+/// Every key of the config language has a description.
 #[test]
-fn every_key_is_explained() {
+fn every_key_has_a_description() {
     fn check(schema: &Value, path: &str) {
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
             let tag =

@@ -1,4 +1,4 @@
-//! How an action is written. As with blocks, only the schema is used.
+//! The schema of an action. As with blocks, the types only provide the schema.
 
 use super::block_entry::Status;
 use super::dynamic::Dynamic;
@@ -7,45 +7,45 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde_json::Value;
 
-/// One step of what an event does.
+/// An action that runs when an event occurs.
 #[derive(JsonSchema)]
 #[schemars(extend("x-keys-not-yet" = ["messages", "try", "catch", "debounce"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ActionEntry {
-    /// Unique in its list; later actions read its result with `{ _step: id }`.
+    /// The action's id, unique in its list. Later actions read its result with `{ _step: id }`.
     id: Option<Id>,
     #[serde(flatten)]
     kind: ActionTypeEntry,
-    /// Whether to leave it out; an operator mostly.
+    /// Skips the action if true. Usually an operator.
     skip: Option<Dynamic<bool>>,
 }
 
-/// What an action does, with its parameters.
+/// The type of an action, with its parameters.
 #[derive(JsonSchema)]
 #[serde(tag = "type", content = "params")]
 #[schemars(extend("x-names" = "action type", "x-not-yet" = ["Request", "Throw", "Wait", "ScrollTo", "CopyToClipboard"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ActionTypeEntry {
-    /// Writes keys of the page state.
+    /// Sets keys of the page state.
     SetState(IndexMap<String, Value>),
-    /// Puts inputs back to what they held at first.
+    /// Resets inputs to their initial values.
     Reset(InputsEntry),
-    /// Checks inputs; ends the list of actions when one is wrong.
+    /// Validates inputs. The list of actions ends if one of them is invalid.
     Validate(InputsEntry),
-    /// Calls an endpoint; its result is the action's.
+    /// Calls an endpoint. The action's result is that of the endpoint.
     CallEndpoint(CallEndpointEntry),
     /// Calls a method of a chat.
     CallMethod(CallMethodEntry),
-    /// Goes to another page or address.
+    /// Opens another page or address.
     Link(LinkEntry),
-    /// Shows a message for a moment.
+    /// Shows a short notification.
     Message(MessageEntry),
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct InputsEntry {
-    /// Which inputs; without it all of the page.
+    /// The ids of the inputs. Default: all inputs of the page.
     ids: Option<Vec<Id>>,
 }
 
@@ -53,9 +53,9 @@ pub(crate) struct InputsEntry {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct CallEndpointEntry {
-    /// The endpoint.
+    /// The id of the endpoint.
     endpoint_id: EndpointId,
-    /// What it is called with; operators are allowed.
+    /// The payload. Operators are allowed.
     payload: Option<Value>,
 }
 
@@ -63,11 +63,11 @@ pub(crate) struct CallEndpointEntry {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct CallMethodEntry {
-    /// The block.
+    /// The id of the chat block.
     block_id: Id,
-    /// Its method.
+    /// The name of the method.
     method: Text,
-    /// What it is called with; operators are allowed.
+    /// The arguments of the method. Operators are allowed.
     args: Option<Vec<Value>>,
 }
 
@@ -75,24 +75,24 @@ pub(crate) struct CallMethodEntry {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct LinkEntry {
-    /// A page of this config.
+    /// The id of a page of this config.
     page_id: Option<Id>,
     /// An address: `https:`, `http:`, `mailto:`, or a path of this server.
     url: Option<Dynamic<Text>>,
-    /// Added to the address; operators are allowed.
+    /// Query parameters to add to the address. Operators are allowed.
     url_query: Option<IndexMap<String, Value>>,
-    /// Open it in another tab.
+    /// Opens the address in a new tab.
     new_tab: Option<bool>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MessageEntry {
-    /// What it says.
+    /// The text of the notification.
     content: Dynamic<Text>,
-    /// What kind of message it is.
+    /// The kind of notification.
     status: Option<Dynamic<Status>>,
-    /// How many seconds it is shown; without it as long as it takes to read.
+    /// How long the notification is shown, in seconds. Default: depends on the length of the text.
     #[schemars(range(min = 1, max = 60))]
     duration: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! How an agent is written.
+//! The schema of an agent.
 
 use super::hooks::HooksEntry;
 use super::value::{EndpointId, Id, Text, ToolName};
@@ -7,65 +7,67 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A model with instructions and tools.
+/// An agent: a model with instructions and tools.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AgentEntry {
-    /// The name by which pages refer to it.
+    /// The agent's id, by which pages refer to it.
     pub(super) id: Id,
-    /// Which provider's settings it takes.
+    /// The agent's type, which decides the provider and the properties.
     #[serde(rename = "type")]
     pub(super) agent_type: AgentTypeEntry,
-    /// A ready-made agent, which needs no more than a model; what is written here goes before what it brings.
+    /// A ready-made agent, which needs only a model. What is set here takes precedence over the
+    /// preset.
     pub(super) preset: Option<super::preset::PresetEntry>,
     /// The connection to the model's provider.
     pub(super) connection_id: Id,
     /// Model, instructions and settings.
     pub(super) properties: AgentProperties,
-    /// Endpoints that it may call.
+    /// The endpoints that the agent may call as tools.
     #[serde(rename = "tools", default)]
     #[schemars(with = "Vec<ToolEntry>", extend("x-checked-apart" = true))]
     _tools: Value,
-    /// MCP servers whose tools it may call.
+    /// The MCP servers whose tools the agent may call.
     #[serde(rename = "mcp", default)]
     #[schemars(with = "Vec<super::mcp::McpEntry>", extend("x-checked-apart" = true))]
     _mcp: Value,
-    /// Remote agents whose tools it may call.
+    /// The remote agents whose tools the agent may call.
     #[serde(rename = "remoteAgents", default)]
     #[schemars(with = "Vec<super::remote_agents::RemoteEntry>", extend("x-checked-apart" = true))]
     _remote_agents: Value,
-    /// Agents that it may hand a task to.
+    /// The sub-agents that the agent may delegate tasks to.
     #[serde(rename = "agents", default)]
     #[schemars(with = "Vec<super::sub_agents::SubAgentEntry>", extend("x-checked-apart" = true))]
     _agents: Value,
-    /// Which of its tools may run.
+    /// Which tool calls may run. Default: all.
     pub(super) policy: Option<super::policy::PolicyEntry>,
-    /// Endpoints that are told about its runs.
+    /// Endpoints that are called during the agent's runs.
     #[serde(default)]
     pub(super) hooks: HooksEntry,
-    /// Who may ask it; without it, whoever is signed in. An agent above it asks for its user.
+    /// Who may use the agent. Default: all signed-in users. A parent agent uses it on behalf of its
+    /// user.
     pub(super) auth: Option<super::rule_entry::RuleEntry>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(extend("x-names" = "agent type"))]
 pub(crate) enum AgentTypeEntry {
-    /// Over an `Anthropic` connection.
+    /// Uses an `Anthropic` connection.
     ClaudeAgent,
-    /// Over an `OpenAI` connection.
+    /// Uses an `OpenAI` connection.
     OpenAIAgent,
-    /// Over a `Google` connection.
+    /// Uses a `Google` connection.
     GeminiAgent,
-    /// Over an `AIGateway` connection.
+    /// Uses an `AIGateway` connection.
     AIGatewayAgent,
-    /// Over any connection that has a model.
+    /// Uses any connection that has models.
     Agent,
     /// The same as `Agent`.
     AISDKAgent,
 }
 
 impl AgentTypeEntry {
-    /// The type with this name.
+    /// Returns the type with a name.
     pub(super) fn parse(name: &str) -> Option<Self> {
         serde_json::from_value(name.into()).ok()
     }
@@ -77,159 +79,167 @@ impl AgentTypeEntry {
 pub(crate) enum ToolEntry {
     /// The endpoint's id.
     Short(EndpointId),
-    /// With settings.
+    /// The endpoint with settings.
     Long(ToolProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolProperties {
-    /// The endpoint.
+    /// The id of the endpoint.
     pub(super) endpoint_id: EndpointId,
-    /// Ask the user before each call, and how.
+    /// Lets the user approve each call: `true`, or settings. Default: no approval.
     pub(super) confirm: Option<super::confirm::ConfirmEntry>,
-    /// The parameters that the user sees first when asked, and may change; all without it.
+    /// The parameters that the approval shows at once and that the user may edit. Default: all.
     pub(super) visible_parameters: Option<Vec<Text>>,
-    /// What the model calls it; without it the endpoint's id, with `__` for `/`.
+    /// The tool's name for the model. Default: the endpoint's id, with `__` for `/`.
     pub(super) name: Option<ToolName>,
     #[serde(flatten)]
     pub(super) marks: super::marks::MarksEntry,
 }
 
-/// Model, instructions and settings. In the place of a value may stand an operator, which is evaluated for each turn: `_user` reads who
-/// asks, `_payload` reads `agentId`, `pageId`, `userId`, `conversationId`, `urlQuery.…` and `sharedState.…`.
+/// Model, instructions and settings. Most values may be operators, which are evaluated for each
+/// turn: `_user` reads the user, `_payload` reads `agentId`, `pageId`, `userId`, `conversationId`,
+/// `urlQuery.…` and `sharedState.…`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("x-keys-not-yet" = ["generateTitle"]), transform = super::agent_operators::allow)]
+#[schemars(extend("x-keys-not-yet" = ["generateTitle"]), transform = super::agent_operators::allow_operators)]
 pub(crate) struct AgentProperties {
     /// The provider's name for the model.
     pub(super) model: Text,
-    /// What the model is told before anything else.
+    /// The instructions for the model (the system prompt).
     #[serde(default)]
     #[schemars(with = "Option<super::dynamic::Dynamic<String, super::agent_operators::TurnOperator>>")]
     pub(super) instructions: Option<Value>,
-    /// Tokens that the model can read at once, for the meter in the chat; of well-known models it is known.
+    /// The size of the model's context window in tokens, for the meter in the chat. Default: known
+    /// for well-known models.
     #[schemars(range(min = 1))]
     pub(super) context_tokens: Option<u64>,
-    /// Requests to the model in one turn, those after an approval or an answer of the page included.
-    #[serde(default = "ten")]
+    /// The most requests to the model in one turn, including those after an approval or a result of
+    /// a client tool.
+    #[serde(default = "default_max_steps")]
     #[schemars(range(min = 1, max = 1000))]
     pub(super) max_steps: u32,
-    /// Retries of a request that failed for a passing reason.
-    #[serde(default = "two")]
+    /// How often a request is retried after a temporary failure.
+    #[serde(default = "default_max_retries")]
     #[schemars(range(max = 10))]
     pub(super) max_retries: u32,
-    /// The longest answer, in tokens.
+    /// The longest reply in tokens.
     #[schemars(range(min = 1))]
     pub(super) max_output_tokens: Option<u32>,
-    /// Low for sober answers, high for lively ones.
+    /// The sampling temperature: low values make replies more predictable, high values more varied.
     #[schemars(range(min = 0, max = 2))]
     pub(super) temperature: Option<f64>,
-    /// Sample from the likeliest tokens up to this probability.
+    /// Nucleus sampling: only the likeliest tokens up to this total probability are considered.
     #[schemars(range(min = 0, max = 1))]
     pub(super) top_p: Option<f64>,
-    /// Sample from this many of the likeliest tokens.
+    /// Only this many of the likeliest tokens are considered.
     #[schemars(range(min = 1))]
     pub(super) top_k: Option<u32>,
-    /// Above 0, words that were used often become less likely.
+    /// Values above 0 make tokens less likely the more often they have occurred.
     #[schemars(range(min = -1, max = 1))]
     pub(super) frequency_penalty: Option<f64>,
-    /// Above 0, words that were used at all become less likely.
+    /// Values above 0 make tokens less likely that have occurred at all.
     #[schemars(range(min = -1, max = 1))]
     pub(super) presence_penalty: Option<f64>,
-    /// For repeatable answers, where the provider can.
+    /// The random seed for reproducible replies, if the provider supports it.
     pub(super) seed: Option<i64>,
-    /// An answer ends where one of these would be written.
+    /// The reply ends before one of these texts.
     #[serde(default)]
     pub(super) stop_sequences: Vec<Text>,
-    /// Put `/no_think` before the instructions: models that write their thoughts into their text, such as Qwen3, answer at once then.
-    /// Without it an agent with a `preset` does so for models that are known for it, and no other agent does.
+    /// Puts `/no_think` before the instructions, so that models that write their reasoning into
+    /// their text, such as Qwen3, reply without it. Default: `true` for an agent with a `preset`
+    /// and a model that is known for this, else `false`.
     pub(super) no_think: Option<bool>,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which. Default: the model decides.
     pub(super) tool_choice: Option<ToolChoiceEntry>,
-    /// The tools that are offered, by name; without it all.
+    /// The names of the tools that are offered. Default: all.
     pub(super) active_tools: Option<Vec<ToolName>>,
-    /// A call of this tool, or of one of these, ends the turn once it has run.
+    /// The name of a tool, or several: a call ends the turn after the tool has run.
     pub(super) stop_on_tool_call: Option<OneOrMany>,
-    /// Other settings for some requests of a turn; of several rules the first that fits counts.
+    /// Overrides of settings for some steps of a turn. The first rule that matches a step applies.
     #[serde(default)]
     pub(super) prepare_step: Vec<super::agent_steps::StepRuleEntry>,
-    /// What is left out of the history that the model reads.
+    /// Which parts of the history the model does not get.
     #[serde(default)]
     pub(super) prune: super::agent_steps::PruneEntry,
-    /// Tell the agent which page, user, conversation and address it works for.
+    /// Tells the model about the page, the user, the conversation and the page's address.
     #[serde(default)]
     pub(super) page_context: bool,
-    /// Let it ask the user, with options or a small form, and wait for the answer.
+    /// Lets the agent ask the user a question, with options or a small form, and wait for the
+    /// answer.
     #[serde(default)]
     pub(super) ask_user: bool,
-    /// Whether a call of a tool that cannot be run goes back to the model, which may correct it. With `false` it ends the turn with an
-    /// error.
-    #[serde(default = "yes")]
+    /// Reports a tool call that cannot be run to the model, which may correct it. With `false` such
+    /// a call ends the turn with an error.
+    #[serde(default = "default_repair_tool_call")]
     pub(super) repair_tool_call: bool,
-    /// Milliseconds for a whole turn, or for its parts.
+    /// The timeout of a whole turn in milliseconds, or timeouts of its parts. Default: those of the
+    /// section `limits`.
     pub(super) timeout: Option<TimeoutEntry>,
-    /// What one turn may take in all.
+    /// Limits for one turn.
     #[serde(default)]
     pub(super) limits: AgentLimitsEntry,
-    /// Settings for the provider, by its name, in its API's words (`reasoning_effort`) or in the AI SDK's (`reasoningEffort`); what is
-    /// neither goes into each request as it is. Here `_secret` reads a variable of the environment.
+    /// Options for the provider, by its name, in the terms of its API (`reasoning_effort`) or of
+    /// the AI SDK (`reasoningEffort`). Unknown options are added to each request unchanged.
+    /// `_secret` reads an environment variable here.
     #[serde(default)]
     pub(super) provider_options: IndexMap<String, Map<String, Value>>,
-    /// Models to ask when this one fails before its answer begins, in this order: names, or `{ connectionId, model }`. Of an
-    /// `AIGatewayAgent`, names are the gateway's to fall back to.
+    /// Models to try, in this order, if the model fails before its reply begins: names, or `{
+    /// connectionId, model }`. For an `AIGatewayAgent`, names are fallbacks of the gateway itself.
     #[serde(default)]
     pub(super) fallback_models: Vec<super::fallbacks::FallbackEntry>,
-    /// A folder whose files it may list, search and read, but not change.
+    /// A folder whose files the agent may list, search and read, but not change.
     pub(super) file_system: Option<super::file_system::FileSystemEntry>,
-    /// Of an `OpenAIAgent`: which API it speaks.
+    /// For an `OpenAIAgent`: the API to use. Default: `responses`.
     pub(super) api: Option<ApiEntry>,
-    /// What only one provider knows.
+    /// Properties of single providers.
     #[serde(flatten)]
     pub(super) provider: super::agent_provider::ProviderProperties,
 }
 
-/// What one turn may take in all; it ends cleanly at the first that is reached.
+/// Limits for one turn. The turn ends cleanly at the first limit that it reaches.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = super::agent_operators::allow)]
+#[schemars(transform = super::agent_operators::allow_operators)]
 pub(crate) struct AgentLimitsEntry {
-    /// Requests to models, those of routines and agents below included.
+    /// The most requests to models, including those of routines and sub-agents.
     #[schemars(range(min = 1))]
     pub(super) requests: Option<u32>,
-    /// Tokens of all requests, input and output.
+    /// The most tokens of all requests, input and output.
     #[schemars(range(min = 1))]
     pub(super) total_tokens: Option<u64>,
-    /// Calls of tools, also of those that the provider runs.
+    /// The most tool calls, including those of tools that the provider runs.
     pub(super) tool_calls: Option<u32>,
-    /// US dollars, by the section `prices` and the list prices of well-known models. The price of every model that the turn may ask must be
-    /// known, those of fallbacks, agents below and routines included.
+    /// The highest cost in US dollars, by the section `prices` and the list prices of well-known
+    /// models. The price of every model that the turn may use must be known, including fallbacks
+    /// and the models of sub-agents and routines.
     #[schemars(range(min = 0))]
     pub(super) cost_usd: Option<f64>,
-    /// Seconds, the tools' time included.
+    /// The longest duration in seconds, including the time of the tools.
     #[schemars(range(min = 1))]
     pub(super) time_seconds: Option<u32>,
 }
 
-fn yes() -> bool {
+fn default_repair_tool_call() -> bool {
     true
 }
 
-fn ten() -> u32 {
+fn default_max_steps() -> u32 {
     10
 }
 
-fn two() -> u32 {
+fn default_max_retries() -> u32 {
     2
 }
 
-/// Whether and which tool must be called.
+/// Whether the model must call a tool, and which.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum ToolChoiceEntry {
-    /// In general.
+    /// A general rule.
     Mode(ToolChoiceMode),
-    /// This one.
+    /// A certain tool.
     Tool(ToolChoiceTool),
 }
 
@@ -239,19 +249,19 @@ pub(crate) enum ToolChoiceEntry {
 pub(crate) enum ToolChoiceMode {
     /// The model decides.
     Auto,
-    /// Some tool.
+    /// The model must call some tool.
     Required,
-    /// None.
+    /// The model must not call a tool.
     None,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolChoiceTool {
-    /// `tool`.
+    /// Always `tool`.
     #[serde(rename = "type")]
     _kind: ToolWord,
-    /// The tool's name.
+    /// The name of the tool.
     pub(super) tool_name: ToolName,
 }
 
@@ -261,43 +271,44 @@ enum ToolWord {
     Tool,
 }
 
-/// One text or several.
+/// The name of a tool, or several names.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum OneOrMany {
-    /// One.
+    /// One name.
     One(ToolName),
-    /// Several.
+    /// Several names.
     Many(Vec<ToolName>),
 }
 
-/// Bounds of time.
+/// Timeouts.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum TimeoutEntry {
-    /// Milliseconds for a whole turn.
+    /// The timeout of a whole turn, in milliseconds.
     Total(Milliseconds),
-    /// For its parts.
+    /// Timeouts of the parts of a turn.
     Parts(TimeoutParts),
 }
 
-/// A time in milliseconds.
+/// A duration in milliseconds.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct Milliseconds(#[schemars(range(min = 1, max = 86_400_000))] pub(super) u64);
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::agent_operators::allow)]
+#[schemars(transform = super::agent_operators::allow_operators)]
 pub(crate) struct TimeoutParts {
-    /// Milliseconds for a whole turn.
+    /// The timeout of a whole turn, in milliseconds.
     pub(super) total_ms: Option<Milliseconds>,
-    /// Milliseconds for one request to the model with its answer.
+    /// The timeout of one step, in milliseconds: a request to the model with its reply.
     pub(super) step_ms: Option<Milliseconds>,
-    /// Milliseconds that the provider may show no sign of life before its answer begins; without it `limits.firstByteMs`. Then the
-    /// request is sent again, see `maxRetries`.
+    /// The longest silence of the provider before its reply begins, in milliseconds. Default:
+    /// `limits.firstByteMs`. After it the request is retried, see `maxRetries`.
     pub(super) first_byte_ms: Option<Milliseconds>,
-    /// Milliseconds that it may show none between two pieces of its answer; without it `limits.idleMs`.
+    /// The longest silence of the provider between two parts of its reply, in milliseconds.
+    /// Default: `limits.idleMs`.
     pub(super) chunk_ms: Option<Milliseconds>,
 }
 
@@ -306,6 +317,6 @@ pub(crate) struct TimeoutParts {
 pub(crate) enum ApiEntry {
     /// The Responses API.
     Responses,
-    /// Chat Completions.
+    /// The Chat Completions API.
     Chat,
 }

@@ -1,5 +1,5 @@
-//! Operators in an agent's properties. A property that holds one is left out when the config is read; for each turn it is evaluated,
-//! put among the others, and all are checked and read as if that had been written.
+//! Operators in an agent's properties. A property that holds one is left out when the config is
+//! read. For each turn it is evaluated, and the agent is checked and read again with the value.
 
 use super::agent_entry::{AgentEntry, AgentProperties};
 use super::dynamic::schema_of;
@@ -11,10 +11,10 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 
-/// What can be known of a turn: who asks, where, and with what.
+/// The operators that can be evaluated for a turn.
 const OF_TURNS: [&str; 6] = ["_user", "_payload", "_if", "_eq", "_expr", "_template"];
 
-/// An operator that is evaluated for each turn. Only its schema is used.
+/// An operator that is evaluated for each turn. The type only provides the schema.
 pub(crate) struct TurnOperator;
 
 impl JsonSchema for TurnOperator {
@@ -24,51 +24,54 @@ impl JsonSchema for TurnOperator {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let describe = |name| match name {
-            "_user" => "What is known of who asks, by its key, such as `id`, or `true` for all of it.",
+            "_user" => "A field of the user, such as `id`, or `true` for all fields.",
             "_payload" => {
                 "`agentId`, `pageId`, `userId`, `conversationId`, `urlQuery.…` or `sharedState.…`, or `true` for all of them."
             }
             "_if" => "`{ test, then, else }`.",
-            "_eq" => "Whether the two values of a list are equal.",
+            "_eq" => "Whether the two values in a list are equal.",
             "_expr" => "An expression over `user` and `payload`: `payload.sharedState.seats * 2 > 10`.",
-            "_template" => "A text with `{{ user.id }}` and `{% if payload.urlQuery.short %}…{% endif %}` in it.",
-            _ => "The value of a variable of the environment, in what goes to the model's provider as it is.",
+            "_template" => "A template: `Hello {{ user.id }}` or `{% if payload.urlQuery.short %}…{% endif %}`.",
+            _ => "The value of an environment variable, in options that are sent to the provider unchanged.",
         };
         let names = OF_TURNS.into_iter().chain(["_secret"]);
-        schema_of("An operator, evaluated for each turn.", names.map(|name| (name, describe(name))))
+        schema_of("An operator, which is evaluated for each turn.", names.map(|name| (name, describe(name))))
     }
 }
 
-/// Bounds of a turn: an operator in one must come to a value, since nothing would be no bound.
+/// Properties that limit a turn. Their operators must yield a value, because no value would mean no
+/// limit.
 const BOUNDS: [&str; 3] = ["limits", "maxSteps", "timeout"];
 
-/// Properties that go to the model's provider as they are; secrets may stand there.
+/// Properties that are sent to the provider unchanged and may therefore hold secrets.
 const OF_REQUESTS: [&str; 4] = ["providerOptions", "byok", "user", "tags"];
 
-/// What an agent is made of: files are opened and tools checked with the config, not for each turn.
+/// Properties that cannot hold operators, because they are used when the config is read: files are
+/// opened and tools are checked then.
 const SETTLED: [&str; 5] = ["fileSystem", "askUser", "pageContext", "api", "repairToolCall"];
 
-/// Lets an operator stand in the place of each property, of each item of a list, and of each key of a mapping that is written out there.
-pub(super) fn allow(schema: &mut Schema) {
+/// Allows an operator in place of each property, each item of a list, and each key of a mapping
+/// that is defined inline.
+pub(super) fn allow_operators(schema: &mut Schema) {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     for (name, property) in properties.into_iter().flatten() {
-        // Instructions say it themselves.
+        // The schema of instructions allows operators already.
         if !SETTLED.contains(&name.as_str()) && name != "instructions" {
-            allow_in(property);
+            allow_operator_in(property);
         }
     }
 }
 
-fn allow_in(schema: &mut Value) {
+fn allow_operator_in(schema: &mut Value) {
     let Value::Object(keywords) = schema else { return };
-    keywords.get_mut("items").into_iter().for_each(allow_in);
+    keywords.get_mut("items").into_iter().for_each(allow_operator_in);
     let kept = ["description", "default"].map(|keyword| keywords.remove_entry(keyword));
     let own = std::mem::take(keywords);
     keywords.extend(kept.into_iter().flatten());
     keywords.insert("anyOf".to_owned(), json!([own, { "$ref": "#/$defs/TurnOperator" }]));
 }
 
-/// Reports operators that mean nothing where they stand, and secrets that are not set.
+/// Reports operators that are not allowed where they are used, and secrets that are not set.
 pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     let env = context.env;
     let of_requests: Vec<_> = OF_TURNS.into_iter().chain(["_secret"]).collect();
@@ -84,7 +87,8 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// Takes the properties that hold operators out of a checked agent. A model that is one of them leaves an empty name.
+/// Removes the properties that hold operators from a checked agent. If `model` is one of them, an
+/// empty name replaces it.
 pub(super) fn take(agent: &mut Value, node: &Node, report: &Report) -> Vec<LaterProperty> {
     let Some(properties) = agent.get_mut("properties").and_then(Value::as_object_mut) else { return Vec::new() };
     let is_later = |name: &str, value: &Value| name != "instructions" && operators::is_dynamic(value);
@@ -100,16 +104,17 @@ pub(super) fn take(agent: &mut Value, node: &Node, report: &Report) -> Vec<Later
     later
 }
 
-/// What of an agent decides how its properties are read, with those that hold no operator.
+/// Returns the keys of an agent that decide how its properties are read, with the properties that
+/// hold no operator.
 pub(super) fn known(agent: &Value) -> Value {
     let kept = ["id", "type", "preset", "connectionId", "properties"];
     kept.into_iter().filter_map(|key| Some((key.to_owned(), agent.get(key)?.clone()))).collect::<Map<_, _>>().into()
 }
 
-/// The agent's entry with what its other properties came to.
+/// Puts the values of the operators into an agent's entry and reads it.
 ///
 /// # Errors
-/// The first value that cannot stand there, with its place in the config.
+/// The first value that is not allowed, with the position of its operator in the config.
 pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Value>) -> Result<AgentEntry, String> {
     let shape = Shape::of::<AgentProperties>();
     for (property, value) in later.iter().zip(values) {
@@ -119,7 +124,7 @@ pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Valu
         {
             return Err(format!("{at}: the operator of `{name}{path}` came to nothing, so the bound cannot be kept"));
         }
-        // What comes to nothing was not set.
+        // A property without a value counts as not set.
         if value.is_null() && name != "model" {
             continue;
         }
@@ -135,7 +140,7 @@ pub(super) fn settle(mut known: Value, later: &[LaterProperty], values: Vec<Valu
     read(known, Span::default(), &mut report).ok_or_else(|| first_problem(report))
 }
 
-/// The path of the first operator in a bound that came to nothing.
+/// Returns the path of the first operator in a limit that yielded no value.
 fn missing_bound(written: &Value, came_to: &Value) -> Option<String> {
     if operators::operator(written).is_some() {
         return came_to.is_null().then(String::new);

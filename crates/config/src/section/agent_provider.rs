@@ -1,4 +1,5 @@
-//! What an agent's properties say to one provider only, and how that provider spells it in its requests.
+//! Properties of an agent for single providers, and how they are written in requests to the
+//! provider.
 
 use super::Context;
 use super::agent_entry::AgentTypeEntry;
@@ -9,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-/// The keys that only one type of agent has; `Agent` has none of them.
+/// The properties that only one type of agent has. `Agent` has none of them.
 const KEYS: [(&str, AgentTypeEntry); 14] = [
     ("thinking", AgentTypeEntry::ClaudeAgent),
     ("effort", AgentTypeEntry::ClaudeAgent),
@@ -27,7 +28,7 @@ const KEYS: [(&str, AgentTypeEntry); 14] = [
     ("byok", AgentTypeEntry::AIGatewayAgent),
 ];
 
-/// Reports properties of another type of agent.
+/// Reports properties of other types of agents.
 pub(super) fn check_type(properties: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
     for entry in properties.entries() {
         let Some((key, owner)) = KEYS.iter().find(|(key, _)| *key == entry.key) else { continue };
@@ -41,46 +42,48 @@ pub(super) fn check_type(properties: &Node, agent_type: AgentTypeEntry, context:
     }
 }
 
-/// What only one provider knows; which one, is in [`KEYS`].
+/// Properties of single providers; [`KEYS`] lists the type of agent of each.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProviderProperties {
-    /// Of a `ClaudeAgent`: whether the model thinks first.
+    /// For a `ClaudeAgent`: extended thinking.
     thinking: Option<ThinkingEntry>,
-    /// Of a `ClaudeAgent`: how much work an answer is worth.
+    /// For a `ClaudeAgent`: how much effort the model puts into a reply.
     effort: Option<Effort>,
-    /// Of an `OpenAIAgent`: how long the model thinks.
+    /// For an `OpenAIAgent`: how much the model reasons.
     reasoning_effort: Option<ReasoningEffort>,
-    /// Of an `OpenAIAgent`: whether its thinking is summed up.
+    /// For an `OpenAIAgent`: whether the reasoning is summarized.
     reasoning_summary: Option<ReasoningSummary>,
-    /// Of a `GeminiAgent`: how long the model thinks.
+    /// For a `GeminiAgent`: how much the model thinks.
     thinking_config: Option<ThinkingConfig>,
-    /// Of a `GeminiAgent`: what it refuses.
+    /// For a `GeminiAgent`: thresholds for blocking content.
     safety_settings: Option<Vec<SafetySetting>>,
-    /// Of an `AIGatewayAgent`: providers in the order of preference.
+    /// For an `AIGatewayAgent`: the providers in order of preference.
     order: Option<Vec<Text>>,
-    /// Of an `AIGatewayAgent`: the only providers to use.
+    /// For an `AIGatewayAgent`: the only providers to use.
     only: Option<Vec<Text>>,
-    /// Of an `AIGatewayAgent`: whose spending it is, best as `{ _user: id }`.
+    /// For an `AIGatewayAgent`: the user to whom the usage is attributed, for example `{ _user: id
+    /// }`.
     user: Option<Text>,
-    /// Of an `AIGatewayAgent`: labels for its statistics.
+    /// For an `AIGatewayAgent`: labels for the gateway's statistics.
     tags: Option<Vec<Text>>,
-    /// Of an `AIGatewayAgent`: only providers that keep nothing.
+    /// For an `AIGatewayAgent`: uses only providers that retain no data.
     zero_data_retention: Option<bool>,
-    /// Of an `AIGatewayAgent`: time limits by provider.
+    /// For an `AIGatewayAgent`: timeouts by provider.
     provider_timeouts: Option<Map<String, Value>>,
-    /// Of an `AIGatewayAgent`: keys of your own by provider, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+    /// For an `AIGatewayAgent`: your own API keys by provider, best as `{ _secret:
+    /// NAME_OF_A_VARIABLE }`.
     byok: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::agent_operators::allow)]
+#[schemars(transform = super::agent_operators::allow_operators)]
 struct ThinkingEntry {
-    /// Whether it thinks.
+    /// Whether the model thinks before it replies.
     #[serde(rename = "type")]
     kind: ThinkingKind,
-    /// The tokens it may think, at least 1024.
+    /// The most tokens for thinking, at least 1024.
     #[schemars(range(min = 1024))]
     budget_tokens: Option<u32>,
 }
@@ -122,14 +125,14 @@ enum ReasoningSummary {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::agent_operators::allow)]
+#[schemars(transform = super::agent_operators::allow_operators)]
 struct ThinkingConfig {
-    /// The tokens it may think; 0 for none, -1 for as many as the model finds right.
+    /// The most tokens for thinking. 0 switches thinking off, -1 lets the model decide.
     #[schemars(range(min = -1))]
     thinking_budget: Option<i32>,
-    /// How long it thinks.
+    /// How much the model thinks.
     thinking_level: Option<ThinkingLevel>,
-    /// Whether its thoughts are part of the answer.
+    /// Whether the reply includes the thoughts.
     include_thoughts: Option<bool>,
 }
 
@@ -144,14 +147,14 @@ enum ThinkingLevel {
 
 #[derive(Deserialize, Serialize, JsonSchema)]
 struct SafetySetting {
-    /// Google's name for the kind of content.
+    /// Google's name of the category of content.
     category: Text,
-    /// Google's name for the threshold.
+    /// Google's name of the threshold.
     threshold: Text,
 }
 
-/// `providerOptions` with these properties in it. `fallbacks` are the gateway's own. Options of the same group are merged; a property goes
-/// before an option of the same name.
+/// Merges these properties into `providerOptions`. `fallbacks` are those of the gateway. Options of
+/// the same group are merged; a property takes precedence over an option of the same name.
 pub(super) fn options(
     given: IndexMap<String, Map<String, Value>>,
     properties: ProviderProperties,
@@ -208,8 +211,8 @@ impl ProviderProperties {
     }
 }
 
-/// Puts a value over another one. Mappings are merged key by key, unless their `type` says that they are two different things; anything
-/// else is replaced.
+/// Merges a value into another one. Mappings are merged key by key, unless they have different
+/// `type`s; anything else is replaced.
 fn merge(known: &mut Value, news: Value) {
     let is_same_kind = |known: Option<&Value>, news: Option<&Value>| known.zip(news).is_none_or(|(a, b)| a == b);
     match (known, news) {
@@ -225,7 +228,7 @@ fn merge(known: &mut Value, news: Value) {
     }
 }
 
-/// Without what was not set; a mapping that is empty then was not set either.
+/// Removes values that are not set, and mappings that become empty.
 fn without_nulls(value: Value) -> Value {
     match value {
         Value::Object(map) => Value::Object(

@@ -1,71 +1,71 @@
-//! Settings of an agent that differ from step to step, and what it forgets.
+//! Properties of an agent that differ from step to step, and how its history is pruned.
 
 use super::agent_entry::ToolChoiceEntry;
 use super::agents::{names, tool_choice};
 use super::value::ToolName;
 use crate::agent::{Prune, PruneReasoning, PruneToolCalls, StepRule, Steps};
-use crate::shape::pattern::WHICH_CALLS;
+use crate::shape::pattern::PRUNED_CALLS;
 use crate::source::{Node, Report, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Settings for some requests of a turn.
+/// Overrides of settings for some steps of a turn. A step is one request to the model.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(transform = super::agent_operators::allow)]
+#[schemars(transform = super::agent_operators::allow_operators)]
 pub(crate) struct StepRuleEntry {
-    /// The requests, counted from 1.
+    /// The numbers of the steps, counted from 1.
     steps: Option<Vec<StepNumber>>,
-    /// Instead of `steps`: the first request.
+    /// Instead of `steps`: the first step.
     from: Option<StepNumber>,
-    /// With `from`: the last request; without it, all that follow.
+    /// With `from`: the last step. Default: the rest of the turn.
     to: Option<StepNumber>,
-    /// The tools that are offered, by name.
+    /// The names of the tools that are offered.
     pub(super) active_tools: Option<Vec<ToolName>>,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which.
     pub(super) tool_choice: Option<ToolChoiceEntry>,
-    /// The longest answer, in tokens.
+    /// The longest reply in tokens.
     #[schemars(range(min = 1))]
     max_output_tokens: Option<u32>,
-    /// Low for sober answers, high for lively ones.
+    /// The sampling temperature: low values make replies more predictable, high values more varied.
     #[schemars(range(min = 0, max = 2))]
     temperature: Option<f64>,
 }
 
-/// A request of a turn, counted from 1.
+/// The number of a step in a turn, counted from 1.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct StepNumber(#[schemars(range(min = 1, max = 1000))] u32);
 
-/// What is left out of the history that the model reads.
+/// Which parts of the history the model does not get.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
-#[schemars(transform = super::agent_operators::allow)]
+#[schemars(transform = super::agent_operators::allow_operators)]
 pub(crate) struct PruneEntry {
-    /// Which reasoning is left out.
+    /// The reasoning to leave out.
     reasoning: ReasoningEntry,
-    /// Which tool calls are left out, with their results.
+    /// The tool calls to leave out, with their results.
     tool_calls: Option<ToolCallsEntry>,
-    /// What becomes of messages that are empty afterwards.
+    /// Whether messages that become empty are left out as well.
     empty_messages: EmptyEntry,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum ReasoningEntry {
-    /// None.
+    /// No reasoning.
     #[default]
     None,
-    /// That of all messages but the last.
+    /// The reasoning of all messages but the last.
     BeforeLastMessage,
-    /// All.
+    /// All reasoning.
     All,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum EmptyEntry {
-    /// They count as messages; they are never sent.
+    /// They still count as messages, but are not sent.
     #[default]
     Keep,
     /// They are left out.
@@ -75,29 +75,29 @@ enum EmptyEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum ToolCallsEntry {
-    /// Of all tools.
+    /// The same for all tools.
     Which(CallsWord),
-    /// Tool by tool.
+    /// Rules for single tools.
     Rules(Vec<ToolCallsRule>),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ToolCallsRule {
-    /// Which calls.
+    /// The calls to leave out: `none`, `all`, `before-last-message`, or `before-last-N-messages`.
     #[serde(rename = "type")]
     which: CallsWord,
-    /// Only calls of these tools; of all, without it.
+    /// The names of the tools that the rule applies to. Default: all.
     tools: Option<Vec<ToolName>>,
 }
 
-/// `none`, `all`, `before-last-message`, or `before-last-N-messages`.
+/// The calls to leave out: `none`, `all`, `before-last-message`, or `before-last-N-messages`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(transparent)]
-struct CallsWord(#[schemars(regex(pattern = WHICH_CALLS))] String);
+struct CallsWord(#[schemars(regex(pattern = PRUNED_CALLS))] String);
 
 impl CallsWord {
-    /// In how many of the last messages calls stay; nothing for `none`.
+    /// Returns the number of messages at the end that keep their calls; nothing for `none`.
     fn keep_last(&self) -> Option<usize> {
         match self.0.as_str() {
             "none" => None,
@@ -109,7 +109,7 @@ impl CallsWord {
     }
 }
 
-/// Whether each rule says clearly which requests it is for.
+/// Reports rules whose steps are missing or contradictory.
 pub(super) fn check(rules: &[StepRuleEntry], place: &Node, report: &mut Report) {
     for (index, rule) in rules.iter().enumerate() {
         let at = place.at(&[Step::Key("prepareStep"), Step::Index(index)]);
@@ -128,7 +128,7 @@ pub(super) fn check(rules: &[StepRuleEntry], place: &Node, report: &mut Report) 
     }
 }
 
-/// The checked rules.
+/// Converts checked rules.
 pub(super) fn rules(entries: Vec<StepRuleEntry>) -> Vec<StepRule> {
     let number = |StepNumber(number)| number;
     let rule = |entry: StepRuleEntry| StepRule {
@@ -144,7 +144,7 @@ pub(super) fn rules(entries: Vec<StepRuleEntry>) -> Vec<StepRule> {
     entries.into_iter().map(rule).collect()
 }
 
-/// What is left out.
+/// Converts the pruning settings.
 pub(super) fn prune(entry: PruneEntry) -> Prune {
     let rule = |which: &CallsWord, tools| Some(PruneToolCalls { keep_last: which.keep_last()?, tools });
     Prune {

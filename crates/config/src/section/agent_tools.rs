@@ -1,4 +1,4 @@
-//! An agent's tools: endpoints that a model can call.
+//! An agent's `tools`: endpoints that the model can call.
 
 use super::agent_entry::{ToolEntry, ToolProperties};
 use super::confirm::{self, ConfirmEntry};
@@ -11,15 +11,15 @@ use crate::shape::{Shape, decode, list_items, pattern};
 use crate::source::{Kind, Node, Span, Step};
 use std::collections::HashMap;
 
-/// The tool with which an agent writes to the page (L-65).
+/// The tool that writes to the shared state of the page.
 pub(super) const PAGE_STATE_TOOL: &str = "update-page-state";
 
-/// The tool with which an agent with `askUser` asks its user.
+/// The tool that asks the user, for an agent with `askUser`.
 pub(super) const ASK_USER_TOOL: &str = "ask-user";
 /// The tools of an agent with a `fileSystem`.
 pub(super) const FILE_TOOLS: [&str; 4] = ["read-file", "list-files", "search-files", "stat-file"];
 
-/// Reads the list.
+/// Reads an agent's `tools`.
 pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> {
     let Some(list) = agent.get("tools") else { return Vec::new() };
     let mut taken: HashMap<String, Span> = HashMap::new();
@@ -52,7 +52,7 @@ pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<ToolRef> 
     tools
 }
 
-/// The names of an agent's tools as they are written, endpoints and agents below, with the places where they stand.
+/// Returns the names of an agent's tools and sub-agents as they are written, with their positions.
 pub(super) fn names(agent: &Node) -> HashMap<String, Span> {
     let of = |list: &str, key: &str| {
         let items = agent.get(list).map(|entry| entry.value.items()).unwrap_or_default();
@@ -65,19 +65,21 @@ pub(super) fn names(agent: &Node) -> HashMap<String, Span> {
     of("tools", "endpointId").into_iter().chain(of("agents", "agentId")).collect()
 }
 
-/// The endpoints that an agent's tools name.
+/// Returns the endpoints that an agent's `tools` refer to.
 pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
     named(agent, "tools", "endpointId", Thing::Endpoint)
 }
 
-/// What a list of an agent names, each by its id alone or under `key`.
+/// Returns the ids in a list of an agent, whose items are an id or a mapping with the id under
+/// `key`.
 pub(super) fn named<'n>(agent: &'n Node, list: &str, key: &str, thing: Thing) -> Vec<Use<'n>> {
     let items = agent.get(list).map(|entry| entry.value.items()).unwrap_or_default();
     let id = |item: &'n Node| item.get(key).map_or(item, |entry| &entry.value);
     items.iter().map(id).filter_map(|id| Some((thing, id.text()?, id.at))).collect()
 }
 
-/// Whether the endpoint is there and says what a model needs to know (L-8).
+/// Checks that an endpoint exists and has what a model needs to know about a tool, and warns if it
+/// writes without an approval.
 pub(super) fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Context<'_, '_>) {
     let Some(endpoint) = context.endpoint(id, at) else { return };
     for (key, purpose) in [("description", "the model chooses tools by it"), ("payloadSchema", "the model fills it in")]
@@ -97,10 +99,10 @@ pub(super) fn check_endpoint(id: &str, at: Span, confirm: bool, context: &mut Co
     }
 }
 
-/// Whether a tool may have this name.
+/// Checks the name of a tool.
 pub(super) fn check_name(name: &str, at: Span, context: &mut Context<'_, '_>) {
     refuse_prototype_key(name, at, context.report);
-    // Also for an agent that has none of these: what a name means is the same everywhere (L-53, L-54).
+    // Also for agents that have none of these tools, so that a name means the same everywhere.
     if [PAGE_STATE_TOOL, ASK_USER_TOOL].contains(&name) || FILE_TOOLS.contains(&name) {
         let help = "give it another `name`".to_owned();
         context.report.error(at, format!("the tool name `{name}` belongs to the platform"), Some(help));

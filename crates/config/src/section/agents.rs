@@ -53,7 +53,7 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
     let later = agent_operators::take(&mut value, place, context.report);
     let known = (!later.is_empty()).then(|| agent_operators::known(&value));
     let mut entry: AgentEntry = shape::read(value, node.at, context.report)?;
-    // What a server offers is not known here.
+    // The tools of MCP servers and remote agents are not known here.
     if node.get("mcp").is_none() && node.get("remoteAgents").is_none() {
         let subs = agents.iter().map(|sub| sub.name.as_str());
         let of_pages = client_tools::names_for(&entry.id.0, context);
@@ -72,11 +72,11 @@ fn agent(node: &Node, connections: &IndexMap<String, Connection>, context: &mut 
 }
 
 impl Agent {
-    /// The agent in one turn: with what the operators in its properties came to, in the order of [`Later::properties`]. Instructions and
-    /// what it is made of (its tools, files and agents) stay as they are.
+    /// Returns the agent for one turn, with the values of the operators in its properties, in the
+    /// order of [`Later::properties`]. Instructions, tools, files and sub-agents stay as they are.
     ///
     /// # Errors
-    /// A value that cannot stand where its operator does, with the place of that in the config.
+    /// The first value that is not allowed, with the position of its operator in the config.
     pub fn settled(&self, values: Vec<Value>) -> Result<Self, String> {
         let Some(later) = &self.later else { return Ok(self.clone()) };
         let entry = agent_operators::settle(later.known.clone(), &later.properties, values)?;
@@ -167,7 +167,7 @@ fn typed(mut entry: AgentEntry, tools: Vec<ToolRef>, file_system: Option<FileSys
     }
 }
 
-/// Whether the connection is there and fits the agent's type.
+/// Checks that the connection exists and fits the agent's type.
 fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
     let Some((id, at)) = node.get("connectionId").and_then(|entry| Some((entry.value.text()?, entry.value.at))) else {
         return;
@@ -205,7 +205,8 @@ fn check_connection(node: &Node, agent_type: AgentTypeEntry, context: &mut Conte
     }
 }
 
-/// Tools that are named in settings must be among the agent's own, those that its settings bring, or the one that every chat may have.
+/// Reports names of tools in the properties that are neither the agent's own tools nor built-in
+/// tools that it has.
 fn check_tool_names<'t>(
     properties: &AgentProperties,
     place: &Node,

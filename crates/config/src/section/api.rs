@@ -11,20 +11,21 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A routine that pages, agents and other clients can call.
+/// An endpoint: a routine that pages, agents and other clients can call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct EndpointEntry {
-    /// The name by which it is called.
+    /// The endpoint's id, by which it is called.
     id: EndpointId,
-    /// Who may call it from outside.
+    /// Which kinds of callers may call it.
     #[serde(rename = "type", default)]
     endpoint_type: EndpointType,
-    /// Who may call it; without it, whoever is signed in. A routine or an agent calls it for its user.
+    /// Who may call it. Default: all signed-in users. A routine or an agent calls it on behalf of
+    /// its user.
     auth: Option<RuleEntry>,
-    /// What it does, for models that may call it.
+    /// What the endpoint does, for models that may call it as a tool.
     description: Option<Text>,
-    /// JSON Schema of the payload; a call whose payload does not fit it is refused.
+    /// The JSON Schema of the payload. A call whose payload does not match is rejected.
     payload_schema: Option<Map<String, Value>>,
     /// What it does, step by step: requests, and controls such as `:return`.
     #[schemars(with = "Vec<super::step_entry::StepEntry>", extend("x-checked-apart" = true))]

@@ -1,4 +1,4 @@
-//! The section `auth`: who may use the server.
+//! The section `auth`: how users sign in.
 
 use super::Context;
 use super::value::{SecretEntry, Text};
@@ -16,97 +16,103 @@ use url::Url;
 
 use super::{auth_jwt, auth_proxy};
 
-/// Bytes that a key for cookies needs at least: as many as the hash that signs them has.
+/// The shortest key for cookies in bytes: the output size of the hash that signs them.
 const MIN_KEY: usize = 32;
 
-/// Who may use the server.
+/// How users sign in.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AuthEntry {
-    /// Where users find the server, such as `https://chat.example.com`. Requests to any other name are refused, but for those of
-    /// this machine.
+    /// The addresses of the server, such as `https://chat.example.com`. Requests to any other host
+    /// name are refused, except to those of this machine.
     #[serde(default)]
     public_urls: Vec<Text>,
-    /// What cookies are signed with: at least 32 characters each, as `{ _secret: NAME_OF_A_VARIABLE }`. The first one signs, all
-    /// are accepted, so a new one goes in front. Without it, the server keeps a key of its own beside its database.
+    /// The keys that sign cookies, at least 32 characters each, as `{ _secret: NAME_OF_A_VARIABLE
+    /// }`. The first one signs, all are accepted, so put a new key first. Default: the server
+    /// creates a key and stores it beside its database.
     #[serde(default)]
     cookie_keys: Vec<SecretEntry>,
-    /// How the audit log records the addresses that users sign in from: whole, as their network, or not at all.
+    /// How the audit log records the IP addresses that users sign in from: in full, as their
+    /// network, or not at all.
     #[serde(default)]
     audit_addresses: AuditAddresses,
     #[serde(flatten)]
     mode: AuthModeEntry,
 }
 
-/// How callers are told apart.
+/// How users are identified.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "mode", rename_all = "camelCase", rename_all_fields = "camelCase")]
 #[schemars(extend("x-names" = "mode"))]
 enum AuthModeEntry {
-    /// One owner, reachable from this machine only.
+    /// One user, the owner, who can connect from this machine only.
     Local,
-    /// Each browser is an owner of its own, by a signed cookie. Nobody is signed in: only what is `public` is open.
+    /// Each browser is an anonymous user, identified by a signed cookie. Nobody is signed in, so
+    /// that only what is `public` can be used.
     Anonymous,
-    /// By tokens (JWT) of the application around, in the header `Authorization: Bearer …` or in a cookie.
+    /// By a JSON Web Token (JWT) of the surrounding application, in the header `Authorization:
+    /// Bearer …` or in a cookie.
     Jwt {
-        /// Where the keys are published as a JSON Web Key Set.
+        /// The URL of the JSON Web Key Set that verifies tokens.
         jwks_url: Option<Text>,
         /// Instead of `jwksUrl`: the public key in PEM, for example `{ _ref: key.pem }`.
         public_key: Option<Text>,
         /// Instead of `jwksUrl`: the public key as a JSON Web Key.
         jwk: Option<Value>,
-        /// Let `jwksUrl` lead to this machine and its networks.
+        /// Allows `jwksUrl` to lead to this machine and private networks.
         #[serde(default)]
         allow_private: bool,
         /// What `iss` of a token must be.
         issuer: Text,
         /// What `aud` of a token must be, or hold: one, or a list of which one is enough.
         audience: AudienceEntry,
-        /// The cookie that may hold the token.
+        /// The name of a cookie that may hold the token.
         cookie: Option<Text>,
-        /// By how many seconds the clocks may differ.
-        #[serde(default = "leeway")]
+        /// The accepted clock skew in seconds.
+        #[serde(default = "default_leeway_seconds")]
         #[schemars(range(max = 300))]
         leeway_seconds: u64,
-        /// Where a token says who somebody is.
+        /// The claims that identify the user.
         #[serde(default)]
         claims: ClaimsEntry,
     },
-    /// By headers of a reverse proxy that has signed the user in.
+    /// By headers of a reverse proxy that authenticates users.
     Proxy {
-        /// The addresses of the proxies, such as `127.0.0.1` or `10.0.0.0/8`. Nobody else may send the headers.
+        /// The addresses of the proxies, such as `127.0.0.1` or `10.0.0.0/8`. Nobody else may send
+        /// the headers.
         #[schemars(length(min = 1))]
         trusted_proxies: Vec<Text>,
         /// The header with the user's id.
-        #[serde(default = "user_header")]
+        #[serde(default = "default_user_header")]
         user_header: Text,
         /// The header with the user's name.
-        #[serde(default = "name_header")]
+        #[serde(default = "default_name_header")]
         name_header: Text,
         /// The header with the user's roles.
-        #[serde(default = "roles_header")]
+        #[serde(default = "default_roles_header")]
         roles_header: Text,
-        /// What stands between two roles.
-        #[serde(default = "roles_separator")]
+        /// The separator between two roles.
+        #[serde(default = "default_roles_separator")]
         roles_separator: Text,
-        /// The header with the user's own token, for remote agents that are asked with it (`userToken`).
-        #[serde(default = "token_header")]
+        /// The header with the user's access token, for remote agents with `userToken`.
+        #[serde(default = "default_token_header")]
         token_header: Text,
     },
-    /// By names and passwords that the server keeps. The first account is made with a token that the server shows on its console.
+    /// By a user name and a password that the server stores. The first account is created with a
+    /// token that the server prints to its console.
     Password {
-        /// Let everybody make an account. Without it, only an administrator makes some.
+        /// Lets everybody create an account. Otherwise only administrators create accounts.
         #[serde(default)]
         open_sign_up: bool,
-        /// The roles of those who make an account themselves.
+        /// The roles of users who create their account themselves.
         #[serde(default)]
         sign_up_roles: Vec<Text>,
-        /// For how many hours a user stays signed in without using the server.
-        #[serde(default = "idle_hours")]
+        /// The idle timeout of a session, in hours.
+        #[serde(default = "default_session_idle_hours")]
         #[schemars(range(min = 1, max = 8_760))]
         session_idle_hours: u64,
-        /// For how many days a user stays signed in at most.
-        #[serde(default = "most_days")]
+        /// The longest lifetime of a session, in days.
+        #[serde(default = "default_session_max_days")]
         #[schemars(range(min = 1, max = 366))]
         session_max_days: u64,
     },
@@ -115,13 +121,13 @@ enum AuthModeEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(super) enum AudienceEntry {
-    /// One.
+    /// One value.
     One(Text),
-    /// One of these.
+    /// Several values, of which one is enough.
     Several(Vec<Text>),
 }
 
-/// The claims of a token; dots lead into one: `realm_access.roles`.
+/// The names of claims. Dots lead to nested claims: `realm_access.roles`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct ClaimsEntry {
@@ -129,7 +135,7 @@ pub(super) struct ClaimsEntry {
     user_id: Text,
     /// The claim with the user's name.
     name: Text,
-    /// The claim with the user's roles: a list, or a text with spaces or commas between.
+    /// The claim with the user's roles: a list, or a text with spaces or commas between them.
     roles: Text,
 }
 
@@ -146,39 +152,39 @@ impl From<ClaimsEntry> for ClaimNames {
     }
 }
 
-pub(super) fn leeway() -> u64 {
+pub(super) fn default_leeway_seconds() -> u64 {
     30
 }
 
-fn idle_hours() -> u64 {
+fn default_session_idle_hours() -> u64 {
     14 * 24
 }
 
-fn most_days() -> u64 {
+fn default_session_max_days() -> u64 {
     90
 }
 
-fn user_header() -> Text {
+fn default_user_header() -> Text {
     Text("x-forwarded-user".to_owned())
 }
 
-fn name_header() -> Text {
+fn default_name_header() -> Text {
     Text("x-forwarded-preferred-username".to_owned())
 }
 
-fn roles_header() -> Text {
+fn default_roles_header() -> Text {
     Text("x-forwarded-groups".to_owned())
 }
 
-fn roles_separator() -> Text {
+fn default_roles_separator() -> Text {
     Text(",".to_owned())
 }
 
-fn token_header() -> Text {
+fn default_token_header() -> Text {
     Text("x-forwarded-access-token".to_owned())
 }
 
-/// Reads the section; without one, [`AuthMode::Local`].
+/// Reads the section. Without it the mode is [`AuthMode::Local`].
 pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Auth {
     let at = context.report.location(node.at);
     let local = || Auth {
@@ -204,7 +210,7 @@ pub(super) fn read(node: &Node, pages: &[Page], context: &mut Context<'_, '_>) -
         let help = "say where users find it: `publicUrls: [https://chat.example.com]`".to_owned();
         context.report.warning(node.at(&[Step::Key("mode")]), message, Some(help));
     }
-    // Users of other sites are signed in by the tokens of those sites.
+    // Users of embedding sites are signed in by the tokens of those sites.
     let is_closed = !pages.is_empty() && pages.iter().all(|page| page.auth != Rule::Public) && !context.has_site_users;
     if matches!(mode, AuthMode::Anonymous) && is_closed {
         let message = "nobody can open any page: in the mode `anonymous` nobody is signed in, and no page is public";
@@ -264,7 +270,7 @@ fn mode(entry: AuthModeEntry, node: &Node, context: &mut Context<'_, '_>) -> Opt
     })
 }
 
-/// Whoever signs up must not become an administrator.
+/// Reports the administrator's role among the roles of new accounts, and roles that have no effect.
 fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Context<'_, '_>) {
     if let Some(i) = roles.iter().position(|role| OWNER_ROLES.contains(&role.as_str())) {
         let at = node.at(&[Step::Key("signUpRoles"), Step::Index(i)]);
@@ -276,7 +282,7 @@ fn check_sign_up(is_open: bool, roles: &[String], node: &Node, context: &mut Con
     }
 }
 
-/// Addresses as a browser has them in its bar, without what comes after the host.
+/// Checks that the addresses consist of scheme, host and port.
 fn public_urls(texts: Vec<Text>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Url> {
     let mut urls = Vec::new();
     for (i, Text(text)) in texts.iter().enumerate() {
@@ -311,7 +317,7 @@ fn cookie_keys(entries: Vec<SecretEntry>, node: &Node, context: &mut Context<'_,
     keys
 }
 
-/// Says that a key can be guessed. `what` is its name, `least` the characters that it needs.
+/// Reports a key that is too short. `what` is its name, `least` the required number of characters.
 pub(super) fn short_key(at: Span, what: &str, least: usize, context: &mut Context<'_, '_>) {
     let help = "make one with `openssl rand -base64 32`".to_owned();
     context.report.error(at, format!("{what} needs at least {least} characters"), Some(help));

@@ -1,4 +1,4 @@
-//! `auth` in the mode `jwt`: who signs the tokens, and what must stand in them.
+//! The mode `jwt` of `auth`: the keys that verify tokens, and the required claims.
 
 use super::Context;
 use super::auth::AudienceEntry;
@@ -9,16 +9,16 @@ use serde_json::Value;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// The one that a key may be given by.
+/// The settings of which exactly one provides the keys.
 pub(super) const SOURCES: [&str; 3] = ["jwksUrl", "publicKey", "jwk"];
 
-/// How a key in PEM begins.
+/// The first line of a public key in PEM.
 const PEM: &str = "-----BEGIN PUBLIC KEY-----";
 
-/// The members of a JSON Web Key that only its owner may know (RFC 7518, 6).
+/// The members of a JSON Web Key that are private (RFC 7518, section 6).
 const PRIVATE: [&str; 7] = ["d", "p", "q", "dp", "dq", "qi", "k"];
 
-/// What must stand in a token.
+/// The required claims, and where to find the token and the user in it.
 pub(super) struct Checks {
     pub(super) issuer: Option<Text>,
     pub(super) audience: AudienceEntry,
@@ -27,7 +27,7 @@ pub(super) struct Checks {
     pub(super) claims: ClaimNames,
 }
 
-/// The rest of the mode's keys.
+/// Checks the remaining settings of the mode.
 pub(super) fn read(keys: JwtKeys, checks: Checks, node: &Node, context: &mut Context<'_, '_>) -> Option<JwtAuth> {
     let audience = match checks.audience {
         AudienceEntry::One(Text(one)) => vec![one],
@@ -49,7 +49,7 @@ pub(super) fn read(keys: JwtKeys, checks: Checks, node: &Node, context: &mut Con
     Some(JwtAuth { keys, issuer, audience, cookie, leeway, claims: checks.claims })
 }
 
-/// The key, which is given in exactly one way.
+/// Reads the keys, which must be given in exactly one way.
 pub(super) fn keys(
     (url, pem, jwk): (Option<Text>, Option<Text>, Option<Value>),
     allow_private: bool,

@@ -1,4 +1,4 @@
-//! `auth` in the mode `proxy`: whose headers are believed.
+//! The mode `proxy` of `auth`: the trusted proxies and the names of their headers.
 
 use super::Context;
 use super::value::Text;
@@ -7,10 +7,10 @@ use crate::source::{Node, Step};
 use ipnet::IpNet;
 use std::net::IpAddr;
 
-/// Headers that mean something else, whoever sends them.
+/// Headers that have another meaning.
 const TAKEN: [&str; 6] = ["authorization", "cookie", "host", "origin", "x-api-key", "content-type"];
 
-/// The mode's keys.
+/// Checks the settings of the mode.
 pub(super) fn read(
     proxies: Vec<Text>,
     headers: [Text; 4],
@@ -41,7 +41,7 @@ pub(super) fn read(
     Some(ProxyAuth { trusted, user_header, name_header, roles_header, roles_separator: separator.0, token_header })
 }
 
-/// The addresses and networks of `trustedProxies` of a section.
+/// Parses the addresses and networks in the `trustedProxies` of a section.
 pub(super) fn networks(proxies: &[Text], node: &Node, context: &mut Context<'_, '_>) -> Vec<IpNet> {
     let mut trusted = Vec::new();
     for (i, Text(text)) in proxies.iter().enumerate() {
@@ -61,7 +61,7 @@ pub(super) fn networks(proxies: &[Text], node: &Node, context: &mut Context<'_, 
     trusted
 }
 
-/// The signs of a name of a header or a cookie (RFC 9110, 5.6.2).
+/// Whether a byte is allowed in the name of a header or a cookie (RFC 9110, section 5.6.2).
 pub(super) fn is_token(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }

@@ -1,4 +1,4 @@
-//! `CallEndpoint`.
+//! The request `CallEndpoint`.
 
 use super::Context;
 use super::value::Id;
@@ -8,17 +8,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A call of another endpoint, for the same user and within the same time and number of steps.
+/// A call of another endpoint for the same user. It counts towards the time and step limits of the
+/// caller.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallRequest {
     /// The name under which later steps find the result.
     #[serde(rename = "id")]
     _id: Id,
-    /// `CallEndpoint`
+    /// Always `CallEndpoint`.
     #[serde(rename = "type")]
     _type: CallRequestType,
-    /// Which endpoint, and with what.
+    /// The endpoint and its payload.
     properties: CallRequestProperties,
 }
 
@@ -29,13 +30,13 @@ enum CallRequestType {
     CallEndpoint,
 }
 
-/// Which endpoint, and with what.
+/// The endpoint and its payload.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CallRequestProperties {
-    /// The endpoint.
+    /// The id of the endpoint.
     endpoint_id: Id,
-    /// Its payload; operators are allowed.
+    /// The payload. Operators are allowed.
     #[serde(default, rename = "payload")]
     _payload: Map<String, Value>,
 }
@@ -47,7 +48,7 @@ impl CallRequest {
     }
 }
 
-/// Whether there is such an endpoint.
+/// Checks that the endpoint exists.
 pub(super) fn check(request: &CallRequest, step: &Node, context: &mut Context<'_, '_>) {
     let id = request.properties.endpoint_id.0.as_str();
     context.endpoint(id, step.at(&[Step::Key("properties"), Step::Key("endpointId")]));

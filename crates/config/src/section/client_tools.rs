@@ -1,4 +1,4 @@
-//! `clientTools` of a chat: what its agent may have the page do.
+//! `clientTools` of a chat: tools that the page runs in the user's browser.
 
 use super::action_entry::ActionEntry;
 use super::confirm::ConfirmEntry;
@@ -16,48 +16,49 @@ use serde_json::Value;
 use std::collections::HashMap;
 use wire::page;
 
-/// Tools of one chat, at most.
+/// The most tools of one chat.
 const MAX_TOOLS: usize = 50;
 
 /// A tool that the page runs in the user's browser.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ClientToolEntry {
-    /// What the model calls it.
+    /// The tool's name for the model.
     name: ToolName,
     /// What it does; the model chooses tools by it.
     description: Text,
-    /// JSON Schema of the object that it is called with.
+    /// The JSON Schema of the tool's input, an object.
     #[serde(rename = "inputSchema")]
     #[schemars(with = "serde_json::Map<String, Value>")]
     input_schema: Value,
-    /// Ask the user before each call: `true`, or how.
+    /// Lets the user approve each call: `true`, or settings. Default: no approval.
     confirm: Option<ConfirmEntry>,
-    /// How long one call may take; without it 30 seconds.
+    /// The timeout of one call in milliseconds. Default: 30,000.
     #[schemars(range(min = 100, max = 600_000))]
     timeout_ms: Option<u64>,
     #[serde(flatten)]
     marks: MarksEntry,
-    /// What it does, one after the other: `{ _event: key }` is what the model called it with. One that fails ends the call, and the model
-    /// reads why.
+    /// The actions that run one after the other. `{ _event: key }` reads the tool's input. An
+    /// action that fails ends the call, and the model gets the error.
     #[serde(rename = "actions", default)]
     #[schemars(with = "Vec<ActionEntry>", length(min = 1), extend("x-checked-apart" = true))]
     _actions: Value,
-    /// Instead of actions: the page of another site around the chat does it, in the script that it has registered for the name.
+    /// Instead of actions: the embedding page of another site runs the tool, with a handler that
+    /// its script has registered for the name.
     #[serde(default)]
     host: bool,
-    /// What the model gets, with operators; without it the last action's result.
+    /// The result for the model; operators are allowed. Default: the result of the last action.
     result: Option<Value>,
 }
 
-/// The tools of one chat: what the server declares of them, and what the browser gets.
+/// The tools of one chat: as the server declares them to the model, and as the browser gets them.
 #[derive(Default)]
 pub(super) struct ClientTools {
     pub(super) declared: Vec<ClientTool>,
     pub(super) shown: Vec<page::ClientTool>,
 }
 
-/// Reads the tools of the chat at `block`, whose id is `block_id`.
+/// Reads the tools of the chat block at `block`, whose id is `block_id`.
 pub(super) fn read(block: &Node, block_id: &str, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> ClientTools {
     let mut tools = ClientTools::default();
     let Some(list) = of_chat(block) else { return tools };
@@ -116,7 +117,7 @@ fn tool(
     Some((declared, shown))
 }
 
-/// A tool has actions, or is the work of the site around.
+/// Checks that a tool either has actions or is run by the embedding site.
 fn check_work(node: &Node, context: &mut Context<'_, '_>) {
     let is_idle = |list: &Node| matches!(list.kind, Kind::List(_) | Kind::Null) && list.items().is_empty();
     let idle = node.get("actions").is_none_or(|list| is_idle(&list.value));
@@ -136,7 +137,7 @@ fn check_work(node: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// A name is the platform's, the agent's or one tool's.
+/// Reports names that are reserved or that another tool of the agent has.
 fn check_name(
     name: &str,
     node: &Node,
@@ -165,13 +166,13 @@ fn of_chat(block: &Node) -> Option<&Node> {
     (super::type_of(block) == Some("AgentChat")).then(|| property(block, "clientTools"))?
 }
 
-/// The lists of actions of the tools of a block, if it is a chat.
+/// Returns the lists of actions of a chat's tools; none for another block.
 pub(super) fn lists(block: &Node) -> impl Iterator<Item = &Node> {
     let tools = of_chat(block).map(Node::items).unwrap_or_default();
     tools.iter().filter_map(|tool| Some(&tool.get("actions")?.value))
 }
 
-/// The names of the tools that pages give to an agent.
+/// Returns the names of the client tools that pages offer to an agent.
 pub(super) fn names_for<'n>(agent_id: &str, context: &Context<'n, '_>) -> Vec<&'n str> {
     let mut names = Vec::new();
     let mut open: Vec<&'n Node> = context.pages.values().copied().collect();

@@ -1,4 +1,4 @@
-//! `confirm`: whether and how the user is asked before a tool runs.
+//! `confirm`: how the user approves the calls of a tool.
 
 use super::Context;
 use super::value::Text;
@@ -9,29 +9,31 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// Ask the user before each call.
+/// Lets the user approve each call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum ConfirmEntry {
-    /// Whether to ask.
+    /// Whether approval is required.
     Plain(bool),
-    /// Ask, and how.
+    /// Approval is required, with these settings.
     Terms(ConfirmTerms),
 }
 
-/// How the user is asked.
+/// How the user approves calls.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ConfirmTerms {
-    /// Whether a yes may be given for further calls, too: in the same conversation, or always. Without it, it may.
+    /// Whether the user may give a standing approval for further calls, in the same conversation or
+    /// always. Default: `true`.
     remember: Option<bool>,
-    /// Seconds that a question waits for its answer; then the call is not made. Without it, it waits without an end.
+    /// How long an approval is waited for, in seconds; after it the call is denied. Default:
+    /// without end.
     #[schemars(range(min = 1, max = 31_536_000))]
     expires_after_seconds: Option<u32>,
 }
 
 impl ConfirmEntry {
-    /// How the user is asked, if at all.
+    /// Returns how the user approves calls. `None`: no approval is required.
     pub(super) fn read(entry: Option<Self>) -> Option<Confirm> {
         match entry? {
             Self::Plain(false) => None,
@@ -44,7 +46,7 @@ impl ConfirmEntry {
     }
 }
 
-/// The `visibleParameters` of the tool at `node`: each is a parameter of its endpoint.
+/// Checks that the `visibleParameters` of the tool at `node` are parameters of its endpoint.
 pub(super) fn visible_parameters(
     names: Option<Vec<Text>>,
     endpoint_id: &str,
@@ -54,7 +56,7 @@ pub(super) fn visible_parameters(
     let names: Vec<_> = names?.into_iter().map(|Text(name)| name).collect();
     let schema = context.endpoints.get(endpoint_id).and_then(|endpoint| endpoint.get("payloadSchema"));
     let properties = schema.and_then(|schema| schema.value.get("properties"));
-    // What takes anything has whatever is named.
+    // A schema without properties accepts every parameter.
     let Some(properties) = properties.filter(|entry| matches!(entry.value.kind, Kind::Map(_))) else {
         return Some(names);
     };

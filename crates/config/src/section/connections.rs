@@ -15,10 +15,10 @@ use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
 
-/// What to do for who has no key yet: the end of a help line.
+/// The end of a help line for authors without an API key.
 const WITHOUT_KEY: &str = "to try without a key, use a connection of `type: Demo` and an agent of `type: Agent`";
 
-/// Something outside: a model provider, a database.
+/// A connection to an external service, such as a model provider or a database.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ConnectionEntry {
     /// The name by which agents and requests refer to it.
@@ -27,7 +27,7 @@ pub(crate) struct ConnectionEntry {
     kind: ConnectionTypeEntry,
 }
 
-/// What a connection is, with its properties.
+/// The type of a connection, with its settings.
 #[derive(Deserialize, JsonSchema)]
 #[serde(tag = "type", content = "properties")]
 #[schemars(extend("x-names" = "connection type"))]
@@ -36,33 +36,33 @@ enum ConnectionTypeEntry {
     Anthropic(ModelProperties),
     /// OpenAI's own API.
     OpenAI(ModelProperties),
-    /// Chat Completions at any address: a local model, a gateway, another provider.
+    /// The Chat Completions API at any address: a local model, a gateway or another provider.
     OpenAICompatible(ModelProperties),
     /// Google's Gemini API.
     Google(ModelProperties),
     /// Vercel's AI Gateway.
     AIGateway(ModelProperties),
-    /// The offline model of the demo: deterministic, needs no key.
+    /// The built-in offline model of the demo. It is deterministic and needs no key.
     Demo(DemoProperties),
     /// A SQL database.
     Sql(SqlProperties),
-    /// A web service.
+    /// An HTTP service.
     Http(HttpProperties),
-    /// A server of the Model Context Protocol, whose tools agents can call.
+    /// A server of the Model Context Protocol (MCP), whose tools agents can call.
     Mcp(Box<McpProperties>),
-    /// A server with tools, by the contract of tool agents.
+    /// A remote agent: a server whose tools agents can call.
     RemoteAgent(RemoteProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct ModelProperties {
-    /// The provider's key, best as `{ _secret: NAME_OF_A_VARIABLE }`.
+    /// The provider's API key, best as `{ _secret: NAME_OF_A_VARIABLE }`.
     api_key: Option<Setting>,
-    /// Instead of the provider's own address.
+    /// The base URL, if it is not the provider's own.
     #[serde(rename = "baseURL")]
     base_url: Option<Text>,
-    /// Headers to send with each request.
+    /// Additional headers of each request.
     #[serde(default)]
     headers: IndexMap<String, Setting>,
 }
@@ -70,7 +70,7 @@ struct ModelProperties {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct DemoProperties {
-    /// Milliseconds between two words.
+    /// The pause between two words, in milliseconds.
     #[schemars(range(max = 10_000))]
     delay_ms: Option<u64>,
 }
@@ -78,13 +78,13 @@ struct DemoProperties {
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct SqlProperties {
-    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`, one with a password best as
-    /// `{ _secret: NAME_OF_A_VARIABLE }`.
+    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`. Write a URL
+    /// with a password as `{ _secret: NAME_OF_A_VARIABLE }`.
     url: Setting,
-    /// Refuse every statement that writes.
+    /// Refuses every statement that writes.
     #[serde(default)]
     read_only: bool,
-    /// SQL to run once, when the database has no tables yet, for example `{ _ref: tables.sql }`.
+    /// SQL to run once if the database has no tables yet, for example `{ _ref: tables.sql }`.
     init: Option<Text>,
 }
 
@@ -94,13 +94,13 @@ struct HttpProperties {
     /// The address below which every request stays.
     #[serde(rename = "baseURL")]
     base_url: Text,
-    /// Headers to send with each request.
+    /// Additional headers of each request.
     #[serde(default)]
     headers: IndexMap<String, Setting>,
-    /// Also reach addresses of this machine and its networks.
+    /// Allows requests to this machine and private networks.
     #[serde(default)]
     allow_private: bool,
-    /// For one request, in milliseconds; 30,000 without it.
+    /// The timeout of one request in milliseconds. Default: 30,000.
     #[schemars(range(min = 1, max = 600_000))]
     timeout_ms: Option<u64>,
 }
@@ -203,7 +203,7 @@ fn http(id: &str, properties: HttpProperties, node: &Node, context: &mut Context
     })
 }
 
-/// An address that requests can be sent to, without a slash at the end.
+/// Checks a base URL and returns it without a slash at the end.
 pub(super) fn address(text: &str, at: crate::source::Span, context: &mut Context<'_, '_>) -> Option<String> {
     let problem = match Url::parse(text) {
         Ok(url) if !matches!(url.scheme(), "http" | "https") => "this address must start with `https://` or `http://`",
@@ -234,7 +234,7 @@ fn sql(id: &str, properties: SqlProperties, node: &Node, context: &mut Context<'
     Some(SqlConnection { url, read_only: properties.read_only, init: properties.init.map(|Text(text)| text) })
 }
 
-/// How statements for a connection of the type `Sql` are written; none while nobody knows which database it is.
+/// Returns the SQL dialect of a connection of the type `Sql`, if its URL is known.
 pub(super) fn dialect_of(connection: &Node, context: &Context<'_, '_>) -> Option<Dialect> {
     let url = &connection.get("properties")?.value.get("url")?.value;
     let address = match url.text() {

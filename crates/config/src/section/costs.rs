@@ -1,15 +1,15 @@
-//! Limits of cost: one can be kept only where the price of every model that it covers is known.
+//! Checks cost limits: the price of every model that a limit covers must be known.
 
 use super::{Context, type_of};
 use crate::config::Config;
 use crate::source::{Node, Span};
 use std::collections::HashSet;
 
-/// Reports each model without a price that a limit of cost covers: those of an agent with the limit, of the agents below it, and of the
-/// routines that they call as tools; of all agents and routines, where a quota has one. A model that an operator decides is checked when
-/// it is asked.
+/// Reports each model without a price that a cost limit covers. The limit of an agent covers its
+/// models, those of its sub-agents, and those of the routines that they call as tools. A quota
+/// covers all agents and routines. A model that an operator determines is checked when it is used.
 pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>) {
-    // What else is wrong is mended first: a section `prices` that cannot be read has no prices.
+    // Other errors come first: a section `prices` with errors has no prices.
     if context.report.has_errors() {
         return;
     }
@@ -36,7 +36,7 @@ pub(super) fn check(config: &Config, root: &Node, context: &mut Context<'_, '_>)
     }
 }
 
-/// Whether an agent has a limit of cost, perhaps one that an operator gives.
+/// Whether an agent has a cost limit, possibly one with an operator.
 fn limits_cost(agent: &Node) -> bool {
     let limits = agent.get("properties").and_then(|entry| entry.value.get("limits"));
     limits.is_some_and(|limits| limits.value.get("costUsd").is_some())
@@ -47,15 +47,15 @@ fn has_quota(root: &Node) -> bool {
     quotas.is_some_and(|quotas| quotas.value.items().iter().any(|quota| quota.get("costUsd").is_some()))
 }
 
-/// A model whose price is not known.
+/// A model without a known price.
 struct Unpriced {
     model: String,
     at: Span,
-    /// What cannot be kept.
+    /// The cost limit that cannot be enforced, in words.
     limit: String,
 }
 
-/// The models that limits cover; each place is looked at once.
+/// Visits the models that cost limits cover. Each agent and each endpoint is visited once.
 struct Models<'c, 'n, 'r> {
     config: &'c Config,
     context: &'c mut Context<'n, 'r>,
@@ -91,7 +91,7 @@ impl Models<'_, '_, '_> {
         }
     }
 
-    /// The requests in a routine, however deep they stand in its controls.
+    /// Visits the requests in a routine, also those nested in controls.
     fn of_steps(&mut self, node: &Node, limit: &str) {
         let property =
             |name: &str| node.get("properties").and_then(|entry| entry.value.get(name)).map(|entry| &entry.value);
@@ -109,7 +109,7 @@ impl Models<'_, '_, '_> {
         }
     }
 
-    /// A model as it is named there; one that an operator decides has no name.
+    /// Checks a model's price. A model that an operator determines has no name yet.
     fn model(&mut self, node: Option<&Node>, limit: &str) {
         let Some((model, at)) = node.and_then(|node| Some((node.text()?, node.at))) else { return };
         if self.config.price_of(model).is_none() {

@@ -1,4 +1,4 @@
-//! `customAgents`: what administrators may make agents of.
+//! The section `customAgents`: agents that administrators create.
 
 use super::Context;
 use super::rule_entry::{self, RuleEntry};
@@ -9,15 +9,15 @@ use crate::source::{Kind, Node, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Agents that administrators make, in the administration. Each has a page of its own.
+/// Agents that administrators create in the admin console. Each gets a page of its own.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CustomAgentsEntry {
-    /// Agents of this config that they are made from: a custom agent has the model, the limits and the policy of one of them, and of its
-    /// tools those that are chosen.
+    /// The agents of this config that custom agents may be based on. A custom agent has the model,
+    /// the limits and the policy of its base, and a selection of its tools.
     #[schemars(length(min = 1))]
     from: Vec<Id>,
-    /// Who may ask them; without it, whoever is signed in.
+    /// Who may use custom agents. Default: all signed-in users.
     auth: Option<RuleEntry>,
 }
 

@@ -1,4 +1,4 @@
-//! Values of a page that may be operators, which are evaluated as the page is shown.
+//! Values of a page that may be operators, which are evaluated when the page is rendered.
 
 use super::operator;
 use crate::shape::suggest;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-/// A value of this type, or one of these operators. Only its schema is used.
+/// A value of this type, or one of these operators. The type only provides the schema.
 pub(crate) struct Dynamic<T, O = Operator>(PhantomData<(T, O)>);
 
 impl<T: JsonSchema, O: JsonSchema> JsonSchema for Dynamic<T, O> {
@@ -25,7 +25,8 @@ impl<T: JsonSchema, O: JsonSchema> JsonSchema for Dynamic<T, O> {
     }
 }
 
-/// An operator of a page. Which of them mean something where is checked apart from the shape.
+/// An operator in a page. The schema allows all operators everywhere; [`check`] knows where each is
+/// allowed.
 pub(crate) struct Operator;
 
 impl JsonSchema for Operator {
@@ -35,35 +36,35 @@ impl JsonSchema for Operator {
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let described = allowed(Place::Action).into_iter().map(|name| (name, describe(name)));
-        schema_of("An operator, evaluated as the page is shown.", described)
+        schema_of("An operator, which is evaluated when the page is rendered.", described)
     }
 }
 
-/// The schema of operators with what each of them does.
+/// Returns the schema of operators with their descriptions.
 pub(super) fn schema_of(what: &str, described: impl Iterator<Item = (&'static str, &'static str)>) -> Schema {
     let properties: Map<String, Value> =
         described.map(|(name, text)| (name.to_owned(), json!({ "description": text }))).collect();
     json_schema!({ "type": "object", "description": what, "properties": properties, "x-operator": true })
 }
 
-/// What an operator reads, for editors.
+/// Returns an operator's description for editors.
 fn describe(name: &str) -> &'static str {
     match name {
         "_state" => "A key of the page state, or `true` for all of it.",
-        "_url_query" => "A parameter of the address, or `true` for all of them.",
-        "_event" => "What has happened, or `true` for all that is known of it. In actions only.",
-        "_step" => "The result of an earlier action, by its id. In actions only.",
+        "_url_query" => "A query parameter of the page's address, or `true` for all of them.",
+        "_event" => "A field of the event, or `true` for all fields. Only in actions.",
+        "_step" => "The result of an earlier action, by its id. Only in actions.",
         "_if" => "`{ test, then, else }`.",
-        "_eq" => "Whether the two values of a list are equal.",
+        "_eq" => "Whether the two values in a list are equal.",
         "_expr" => {
             "An expression over `state`, `url_query` and, in actions, `event` and `step`: `state.seats * 2 > 10`."
         }
-        "_template" => "A text with `{{ state.name }}` and `{% if state.plan %}…{% endif %}` in it.",
+        "_template" => "A template: `Hello {{ state.name }}` or `{% if state.plan %}…{% endif %}`.",
         _ => "Computes a value.",
     }
 }
 
-/// Where a value of a page stands.
+/// Where a value is used in a page.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// In the properties of a block.
@@ -72,18 +73,19 @@ pub(super) enum Place {
     Action,
 }
 
-/// Operators that read what is only on the server, or only in a routine.
+/// Operators whose values exist only on the server or only in a routine.
 const ELSEWHERE: [&str; 6] = ["_secret", "_user", "_payload", "_shared_state", "_item", "_error"];
-/// Operators that read what only an action knows.
+/// Operators whose values exist only in actions.
 const OF_ACTIONS: [&str; 2] = ["_event", "_step"];
 
-/// The operators that mean something there.
+/// Returns the operators that are allowed in a context.
 pub(super) fn allowed(place: Place) -> Vec<&'static str> {
     let fits = |name: &&str| !ELSEWHERE.contains(name) && (place == Place::Action || !OF_ACTIONS.contains(name));
     operators::names().iter().copied().filter(fits).collect()
 }
 
-/// Checks the operators in a value of a page. `state` are the keys of the page's state, `steps` the ids of the actions before.
+/// Checks the operators in a value of a page. `state` has the keys of the page state, `steps` the
+/// ids of earlier actions.
 pub(super) fn check<'n>(value: &'n Node, place: Place, state: &[&'n str], steps: &[&'n str], report: &mut Report) {
     operator::each(value, &allowed(place), report, &mut |operator: &Entry, report| {
         let Some(path) = operator.value.text() else { return };

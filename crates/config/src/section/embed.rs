@@ -1,6 +1,6 @@
 //! The section `embed`: chats on pages of other sites.
 
-use super::auth::{AudienceEntry, ClaimsEntry, leeway, short_key};
+use super::auth::{AudienceEntry, ClaimsEntry, default_leeway_seconds, short_key};
 use super::value::{SecretEntry, Text};
 use super::{Context, auth_jwt};
 use crate::auth::{JwtAuth, JwtKeys};
@@ -13,48 +13,53 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::{Host, Url};
 
-/// Bytes that a secret of HS256 needs at least (RFC 7518, 3.2).
+/// The shortest secret for HS256 in bytes (RFC 7518, section 3.2).
 const MIN_SECRET: usize = 32;
 
-/// What tokens are made for unless the config says so.
+/// The required `aud` claim if the config sets none.
 const AUDIENCE: &str = "chatwright";
 
-/// Chats on pages of other sites, by `<script type="module" src="https://CHAT/embed.js">` and `<agent-chat page="…" agent="…">`.
+/// Chats on pages of other sites, which embed them with `<script type="module"
+/// src="https://CHAT/embed.js">` and `<agent-chat page="…" agent="…">`.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct EmbedEntry {
-    /// The sites that may show them, such as `https://www.example.com`: scheme, host and port, as a browser writes them.
+    /// The origins of the sites that may embed chats: scheme, host and port as browsers send them,
+    /// such as `https://www.example.com`.
     #[schemars(length(min = 1))]
     origins: Vec<Text>,
-    /// How a site's server says who its user is. Without it, a user is whoever the section `auth` takes him for.
+    /// How the server of an embedding site identifies its users. Default: by the section `auth`.
     tokens: Option<TokensEntry>,
 }
 
-/// Tokens (JWT) that the site's server signs: `sub`, `name`, `roles`, `aud` and `exp`, and if it likes `inputs`, `page` and `agent`.
+/// JSON Web Tokens (JWT) that the server of an embedding site signs, with the claims `sub`, `name`,
+/// `roles`, `aud` and `exp`, and optionally `inputs`, `page` and `agent`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct TokensEntry {
-    /// What tokens are signed with by HS256, known to the site's server and this one: at least 32 characters each, as
-    /// `{ _secret: NAME_OF_A_VARIABLE }`. All are accepted, so that a new one can be added before it is used.
+    /// The shared secrets that sign tokens with HS256: at least 32 characters each, as `{ _secret:
+    /// NAME_OF_A_VARIABLE }`. All are accepted, so that a new secret can be added before it is
+    /// used.
     #[serde(default)]
     secrets: Vec<SecretEntry>,
-    /// Instead of `secrets`: where the site publishes its keys as a JSON Web Key Set.
+    /// Instead of `secrets`: the URL of the site's JSON Web Key Set.
     jwks_url: Option<Text>,
     /// Instead of `secrets`: the site's public key in PEM, for example `{ _ref: key.pem }`.
     public_key: Option<Text>,
     /// Instead of `secrets`: the site's public key as a JSON Web Key.
     jwk: Option<Value>,
-    /// Let `jwksUrl` lead to this machine and its networks.
+    /// Allows `jwksUrl` to lead to this machine and private networks.
     #[serde(default)]
     allow_private: bool,
-    /// What `aud` of a token must be, or hold; `chatwright` without it.
+    /// The required `aud` claim: one value, or a list of which one is enough. Default:
+    /// `chatwright`.
     audience: Option<AudienceEntry>,
-    /// What `iss` of a token must be; anything without it.
+    /// The required `iss` claim. Default: any.
     issuer: Option<Text>,
-    /// By how many seconds the clocks may differ.
-    #[serde(default = "leeway")]
+    /// The accepted clock skew in seconds.
+    #[serde(default = "default_leeway_seconds")]
     #[schemars(range(max = 300))]
     leeway_seconds: u64,
-    /// Where a token says who somebody is.
+    /// The claims that identify the user.
     #[serde(default)]
     claims: ClaimsEntry,
 }
@@ -71,7 +76,7 @@ pub(super) fn read(section: &Node, context: &mut Context<'_, '_>) -> Option<Embe
     Some(Embed { origins, tokens: tokens.flatten() })
 }
 
-/// An origin, exactly as browsers send it.
+/// Checks an origin, which must be written exactly as browsers send it.
 pub(super) fn origin(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<String> {
     if text.contains('*') {
         let help = "name each site by itself: `https://www.example.com`".to_owned();

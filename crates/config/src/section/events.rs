@@ -1,4 +1,4 @@
-//! The events of pages and blocks: lists of actions.
+//! The events of pages and blocks, whose handlers are lists of actions.
 
 use super::action_entry::ActionEntry;
 use super::dynamic::{self, Place};
@@ -28,10 +28,10 @@ const METHODS: [&str; 13] = [
     "close",
     "setMessages",
 ];
-/// Events of the language that nothing fires yet.
+/// Events of the config language that are not supported yet.
 const EVENTS_NOT_YET: [&str; 4] = ["onSwitchChange", "onMenuClick", "onBlur", "onFocus"];
 
-/// The events of a type of block.
+/// Returns the events of a type of block.
 fn of_blocks(kind: BlockType) -> &'static [&'static str] {
     match kind {
         BlockType::Button => &["onClick"],
@@ -56,7 +56,7 @@ fn of_blocks(kind: BlockType) -> &'static [&'static str] {
     }
 }
 
-/// Reads the events of a block; those that are wrong are reported and left out.
+/// Reads the events of a block. Those with errors are reported and left out.
 pub(super) fn of_block(node: &Node, kind: BlockType, survey: &Survey<'_>, context: &mut Context<'_, '_>) -> Events {
     read(node, of_blocks(kind), &format!("a block of the type {kind:?}"), survey, context)
 }
@@ -90,7 +90,7 @@ fn read(owner: &Node, known: &[&str], whose: &str, survey: &Survey<'_>, context:
     read
 }
 
-/// Reads a list of actions; `steps` learns their ids.
+/// Reads a list of actions and adds their ids to `steps`.
 pub(super) fn actions<'n>(
     list: &'n Node,
     steps: &mut Vec<&'n str>,
@@ -105,7 +105,7 @@ pub(super) fn actions<'n>(
     list.items().iter().filter_map(|node| action(node, steps, survey, context)).collect()
 }
 
-/// Reads one action. `steps` are the ids of those before it.
+/// Reads one action. `steps` has the ids of earlier actions.
 fn action<'n>(
     node: &'n Node,
     steps: &mut Vec<&'n str>,
@@ -123,11 +123,11 @@ fn action<'n>(
     }
     references(node, survey, context);
     let value = check_value(node, Shape::of::<ActionEntry>()?, context.report)?;
-    // The shape is that of the type, so this reads what was checked.
+    // The schema is generated from the type, so that a checked value can be deserialized.
     serde_json::from_value(value).ok()
 }
 
-/// Whether what the action names is there.
+/// Checks that an action refers to existing inputs, blocks, pages and endpoints.
 fn references(node: &Node, survey: &Survey<'_>, context: &mut Context<'_, '_>) {
     let params = node.get("params").map_or(node, |entry| &entry.value);
     match super::type_of(node) {
@@ -188,19 +188,19 @@ fn link(params: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// The same rule as the browser's, which checks addresses that are computed.
+/// Whether a link may lead to an address. The browser applies the same rule to computed addresses.
 fn is_safe(url: &str) -> bool {
     let lower = url.trim_start().to_ascii_lowercase();
     ["https:", "http:", "mailto:"].iter().any(|scheme| lower.starts_with(scheme)) || lower.starts_with(['/', '?', '#'])
 }
 
-/// The actions of a page or a block, without those of the blocks in it.
+/// Returns the actions of a page or a block, without those of its blocks.
 fn own_actions(owner: &Node) -> impl Iterator<Item = &Node> {
     let lists = owner.get("events").map(|entry| entry.value.entries()).unwrap_or_default();
     lists.iter().map(|list| &list.value).chain(client_tools::lists(owner)).flat_map(|list| list.items())
 }
 
-/// The keys that the actions of a page or a block write.
+/// Returns the keys of the page state that the actions of a page or a block set.
 pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
     let actions = own_actions(owner);
     let set = actions.filter(|action| super::type_of(action) == Some("SetState"));
@@ -209,7 +209,7 @@ pub(super) fn written(owner: &Node) -> impl Iterator<Item = &str> {
         .map(|entry| entry.key.as_str())
 }
 
-/// The agents and endpoints that a page uses, with all its blocks.
+/// Returns the agents and endpoints that a page and its blocks refer to.
 pub(super) fn uses(owner: &Node) -> Vec<Use<'_>> {
     let mut found = Vec::new();
     let chat = owner.get("properties").filter(|_| block_type(owner) == Some(BlockType::AgentChat));
@@ -223,7 +223,7 @@ pub(super) fn uses(owner: &Node) -> Vec<Use<'_>> {
     found
 }
 
-/// A block's type, if it is one.
+/// Returns the type of a block, if it is known.
 pub(super) fn block_type(node: &Node) -> Option<BlockType> {
     serde_json::from_value(Value::from(super::type_of(node)?)).ok()
 }

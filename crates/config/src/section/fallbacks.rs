@@ -1,4 +1,4 @@
-//! An agent's `fallbackModels`: models that are asked when the one before fails before its answer begins.
+//! An agent's `fallbackModels`: models to try if the one before fails before its reply begins.
 
 use super::agent_entry::AgentTypeEntry;
 use super::value::{Id, Text};
@@ -9,13 +9,13 @@ use crate::source::{Node, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A model to fall back to.
+/// A fallback model.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum FallbackEntry {
-    /// Of the agent's own connection.
+    /// A model of the agent's own connection.
     Model(Text),
-    /// Of another connection.
+    /// A model of another connection.
     Elsewhere(FallbackModel),
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct FallbackModel {
     model: Text,
 }
 
-/// Reports connections that are not there or have no models.
+/// Reports connections that do not exist or have no models.
 pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     let list = properties.get("fallbackModels").map(|entry| entry.value.items()).unwrap_or_default();
     for item in list {
@@ -43,7 +43,8 @@ pub(super) fn check(properties: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// The models that the server asks itself, and those that the AI Gateway falls back to: of a gateway's own models.
+/// Splits the models into those that the server tries itself and those that the AI Gateway falls
+/// back to by itself: the gateway's own.
 pub(super) fn typed(
     entries: Vec<FallbackEntry>,
     agent_type: AgentTypeEntry,

@@ -1,4 +1,4 @@
-//! The folder that an agent may read.
+//! An agent's `fileSystem`: the folder that it may read.
 
 use super::Context;
 use super::value::Text;
@@ -12,15 +12,16 @@ use std::path::{Path, PathBuf};
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FileSystemEntry {
-    /// The folder, relative to that of the config's main file. Everything in it can be read; nothing outside it can.
+    /// The folder, relative to that of the config's main file. Everything in it can be read;
+    /// nothing outside it can.
     pub(super) base_path: Text,
-    /// Whether they may hold what not everybody should read; without it, they may.
+    /// The files may hold private data. Default: `true`.
     reads_private: Option<bool>,
-    /// Whether they may be anybody's words, with instructions in them; without it, they are not.
+    /// The files may hold text by anybody, with instructions in it. Default: `false`.
     returns_untrusted: Option<bool>,
 }
 
-/// The folder, if it is there (L-11). `properties` are the agent's.
+/// Checks that the folder exists. `properties` are the agent's.
 pub(super) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Context<'_, '_>) -> Option<FileSystem> {
     let at = properties.at(&[Step::Key("fileSystem"), Step::Key("basePath")]);
     let Text(written) = entry.base_path;
@@ -29,12 +30,12 @@ pub(super) fn read(entry: FileSystemEntry, properties: &Node, context: &mut Cont
     warn_about_config(&base_path, &written, at, context);
     let (reads_private, returns_untrusted) =
         (entry.reads_private.unwrap_or(true), entry.returns_untrusted.unwrap_or_default());
-    // They are read only.
+    // The tools only read.
     let marks = Marks { reads_private, returns_untrusted, egress: Some(false), idempotent: true };
     Some(FileSystem { base_path, marks })
 }
 
-/// The folder on disk, or what is wrong with it and what helps.
+/// Returns the folder's path, or the message and the help of an error.
 fn folder(written: &str, context: &Context<'_, '_>) -> Result<PathBuf, (String, Option<String>)> {
     let written_path = Path::new(written);
     let path = match context.folder {
@@ -58,7 +59,8 @@ fn folder(written: &str, context: &Context<'_, '_>) -> Result<PathBuf, (String, 
     Ok(path)
 }
 
-/// A config may hold keys and addresses; whoever talks to the agent could read them.
+/// Warns if the agent can read the config, which may hold keys and addresses that users of the
+/// agent must not see.
 fn warn_about_config(base_path: &Path, written: &str, at: Span, context: &mut Context<'_, '_>) {
     let config = context.folder.and_then(|folder| folder.canonicalize().ok());
     if config.is_some_and(|config| config.starts_with(base_path)) {

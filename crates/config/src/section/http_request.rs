@@ -1,4 +1,4 @@
-//! `Http`.
+//! The request `Http`.
 
 use super::value::Id;
 use super::{Context, connection_of};
@@ -8,19 +8,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A request to a web service. The result is `{ status, body }`; a status of 400 and more is a failure.
+/// A request to an HTTP service. The result is `{ status, body }`; a status of 400 or more is an
+/// error.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HttpRequest {
     /// The name under which later steps find the result.
     #[serde(rename = "id")]
     _id: Id,
-    /// `Http`
+    /// Always `Http`.
     #[serde(rename = "type")]
     _type: HttpRequestType,
     /// A connection of the type `Http`.
     connection_id: Id,
-    /// What is sent.
+    /// The parts of the request.
     #[serde(default, rename = "properties")]
     _properties: HttpRequestProperties,
 }
@@ -28,31 +29,32 @@ pub(crate) struct HttpRequest {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("x-names" = "request type"))]
 enum HttpRequestType {
-    /// Asks a web service.
+    /// Sends an HTTP request.
     Http,
 }
 
-/// What is sent.
+/// The parts of the request.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct HttpRequestProperties {
-    /// `GET` unless it says something else.
+    /// The method. Default: `GET`.
     #[serde(default, rename = "method")]
     _method: Method,
-    /// Below the connection's address; an operator is allowed. What `{{ … }}` puts into a `_template` is one step of the path, so that a `/`
-    /// in it is encoded; `..` is refused.
+    /// The path below the connection's base URL; an operator is allowed. A value that `{{ … }}`
+    /// inserts into a `_template` is one segment of the path, so that a `/` in it is encoded. `..`
+    /// is refused.
     #[serde(default, rename = "path")]
     _path: Value,
-    /// Parameters of the address by name; operators are allowed.
+    /// Query parameters by name. Operators are allowed.
     #[serde(default, rename = "query")]
     _query: Map<String, Value>,
-    /// Headers by name; operators are allowed. Those of the connection stay as they are.
+    /// Headers by name; operators are allowed. They do not replace headers of the connection.
     #[serde(default, rename = "headers")]
     _headers: Map<String, Value>,
-    /// Sent as JSON, or as it is when it is a text; operators are allowed.
+    /// The body: a text is sent as it is, any other value as JSON. Operators are allowed.
     #[serde(default, rename = "body")]
     _body: Value,
-    /// Take every status as a result instead of a failure.
+    /// Returns the response for every status, instead of an error for 400 or more.
     #[serde(default, rename = "anyStatus")]
     _any_status: bool,
 }
@@ -61,22 +63,22 @@ pub(crate) struct HttpRequestProperties {
 #[serde(rename_all = "UPPERCASE")]
 #[schemars(extend("x-names" = "method"))]
 enum Method {
-    /// Reads.
+    /// Reads a resource.
     #[default]
     Get,
-    /// Reads without a body.
+    /// Reads a resource without its body.
     Head,
-    /// Sends something new.
+    /// Submits data.
     Post,
-    /// Replaces something.
+    /// Replaces a resource.
     Put,
-    /// Changes something.
+    /// Changes a resource.
     Patch,
-    /// Removes something.
+    /// Deletes a resource.
     Delete,
 }
 
-/// Reports what is wrong with a step.
+/// Checks a step.
 pub(super) fn check(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<HttpRequest> = Shape::of::<HttpRequest>().and_then(|shape| decode(step, shape, context.report));
     if let Some(request) = request {
@@ -84,7 +86,7 @@ pub(super) fn check(step: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// Whether a step changes something there.
+/// Whether a step may change data, judging by its method.
 pub(super) fn writes(step: &Node) -> bool {
     let method = step.get("properties").and_then(|entry| entry.value.get("method")?.value.text());
     !matches!(method, None | Some("GET" | "HEAD"))

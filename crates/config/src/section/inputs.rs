@@ -1,4 +1,4 @@
-//! What the properties of inputs and layouts must mean beyond their shape.
+//! Checks the properties of inputs and containers beyond their schema.
 
 use super::Context;
 use crate::shape::suggest;
@@ -6,7 +6,7 @@ use crate::source::{Node, Report, Span, Step};
 use serde_json::{Map, Value};
 use wire::page::{BlockType, Choice};
 
-/// Checks the properties of a block whose shape is right.
+/// Checks the properties of a block that matches the schema.
 pub(super) fn check(kind: BlockType, properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     let place = Place { node, report: context.report };
     match kind {
@@ -77,7 +77,7 @@ impl Place<'_> {
             }
         }
         let is_day = |text: &&str| wire::page::is_date(text);
-        // Days in this notation are in the order of their texts.
+        // In this format the alphabetical order is the order of the days.
         if let (Some(min), Some(max)) = (day("min").filter(is_day), day("max").filter(is_day))
             && min > max
         {

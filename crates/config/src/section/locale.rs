@@ -1,4 +1,5 @@
-//! The section `locale`, and the property of the same name of chats and lists of conversations: the words of the UI.
+//! The section `locale`, and the property `locale` of chats and lists of conversations: the
+//! language and the texts of the UI.
 
 use super::Context;
 use crate::shape::{Shape, decode, pattern};
@@ -10,17 +11,17 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use wire::locale::{Locale, Text};
 
-/// The language of the UI, or its words.
+/// The language of the UI, or a language with texts of your own.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum LocaleEntry {
-    /// A language that is shipped.
+    /// A language that is included.
     Named(NamedLocale),
-    /// Words of one's own.
+    /// A language with texts of your own.
     Words(LocaleWords),
 }
 
-/// A language that is shipped.
+/// A language that is included.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct NamedLocale(String);
@@ -35,19 +36,20 @@ impl JsonSchema for NamedLocale {
     }
 }
 
-/// Words of one's own, which go before those of the language.
+/// A language with texts that replace the included ones.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct LocaleWords {
-    /// The language's code, such as `de` or `pt-BR`; of one that is shipped the words are known. Without it that of the page, or English.
+    /// The language tag, such as `de` or `pt-BR`. The texts of an included language are used.
+    /// Default: the language of the page, or English.
     language: Option<Language>,
-    /// Which way it is written; without it as is usual for the language.
+    /// The writing direction. Default: that of the language.
     direction: Option<DirectionEntry>,
-    /// The texts that are said in other words, by their names.
+    /// Texts by name that replace the included ones.
     #[serde(default)]
     texts: TextsEntry,
 }
 
-/// The code of a language.
+/// A language tag.
 #[derive(Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Language(String);
@@ -66,18 +68,18 @@ impl JsonSchema for Language {
     }
 }
 
-/// A direction of writing.
+/// A writing direction.
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 #[schemars(extend("x-names" = "direction"))]
 pub(crate) enum DirectionEntry {
-    /// From the left.
+    /// Left to right.
     Ltr,
-    /// From the right.
+    /// Right to left.
     Rtl,
 }
 
-/// Texts by their names; `{1}` and `{2}` are filled in.
+/// Texts by name, with the placeholders `{1}` and `{2}`.
 #[derive(Default, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct TextsEntry(IndexMap<String, String>);
@@ -105,7 +107,7 @@ impl JsonSchema for TextsEntry {
     }
 }
 
-/// Reads what is written, if anything is.
+/// Reads a locale.
 pub(super) fn read(node: &Node, context: &mut Context<'_, '_>) -> Option<Locale> {
     let entry: LocaleEntry = decode(node, Shape::of::<LocaleEntry>()?, context.report)?;
     match entry {
@@ -134,7 +136,7 @@ fn own(words: LocaleWords, node: &Node, context: &mut Context<'_, '_>) -> Locale
     locale
 }
 
-/// What is filled in has to have its place in other words, too.
+/// Reports placeholders of a text that are missing or have no value.
 fn check(text: Text, said: &str, key: &str, node: &Node, context: &mut Context<'_, '_>) {
     let at = node.at(&[Step::Key("texts"), Step::Key(key)]);
     for place in ["{1}", "{2}", "{3}"] {

@@ -1,8 +1,11 @@
-//! `readsPrivate`, `returnsUntrusted` and `egress`: what a tool does with data; `idempotent`: whether a call may be made twice. An agent that has read private data and text from
-//! outside may be talked into sending the one where the other wants it, so it asks the user before it sends anything.
+//! Tool annotations: `readsPrivate`, `returnsUntrusted` and `egress` say what a tool does with
+//! data, `idempotent` whether a call may be repeated. An agent that has read both private data and
+//! untrusted text may be made to send the data away by instructions in the text, so the user must
+//! approve what it sends from then on.
 //!
-//! What is read is marked by what is known of a tool, since that alone asks nobody anything. What sends is marked by the config alone, so
-//! that nothing asks all at once; where it looks as if something should be marked, there is a warning.
+//! `readsPrivate` and `returnsUntrusted` have defaults that depend on the tool, because alone they
+//! require no approval. `egress` is never a default, so that no existing tool suddenly requires
+//! approval; a warning suggests it where it seems to be missing.
 
 use super::value::{Text, patterns};
 use super::{Context, routine};
@@ -13,49 +16,53 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::collections::HashSet;
 
-/// Marks of one tool.
+/// Annotations of one tool.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MarksEntry {
-    /// Whether its result may hold what not everybody should read. Without it, an endpoint that asks a database does.
+    /// The results may hold private data. Default: `true` for an endpoint with a SQL request.
     pub(super) reads_private: Option<bool>,
-    /// Whether its result may be anybody's words, with instructions in them. Without it, that of an endpoint that asks a web service may.
+    /// The results may hold text by anybody, with instructions in it. Default: `true` for an
+    /// endpoint with an `Http` request.
     pub(super) returns_untrusted: Option<bool>,
-    /// Whether it can send something to others: the user is asked before a call once the agent has read both.
+    /// The tool can send data to others. Calls need the user's approval once the agent has read
+    /// both private data and untrusted text.
     pub(super) egress: Option<bool>,
-    /// Whether the same call, made twice, does no more than once. One that was cut off when the server died is then made once more when
-    /// the answer goes on; without it the user is asked.
+    /// Repeating a call has no further effect. A call that a crash of the server cut off is then
+    /// repeated when the run continues; otherwise the user decides. Default: `false`.
     pub(super) idempotent: Option<bool>,
 }
 
-/// Marks of a server's tools.
+/// Annotations of the tools of an MCP server or a remote agent.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SourceMarksEntry {
-    /// Whether results may hold what not everybody should read: of all its tools, or of those that match a pattern. Without it, those of
-    /// a program that is started here may.
+    /// The tools whose results may hold private data: `true`, `false`, or patterns. Default: `true`
+    /// for a program that the server starts.
     reads_private: Option<MarkEntry>,
-    /// Whether results may be anybody's words, with instructions in them. Without it, all may.
+    /// The tools whose results may hold text by anybody, with instructions in it. Default: `true`.
     returns_untrusted: Option<MarkEntry>,
-    /// Which can send something to others: the user is asked before their calls once the agent has read both.
+    /// The tools that can send data to others. Calls need the user's approval once the agent has
+    /// read both private data and untrusted text.
     egress: Option<MarkEntry>,
-    /// Whose calls, made twice, do no more than once. One that was cut off when the server died is then made once more when the answer goes
-    /// on; without it the user is asked.
+    /// The tools whose calls have no further effect when they are repeated. A call that a crash of
+    /// the server cut off is then repeated when the run continues; otherwise the user decides.
+    /// Default: `false`.
     idempotent: Option<MarkEntry>,
 }
 
-/// Which of a server's tools.
+/// A selection of the tools of a server.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum MarkEntry {
-    /// All of them, or none.
+    /// All tools, or none.
     All(bool),
-    /// Those whose names, as the server says them, match one of these patterns, as in `send_*`.
+    /// The tools whose original names match one of these patterns, such as `send_*`.
     These(Vec<Text>),
 }
 
 impl MarksEntry {
-    /// Of a tool of which nothing else is known.
+    /// Converts the annotations of a tool without defaults of its own.
     pub(super) fn plain(self) -> Marks {
         Marks {
             reads_private: self.reads_private.unwrap_or_default(),
@@ -65,7 +72,7 @@ impl MarksEntry {
         }
     }
 
-    /// Of an endpoint as a tool.
+    /// Converts the annotations of an endpoint. Defaults depend on its steps.
     pub(super) fn of_endpoint(self, id: &str, context: &Context<'_, '_>) -> Marks {
         let types = step_types(id, context);
         Marks {
@@ -77,11 +84,12 @@ impl MarksEntry {
     }
 }
 
-/// Steps that answer rows; a change does with `RETURNING`.
+/// Steps that return rows. An `SqlExecute` does so with `RETURNING`.
 const DATABASE: [&str; 2] = ["SqlQuery", "SqlExecute"];
 
 impl SourceMarksEntry {
-    /// Of the server at `node`.
+    /// Converts the annotations of the server at `node`. `is_private` is the default of
+    /// `readsPrivate`.
     pub(super) fn read(self, is_private: bool, node: &Node, context: &mut Context<'_, '_>) -> SourceMarks {
         let mut read = |entry: Option<MarkEntry>, key| {
             Some(match entry? {
@@ -98,7 +106,7 @@ impl SourceMarksEntry {
     }
 }
 
-/// The types of an endpoint's steps, those of endpoints that it calls included.
+/// Returns the types of an endpoint's steps, including those of endpoints that it calls.
 fn step_types<'n>(id: &str, context: &Context<'n, '_>) -> HashSet<&'n str> {
     let (mut types, mut seen, mut open) = (HashSet::new(), HashSet::new(), vec![id]);
     while let Some(id) = open.pop() {
@@ -111,16 +119,17 @@ fn step_types<'n>(id: &str, context: &Context<'n, '_>) -> HashSet<&'n str> {
     types
 }
 
-/// What an agent and those below it have, by name.
+/// The names of an agent's tools and those of its sub-agents, by what they do with data.
 #[derive(Default)]
 struct Holds {
     private: Vec<String>,
     untrusted: Vec<String>,
-    /// What can send something, and neither says so nor asks.
+    /// Tools that can probably send data, but have no `egress` and need no approval.
     unsaid: Vec<String>,
 }
 
-/// Warns of agents that can be talked into giving data away, and of which nobody has said whether that is meant.
+/// Warns of agents that can be made to disclose private data by tools without an `egress`
+/// annotation.
 pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
     for (id, agent) in &config.agents {
         let (mut holds, mut seen) = (Holds::default(), HashSet::new());

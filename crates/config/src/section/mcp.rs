@@ -1,4 +1,5 @@
-//! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which may name one, change it or stand alone.
+//! MCP servers: connections of the type `Mcp`, and an agent's `mcp`, which refers to a connection,
+//! overrides its settings or defines a server of its own.
 
 use super::confirm::ConfirmEntry;
 use super::marks::SourceMarksEntry;
@@ -15,7 +16,7 @@ use serde::Deserialize;
 use std::time::Duration;
 use url::{Host, Url};
 
-/// Variables that make a program load or run something else than it says.
+/// Environment variables that make a program load or run other code than `command` says.
 const LOADERS: [&str; 9] = [
     "LD_PRELOAD",
     "LD_LIBRARY_PATH",
@@ -27,37 +28,39 @@ const LOADERS: [&str; 9] = [
     "BASH_ENV",
     "ENV",
 ];
-/// Arguments that are programs themselves.
+/// Arguments that are followed by code.
 const INLINE: [&str; 6] = ["-c", "-e", "--eval", "-p", "--print", "-r"];
-/// Programs that take them.
+/// Programs that run such code.
 const INTERPRETERS: [&str; 12] =
     ["sh", "bash", "zsh", "dash", "node", "deno", "bun", "python", "python3", "ruby", "perl", "php"];
 
-/// How a server is reached.
+/// How to connect to an MCP server.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct McpProperties {
-    /// `http` unless it says something else, or there is a `command`.
+    /// The transport. Default: `stdio` if there is a `command`, else `http`.
     transport: Option<TransportEntry>,
-    /// Of `http` and `sse`: where the server is.
+    /// For `http` and `sse`: the URL of the server.
     url: Option<Setting>,
-    /// Of `http` and `sse`: headers to send with each request.
+    /// For `http` and `sse`: additional headers of each request.
     #[serde(default)]
     headers: IndexMap<String, Setting>,
-    /// Of `http` and `sse`: how to get a token.
+    /// For `http` and `sse`: how to obtain an access token.
     oauth: Option<OauthEntry>,
-    /// Of `http` and `sse`: whether its name may lead to this machine or its networks. Without it, it may where `url` says so plainly:
-    /// `localhost`, or such an address.
+    /// For `http` and `sse`: whether the host may resolve to this machine or a private network.
+    /// Default: `true` if `url` names `localhost` or a private address, else `false`.
     allow_private: Option<bool>,
-    /// Of `stdio`: the program to start.
+    /// For `stdio`: the program to start.
     command: Option<Text>,
-    /// Of `stdio`: its arguments.
+    /// For `stdio`: the program's arguments.
     #[serde(default)]
     args: Vec<String>,
-    /// Of `stdio`: variables of its environment, which is empty but for `PATH`, `HOME` and the like.
+    /// For `stdio`: environment variables of the program. It inherits only `PATH`, `HOME` and a few
+    /// others.
     #[serde(default)]
     env: IndexMap<String, Setting>,
-    /// One connection for all users, whom the server then cannot tell apart. Without it each user has one.
+    /// Uses one connection for all users, so that the MCP server cannot distinguish them. Default:
+    /// `false`, one connection for each user.
     shared: Option<bool>,
 }
 
@@ -67,59 +70,61 @@ pub(crate) struct McpProperties {
 enum TransportEntry {
     /// Streamable HTTP.
     Http,
-    /// The HTTP transport of 2024.
+    /// HTTP with Server-Sent Events, the transport of MCP's version 2024-11-05.
     Sse,
-    /// A program that is started here.
+    /// A program that the server starts.
     Stdio,
 }
 
-/// OAuth for programs: a token by client credentials, or by a refresh token.
+/// OAuth without a user: client credentials, or a refresh token.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct OauthEntry {
-    /// Where tokens are given.
+    /// The URL of the token endpoint.
     token_url: Text,
-    /// Who asks.
+    /// The client id.
     client_id: Text,
-    /// Its secret.
+    /// The client secret.
     client_secret: Setting,
-    /// Use this instead of the grant for programs.
+    /// The refresh token to use instead of the client credentials grant.
     refresh_token: Option<Setting>,
-    /// What for.
+    /// The requested scope.
     scope: Option<Text>,
 }
 
-/// A server's tools for an agent.
+/// An MCP server whose tools an agent may call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum McpEntry {
-    /// A connection of the type `Mcp`.
+    /// The id of a connection of the type `Mcp`.
     Short(Id),
-    /// With settings, or a server of the agent's own.
+    /// A connection with settings, or a server of the agent's own.
     Long(Box<McpSourceProperties>),
 }
 
-/// A server, and what the agent takes of it. Settings of the server go before those of the connection.
+/// An MCP server as a source of tools. Settings of the server take precedence over those of the
+/// connection.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct McpSourceProperties {
-    /// A connection of the type `Mcp`.
+    /// The id of a connection of the type `Mcp`.
     connection_id: Option<Id>,
     #[serde(flatten)]
     server: McpProperties,
-    /// Ask the user before each call.
+    /// Lets the user approve each call. Default: no approval.
     confirm: Option<ConfirmEntry>,
-    /// Only tools whose names match one of these patterns, as in `read_*`.
+    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
+    /// all.
     allow: Option<Vec<Text>>,
-    /// Not those that match one of these.
+    /// Patterns of tool names: tools that match one are not offered.
     #[serde(default)]
     deny: Vec<Text>,
-    /// Put before the names of its tools.
+    /// The prefix of its tools' names.
     prefix: Option<Text>,
-    /// For one call, in milliseconds; `limits.toolMs` without it.
+    /// The timeout of one call in milliseconds. Default: `limits.toolMs`.
     #[schemars(range(min = 1, max = 3_600_000))]
     timeout_ms: Option<u64>,
-    /// Take the server's own word for it that a tool is `idempotent`: its annotations `idempotentHint` and `readOnlyHint`.
+    /// Accepts the server's own annotations `idempotentHint` and `readOnlyHint` as `idempotent`.
     #[serde(default)]
     idempotent_hint: bool,
     #[serde(flatten)]
@@ -137,7 +142,7 @@ pub(super) fn connection(
     complete(id, None, properties, place, context)
 }
 
-/// Reads an agent's list.
+/// Reads an agent's `mcp`.
 pub(super) fn read(
     agent: &Node,
     connections: &IndexMap<String, Connection>,
@@ -171,7 +176,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
     let mut names = |texts, key| patterns(texts, node.at(&[Step::Key(key)]), context);
     let (allow, deny) = (properties.allow.map(|texts| names(texts, "allow")), names(properties.deny, "deny"));
     let server = complete(&name, base, properties.server, node, context)?;
-    // What runs here reads what is here.
+    // A local program can read local data.
     let is_private = matches!(server.transport, McpTransport::Stdio(_));
     Some(McpRef {
         marks: properties.marks.read(is_private, node, context),
@@ -186,7 +191,7 @@ fn source(node: &Node, connections: &IndexMap<String, Connection>, context: &mut
     })
 }
 
-/// The connection with this id. One that is wrong itself has been reported.
+/// Returns the connection with an id. An invalid connection has been reported already.
 fn named<'c>(
     id: &str,
     node: &Node,
@@ -206,7 +211,7 @@ fn named<'c>(
     }
 }
 
-/// What a server without a connection is called.
+/// Returns the name of a server without a connection.
 fn own_name(server: &McpProperties) -> String {
     let host = |setting: &Setting| Some(Url::parse(setting.plain()?).ok()?.host_str()?.to_owned());
     let program = |Text(command): &Text| command.rsplit('/').next().map(str::to_owned);
@@ -214,7 +219,7 @@ fn own_name(server: &McpProperties) -> String {
     url.or_else(|| server.command.as_ref().and_then(program)).unwrap_or_else(|| "MCP server".to_owned())
 }
 
-/// The settings over those of a connection, if everything that the transport needs is there.
+/// Merges settings over those of a connection and checks that the transport has all it needs.
 fn complete(
     name: &str,
     base: Option<&McpConnection>,
@@ -278,7 +283,7 @@ fn stdio(
     })
 }
 
-/// A program in an argument is a program that nobody reviews.
+/// Reports code in the arguments of an interpreter, which is easily overlooked in a review.
 fn refuse_inline(command: &str, args: &[String], node: &Node, context: &mut Context<'_, '_>) {
     let program = command.rsplit('/').next().unwrap_or(command);
     let inline = args.iter().position(|arg| INLINE.contains(&arg.split('=').next().unwrap_or(arg)));
@@ -374,7 +379,7 @@ fn address(text: &str, at: Span, context: &mut Context<'_, '_>) -> Option<Url> {
     None
 }
 
-/// Whoever writes such an address means this machine or its networks.
+/// Whether the host of a URL is obviously local or private, so that its author means it.
 fn is_plainly_private(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
@@ -384,7 +389,7 @@ fn is_plainly_private(url: &Url) -> bool {
     }
 }
 
-/// A server's own pairs go before those of its connection.
+/// Merges pairs. A server's own pairs take precedence over those of its connection.
 fn over(known: &[(String, SecretString)], own: Vec<(String, SecretString)>) -> Vec<(String, SecretString)> {
     let kept = known.iter().filter(|(name, _)| !own.iter().any(|(other, _)| other.eq_ignore_ascii_case(name)));
     kept.cloned().collect::<Vec<_>>().into_iter().chain(own).collect()

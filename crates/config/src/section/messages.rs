@@ -1,4 +1,5 @@
-//! How the messages of a chat are shown and what can be done with them, as it is written. Only the schema of these types is used.
+//! The schema of how a chat shows messages and what users can do with them. The types only provide
+//! the schema.
 
 use super::value::Text;
 use indexmap::IndexMap;
@@ -8,19 +9,19 @@ use schemars::JsonSchema;
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ActionsEntry {
-    /// Copy them. On unless switched off.
+    /// Copy messages. Default: `true`.
     copy: Option<bool>,
-    /// Say whether an answer was good, and why. On unless switched off.
+    /// Rate replies and give a reason. Default: `true`.
     feedback: Option<bool>,
-    /// Have something answered again; the earlier answer stays. On unless switched off.
+    /// Regenerate replies; the earlier reply is kept. Default: `true`.
     regenerate: Option<bool>,
-    /// Change what the user wrote and have that answered; the earlier version stays. On unless switched off.
+    /// Edit sent messages and get a new reply; the earlier version is kept. Default: `true`.
     edit: Option<bool>,
-    /// Delete messages with what follows them. On unless switched off.
+    /// Delete a message with everything after it. Default: `true`.
     delete: Option<bool>,
-    /// Go on from a message in a new conversation. On unless switched off.
+    /// Continue from a message in a new conversation. Default: `true`.
     branch: Option<bool>,
-    /// Have an answer read aloud by the browser. Off unless switched on.
+    /// Have the browser read replies aloud. Default: `false`.
     audio: Option<bool>,
 }
 
@@ -29,80 +30,81 @@ pub(crate) struct ActionsEntry {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MessageDisplayEntry {
-    /// Answers are Markdown. On unless switched off: then they are shown as they were written.
+    /// Render replies as Markdown instead of plain text. Default: `true`.
     markdown_rendering: Option<bool>,
-    /// Code blocks in the language `mermaid` are drawn as diagrams. On unless switched off.
+    /// Draw code blocks in the language `mermaid` as diagrams. Default: `true`.
     render_mermaid: Option<bool>,
-    /// Code blocks are coloured. On unless switched off.
+    /// Highlight the syntax of code blocks. Default: `true`.
     code_highlighter: Option<bool>,
-    /// Formulas in TeX, between `$`, `$$`, `\(` and `\)` or `\[` and `\]`, are drawn. Off unless switched on.
+    /// Render TeX formulas between `$`, `$$`, `\(` and `\)` or `\[` and `\]`. Default: `false`.
     render_latex: Option<bool>,
-    /// What the model thought. On unless switched off.
+    /// Show the model's reasoning. Default: `true`.
     show_reasoning: Option<bool>,
-    /// Where that stands.
+    /// Where the reasoning is shown. Default: `interleaved`.
     reasoning_display: Option<ReasoningEntry>,
-    /// Another way to say `actions: { edit: … }`; off in one place is off.
+    /// The same as `actions: { edit: … }`. If either is `false`, messages cannot be edited.
     editable_messages: Option<bool>,
-    /// The calls of tools. On unless switched off: then only those are there that ask the user something.
+    /// Show tool calls. Default: `true`. With `false` only those are shown that need the user.
     show_thought_chain: Option<bool>,
-    /// What an answer refers to, numbered, below it. Off unless switched on.
+    /// Show a numbered list of sources below a reply. Default: `false`.
     show_sources: Option<bool>,
-    /// How that is shown.
+    /// How sources are shown.
     sources_display: Option<SourcesEntry>,
-    /// What the agent says it is doing, by data parts of the type `data-status`. On unless switched off.
+    /// Show the agent's progress, from data parts of the type `data-status`. Default: `true`.
     show_status_updates: Option<bool>,
-    /// A line between the steps of an answer. Off unless switched on.
+    /// Show a line between the steps of a reply. Default: `false`.
     show_step_separators: Option<bool>,
-    /// Calls while their arguments arrive. On unless switched off.
+    /// Show tool calls while their arguments are streamed. Default: `true`.
     show_tool_input_streaming: Option<bool>,
-    /// When a message was written. On unless switched off.
+    /// Show when a message was written. Default: `true`.
     show_timestamps: Option<bool>,
-    /// What an answer took: tokens and money. On unless switched off.
+    /// Show the tokens and the cost of a reply. Default: `true`.
     show_usage: Option<bool>,
-    /// What is said in turn while an answer is waited for.
+    /// Texts to show in turn while the user waits for a reply.
     thinking_messages: Option<ThinkingEntry>,
-    /// When the first of them is said, in milliseconds; 3000 without it.
+    /// When the first of these texts is shown, in milliseconds. Default: 3000.
     #[schemars(range(min = 500, max = 600_000))]
     thinking_message_delay: Option<u32>,
-    /// How long each is said, in milliseconds; 8000 without it.
+    /// How long each of these texts is shown, in milliseconds. Default: 8000.
     #[schemars(range(min = 500, max = 600_000))]
     thinking_message_rotation_interval: Option<u32>,
-    /// How results of tools are shown: one way for all, or by tool with `default` for the others.
+    /// How results of tools are shown: one way for all, or by tool, with `default` for all others.
     tool_result_display: Option<ResultsEntry>,
 }
 
-/// How it is shown what an answer refers to.
+/// How sources are shown.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SourcesEntry {
-    /// Without a list below the answer: each number in the text opens what it stands for. Off unless switched on.
+    /// Show a source when its number in the text is clicked, without a list below the reply.
+    /// Default: `false`.
     inline: Option<bool>,
-    /// Where the arrow of the folded list stands; `end` without it.
+    /// The position of the arrow that expands the list. Default: `end`.
     expand_icon_position: Option<ArrowEntry>,
 }
 
-/// A side of a line.
+/// A position in a line.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "position"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ArrowEntry {
-    /// Before the words.
+    /// Before the text.
     Start,
-    /// After them.
+    /// After the text.
     End,
 }
 
-/// Where the model's thoughts stand.
+/// Where the model's reasoning is shown.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "reasoning display"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ReasoningEntry {
-    /// Where they were thought.
+    /// In its place between the parts of the reply.
     Interleaved,
-    /// All of them above the answer.
+    /// All of it above the reply.
     Grouped,
 }
 
@@ -111,9 +113,9 @@ pub(crate) enum ReasoningEntry {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ThinkingEntry {
-    /// One.
+    /// One text.
     One(Text),
-    /// Several.
+    /// Several texts.
     Several(Vec<Text>),
 }
 
@@ -122,9 +124,9 @@ pub(crate) enum ThinkingEntry {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ResultsEntry {
-    /// All in one way.
+    /// The same for all tools.
     All(ResultEntry),
-    /// By tool; `default` for the others.
+    /// By the name of the tool, with `default` for all others.
     Each(IndexMap<String, ResultEntry>),
 }
 
@@ -134,17 +136,17 @@ pub(crate) enum ResultsEntry {
 #[schemars(extend("x-names" = "result display"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ResultEntry {
-    /// A line that can be unfolded.
+    /// A line that can be expanded.
     Summary,
-    /// Unfolded, as JSON.
+    /// Expanded, as JSON.
     Full,
-    /// Unfolded, for people.
+    /// Expanded, formatted for people.
     Readable,
-    /// Not at all; that there was a call is shown.
+    /// Not shown; only the call is.
     None,
 }
 
-/// Who speaks.
+/// How the participants of a chat are shown.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct RolesEntry {
@@ -154,46 +156,46 @@ pub(crate) struct RolesEntry {
     user: Option<SpeakerEntry>,
 }
 
-/// How one of them is shown.
+/// How a participant is shown.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SpeakerEntry {
     /// The name above the messages.
     name: Option<Text>,
-    /// A picture's address (`/…` or `https://…`), or a letter or two.
+    /// The avatar: the address of an image (`/…` or `https://…`), or one or two letters.
     avatar: Option<Text>,
-    /// How the messages look; without it the user's are `filled` and the agent's `borderless`.
+    /// The style of the messages. Default: `filled` for the user and `borderless` for the agent.
     variant: Option<VariantEntry>,
-    /// The corners of messages that have a frame or a ground.
+    /// The corners of messages with a border or a background.
     shape: Option<ShapeEntry>,
 }
 
-/// How messages look.
+/// The style of messages.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "variant"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum VariantEntry {
-    /// On a ground of their own.
+    /// With a background.
     Filled,
-    /// In a frame.
+    /// With a border.
     Outlined,
-    /// In a frame with a shadow.
+    /// With a border and a shadow.
     Shadow,
-    /// As the page's own text.
+    /// Without a border and a background.
     Borderless,
 }
 
-/// Corners.
+/// The corners of a message.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "shape"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ShapeEntry {
-    /// Round, but for the one that points to who speaks.
+    /// Round, except for the corner that points to the participant.
     Default,
-    /// Round, all of them.
+    /// All corners are round.
     Round,
-    /// Slightly rounded.
+    /// All corners are slightly rounded.
     Corner,
 }

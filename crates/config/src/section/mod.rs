@@ -1,5 +1,5 @@
-//! The sections of a config: how each is written (its entry types, whose doc comments an editor shows), what it must
-//! mean, and what it becomes.
+//! The sections of a config: their schemas (entry types, whose doc comments editors show), the
+//! checks beyond the schema, and the conversion to [`Config`].
 
 mod action_entry;
 mod agent_entry;
@@ -67,73 +67,76 @@ use serde::Deserialize;
 use std::path::Path;
 
 /// A Chatwright config.
-// The sections are read one by one, so that one mistake does not hide the others; this is their common schema.
+// The sections are read one by one, so that one error does not hide others. This type only provides
+// their schema.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct RootEntry {
-    /// The version of the language that the config is written in; without it the newest.
+    /// The version of the config language. Default: the newest.
     config_version: Option<u32>,
-    /// What is outside: model providers and databases.
+    /// Connections to external services, such as model providers and databases.
     connections: Vec<connections::ConnectionEntry>,
     /// The agents.
     agents: Vec<agent_entry::AgentEntry>,
-    /// Endpoints: routines that pages and agents call.
+    /// Endpoints: routines that pages, agents and other clients can call.
     api: Vec<api::EndpointEntry>,
-    /// Agents that administrators make.
+    /// Agents that administrators create.
     custom_agents: Option<custom_agents::CustomAgentsEntry>,
-    /// The pages; the first one is the start page.
+    /// The pages. The first one is the start page.
     pages: Vec<pages::PageEntry>,
-    /// Who may use the server.
+    /// How users sign in. Default: the mode `local`.
     auth: Option<auth::AuthEntry>,
-    /// Bounds of time, size and number.
+    /// Timeouts, sizes and numbers that the server enforces, quotas and rate limits.
     limits: Option<settings::LimitsEntry>,
-    /// What models cost, by the beginning of their names; `default` is for all others. They go before the list prices of well-known
-    /// models.
+    /// Prices by a prefix of the model's name; `default` is the price of all other models. They
+    /// take precedence over the list prices of well-known models.
     prices: IndexMap<String, prices::PriceEntry>,
-    /// The language of the UI, or its words.
+    /// The language and the texts of the UI. Default: English.
     locale: Option<locale::LocaleEntry>,
-    /// Where conversations are kept.
+    /// The database of conversations, and how long data is retained.
     store: Option<settings::StoreEntry>,
     /// Chats on pages of other sites.
     embed: Option<embed::EmbedEntry>,
-    /// Other sites whose pictures are shown.
+    /// Other sites whose images pages may show.
     pictures: Option<pictures::PicturesEntry>,
     /// Endpoints that other agent platforms may call as tools.
     serve_as_remote_agent: Option<serve_as_remote_agent::ServeEntry>,
 }
 
-/// What the sections need of each other while they are checked.
+/// The state that sections share while they are checked.
 pub(crate) struct Context<'n, 'r> {
     pub(crate) report: &'r mut Report,
     pub(crate) env: &'r dyn Env,
     /// The folder of the main file, if the config is on disk.
     pub(crate) folder: Option<&'r Path>,
-    /// The ids that are declared, also by entries that are wrong otherwise: these must not cause further errors.
+    /// The declared ids, also of entries with other errors, so that references to them cause no
+    /// further errors.
     pub(crate) connections: Ids<'n>,
     pub(crate) agents: Ids<'n>,
     pub(crate) endpoints: Ids<'n>,
     pub(crate) pages: Ids<'n>,
-    /// Whether pages of other sites may show chats: what they set is not declared here.
+    /// Whether other sites may embed chats. The page state that they set is not declared in the
+    /// config.
     pub(crate) is_embedded: bool,
-    /// Whether such sites say who their users are.
+    /// Whether embedding sites identify their users.
     pub(crate) has_site_users: bool,
 }
 
-/// Declared ids with what their entries look like.
+/// The declared ids with their entries.
 pub(crate) type Ids<'n> = IndexMap<&'n str, &'n Node>;
 
 impl<'n> Context<'n, '_> {
-    /// The connection with this id; where there is none, that is reported.
+    /// Returns the connection with an id, or reports that it does not exist.
     fn connection(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.connections, id, ("connection", "connections"), at, self.report)
     }
 
-    /// The endpoint with this id; where there is none, that is reported.
+    /// Returns the endpoint with an id, or reports that it does not exist.
     fn endpoint(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.endpoints, id, ("endpoint", "api"), at, self.report)
     }
 
-    /// Reports where there is no endpoint with this id that a page can call.
+    /// Reports an endpoint that does not exist or that pages cannot call.
     fn page_endpoint(&mut self, id: &str, at: Span) {
         if self.endpoint(id, at).and_then(type_of) == Some("InternalApi") {
             let help = "only routines, hooks and agents may call it".to_owned();
@@ -142,13 +145,14 @@ impl<'n> Context<'n, '_> {
         }
     }
 
-    /// The agent with this id; where there is none, that is reported.
+    /// Returns the agent with an id, or reports that it does not exist.
     fn agent(&mut self, id: &str, at: Span) -> Option<&'n Node> {
         find(&self.agents, id, ("agent", "agents"), at, self.report)
     }
 }
 
-/// What is declared under an id. `what` is its name and that of its section.
+/// Returns the entry with an id, or reports that it does not exist. `what` is the noun and the name
+/// of the section.
 fn find<'n>(ids: &Ids<'n>, id: &str, what: (&str, &str), at: Span, report: &mut Report) -> Option<&'n Node> {
     let found = ids.get(id).copied();
     if found.is_none() {
@@ -160,7 +164,7 @@ fn find<'n>(ids: &Ids<'n>, id: &str, what: (&str, &str), at: Span, report: &mut 
     found
 }
 
-/// Reads all sections. The result is only whole if the report has no errors.
+/// Reads all sections. The result is complete only if the report has no errors.
 pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env: &dyn Env) -> Config {
     shape::root_section(root, report);
     let null = Node { at: root.at, kind: crate::source::Kind::Null };
@@ -212,7 +216,7 @@ pub(crate) fn read(root: &Node, folder: Option<&Path>, report: &mut Report, env:
     config
 }
 
-/// The ids of a section; one that is there twice is reported.
+/// Returns the ids of a section and reports duplicates.
 fn declared<'n>(section: &'n Node, what: &str, report: &mut Report) -> Ids<'n> {
     let mut ids: Ids<'n> = IndexMap::new();
     for item in section.items() {
@@ -229,14 +233,15 @@ fn declared<'n>(section: &'n Node, what: &str, report: &mut Report) -> Ids<'n> {
     ids
 }
 
-/// Names that mean something to every JavaScript object must not be used as names by a config (L-22).
+/// Reports names such as `__proto__`, which have a meaning in every JavaScript object.
 fn refuse_prototype_key(name: &str, at: Span, report: &mut Report) {
     if operators::is_prototype_key(name) {
         report.error(at, format!("the name `{name}` is refused: in a browser it can change every object"), None);
     }
 }
 
-/// Whether there is such a connection and it is of a type that fits. `needed` says which: "the type Http".
+/// Checks that the connection of a step exists and has a suitable type, which `needed` describes:
+/// "the type Http".
 fn connection_of<'n>(
     id: &str,
     request_type: &str,
@@ -256,7 +261,7 @@ fn connection_of<'n>(
     Some(connection)
 }
 
-/// The declared `type` of an entry, if it has one.
+/// Returns the `type` of an entry, if it has one.
 fn type_of(node: &Node) -> Option<&str> {
     node.get("type")?.value.text()
 }

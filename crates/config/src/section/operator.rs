@@ -1,4 +1,4 @@
-//! Operators in values that are evaluated later.
+//! Checks operators in values that are evaluated later.
 
 use crate::env::Env;
 use crate::shape::suggest;
@@ -7,8 +7,8 @@ use operators::Language;
 use secrecy::SecretString;
 use serde_json::Value;
 
-/// Goes through all operators in a value, outer ones first: those that mean something here are given to `check`, the
-/// others are reported.
+/// Visits all operators in a value, outer ones first. Allowed ones are passed to `check`, others
+/// are reported.
 pub(super) fn each<'n>(
     value: &'n Node,
     allowed: &[&str],
@@ -37,13 +37,15 @@ pub(super) fn each<'n>(
     }
 }
 
-/// The secrets that values name, by the names of their variables; what is not set is left out.
+/// Returns the secrets that values refer to: pairs of the variable's name and its value. Variables
+/// that are not set are left out.
 pub(super) fn secrets<'v>(values: impl IntoIterator<Item = &'v Value>, env: &dyn Env) -> Vec<(String, SecretString)> {
     let names = values.into_iter().flat_map(operators::secrets_used);
     names.filter_map(|name| Some((env.get(&name)?.into(), name))).map(|(value, name)| (name, value)).collect()
 }
 
-/// Reports a `_secret` whose variable is not set. `needed` says what for, as the end of "set it before the server starts: …".
+/// Reports a `_secret` whose variable is not set. `needed` says who needs it, as the end of "set it
+/// before the server starts: …".
 pub(super) fn check_secret(operator: &Entry, env: &dyn Env, needed: &str, report: &mut Report) {
     let Some(name) = operator.value.text().filter(|_| operator.key == "_secret") else { return };
     if env.get(name).is_none_or(|value| value.trim().is_empty()) {
@@ -52,7 +54,7 @@ pub(super) fn check_secret(operator: &Entry, env: &dyn Env, needed: &str, report
     }
 }
 
-/// Whether the text of an `_expr` or a `_template` can be read.
+/// Checks the syntax of an `_expr` or a `_template`.
 fn text(operator: &Entry, report: &mut Report) {
     let language = match operator.key.as_str() {
         "_expr" => Language::Expression,

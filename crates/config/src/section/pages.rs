@@ -21,24 +21,24 @@ use wire::page::{Block, BlockType, Page};
 pub(crate) struct PageEntry {
     /// Its address: `/ID`.
     id: Id,
-    /// The browser's title.
+    /// The title of the browser window.
     title: Option<Text>,
-    /// Who may open it; without it, whoever is signed in.
+    /// Who may open the page. Default: all signed-in users.
     auth: Option<RuleEntry>,
-    /// `onInit`: what happens when the page has come to life.
+    /// The actions of `onInit`, which run when the page has become interactive.
     #[serde(rename = "events", default)]
     #[schemars(with = "IndexMap<String, Vec<super::action_entry::ActionEntry>>", extend("x-checked-apart" = true))]
     _events: Value,
-    /// What stands on it, in order.
+    /// The blocks in the order of the page.
     #[serde(rename = "blocks", default)]
     #[schemars(with = "Vec<BlockEntry>", extend("x-checked-apart" = true))]
     _blocks: Value,
 }
 
-/// First parts of addresses that belong to the server.
+/// First path segments that the server uses itself.
 const OWN_ADDRESSES: [&str; 9] = ["api", "ui", "pkg", "healthz", "readyz", "metrics", "admin", "assets", "embed"];
 
-/// The types of blocks that hold other blocks.
+/// The types of blocks that can contain other blocks.
 const CONTAINERS: [&str; 4] = ["Box", "Columns", "Card", "Tabs"];
 
 /// Reads the section.
@@ -65,7 +65,8 @@ fn page(node: &Node, context: &mut Context<'_, '_>) -> Option<config::Page> {
     Some(config::Page { definition, auth, client_tools })
 }
 
-/// What a page consists of, before its blocks are read: a chat may share an input that comes after it.
+/// The inputs, chats and state keys of a page. It is collected before the blocks are read, because
+/// a chat may share an input that follows it.
 #[derive(Default)]
 pub(super) struct Survey<'n> {
     ids: HashMap<&'n str, Span>,
@@ -73,7 +74,7 @@ pub(super) struct Survey<'n> {
     pub(super) inputs: Vec<&'n str>,
     /// The ids of the chats, in order.
     pub(super) chats: Vec<&'n str>,
-    /// The keys of the page state: the inputs, and what actions write.
+    /// The keys of the page state: the inputs, and what actions set.
     pub(super) state: Vec<&'n str>,
 }
 
@@ -106,7 +107,7 @@ impl<'n> Survey<'n> {
     }
 }
 
-/// The blocks in a page or in another block; those that are wrong are reported and left out.
+/// Reads the blocks of a page or a block. Those with errors are reported and left out.
 fn blocks(
     parent: &Node,
     survey: &Survey<'_>,
@@ -117,7 +118,7 @@ fn blocks(
     list_items(&entry.value, context.report).iter().filter_map(|node| block(node, survey, tools, context)).collect()
 }
 
-/// Reads a block; what chats in it declare for their agents goes to `tools`.
+/// Reads a block. The client tools of its chats are added to `tools`.
 fn block(
     node: &Node,
     survey: &Survey<'_>,
@@ -129,7 +130,7 @@ fn block(
     let kind = events::block_type(node);
     let events = kind.map(|kind| events::of_block(node, kind, survey, context)).unwrap_or_default();
     let properties = node.get("properties").map(|entry| entry.value.entries()).unwrap_or_default();
-    // What an agent may see, and what it may have the page do, have rules of their own.
+    // The shared state, client tools and locale of a chat have checks of their own.
     let is_own = |key: &str| ["sharedState", "clientTools", "locale"].contains(&key);
     let parts = properties.iter().filter(|entry| !is_own(&entry.key)).chain(node.get("visible"));
     for part in parts {
@@ -167,7 +168,7 @@ fn block(
     Some(Block { id, kind, properties, visible, events, blocks })
 }
 
-/// Only some blocks hold others.
+/// Reports blocks in a block that is not a container.
 fn check_container(node: &Node, context: &mut Context<'_, '_>) {
     let (Some(block_type), Some(children)) = (type_of(node), node.get("blocks")) else { return };
     if !children.value.items().is_empty() && !CONTAINERS.contains(&block_type) {
@@ -181,7 +182,7 @@ fn check_agent(properties: &Map<String, Value>, node: &Node, context: &mut Conte
     context.agent(id, node.at(&[Step::Key("properties"), Step::Key("agentId")]));
 }
 
-/// What is said of a drawer is about one.
+/// Warns of drawer settings in a chat that is not a drawer.
 fn check_drawer(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     if properties.contains_key("drawer") && properties.get("display").and_then(Value::as_str) != Some("drawer") {
         let at = node.at(&[Step::Key("properties"), Step::Key("drawer")]);

@@ -1,4 +1,4 @@
-//! JSON Schemas in a config.
+//! Checks the JSON Schemas in a config.
 
 use crate::shape::suggest;
 use crate::source::{Kind, Node, Report, Step};
@@ -7,7 +7,8 @@ use schemas::{Schema, SchemaError};
 /// The types of JSON Schema.
 const TYPES: [&str; 7] = ["object", "string", "number", "integer", "boolean", "array", "null"];
 
-/// Whether it is valid, describes an object, and needs no other document. `what` is what the reader knows it as: "payload schema".
+/// Checks that a schema is valid, describes an object, and refers to no other document. `what`
+/// names the schema in messages: "payload schema".
 pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
     if schema.get("type").and_then(|entry| entry.value.text()) != Some("object") {
         let help = "add `type: object`".to_owned();
@@ -37,7 +38,7 @@ pub(super) fn check(schema: &Node, what: &str, report: &mut Report) {
     }
 }
 
-/// Reports references to other documents: nothing is fetched for a schema.
+/// Reports references to other documents, which are never fetched.
 fn references(node: &Node, report: &mut Report) {
     match &node.kind {
         Kind::List(items) => items.iter().for_each(|item| references(item, report)),
@@ -54,7 +55,7 @@ fn references(node: &Node, report: &mut Report) {
     }
 }
 
-/// A part of a JSON pointer.
+/// Decodes a part of a JSON pointer.
 fn unescape(part: &str) -> String {
     part.replace("~1", "/").replace("~0", "~")
 }

@@ -1,4 +1,4 @@
-//! The section `pictures`: of which other sites pages show pictures.
+//! The section `pictures`: other sites whose images pages may show.
 
 use super::Context;
 use super::embed::origin;
@@ -11,16 +11,18 @@ use serde::Deserialize;
 use serde_json::Value;
 use url::Url;
 
-/// Of which other sites pages show pictures: those that tools of remote agents show, and avatars and icons that an operator comes to. Pictures of
-/// others are links. The sites of avatars and icons that stand in the config are known without it.
+/// Other sites whose images pages may show: images in results of remote agents, and avatars and
+/// icons that operators yield. Images of all other sites are shown as links. The sites of avatars
+/// and icons that are written in the config need not be listed.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct PicturesEntry {
-    /// Such as `https://images.example.com`: scheme, host and port, as a browser writes them.
+    /// The origins of the sites: scheme, host and port as browsers send them, such as
+    /// `https://images.example.com`.
     #[schemars(length(min = 1))]
     origins: Vec<Text>,
 }
 
-/// Reads the section; with the sites of the avatars and icons of `pages`.
+/// Reads the section and adds the sites of the avatars and icons in `pages`.
 pub(super) fn read(section: &Node, pages: &[Page], context: &mut Context<'_, '_>) -> Vec<String> {
     let mut all = named(section, context);
     for block in pages.iter().flat_map(|page| &page.definition.blocks) {
@@ -49,7 +51,7 @@ fn named(section: &Node, context: &mut Context<'_, '_>) -> Vec<String> {
     named
 }
 
-/// The sites of all avatars and icons within a block.
+/// Collects the sites of all avatars and icons in a block.
 fn emblems(value: &Value, all: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {

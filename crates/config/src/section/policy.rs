@@ -1,4 +1,4 @@
-//! An agent's `policy`: which of its tools may run (D-8).
+//! An agent's `policy`: which tool calls may run.
 
 use super::Context;
 use super::reach::{Thing, Use};
@@ -9,38 +9,41 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Which calls may run: by rules, of which the first that fits decides, and by an endpoint. What is stricter counts: a tool with
-/// `confirm` is asked for even where a rule allows it. It holds for the agents below, too, whose calls their own policies judge besides.
+/// Which tool calls may run: the first rule that matches decides, and an endpoint may decide as
+/// well. The strictest decision applies: a tool with `confirm` needs approval even if a rule allows
+/// it. The policy also applies to sub-agents, in addition to their own policies.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PolicyEntry {
-    /// In this order.
+    /// The rules in the order in which they are tried.
     #[serde(default)]
     rules: Vec<PolicyRuleEntry>,
-    /// For calls that no rule fits; `allow` without it.
+    /// The action for calls that no rule matches. Default: `allow`.
     default: Option<RulingEntry>,
-    /// Is asked about each call that the rules do not deny, with `toolName`, `toolInput`, `agentId`, `userId`, `conversationId`,
-    /// `isSubAgent`, `timestamp`. It returns `{ allow, ask, reasons: [{ code, message }] }`; a call that it does not plainly allow is
-    /// denied, also when it fails.
+    /// The id of an endpoint that decides about each call that the rules do not deny. Its payload
+    /// is `toolName`, `toolInput`, `agentId`, `userId`, `conversationId`, `isSubAgent` and
+    /// `timestamp`; it returns `{ allow, ask, reasons: [{ code, message }] }`. A call is denied
+    /// unless the endpoint clearly allows it, also if the endpoint fails.
     endpoint: Option<EndpointId>,
 }
 
-/// A rule.
+/// A rule of a policy.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct PolicyRuleEntry {
     /// Names of tools, or patterns such as `delete_*`.
     #[schemars(length(min = 1))]
     tools: Vec<Text>,
-    /// Only for users with one of these roles.
+    /// Applies the rule only to users with one of these roles.
     roles: Option<Vec<Text>>,
-    /// Only for calls whose arguments match: by name, or by a path with dots, a pattern or several. Of a list each
-    /// item must match to be allowed, and one to be asked for or denied.
+    /// Applies the rule only to calls with matching arguments: one pattern or several, by the
+    /// argument's name or a path with dots. If the argument is a list, `allow` requires that all
+    /// items match, `ask` and `deny` that one does.
     #[serde(default)]
     arguments: IndexMap<String, PatternsEntry>,
-    /// What is done.
+    /// The action for matching calls.
     action: RulingEntry,
-    /// What the model and the user read when it denies.
+    /// The reason that the model and the user are given for a denied call.
     reason: Option<Text>,
 }
 
@@ -48,9 +51,9 @@ struct PolicyRuleEntry {
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 enum PatternsEntry {
-    /// One.
+    /// One pattern.
     One(Text),
-    /// One of them must match.
+    /// Several patterns, of which one must match.
     Many(Vec<Text>),
 }
 
@@ -60,7 +63,7 @@ enum PatternsEntry {
 enum RulingEntry {
     /// The call runs.
     Allow,
-    /// The user decides.
+    /// The user must approve the call.
     Ask,
     /// The call does not run.
     Deny,
@@ -76,7 +79,7 @@ impl From<RulingEntry> for PolicyAction {
     }
 }
 
-/// The endpoint that an agent's policy names.
+/// Returns the endpoint that an agent's policy refers to.
 pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
     let endpoint = agent.get("policy").and_then(|policy| policy.value.get("endpoint"));
     endpoint.and_then(|entry| Some((Thing::Endpoint, entry.value.text()?, entry.value.at))).into_iter().collect()

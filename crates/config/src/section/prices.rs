@@ -8,20 +8,20 @@ use indexmap::IndexMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What a model costs, in US dollars for a million tokens.
+/// The price of a model in US dollars per million tokens.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PriceEntry {
-    /// Input.
+    /// The price of input tokens.
     #[schemars(range(min = 0))]
     input: f64,
     /// Output, reasoning included.
     #[schemars(range(min = 0))]
     output: f64,
-    /// Input that was read from a cache; without it as other input.
+    /// The price of input tokens that are read from the provider's cache. Default: `input`.
     #[schemars(range(min = 0))]
     cache_read: Option<f64>,
-    /// Input that was written to a cache; without it as other input.
+    /// The price of input tokens that are written to the provider's cache. Default: `input`.
     #[schemars(range(min = 0))]
     cache_write: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! `limits.quotas`: what users may use in a day or a month.
+//! `limits.quotas`: usage quotas.
 
 use super::Context;
 use crate::config::{Quota, QuotaSpan};
@@ -6,36 +6,36 @@ use crate::source::{Node, Step};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// What each of some users may use in a span of time. All that fit a user hold.
+/// A usage quota of each user that it applies to. All quotas that apply to a user are enforced.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QuotaEntry {
-    /// For users with one of these roles.
+    /// Applies to users with one of these roles.
     #[serde(default)]
     roles: Vec<String>,
-    /// For these users, by id. With neither roles nor users it is for everybody.
+    /// Applies to the users with these ids. Without roles and users the quota applies to everybody.
     #[serde(default)]
     users: Vec<String>,
-    /// It begins anew at midnight UTC of each day, or of the first day of each month.
+    /// The period, which starts at midnight UTC of each day, or of the first day of each month.
     per: Span,
-    /// Messages of the user, and questions of his programs.
+    /// The most messages and invocations.
     messages: Option<u64>,
-    /// Tokens in and out.
+    /// The most tokens, input and output.
     tokens: Option<u64>,
-    /// US dollars, as far as prices are known.
+    /// The highest cost in US dollars, as far as prices are known.
     cost_usd: Option<f64>,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Span {
-    /// A day.
+    /// A calendar day.
     Day,
-    /// A month.
+    /// A calendar month.
     Month,
 }
 
-/// Checks what was read.
+/// Checks and converts the quotas.
 pub(super) fn check(entries: Vec<QuotaEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Quota> {
     let mut quotas = Vec::new();
     for (i, entry) in entries.into_iter().enumerate() {

@@ -1,4 +1,4 @@
-//! `limits.rates`: how often users and addresses may ask.
+//! `limits.rates`: rate limits.
 
 use super::Context;
 use crate::operation::{Rate, RateOf, RatePer};
@@ -7,50 +7,51 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// How often each user or each address may ask. All that fit a request hold.
+/// A rate limit for each user or each IP address. All limits that apply to a request are enforced.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RateEntry {
-    /// What is asked for.
+    /// The requests that are counted.
     of: Of,
-    /// Who is counted.
+    /// For whom requests are counted.
     per: Per,
-    /// So many at once, and as many again in each span.
+    /// The number of requests that may be made at once. As many become available again within
+    /// `seconds`.
     #[schemars(range(min = 1, max = 1_000_000))]
     requests: u32,
-    /// Seconds of the span.
-    #[serde(default = "minute")]
+    /// The time in seconds in which all requests become available again.
+    #[serde(default = "default_seconds")]
     #[schemars(range(min = 1, max = 86_400))]
     seconds: u32,
 }
 
-fn minute() -> u32 {
+fn default_seconds() -> u32 {
     60
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum Of {
-    /// Anything but the files of the site.
+    /// All requests but those for static files.
     All,
-    /// An agent's answer.
+    /// Messages to agents and invocations.
     Chat,
-    /// An endpoint.
+    /// Calls of endpoints.
     Endpoints,
-    /// To be signed in, or a new account.
+    /// Attempts to sign in or to create an account.
     SignIn,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 enum Per {
-    /// A user; who is not signed in counts by the cookie of the browser.
+    /// Each user. Users who are not signed in are identified by the browser's cookie.
     User,
-    /// An address; of IPv6, its network of 64 bits.
+    /// Each IP address. An IPv6 address counts as its /64 network.
     Address,
 }
 
-/// Checks what was read.
+/// Checks and converts the rate limits.
 pub(super) fn check(entries: Vec<RateEntry>, node: &Node, context: &mut Context<'_, '_>) -> Vec<Rate> {
     let mut rates = Vec::new();
     for (i, RateEntry { of, per, requests, seconds }) in entries.into_iter().enumerate() {

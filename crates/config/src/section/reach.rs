@@ -1,4 +1,5 @@
-//! Rules of things that use each other, compared: who may begin something should be able to end it.
+//! Compares the access rules of entries that refer to each other: who may use an entry should also
+//! be able to use what it refers to.
 
 use super::{Context, agent_tools, events, hooks, policy, routine, sub_agents};
 use crate::agent::{Agent, AgentLimits};
@@ -9,7 +10,7 @@ use crate::source::{Node, Report, Span};
 use indexmap::IndexMap;
 use std::collections::HashSet;
 
-/// What has a rule.
+/// The kind of an entry with an access rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Thing {
     Page,
@@ -26,7 +27,7 @@ impl Thing {
         }
     }
 
-    /// What one does with it.
+    /// Returns the verb for its use.
     fn verb(self) -> &'static str {
         match self {
             Self::Page => "open",
@@ -36,10 +37,10 @@ impl Thing {
     }
 }
 
-/// Something that an entry uses, by its id, and where it is named.
+/// A reference to an entry: its kind, its id and where the reference is written.
 pub(super) type Use<'n> = (Thing, &'n str, Span);
 
-/// An entry with its rule.
+/// An entry with its access rule.
 #[derive(Clone, Copy)]
 struct Ruled<'a> {
     rule: &'a Rule,
@@ -47,7 +48,7 @@ struct Ruled<'a> {
 }
 
 impl Ruled<'_> {
-    /// Where its rule stands, or would stand.
+    /// Returns the position of the rule, or of the entry if it has none.
     fn at(&self) -> Span {
         self.node.get("auth").map_or(self.node.at, |entry| entry.value.at)
     }
@@ -55,7 +56,7 @@ impl Ruled<'_> {
 
 type All<'a> = IndexMap<(Thing, &'a str), Ruled<'a>>;
 
-/// Warns of rules that do not fit together.
+/// Warns of access rules that do not fit together.
 pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
     let (pages, agents, endpoints) = (context.pages.clone(), context.agents.clone(), context.endpoints.clone());
     let of_pages = config.pages.iter().map(|page| (Thing::Page, page.definition.id.as_str(), &page.auth, &pages));
@@ -72,7 +73,7 @@ pub(super) fn check(config: &Config, context: &mut Context<'_, '_>) {
         }
         nobody(one, &config.auth.mode, context.report);
     }
-    // In `local`, everybody is the owner.
+    // In `local` everybody is the owner.
     let in_reach = !matches!(config.auth.mode, AuthMode::Local);
     for agent in config.agents.values().filter(|one| in_reach && one.auth == Rule::Public) {
         if let Some(one) = all.get(&(Thing::Agent, agent.id.as_str())) {
@@ -100,7 +101,8 @@ fn uses(thing: Thing, node: &Node) -> Vec<Use<'_>> {
     }
 }
 
-/// Warns of an agent that works for everybody: with tools that know no rule of their own, or without a bound on what it costs.
+/// Warns of a public agent with tools that have no access rule of their own, or without a cost
+/// limit.
 fn open_agent(agent: &Agent, one: &Ruled<'_>, no_quotas: bool, report: &mut Report) {
     let id = &agent.id;
     let reach: Vec<_> = [
@@ -124,7 +126,7 @@ fn open_agent(agent: &Agent, one: &Ruled<'_>, no_quotas: bool, report: &mut Repo
     }
 }
 
-/// Warns when somebody gets to what uses something, but no further.
+/// Warns if some users may use an entry but not what it refers to.
 fn compare((thing, id): (Thing, &str), one: &Ruled<'_>, used: Use<'_>, all: &All<'_>, report: &mut Report) {
     let (what, used_id, at) = used;
     let Some(used) = all.get(&(what, used_id)).filter(|used| !used.rule.admits_all_of(one.rule)) else { return };
@@ -145,7 +147,7 @@ fn nobody(one: &Ruled<'_>, mode: &AuthMode, report: &mut Report) {
     }
 }
 
-/// Whether an endpoint changes data, or calls one that does.
+/// Whether an endpoint changes data, itself or through endpoints that it calls.
 fn writes<'a>(id: &'a str, all: &All<'a>, seen: &mut HashSet<&'a str>) -> bool {
     let Some(Ruled { node, .. }) = all.get(&(Thing::Endpoint, id)).filter(|_| seen.insert(id)) else { return false };
     routine::writes(node) || routine::calls(node).into_iter().any(|(called, _)| writes(called, all, seen))

@@ -1,4 +1,4 @@
-//! Remote tool-agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
+//! Remote agents: connections of the type `RemoteAgent`, and an agent's `remoteAgents`.
 
 use super::confirm::ConfirmEntry;
 use super::marks::SourceMarksEntry;
@@ -15,55 +15,57 @@ use serde::Deserialize;
 use std::time::Duration;
 use url::Url;
 
-/// A server with tools, by the contract of tool agents.
+/// A remote agent: a server whose tools agents can call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RemoteProperties {
-    /// What `/tools` is put behind.
+    /// The base URL, to which `/tools` is appended.
     #[serde(rename = "baseURL")]
     base_url: Text,
     /// Sent as `x-api-key`, best as `{ _secret: NAME_OF_A_VARIABLE }`.
     api_key: Setting,
-    /// Sent as `Authorization: Bearer …`, the same for all users.
+    /// A bearer token for all users, sent as `Authorization: Bearer …`.
     token: Option<Setting>,
-    /// Send the token that the user came with as `Authorization: Bearer …`, in the modes `jwt` and `proxy`. Without one nothing is asked
-    /// for him.
+    /// Sends the user's own access token as `Authorization: Bearer …`, in the auth modes `jwt` and
+    /// `proxy`. No request is made for users without a token.
     #[serde(default)]
     user_token: bool,
-    /// Each is sent as a header, `x-` and its name.
+    /// Variables by name. Each one is sent as the header `x-NAME`.
     #[serde(default)]
     variables: IndexMap<String, Setting>,
-    /// Also reach addresses of this machine and its networks, and `http://`.
+    /// Allows requests to this machine and private networks, and `http://`.
     #[serde(default)]
     allow_private: bool,
-    /// For one call, in milliseconds; 60,000 without it.
+    /// The timeout of one call in milliseconds. Default: 60,000.
     #[schemars(range(min = 1, max = 3_600_000))]
     timeout_ms: Option<u64>,
 }
 
-/// A remote agent's tools for an agent.
+/// A remote agent whose tools an agent may call.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum RemoteEntry {
-    /// A connection of the type `RemoteAgent`.
+    /// The id of a connection of the type `RemoteAgent`.
     Short(Id),
-    /// With settings.
+    /// A connection with settings.
     Long(RemoteSourceProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RemoteSourceProperties {
-    /// A connection of the type `RemoteAgent`.
+    /// The id of a connection of the type `RemoteAgent`.
     connection_id: Id,
-    /// Ask the user before each call, also of tools that do not want it.
+    /// Lets the user approve each call, also of tools that do not ask for it themselves. Default:
+    /// the tool decides.
     confirm: Option<ConfirmEntry>,
-    /// Only tools whose names match one of these patterns, as in `read_*`.
+    /// Patterns of tool names, such as `read_*`: only tools that match one are offered. Default:
+    /// all.
     allow: Option<Vec<Text>>,
-    /// Not those that match one of these.
+    /// Patterns of tool names: tools that match one are not offered.
     #[serde(default)]
     deny: Vec<Text>,
-    /// Put before the names of its tools, as `prefix__name`.
+    /// The prefix of its tools' names, as in `prefix__name`.
     prefix: Option<Text>,
     #[serde(flatten)]
     marks: SourceMarksEntry,
@@ -118,7 +120,7 @@ pub(super) fn connection(
     })
 }
 
-/// Reports connections that pass on what no user comes with.
+/// Reports connections with `userToken` in auth modes in which users have no token.
 pub(super) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) {
     if matches!(config.auth.mode, AuthMode::Jwt(_) | AuthMode::Proxy(_)) {
         return;
@@ -133,7 +135,7 @@ pub(super) fn check_user_tokens(config: &Config, context: &mut Context<'_, '_>) 
     }
 }
 
-/// Reads an agent's list.
+/// Reads an agent's `remoteAgents`.
 pub(super) fn read(agent: &Node, context: &mut Context<'_, '_>) -> Vec<RemoteRef> {
     let Some(list) = agent.get("remoteAgents") else { return Vec::new() };
     let items = list_items(&list.value, context.report);

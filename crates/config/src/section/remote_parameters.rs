@@ -1,21 +1,22 @@
-//! A payload schema → a tool's parameters by the contract of remote agents (R-2, R-3, R-9).
+//! Converts a payload schema to the parameters of a tool in the remote agent protocol.
 //!
-//! The contract knows less than JSON Schema. What only narrows a value, such as a pattern, is left out: the endpoint still checks it.
-//! What the contract cannot say at all is an error.
+//! The protocol supports a part of JSON Schema. Constraints such as a pattern are left out, because
+//! the endpoint still checks them. What the protocol cannot express at all is an error.
 
 use crate::source::{Entry, Kind, Node, Report, Span};
 use serde_json::{Map, Value, json};
 
-/// Names that the platforms keep for themselves (R-9).
+/// Names of parameters that the protocol reserves.
 const RESERVED: [&str; 4] = ["executionId", "chatId", "userId", "toolName"];
-/// Types of a parameter. The contract has no whole numbers: they are numbers, and their description says so.
+/// The types of parameters. The protocol has no integers: they become numbers with a note in the
+/// description.
 const TYPES: [&str; 6] = ["string", "number", "integer", "boolean", "array", "object"];
-/// Said of whole numbers.
+/// The note for integers.
 const WHOLE: &str = "A whole number.";
-/// Characters of a parameter's name.
+/// The longest name of a parameter.
 const MAX_NAME: usize = 64;
 
-/// The parameters that a payload schema describes; what the contract cannot say is reported.
+/// Converts a payload schema and reports what the protocol cannot express.
 pub(super) fn read(schema: &Node, endpoint_id: &str, report: &mut Report) -> Value {
     let mut reader = Reader { endpoint_id, report };
     for Entry { key, key_at, .. } in properties(schema) {
@@ -41,7 +42,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// `properties` and `required`, where there are some.
+    /// Adds `properties` and `required`, if the schema has them.
     fn add_properties(&mut self, to: &mut Map<String, Value>, schema: &Node) {
         let mut all = Map::new();
         for Entry { key, key_at, value } in properties(schema) {
@@ -67,7 +68,8 @@ impl Reader<'_> {
         }
     }
 
-    /// One parameter, or the items of a list. `what` it is, and where that stands.
+    /// Converts one parameter, or the items of a list. `what` names it in messages and `at` is its
+    /// position.
     fn property(&mut self, what: &str, at: Span, schema: &Node) -> Value {
         let Some(kind) = self.kind(what, at, schema) else { return Value::Null };
         let mut property =
@@ -105,14 +107,14 @@ impl Reader<'_> {
         property.into()
     }
 
-    /// The type, if the contract has it.
+    /// Returns the type, if the protocol supports it.
     fn kind(&mut self, what: &str, at: Span, schema: &Node) -> Option<&'static str> {
         let given = schema.get("type").map(|entry| &entry.value);
         let text = given.and_then(Node::text);
         if let Some(known) = TYPES.into_iter().find(|known| text == Some(known)) {
             return Some(known);
         }
-        // What is not JSON Schema has been reported.
+        // An invalid JSON Schema has been reported already.
         let is_schema = matches!(schema.kind, Kind::Map(_) | Kind::Bool(_));
         if is_schema && text.is_none_or(|text| text == "null") {
             let help = "give it one `type`: `string`, `number`, `integer`, `boolean`, `array` or `object`; \

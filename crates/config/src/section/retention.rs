@@ -1,4 +1,4 @@
-//! `store.retention`: how long things are kept.
+//! `store.retention`: how long data is retained.
 
 use super::Context;
 use crate::operation::Retention;
@@ -8,25 +8,27 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use std::time::Duration;
 
-/// Seconds.
+/// In seconds.
 const HOUR: u64 = 60 * 60;
 const DAY: u64 = 24 * HOUR;
 
-/// How long things are kept; what is over goes for good. The audit log and what was used stay.
+/// How long data is retained before it is deleted permanently. The audit log and usage statistics
+/// are kept.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct RetentionEntry {
-    /// Days that a conversation stays after the last change to it; for ever without it.
+    /// How long a conversation is retained after its last change, in days. Default: without end.
     #[schemars(range(min = 1, max = 36_500))]
     conversations_days: Option<u32>,
-    /// The same for conversations with single agents: days by the agent's id.
+    /// The same for the conversations of single agents: days by the agent's id.
     agents: IndexMap<String, u32>,
-    /// Whether conversations stay that their owners have pinned.
+    /// Keeps pinned conversations without end.
     keep_pinned: bool,
-    /// Hours that a temporary conversation stays.
+    /// How long a temporary conversation is retained, in hours.
     #[schemars(range(min = 1, max = 8_760))]
     temporary_hours: u32,
-    /// Days that a question of a program stays after its end; for ever without it.
+    /// How long an invocation (`POST /api/runs/invoke`) is retained after its end, in days.
+    /// Default: without end.
     #[schemars(range(min = 1, max = 36_500))]
     questions_days: Option<u32>,
 }
@@ -43,7 +45,7 @@ impl Default for RetentionEntry {
     }
 }
 
-/// Checks what was read; `node` is the section `store`.
+/// Checks and converts the settings. `node` is the section `store`.
 pub(super) fn check(entry: RetentionEntry, node: &Node, context: &mut Context<'_, '_>) -> Retention {
     let days = |days: u32| Duration::from_secs(u64::from(days) * DAY);
     for (id, days) in &entry.agents {

@@ -1,4 +1,4 @@
-//! What a routine may consist of: requests, which go to a connection, and controls, which start with `:`.
+//! Checks routines: requests, which use a connection, and controls, which start with `:`.
 
 use super::call_request::{self, CallRequest};
 use super::sql_request::{self, SqlRequest};
@@ -7,12 +7,12 @@ use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report, Span};
 use indexmap::IndexSet;
 
-/// A control: the key that starts with `:`, and those that may stand beside it.
+/// A control: its main key, which starts with `:`, and the keys that are allowed beside it.
 struct Control {
     name: &'static str,
-    /// Keys that hold a value.
+    /// The keys that hold a value.
     values: &'static [&'static str],
-    /// Keys that hold steps.
+    /// The keys that hold steps.
     branches: &'static [&'static str],
 }
 
@@ -35,13 +35,13 @@ const CONTROLS: [Control; 10] = [
 ];
 /// The types of requests.
 const REQUESTS: [&str; 6] = ["SqlQuery", "SqlExecute", "Http", "GenerateText", "GenerateObject", "CallEndpoint"];
-/// Operators that mean something in a routine.
+/// The operators that are allowed in a routine.
 const OPERATORS: [&str; 10] =
     ["_payload", "_step", "_state", "_user", "_item", "_error", "_if", "_eq", "_expr", "_template"];
-/// Branches that may run at once.
+/// The most branches of `:parallel`.
 const MAX_BRANCHES: usize = 16;
 
-/// Whether an endpoint changes data.
+/// Whether an endpoint changes data itself.
 pub(super) fn writes(endpoint: &Node) -> bool {
     endpoint.get("routine").is_some_and(|entry| steps(&entry.value).iter().any(step_writes))
 }
@@ -55,7 +55,7 @@ fn step_writes(step: &Node) -> bool {
     itself || inner(step).into_iter().any(step_writes)
 }
 
-/// The types of an endpoint's steps.
+/// Returns the types of an endpoint's steps, nested ones included.
 pub(super) fn types(endpoint: &Node) -> Vec<&str> {
     let mut open: Vec<&Node> =
         endpoint.get("routine").map(|entry| steps(&entry.value).iter().collect()).unwrap_or_default();
@@ -67,7 +67,7 @@ pub(super) fn types(endpoint: &Node) -> Vec<&str> {
     found
 }
 
-/// The endpoints that an endpoint calls, and where they are named.
+/// Returns the endpoints that an endpoint calls, with the positions of the references.
 pub(super) fn calls(endpoint: &Node) -> Vec<(&str, Span)> {
     let mut found = Vec::new();
     let mut open: Vec<&Node> =
@@ -82,7 +82,7 @@ pub(super) fn calls(endpoint: &Node) -> Vec<(&str, Span)> {
     found
 }
 
-/// The steps that stand in a step, if it is a control.
+/// Returns the steps directly in a control.
 fn inner(step: &Node) -> Vec<&Node> {
     let mut found = Vec::new();
     for Entry { key, value, .. } in step.entries() {
@@ -99,7 +99,7 @@ fn inner(step: &Node) -> Vec<&Node> {
     found
 }
 
-/// A list of steps, or one step without a list.
+/// Returns a list of steps; a single step may be written without a list.
 fn steps(node: &Node) -> &[Node] {
     match node.kind {
         Kind::Map(_) => std::slice::from_ref(node),
@@ -121,9 +121,9 @@ pub(super) fn check(endpoint: &Node, context: &mut Context<'_, '_>) {
 struct Check<'n, 'a, 'c, 'r> {
     endpoint: &'n Node,
     context: &'a mut Context<'c, 'r>,
-    /// The ids of the steps before this one.
+    /// The ids of the earlier steps.
     done: IndexSet<&'n str>,
-    /// The names of the items of the loops around.
+    /// The item names of the surrounding loops.
     items: Vec<&'n str>,
     in_catch: bool,
 }
@@ -177,7 +177,7 @@ impl<'n> Check<'n, '_, '_, '_> {
         }
     }
 
-    /// `:for`: its steps, and only they, read the item.
+    /// Checks `:for`. Only its steps can read the item.
     fn each(&mut self, control: &'n Entry, step: &'n Node) {
         for needed in [":in", ":do"].into_iter().filter(|needed| step.get(needed).is_none()) {
             self.context.report.error(control.key_at, format!("`:for` needs `{needed}` beside it"), None);
@@ -220,7 +220,7 @@ impl<'n> Check<'n, '_, '_, '_> {
             let message = format!("`:parallel` runs at most {MAX_BRANCHES} branches at once");
             self.context.report.error(branches.at, message, None);
         }
-        // A branch does not see what the others find out while it runs.
+        // A branch cannot read results of branches that run at the same time.
         let before = self.done.clone();
         for branch in branches.items() {
             let known = std::mem::replace(&mut self.done, before.clone());
@@ -255,7 +255,7 @@ impl<'n> Check<'n, '_, '_, '_> {
         }
     }
 
-    /// Steps inside a step.
+    /// Checks the steps in a control.
     fn branch(&mut self, branch: &'n Node) {
         self.expect(branch, "a list of steps", |kind| matches!(kind, Kind::List(_) | Kind::Map(_)));
         steps(branch).iter().for_each(|step| self.step(step));
@@ -304,8 +304,9 @@ impl<'n> Check<'n, '_, '_, '_> {
         }
     }
 
-    /// Whether references lead to a step before this one and to a key of the payload, and secrets are there, where they may be used:
-    /// in what is asked of a database or a web service, whose answers are searched for them.
+    /// Checks operators: references must lead to an earlier step, to a surrounding loop or to a key
+    /// of the payload, and secrets must be set. Secrets are allowed only in requests to databases
+    /// and HTTP services, because their responses are searched for secrets.
     fn operators(&mut self, value: &'n Node, with_secrets: bool) {
         let (endpoint, done, items, in_catch) = (self.endpoint, &self.done, &self.items, self.in_catch);
         let env = self.context.env;
@@ -336,7 +337,7 @@ impl<'n> Check<'n, '_, '_, '_> {
     }
 }
 
-/// A key that the payload's schema does not name is probably a slip.
+/// Warns of a key that is not in the payload schema, which is probably misspelt.
 fn check_payload_key(key: &str, operator: &Entry, endpoint: &Node, report: &mut Report) {
     let Some(schema) = endpoint.get("payloadSchema").map(|entry| &entry.value) else { return };
     let Some(properties) = schema.get("properties").map(|entry| entry.value.entries()) else { return };

@@ -1,4 +1,4 @@
-//! `auth` of an endpoint, an agent and a page: who may use it.
+//! `auth` of a page, an agent or an endpoint: who may use it.
 
 use super::value::Text;
 use crate::rule::Rule;
@@ -10,9 +10,9 @@ use serde::Deserialize;
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum RuleEntry {
-    /// In one word.
+    /// The rule as a word.
     Word(RuleWord),
-    /// With a key.
+    /// The rule as a mapping.
     Mapping(RuleMapping),
 }
 
@@ -22,7 +22,7 @@ pub(crate) enum RuleEntry {
 pub(crate) enum RuleWord {
     /// Everybody, signed in or not.
     Public,
-    /// Whoever is signed in.
+    /// All signed-in users.
     Protected,
 }
 
@@ -33,17 +33,17 @@ pub(crate) struct RuleMapping {
     #[serde(default)]
     #[schemars(extend("enum" = [true]))]
     public: bool,
-    /// Whoever is signed in.
+    /// All signed-in users.
     #[serde(default)]
     #[schemars(extend("enum" = [true]))]
     protected: bool,
-    /// Whoever is signed in and has one of these roles.
+    /// All signed-in users who have one of these roles.
     #[serde(default)]
     #[schemars(extend("minItems" = 1))]
     roles: Vec<Text>,
 }
 
-/// The rule of an entry; without one, [`Rule::Protected`].
+/// Converts the rule of an entry. Without one it is [`Rule::Protected`].
 pub(super) fn read(entry: Option<RuleEntry>, owner: &Node, report: &mut Report) -> Rule {
     let Some(entry) = entry else { return Rule::default() };
     match entry {
@@ -52,7 +52,7 @@ pub(super) fn read(entry: Option<RuleEntry>, owner: &Node, report: &mut Report) 
         RuleEntry::Mapping(RuleMapping { public: true, .. }) => Rule::Public,
         RuleEntry::Mapping(RuleMapping { protected: true, .. }) => Rule::Protected,
         RuleEntry::Mapping(RuleMapping { roles, .. }) => {
-            // A key without a value.
+            // The key `roles` has no value.
             if roles.is_empty() {
                 let at = owner.get("auth").map_or(owner.at, |entry| entry.value.at);
                 report.error(at, "this does not say who", Some("name roles: `{ roles: [admin] }`".to_owned()));

@@ -1,10 +1,11 @@
-//! Sampling settings that the API of an agent's model does not know: they would be left out of each request.
+//! Warns of sampling settings that the API of an agent's model does not support and that are
+//! therefore not sent.
 
 use super::agent_entry::AgentTypeEntry;
 use super::{Context, type_of};
 use crate::source::{Kind, Node};
 
-/// An API, as far as its sampling settings go.
+/// An API of models, by the sampling settings that it supports.
 #[derive(Clone, Copy)]
 enum Api {
     Anthropic,
@@ -13,7 +14,7 @@ enum Api {
     Gateway,
 }
 
-/// The settings that each API does not know, and what to do about them.
+/// The settings that each API does not support, with the help for them.
 impl Api {
     fn unknown(self) -> &'static [&'static str] {
         match self {
@@ -51,7 +52,7 @@ impl Api {
     }
 }
 
-/// Warns about settings that have no effect.
+/// Warns of settings that have no effect.
 pub(super) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &mut Context<'_, '_>) {
     let Some(api) = api(agent, properties, agent_type, context) else { return };
     for entry in properties.entries().iter().filter(|entry| !matches!(entry.value.kind, Kind::Null)) {
@@ -62,7 +63,8 @@ pub(super) fn check(agent: &Node, properties: &Node, agent_type: AgentTypeEntry,
     }
 }
 
-/// The API that the agent's first model is asked through; none for one that knows all settings, or that is not known.
+/// Returns the API of the agent's first model. `None` if it supports all settings, or if it is not
+/// known.
 fn api(agent: &Node, properties: &Node, agent_type: AgentTypeEntry, context: &Context<'_, '_>) -> Option<Api> {
     let is_chat = properties.get("api").and_then(|entry| entry.value.text()) == Some("chat");
     match agent_type {

@@ -1,4 +1,4 @@
-//! The composer of a chat as it is written, and what it must mean beyond its shape.
+//! The schema of a chat's composer, and the checks beyond the schema.
 
 use super::Context;
 use super::embed::origin;
@@ -10,32 +10,33 @@ use serde_json::{Map, Value};
 use wire::page::Block;
 use wire::page::sender::{accepted, is_file_kind};
 
-/// What the composer can do.
+/// The composer.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SenderEntry {
-    /// Shown while it is empty.
+    /// The placeholder of the empty composer.
     placeholder: Option<String>,
-    /// A line above it: what the user should know before he writes.
+    /// A line above the composer, such as a hint or a disclaimer.
     header: Option<Text>,
-    /// What sends; the other of the two breaks the line.
+    /// The key that sends. The other one inserts a line break. Default: `enter`.
     submit_type: Option<SubmitEntry>,
-    /// What becomes of a message that is sent while an answer is being written.
+    /// What happens to a message that is sent while a reply is being written. Default: `queue`.
     while_running: Option<WhileRunningEntry>,
-    /// Words may be spoken, where the browser understands them. Off unless switched on.
+    /// Allows dictation, if the browser supports it. Default: `false`.
     allow_speech: Option<bool>,
-    /// The files that may be attached.
+    /// Which files can be attached.
     attachments: Option<AttachmentsEntry>,
-    /// What can be switched on and off; the agent is told, and `onBeforeSend`, too.
+    /// Switches in the composer. Their state is passed to the agent and to `onBeforeSend`.
     switches: Option<Vec<SenderSwitchEntry>>,
-    /// What `/` at the beginning of a message offers.
+    /// Slash commands: `/` at the beginning of a message offers them.
     commands: Option<Vec<CommandEntry>>,
-    /// `@` offers the agents below the chat's agent, which hands them what the user asks of them. Off unless switched on.
+    /// Lets `@` mention sub-agents of the chat's agent, which delegates the request to them.
+    /// Default: `false`.
     mentions: Option<bool>,
 }
 
-/// What sends.
+/// The key that sends.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "submit type"))]
@@ -43,82 +44,84 @@ pub(crate) struct SenderEntry {
 pub(crate) enum SubmitEntry {
     /// Enter.
     Enter,
-    /// Shift and Enter.
+    /// Shift+Enter.
     ShiftEnter,
 }
 
-/// What becomes of a message that is sent while an answer is being written.
+/// What happens to a message that is sent while a reply is being written.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "way"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum WhileRunningEntry {
-    /// It waits for the end of the answer, above the composer.
+    /// The message waits above the composer until the reply is complete.
     Queue,
-    /// It ends the answer and is sent then.
+    /// The message stops the reply and is sent then.
     Interrupt,
 }
 
-/// The files that may be attached.
+/// Which files can be attached.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-keys-not-yet" = ["s3PostPolicyRequestId"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AttachmentsEntry {
-    /// Files may be attached. Off unless switched on.
+    /// Allows attachments. Default: `false`.
     enabled: Option<bool>,
-    /// Kinds of files, as in HTML: `image/*`, `application/pdf`, `.csv`; all without it.
+    /// The accepted types of files, as in HTML: `image/*`, `application/pdf`, `.csv`. Default: all.
     accept: Option<AcceptEntry>,
-    /// Bytes of one file; at most what `limits.fileBytes` says.
+    /// The largest file in bytes. `limits.fileBytes` applies as well.
     #[schemars(range(min = 1))]
     max_size: Option<u64>,
-    /// The endpoint that lets a file be sent to a storage of your own instead of to the server: of `{name, type, size}` it makes `{url, fields}`,
-    /// as S3 signs it for a form.
+    /// The id of an endpoint that authorizes uploads to a storage of your own instead of the
+    /// server. It converts `{name, type, size}` to `{url, fields}`, as in a POST policy of S3.
     upload_policy_request_id: Option<Id>,
-    /// The endpoint that says where what was sent is read: of `{key, name, type, size}` it makes an address.
+    /// The id of an endpoint that converts an uploaded file, `{key, name, type, size}`, to the
+    /// address for downloading it.
     download_policy_request_id: Option<Id>,
-    /// The site of that storage, such as `https://files.example.com`; pages send files to no other.
+    /// The origin of that storage, such as `https://files.example.com`. Pages upload files to no
+    /// other site.
     upload_origin: Option<Text>,
 }
 
-/// Kinds of files.
+/// Types of files.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum AcceptEntry {
-    /// With commas between them.
+    /// Types separated by commas.
     One(Text),
-    /// As a list.
+    /// A list of types.
     Several(Vec<Text>),
 }
 
-/// Something that can be switched on and off.
+/// A switch in the composer.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SenderSwitchEntry {
-    /// By which the agent and events know it.
+    /// The switch's key for the agent and in events.
     key: Id,
-    /// What stands on it; without it the key.
+    /// The label. Default: the key.
     label: Option<Text>,
-    /// A character or two in front of that.
+    /// The icon before the label: one or two characters.
     icon: Option<Text>,
-    /// Whether it is on at first. Off without it.
+    /// Whether the switch is on initially. Default: `false`.
     default: Option<bool>,
 }
 
-/// Something that `/` offers.
+/// A slash command.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct CommandEntry {
-    /// What is written behind the `/`.
+    /// The command's name, without the `/`.
     name: Text,
-    /// What it is for.
+    /// The description of the command.
     description: Option<Text>,
-    /// What takes its place in the composer.
+    /// The text that replaces the command in the composer.
     text: Text,
 }
 
-/// Checks the composer of a chat whose shape is right.
+/// Checks the composer of a chat that matches the schema.
 pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut Context<'_, '_>) {
     let Some(sender) = properties.get("sender").and_then(Value::as_object) else { return };
     let at = |path: &[Step<'_>]| -> Span { node.at(&[&[Step::Key("properties"), Step::Key("sender")], path].concat()) };
@@ -156,7 +159,7 @@ pub(super) fn check(properties: &Map<String, Value>, node: &Node, context: &mut 
     }
 }
 
-/// The sites to which the chats of these pages send files, each once.
+/// Returns the sites to which the chats of these pages upload files, without duplicates.
 pub(super) fn storages(pages: &[Page]) -> Vec<String> {
     let mut all = Vec::new();
     let mut blocks: Vec<&Block> = pages.iter().flat_map(|page| &page.definition.blocks).collect();
@@ -170,7 +173,7 @@ pub(super) fn storages(pages: &[Page]) -> Vec<String> {
     all
 }
 
-/// Checks where files go, if not to the server: none of the three keys does something without the first and the last.
+/// Checks the settings for uploads to another storage. Each of the three keys needs others of them.
 fn check_storage(own: &Map<String, Value>, at: &dyn Fn(&[Step<'_>]) -> Span, context: &mut Context<'_, '_>) {
     let at = |key: &str| at(&[Step::Key("attachments"), Step::Key(key)]);
     for key in ["uploadPolicyRequestId", "downloadPolicyRequestId"] {

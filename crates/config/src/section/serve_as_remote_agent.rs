@@ -15,38 +15,41 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-/// Endpoints as tools for other agent platforms, under `/remote-agent`: `GET /tools`, `POST /tools/{name}`, `POST /resource`.
+/// Endpoints that other agent platforms may call as tools, under `/remote-agent`: `GET /tools`,
+/// `POST /tools/{name}`, `POST /resource`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServeEntry {
-    /// The endpoints that others may call. Each needs a `description`, and a `payloadSchema` that describes every property.
+    /// The endpoints that others may call. Each needs a `description`, and a `payloadSchema` that
+    /// describes every property.
     #[schemars(length(min = 1))]
     endpoints: Vec<ServedEndpointEntry>,
     /// What the other platform must send as `x-api-key`, as `{ _secret: NAME_OF_A_VARIABLE }`.
     api_key: SecretEntry,
-    /// The endpoint that answers `POST /resource`: what is good to know before a tool is called. It gets an empty payload.
+    /// The id of the endpoint that answers `POST /resource` with information that is useful before
+    /// a tool is called. It gets an empty payload.
     resource: Option<EndpointId>,
 }
 
-/// An endpoint that others may call; its tool's name is the id, with `__` for `/`.
+/// An endpoint that others may call. The tool's name is the endpoint's id, with `__` for `/`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum ServedEndpointEntry {
     /// The endpoint's id.
     Short(EndpointId),
-    /// With settings.
+    /// The endpoint with settings.
     Long(ServedEndpointProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServedEndpointProperties {
-    /// The endpoint.
+    /// The id of the endpoint.
     endpoint_id: EndpointId,
-    /// Tell the other platform to ask its user before each call. It is up to that platform to do so.
+    /// Tells the other platform to let its user approve each call. The server cannot enforce this.
     #[serde(default)]
     confirm: bool,
-    /// The parameters that its user sees when asked; without it, the platform decides.
+    /// The parameters that the approval shows. Default: the platform decides.
     visible_parameters: Option<Vec<Text>>,
 }
 
@@ -125,7 +128,8 @@ fn tool(
     Some(ServedTool { name, endpoint_id, description, parameters, confirm, visible_parameters: shown })
 }
 
-/// Whether the key opens the endpoint: it signs a platform in, and gives it no role.
+/// Checks that an endpoint can be called with the API key, which counts as a signed-in user without
+/// roles.
 fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, '_>) {
     let Some(endpoint) = endpoint else { return };
     let (id, auth) = (&endpoint.id, &endpoint.auth);
@@ -138,7 +142,7 @@ fn check_reach(endpoint: Option<&Endpoint>, at: Span, context: &mut Context<'_, 
     }
 }
 
-/// Whether the endpoint is there and can be asked with nothing in hand.
+/// Checks that the endpoint exists and accepts an empty payload.
 fn check_resource(id: &str, at: Span, context: &mut Context<'_, '_>) {
     let Some(endpoint) = context.endpoint(id, at) else { return };
     let schema = endpoint.get("payloadSchema").map(|entry| entry.value.to_value());

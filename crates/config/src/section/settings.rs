@@ -18,86 +18,91 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// Where conversations are kept, and for how long.
+/// The database of conversations, and how long data is retained.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct StoreEntry {
-    /// `sqlite://PATH`, `sqlite::memory:` or `postgres://USER:PASSWORD@HOST/DATABASE`. It goes before `--database`.
+    /// The URL of the database: `sqlite://PATH`, `sqlite::memory:` or
+    /// `postgres://USER:PASSWORD@HOST/DATABASE`. It takes precedence over `--database`.
     url: Option<Setting>,
-    /// For how long.
+    /// How long data is retained.
     #[serde(default)]
     retention: RetentionEntry,
 }
 
-/// Bounds of time (in milliseconds), size (in bytes) and number.
+/// Timeouts (in milliseconds), sizes (in bytes) and numbers that the server enforces, quotas and
+/// rate limits.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct LimitsEntry {
-    /// Milliseconds for the headers of a request.
+    /// The timeout for the headers of a request, in milliseconds.
     #[schemars(range(min = 1, max = 3_600_000))]
     header_read_ms: u64,
-    /// Milliseconds for the body of a request; a second more for each 16 KiB that has come.
+    /// The timeout for the body of a request, in milliseconds; extended by one second for each 16
+    /// KiB received.
     #[schemars(range(min = 1, max = 3_600_000))]
     body_read_ms: u64,
-    /// Bytes of a request's body; files have a bound of their own.
+    /// The largest request body in bytes. Files have a limit of their own.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     body_bytes: usize,
-    /// Bytes of a message's text.
+    /// The longest text of a message in bytes.
     #[schemars(range(min = 1024, max = 16_777_216))]
     text_bytes: usize,
-    /// Bytes of a file that a user attaches to a message.
+    /// The largest attachment in bytes.
     #[schemars(range(min = 1024, max = 1_073_741_824))]
     file_bytes: u64,
-    /// Bytes of all files that one user keeps.
+    /// The storage for the files of one user in bytes.
     #[schemars(range(min = 4096, max = 1_099_511_627_776_u64))]
     user_file_bytes: u64,
-    /// Open connections.
+    /// The most open connections.
     #[schemars(range(min = 1, max = 1_000_000))]
     connections: usize,
-    /// Open connections from one address.
+    /// The most open connections from one IP address.
     #[schemars(range(min = 1, max = 1_000_000))]
     connections_per_address: usize,
-    /// Milliseconds that a client may take nothing of what is written to it.
+    /// The timeout for a client to read some of what is written to it, in milliseconds.
     #[schemars(range(min = 1, max = 3_600_000))]
     write_ms: u64,
-    /// Milliseconds between two signs of life on an idle stream.
+    /// The interval of keep-alive signals on an idle stream, in milliseconds.
     #[schemars(range(min = 100, max = 600_000))]
     heartbeat_ms: u64,
-    /// Milliseconds for running turns to end when the server stops.
+    /// How long running turns may continue when the server stops, in milliseconds.
     #[schemars(range(min = 0, max = 3_600_000))]
     drain_ms: u64,
-    /// Answers that are written at the same time.
+    /// The most concurrent runs.
     #[schemars(range(min = 1, max = 100_000))]
     runs: usize,
-    /// Of those, answers for one user. Without it 4; where the only user is the machine's, as many as there are.
+    /// The most concurrent runs of one user. Default: 4, without limit in the auth mode `local`.
     #[schemars(range(min = 1, max = 100_000))]
     runs_per_user: Option<usize>,
-    /// Milliseconds for a whole turn.
+    /// The timeout of a whole turn, in milliseconds.
     #[schemars(range(min = 1, max = 86_400_000))]
     turn_ms: u64,
-    /// Milliseconds for the first byte of a provider's answer.
+    /// The timeout for the first byte of a provider's reply, in milliseconds.
     #[schemars(range(min = 1, max = 3_600_000))]
     first_byte_ms: u64,
-    /// Milliseconds between two pieces of a provider's answer.
+    /// The timeout between two parts of a provider's reply, in milliseconds.
     #[schemars(range(min = 1, max = 3_600_000))]
     idle_ms: u64,
-    /// Milliseconds for one call of a tool.
+    /// The timeout of one tool call, in milliseconds.
     #[schemars(range(min = 1, max = 3_600_000))]
     tool_ms: u64,
-    /// Tools that one turn runs at the same time.
+    /// The most tools that one turn runs concurrently.
     #[schemars(range(min = 1, max = 64))]
     parallel_tools: usize,
-    /// Agents that were handed a task and work at the same time in one turn, over all levels; one that waits for others does not count.
+    /// The most sub-agents that work concurrently in one turn, over all levels. One that waits for
+    /// others does not count.
     #[schemars(range(min = 2, max = 4))]
     parallel_agents: usize,
-    /// What users may use in a day or a month.
+    /// Usage quotas per day or month.
     quotas: Vec<QuotaEntry>,
-    /// How often users and addresses may ask.
+    /// Rate limits for users and IP addresses.
     rates: Vec<RateEntry>,
-    /// Addresses and networks of the proxies in front of the server. What they say in `X-Forwarded-For` counts as the address of who asks.
+    /// The addresses and networks of the proxies in front of the server. Their header
+    /// `X-Forwarded-For` determines the client's address.
     trusted_proxies: Vec<Text>,
 }
 
-/// What users may use, and how often.
+/// The settings in `limits` that are about users and addresses.
 pub(super) struct Bounds {
     pub(super) quotas: Vec<Quota>,
     pub(super) rates: Vec<Rate>,
@@ -173,10 +178,11 @@ fn section<T: DeserializeOwned + JsonSchema>(node: &Node, context: &mut Context<
     }
 }
 
-/// The version of the config language. It grows when a config that was good would be read as something else.
+/// The version of the config language. It is increased when an existing config would be read
+/// differently.
 const VERSION: u64 = 1;
 
-/// Looks at `configVersion` (D-21): an older one may be read differently today, a newer one cannot be read.
+/// Checks `configVersion`: an older config may be read differently, a newer one cannot be read.
 pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
     if matches!(node.kind, Kind::Null | Kind::Broken) {
         return;
@@ -191,17 +197,17 @@ pub(super) fn version(node: &Node, context: &mut Context<'_, '_>) {
         let help = format!("install a newer Chatwright, or write `configVersion: {VERSION}` if nothing newer is used");
         context.report.error(node.at, message, Some(help));
     } else if version < VERSION {
-        // Version 0 is what other systems call a config without a version (D-21); the language begins with 1.
+        // Other systems use version 0 for a config without a version. This language starts with 1.
         let message =
             format!("there is no version {version} of the language; the first one, and today's, is {VERSION}");
         context.report.warning(node.at, message, Some(format!("write `configVersion: {VERSION}`, or leave it out")));
     }
 }
 
-/// Reads `limits`, with what bounds users in it.
+/// Reads `limits`.
 pub(super) fn limits(node: &Node, context: &mut Context<'_, '_>) -> (Limits, Bounds) {
     let mut entry = section::<LimitsEntry>(node, context).unwrap_or_default();
-    // Where only `bodyBytes` is written, and lower than the texts' own bound, it bounds them as well.
+    // If only `bodyBytes` is set, and below the default of `textBytes`, it limits texts as well.
     if node.get("textBytes").is_some() && entry.text_bytes > entry.body_bytes {
         let message = format!(
             "no text can have so many bytes: the request that holds it has {} at most (`bodyBytes`)",

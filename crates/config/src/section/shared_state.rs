@@ -1,4 +1,4 @@
-//! `sharedState` of a chat: what its agent sees of the page.
+//! `sharedState` of a chat: the values of the page that its agent sees.
 
 use super::dynamic::{self, Place};
 use super::pages::Survey;
@@ -7,7 +7,7 @@ use crate::shape::suggest;
 use crate::source::{Entry, Kind, Node, Report};
 use serde_json::{Map, Value, json};
 
-/// Checks the values and gives them as the browser reads them.
+/// Checks the values and returns them as the browser gets them.
 pub(super) fn read(
     value: Option<Value>,
     block: &Node,
@@ -42,8 +42,8 @@ pub(super) fn read(
     }
 }
 
-/// Warns of a key that no input of the page has. Where other sites may show the chat, such a key may be theirs to set, so
-/// only one is reported that looks like a misspelt input.
+/// Warns of a key that no input of the page has. If other sites may embed the chat, they may set
+/// such keys, so only a key that looks like a misspelt input is reported.
 fn check(operator: &Entry, survey: &Survey<'_>, is_embedded: bool, report: &mut Report) {
     let value = &operator.value;
     if operator.key != "_state" {

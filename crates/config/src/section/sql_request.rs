@@ -1,4 +1,4 @@
-//! `SqlQuery` and `SqlExecute`.
+//! The requests `SqlQuery` and `SqlExecute`.
 
 use super::value::{Id, Text};
 use super::{Context, connection_of, connections};
@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// One SQL statement, with named parameters only.
+/// A SQL statement. Parameters are named.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SqlRequest {
@@ -40,7 +40,7 @@ enum SqlRequestType {
 pub(crate) struct SqlRequestProperties {
     /// The statement, with `:name` where a parameter goes.
     query: Text,
-    /// The parameters by name; operators are allowed.
+    /// The parameters by name. Operators are allowed.
     #[serde(default)]
     parameters: Map<String, Value>,
 }
@@ -52,7 +52,7 @@ impl SqlRequest {
     }
 }
 
-/// Whether the connection fits, and whether statement and parameters name the same things.
+/// Checks the connection, and that the statement and `parameters` have the same parameters.
 pub(super) fn check(request: &SqlRequest, request_type: &str, step: &Node, context: &mut Context<'_, '_>) {
     let Some(dialect) = check_connection(&request.connection_id.0, request_type, step, context) else { return };
     let properties = Step::Key("properties");
@@ -78,11 +78,11 @@ pub(super) fn check(request: &SqlRequest, request_type: &str, step: &Node, conte
     }
 }
 
-/// Whether the connection fits; how statements for it are written, if that is known.
+/// Checks the connection and returns its SQL dialect, if that is known.
 fn check_connection(id: &str, request_type: &str, step: &Node, context: &mut Context<'_, '_>) -> Option<Dialect> {
     let is_sql = |found: &str| found == "Sql";
     let connection = connection_of(id, request_type, "the type Sql", is_sql, step, context);
-    // Without one the rest is checked as for SQLite.
+    // With an unknown connection the statement is checked as one for SQLite.
     let Some(connection) = connection else { return Some(Dialect::default()) };
     let read_only = connection.get("properties").and_then(|entry| entry.value.get("readOnly"));
     if request_type == "SqlExecute" && read_only.is_some_and(|entry| matches!(entry.value.kind, Kind::Bool(true))) {

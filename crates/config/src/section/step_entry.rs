@@ -1,5 +1,5 @@
-//! How a step of a routine is written, for editors. `routine` checks each step by its own rules, which give better
-//! messages than a choice between shapes.
+//! The schema of a routine's steps, for editors. The module `routine` checks each step separately,
+//! which gives better messages than a choice between shapes.
 
 use super::call_request::CallRequest;
 use super::http_request::HttpRequest;
@@ -13,33 +13,33 @@ use serde_json::{Map, Value};
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum StepEntry {
-    /// A statement for a SQL database.
+    /// Runs a SQL statement.
     Sql(SqlRequest),
-    /// A request to a web service.
+    /// Sends an HTTP request.
     Http(HttpRequest),
-    /// A text from a model.
+    /// Generates a text with a model.
     GenerateText(GenerateTextRequest),
-    /// A value from a model.
+    /// Generates a JSON object with a model.
     GenerateObject(GenerateObjectRequest),
-    /// A call of another endpoint.
+    /// Calls another endpoint.
     Call(CallRequest),
-    /// Goes one way or the other.
+    /// Runs steps depending on a condition.
     If(IfEntry),
-    /// Goes the first way that fits.
+    /// Runs the steps of the first case that is true.
     Switch(SwitchEntry),
     /// Runs steps for each item of a list.
     For(ForEntry),
-    /// Runs branches at once.
+    /// Runs branches concurrently.
     Parallel(ParallelEntry),
-    /// Goes on after a failure.
+    /// Handles errors.
     Try(TryEntry),
     /// Ends the routine with a result.
     Return(ReturnEntry),
-    /// Ends the routine: the caller did something wrong.
+    /// Ends the routine with an error of the caller.
     Reject(RejectEntry),
-    /// Ends the routine: something went wrong here.
+    /// Ends the routine with an internal error.
     Throw(ThrowEntry),
-    /// Remembers values for later steps.
+    /// Sets variables for later steps.
     SetState(SetStateEntry),
     /// Writes to the server's log.
     Log(LogEntry),
@@ -48,13 +48,13 @@ pub(crate) enum StepEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct IfEntry {
-    /// What decides; `null`, `false`, `0` and empty text mean no.
+    /// The condition. `null`, `false`, `0` and an empty text count as false.
     #[serde(rename = ":if")]
     test: Value,
-    /// The steps for yes.
+    /// The steps to run if the condition is true.
     #[serde(rename = ":then")]
     then: Option<Vec<StepEntry>>,
-    /// The steps for no.
+    /// The steps to run otherwise.
     #[serde(rename = ":else")]
     otherwise: Option<Vec<StepEntry>>,
 }
@@ -62,10 +62,10 @@ pub(crate) struct IfEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SwitchEntry {
-    /// The cases, of which the first that holds is taken.
+    /// The cases. The first one whose condition is true is run.
     #[serde(rename = ":switch")]
     cases: Vec<CaseEntry>,
-    /// The steps when none holds.
+    /// The steps to run if no case is true.
     #[serde(rename = ":default")]
     otherwise: Option<Vec<StepEntry>>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct SwitchEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct CaseEntry {
-    /// What decides; `null`, `false`, `0` and empty text mean no.
+    /// The condition. `null`, `false`, `0` and an empty text count as false.
     #[serde(rename = ":case")]
     test: Value,
     /// The steps of this case.
@@ -84,13 +84,13 @@ pub(crate) struct CaseEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ForEntry {
-    /// The name of the item; the steps read it as `_item: name`.
+    /// The name of the item. The steps read it with `_item: name`.
     #[serde(rename = ":for")]
     item: String,
-    /// The list; operators are allowed.
+    /// The list. Operators are allowed.
     #[serde(rename = ":in")]
     list: Value,
-    /// The steps for each item.
+    /// The steps to run for each item.
     #[serde(rename = ":do")]
     body: Vec<StepEntry>,
 }
@@ -98,7 +98,8 @@ pub(crate) struct ForEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ParallelEntry {
-    /// The branches, each a list of steps; at most 16. Later steps see the results of all of them.
+    /// The branches, at most 16, each a list of steps. Later steps can read the results of all of
+    /// them.
     #[serde(rename = ":parallel")]
     branches: Vec<Vec<StepEntry>>,
 }
@@ -109,10 +110,10 @@ pub(crate) struct TryEntry {
     /// The steps that may fail.
     #[serde(rename = ":try")]
     body: Vec<StepEntry>,
-    /// The steps after a failure, which they read as `_error: message`.
+    /// The steps to run after an error. They read it with `_error: message`.
     #[serde(rename = ":catch")]
     catch: Option<Vec<StepEntry>>,
-    /// The steps that run in any case.
+    /// The steps to run in any case.
     #[serde(rename = ":finally")]
     finally: Option<Vec<StepEntry>>,
 }
@@ -120,7 +121,7 @@ pub(crate) struct TryEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ReturnEntry {
-    /// The result; operators are allowed.
+    /// The result. Operators are allowed.
     #[serde(rename = ":return")]
     result: Value,
 }
@@ -128,7 +129,7 @@ pub(crate) struct ReturnEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct RejectEntry {
-    /// What the caller is told; operators are allowed.
+    /// The message for the caller. Operators are allowed.
     #[serde(rename = ":reject")]
     message: Value,
 }
@@ -136,7 +137,7 @@ pub(crate) struct RejectEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ThrowEntry {
-    /// What the caller is told; operators are allowed.
+    /// The message for the caller. Operators are allowed.
     #[serde(rename = ":throw")]
     message: Value,
 }
@@ -144,7 +145,7 @@ pub(crate) struct ThrowEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SetStateEntry {
-    /// The values by name; later steps read them with `_state`.
+    /// The values by name. Later steps read them with `_state`.
     #[serde(rename = ":set_state")]
     values: Map<String, Value>,
 }
@@ -152,7 +153,7 @@ pub(crate) struct SetStateEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct LogEntry {
-    /// What is written; operators are allowed.
+    /// The message. Operators are allowed.
     #[serde(rename = ":log")]
     message: Value,
 }

@@ -1,4 +1,4 @@
-//! An agent's `agents`: other agents that it can hand a task to (L-55, L-56).
+//! An agent's `agents`: sub-agents that it can delegate tasks to.
 
 use super::Context;
 use super::agent_tools::{self, check_name};
@@ -13,33 +13,33 @@ use schemas::{Schema, SchemaError};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// Agents below agents, at most (L-56).
+/// The most levels of sub-agents.
 const MAX_DEPTH: usize = 5;
 
-/// An agent as a tool.
+/// A sub-agent, which the model calls like a tool.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum SubAgentEntry {
     /// The agent's id.
     Short(Id),
-    /// With settings.
+    /// The agent with settings.
     Long(SubAgentProperties),
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SubAgentProperties {
-    /// The agent.
+    /// The id of the agent.
     agent_id: Id,
-    /// What it is good for; the model chooses by it.
+    /// What the sub-agent is good at; the model chooses by it. Default: a general text.
     description: Option<Text>,
-    /// What the model calls it; without it the agent's id.
+    /// The tool's name for the model. Default: the agent's id.
     name: Option<ToolName>,
-    /// JSON Schema of what it is given; without it one text, `task`.
+    /// The JSON Schema of the task. Default: an object with one text, `task`.
     input_schema: Option<Map<String, Value>>,
 }
 
-/// Reads the list.
+/// Reads an agent's `agents`.
 pub(super) fn read(agent: &Node, tools: &[ToolRef], context: &mut Context<'_, '_>) -> Vec<SubAgentRef> {
     let Some(list) = agent.get("agents") else { return Vec::new() };
     let mut subs: Vec<SubAgentRef> = Vec::new();
@@ -89,12 +89,12 @@ fn sub_agent(properties: SubAgentProperties, node: &Node, context: &mut Context<
     Some(SubAgentRef { agent_id, name, description, input_schema })
 }
 
-/// The agents that an agent names.
+/// Returns the sub-agents that an agent refers to.
 pub(super) fn uses(agent: &Node) -> Vec<Use<'_>> {
     agent_tools::named(agent, "agents", "agentId", Thing::Agent)
 }
 
-/// Reports agents that lead back to themselves, or down too far.
+/// Reports sub-agents that form a cycle or are nested too deeply.
 pub(super) fn check(agents: &IndexMap<String, Agent>, context: &mut Context<'_, '_>) {
     for (id, _) in agents.iter().filter(|(_, agent)| !agent.agents.is_empty()) {
         let (message, help) = match deepest(agents, &mut vec![id]) {
@@ -105,7 +105,7 @@ pub(super) fn check(agents: &IndexMap<String, Agent>, context: &mut Context<'_, 
             Ok(depth) if depth > MAX_DEPTH => {
                 (format!("agents below agents, {depth} deep; {MAX_DEPTH} is the most"), None)
             }
-            // A circle that is somewhere below is reported there.
+            // A cycle among its sub-agents is reported for one of them.
             Ok(_) | Err(_) => continue,
         };
         let list = context.agents.get(id.as_str()).and_then(|node| node.get("agents"));
@@ -115,7 +115,7 @@ pub(super) fn check(agents: &IndexMap<String, Agent>, context: &mut Context<'_, 
     }
 }
 
-/// How many levels there are below the last agent of the path, or the path up to where it meets itself.
+/// Returns the number of levels below the last agent of the path, or the path of a cycle.
 fn deepest<'a>(agents: &'a IndexMap<String, Agent>, path: &mut Vec<&'a str>) -> Result<usize, Vec<&'a str>> {
     let Some(agent) = path.last().and_then(|id| agents.get(*id)) else { return Ok(0) };
     let mut most = 0;

@@ -1,4 +1,4 @@
-//! `GenerateText` and `GenerateObject`.
+//! The requests `GenerateText` and `GenerateObject`.
 
 use super::value::{Id, Text};
 use super::{Context, connection_of, payload_schema};
@@ -9,19 +9,19 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// A text from a model, in one answer and without tools. The result is the text.
+/// Generates a text with a model, in one reply and without tools. The result is the text.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GenerateTextRequest {
     /// The name under which later steps find the result.
     #[serde(rename = "id")]
     _id: Id,
-    /// `GenerateText`
+    /// Always `GenerateText`.
     #[serde(rename = "type")]
     _type: GenerateTextType,
-    /// A connection to models.
+    /// The id of a connection that has models.
     connection_id: Id,
-    /// What is asked.
+    /// The model and the prompt.
     #[serde(rename = "properties")]
     _properties: GenerateTextProperties,
 }
@@ -29,47 +29,47 @@ pub(crate) struct GenerateTextRequest {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("x-names" = "request type"))]
 enum GenerateTextType {
-    /// Asks a model for a text.
+    /// Generates a text with a model.
     GenerateText,
 }
 
-/// What is asked for a text.
+/// The model and the prompt.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GenerateTextProperties {
     /// The provider's name for the model.
     #[serde(rename = "model")]
     _model: Text,
-    /// What the model should do, in general; an operator is allowed.
+    /// The instructions for the model (the system prompt). An operator is allowed.
     #[serde(default, rename = "instructions")]
     _instructions: Value,
     /// What it should do now; an operator is allowed.
     #[serde(rename = "prompt")]
     _prompt: Value,
-    /// Where the answer stops, in tokens.
+    /// The longest reply in tokens.
     #[schemars(range(min = 1))]
     #[serde(rename = "maxOutputTokens")]
     _max_output_tokens: Option<u32>,
-    /// How free the answer is.
+    /// The sampling temperature: low values make replies more predictable, high values more varied.
     #[schemars(range(min = 0.0, max = 2.0))]
     #[serde(rename = "temperature")]
     _temperature: Option<f64>,
 }
 
-/// A value from a model that fits a JSON Schema, in one answer and without tools. An answer that does not fit is sent back once with
-/// what is wrong. The result is the value.
+/// Generates a JSON object that matches a JSON Schema with a model, in one reply and without tools.
+/// A reply that does not match is sent back once with the errors. The result is the object.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct GenerateObjectRequest {
     /// The name under which later steps find the result.
     #[serde(rename = "id")]
     _id: Id,
-    /// `GenerateObject`
+    /// Always `GenerateObject`.
     #[serde(rename = "type")]
     _type: GenerateObjectType,
-    /// A connection to models.
+    /// The id of a connection that has models.
     connection_id: Id,
-    /// What is asked, and the form of the answer.
+    /// The model, the prompt and the schema of the reply.
     #[serde(rename = "properties")]
     _properties: GenerateObjectProperties,
 }
@@ -77,21 +77,21 @@ pub(crate) struct GenerateObjectRequest {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(extend("x-names" = "request type"))]
 enum GenerateObjectType {
-    /// Asks a model for a value.
+    /// Generates a JSON object with a model.
     GenerateObject,
 }
 
-/// What is asked, and the form of the answer.
+/// The model, the prompt and the schema of the reply.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct GenerateObjectProperties {
     #[serde(flatten)]
     _question: GenerateTextProperties,
-    /// The JSON Schema of the answer, an object.
+    /// The JSON Schema of the reply, an object.
     #[serde(rename = "schema")]
     _schema: Map<String, Value>,
 }
 
-/// Reports what is wrong with a step that asks for a text.
+/// Checks a step `GenerateText`.
 pub(super) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<GenerateTextRequest> =
         Shape::of::<GenerateTextRequest>().and_then(|shape| decode(step, shape, context.report));
@@ -100,7 +100,7 @@ pub(super) fn check_text(step: &Node, context: &mut Context<'_, '_>) {
     }
 }
 
-/// Reports what is wrong with a step that asks for a value.
+/// Checks a step `GenerateObject`.
 pub(super) fn check_object(step: &Node, context: &mut Context<'_, '_>) {
     let request: Option<GenerateObjectRequest> =
         Shape::of::<GenerateObjectRequest>().and_then(|shape| decode(step, shape, context.report));

@@ -1,4 +1,4 @@
-//! Values that several sections share.
+//! Values that several sections use.
 
 use super::Context;
 use crate::shape::pattern;
@@ -9,7 +9,7 @@ use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
-/// Text that follows a pattern or is at least not empty.
+/// Defines a type for text that matches a pattern or is at least not empty.
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident, $schema:expr) => {
         $(#[$doc])*
@@ -44,7 +44,7 @@ text!(
     json_schema!({ "type": "string", "pattern": pattern::ENDPOINT_ID })
 );
 text!(
-    /// What a model calls a tool.
+    /// The name of a tool.
     ToolName,
     json_schema!({ "type": "string", "pattern": pattern::TOOL_NAME })
 );
@@ -59,7 +59,7 @@ text!(
     json_schema!({ "type": "string", "minLength": 1 })
 );
 
-/// Patterns such as `read_*`; one that cannot be read is reported.
+/// Checks glob patterns such as `read_*`.
 pub(super) fn patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>) -> Vec<String> {
     let texts: Vec<_> = texts.into_iter().map(|Text(text)| text).collect();
     if let Some(error) = texts.iter().find_map(|text| Glob::new(text).err()) {
@@ -68,26 +68,27 @@ pub(super) fn patterns(texts: Vec<Text>, at: Span, context: &mut Context<'_, '_>
     texts
 }
 
-/// Text, or the name of the environment variable that holds it.
+/// A text, or the name of an environment variable that holds it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub(crate) enum Setting {
-    /// As it is.
+    /// The text itself.
     Plain(Text),
-    /// From the environment, so that it need not stand in the config.
+    /// From an environment variable, so that the config does not contain it.
     Secret(SecretEntry),
 }
 
 /// A secret.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct SecretEntry {
-    /// The name of the environment variable that holds it.
+    /// The name of the environment variable that holds the secret.
     #[serde(rename = "_secret")]
     variable: Variable,
 }
 
 impl Setting {
-    /// Its value. `purpose` tells what it is for ("`apiKey` of the connection `anthropic`") when the variable is missing.
+    /// Returns the value, or reports that the variable is not set. `purpose` says what it is
+    /// ("`apiKey` of the connection `anthropic`").
     pub(crate) fn resolve(self, at: Span, purpose: &str, context: &mut Context<'_, '_>) -> Option<SecretString> {
         match self {
             Self::Plain(Text(text)) => Some(text.into()),
@@ -95,7 +96,7 @@ impl Setting {
         }
     }
 
-    /// The text, if it stands in the config as it is.
+    /// Returns the text, if it is written in the config.
     pub(crate) fn plain(&self) -> Option<&str> {
         match self {
             Self::Plain(Text(text)) => Some(text),
@@ -103,14 +104,14 @@ impl Setting {
         }
     }
 
-    /// Whether it stands in the config as it is.
+    /// Whether the text is written in the config.
     pub(crate) fn is_plain(&self) -> bool {
         matches!(self, Self::Plain(_))
     }
 }
 
 impl SecretEntry {
-    /// As [`Setting::resolve`].
+    /// Returns the value as [`Setting::resolve`] does.
     pub(crate) fn resolve(self, at: Span, purpose: &str, context: &mut Context<'_, '_>) -> Option<SecretString> {
         let Variable(variable) = self.variable;
         match context.env.get(&variable).filter(|value| !value.trim().is_empty()) {

@@ -1,4 +1,5 @@
-//! Tree → typed entry, with every problem of shape reported at its place.
+//! Checks a tree against the schema and deserializes entries from it. Every mismatch is reported
+//! with its position.
 
 use super::mapping::keys_of;
 use super::schema::Shape;
@@ -7,17 +8,19 @@ use crate::source::{Entry, Kind, Node, Report, Span};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Checks a value and reads it. `None` when something in it was wrong, which has been reported then.
+/// Checks a value against a shape and deserializes it. `None` if it has errors, which have been
+/// reported.
 pub(crate) fn decode<T: DeserializeOwned>(node: &Node, shape: Shape, report: &mut Report) -> Option<T> {
     let value = check_value(node, shape, report)?;
     read(value, node.at, report)
 }
 
-/// Reads a value that has been checked.
+/// Deserializes a value that has been checked.
 pub(crate) fn read<T: DeserializeOwned>(value: Value, at: Span, report: &mut Report) -> Option<T> {
     match serde_json::from_value(value) {
         Ok(entry) => Some(entry),
-        // The schema comes from the type, so this is a gap between the two; proptests look for them.
+        // The schema is generated from the type, so this is a gap between the two; property tests
+        // look for them.
         Err(error) => {
             report.error(at, format!("this cannot be read: {error}"), None);
             None
@@ -25,13 +28,13 @@ pub(crate) fn read<T: DeserializeOwned>(value: Value, at: Span, report: &mut Rep
     }
 }
 
-/// Checks a value and gives it as JSON, without the keys that are empty and optional. `None` when something in it was wrong, which
-/// has been reported then.
+/// Checks a value against a shape and returns it as JSON without optional keys that are empty.
+/// `None` if it has errors, which have been reported.
 pub(crate) fn check_value(node: &Node, shape: Shape, report: &mut Report) -> Option<Value> {
     Decoder { report }.value(node, shape, node.at)
 }
 
-/// The items of a list; none, with a report, if it is something else.
+/// Returns the items of a list. Another value is reported and has no items.
 pub(crate) fn list_items<'n>(node: &'n Node, report: &mut Report) -> &'n [Node] {
     if !matches!(node.kind, Kind::Null | Kind::Broken | Kind::List(_)) {
         report.error(node.at, format!("expected a list, found {}", node.describe()), None);
@@ -39,7 +42,8 @@ pub(crate) fn list_items<'n>(node: &'n Node, report: &mut Report) -> &'n [Node] 
     node.items()
 }
 
-/// The keys of the root, checked against the known sections; the sections themselves are not looked into.
+/// Checks the keys of the root against the known sections and returns its entries. The sections
+/// themselves are not checked.
 pub(crate) fn root_section<'n>(root: &'n Node, report: &mut Report) -> &'n [Entry] {
     let sections: Vec<&str> = Shape::root().properties().map(|(name, _)| name).collect();
     if !matches!(root.kind, Kind::Map(_)) {
@@ -60,8 +64,8 @@ pub(super) struct Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Checks one value and gives it as JSON, without the keys that are empty and optional. `owner` is the key that it
-    /// stands under, to mark when something in it is missing.
+    /// Checks a value and returns it as JSON without optional keys that are empty. `owner` is the
+    /// key that holds the value; it is marked if a required key is missing.
     pub(super) fn value(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
         if matches!(node.kind, Kind::Broken) {
             return None;
@@ -139,7 +143,7 @@ impl Decoder<'_> {
         None
     }
 
-    /// A name that is none of those that are allowed.
+    /// Reports a name that is not among the allowed ones.
     pub(super) fn unknown_name(&mut self, at: Span, text: &str, names: &[&str], shape: Shape) {
         let what = shape.names();
         if shape.is_choice_not_yet(text) {
@@ -149,7 +153,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// One of several shapes that differ in the type of the value.
+    /// Checks a value against several shapes that differ in the type of the value.
     fn alternative(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
         let shapes: Vec<Shape> = shape.alternatives().collect();
         let fitting: Vec<Shape> = shapes.iter().copied().filter(|alternative| accepts(*alternative, node)).collect();
@@ -235,12 +239,12 @@ fn accepts(shape: Shape, node: &Node) -> bool {
     })
 }
 
-/// Whether a value is an operator by its form: a mapping with one key, which starts with `_`.
+/// Whether a value has the form of an operator: a mapping with one key, which starts with `_`.
 fn is_operator(node: &Node) -> bool {
     matches!(node.entries(), [only] if only.key.starts_with('_') && !operators::is_prototype_key(&only.key))
 }
 
-/// What a shape expects, for a sentence; that it may be an operator as well goes without saying.
+/// Returns the types that a shape expects, in words for a message. Operators are not mentioned.
 fn names(shape: Shape) -> Vec<&'static str> {
     if shape.is_operator() {
         return Vec::new();

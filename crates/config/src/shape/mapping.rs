@@ -1,4 +1,4 @@
-//! Mappings: known keys, missing keys, and the key that decides about others.
+//! Checks mappings: unknown keys, missing keys, and the tag that selects a shape.
 
 use super::decode::Decoder;
 use super::schema::{Shape, description};
@@ -9,19 +9,19 @@ use serde_json::{Map, Value};
 /// A property of a mapping.
 struct Property {
     name: &'static str,
-    /// As written, with annotations.
+    /// The schema as written, with its annotations.
     schema: &'static Value,
     shape: Shape,
     required: bool,
 }
 
 impl Property {
-    /// Whether leaving it out is the same as an empty mapping or as its default.
+    /// Whether a missing property is the same as its default or an empty mapping.
     fn may_be_absent(&self) -> bool {
         !self.required || self.shape.types() == ["object"] && self.shape.may_be_empty()
     }
 
-    /// What it is for: its description, or what it must hold.
+    /// Returns the help line for a missing property: its description, or its required keys.
     fn purpose(&self) -> Option<String> {
         let name = self.name;
         let inside =
@@ -31,7 +31,7 @@ impl Property {
 }
 
 impl Decoder<'_> {
-    /// A mapping with known keys, perhaps with one (`type`) that decides about others.
+    /// Checks a mapping with known keys. A tag such as `type` may select further keys.
     pub(super) fn mapping(&mut self, node: &Node, shape: Shape, owner: Span) -> Option<Value> {
         let Kind::Map(entries) = &node.kind else { return self.unexpected_mapping(node, shape) };
         let mut properties = known(shape);
@@ -73,7 +73,7 @@ impl Decoder<'_> {
         whole.then_some(Value::Object(map))
     }
 
-    /// Whether a mapping has as many keys as it may; reports it if not.
+    /// Checks the number of keys and reports too many or too few.
     fn count(&mut self, node: &Node, entries: &[Entry], shape: Shape) -> bool {
         let names: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
         let most = shape.number("maxProperties").filter(|most| entries.len() as f64 > *most);
@@ -90,7 +90,7 @@ impl Decoder<'_> {
         self.error(node.at, format!("expected a mapping, found {}", node.describe()), keys_of(shape, node))
     }
 
-    /// Reports a key that is not known here; gives the one that was meant.
+    /// Reports an unknown key and returns the known key that was probably meant.
     fn unknown_key(&mut self, key: &str, at: Span, properties: &[Property], shape: Shape) -> Option<&'static str> {
         if shape.is_key_not_yet(key) {
             self.report.error(at, format!("`{key}` is not available in this version"), None);
@@ -102,7 +102,7 @@ impl Decoder<'_> {
         suggest::nearest(key, names)
     }
 
-    /// The alternative that a mapping's tag chooses.
+    /// Returns the alternative that the value of the mapping's tag selects.
     fn branch(&mut self, node: &Node, shape: Shape, tag: &str) -> Option<Shape> {
         let named = |branch: Shape| Some((branch.property(tag)?.text("const")?, branch));
         let branches: Vec<(&str, Shape)> = shape.alternatives().filter_map(named).collect();
@@ -124,7 +124,8 @@ impl Decoder<'_> {
     }
 }
 
-/// The help line for a value in the place of a mapping: what is switched on by a key is often written as `true`.
+/// Returns the help line for another value in the place of a mapping: its keys, or `{ enabled: true
+/// }`, because what has this key is often written as `true`.
 pub(super) fn keys_of(shape: Shape, node: &Node) -> Option<String> {
     let keys: Vec<&str> = shape.properties().map(|(name, _)| name).collect();
     match node.kind {

@@ -1,5 +1,5 @@
-//! The shape of a config: the JSON Schema of the entry types, made from the types themselves, with which the tree is
-//! checked and which editors use.
+//! The shape of a config: the JSON Schema that is generated from the entry types. The same schema
+//! checks the tree and serves editors.
 
 mod decode;
 mod mapping;

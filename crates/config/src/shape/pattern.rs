@@ -1,23 +1,24 @@
-//! The patterns that the schema uses. A handful of names does not need a regular-expression engine.
+//! The patterns of the schema, each implemented as a function, so that no regular expression engine
+//! is needed.
 
 /// Ids of connections, agents, pages, blocks and steps.
 pub(crate) const ID: &str = "^[A-Za-z0-9_][A-Za-z0-9_-]{0,127}$";
 /// Ids of endpoints, which may be grouped with `/`.
 pub(crate) const ENDPOINT_ID: &str = "^[A-Za-z0-9_][A-Za-z0-9_/-]{0,127}$";
-/// Names under which a model calls a tool, as every provider accepts them.
+/// Names of tools, as every provider accepts them.
 pub(crate) const TOOL_NAME: &str = "^[A-Za-z0-9_-]{1,64}$";
-/// Which tool calls are left out of a history.
-pub(crate) const WHICH_CALLS: &str = r"^(none|all|before-last-message|before-last-[1-9][0-9]{0,5}-messages)$";
+/// Which tool calls are left out of the history.
+pub(crate) const PRUNED_CALLS: &str = r"^(none|all|before-last-message|before-last-[1-9][0-9]{0,5}-messages)$";
 /// Names of environment variables.
 pub(crate) const VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]{0,127}$";
 
-/// Codes of languages, as BCP 47 has them.
+/// Language tags (BCP 47).
 pub(crate) const LANGUAGE: &str = "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$";
 
-/// A pattern with the test that it stands for and the rule in words.
+/// A pattern with the function that implements it and a description of the rule.
 struct Pattern {
     pattern: &'static str,
-    /// What such a text is.
+    /// The kind of text, for messages.
     noun: &'static str,
     holds: fn(&str) -> bool,
     rule: &'static str,
@@ -49,9 +50,9 @@ const PATTERNS: [Pattern; 6] = [
         rule: "use letters, digits and `_`, and do not start with a digit",
     },
     Pattern {
-        pattern: WHICH_CALLS,
+        pattern: PRUNED_CALLS,
         noun: "what tool calls are left out",
-        holds: is_which_calls,
+        holds: is_pruned_calls,
         rule: "use `none`, `all`, `before-last-message`, or `before-last-N-messages` with a number from 1 on",
     },
     Pattern {
@@ -62,7 +63,7 @@ const PATTERNS: [Pattern; 6] = [
     },
 ];
 
-fn is_which_calls(text: &str) -> bool {
+fn is_pruned_calls(text: &str) -> bool {
     let last = text.strip_prefix("before-last-").and_then(|rest| rest.strip_suffix("-messages"));
     let is_number = |n: &str| n.len() <= 6 && !n.starts_with('0') && n.bytes().all(|byte| byte.is_ascii_digit());
     matches!(text, "none" | "all" | "before-last-message") || last.is_some_and(|n| !n.is_empty() && is_number(n))
@@ -79,7 +80,8 @@ fn is_name(text: &str, longest: usize, others: &[u8]) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || others.contains(&byte))
 }
 
-/// What is wrong with a text that breaks a pattern, and the rule. A pattern that is not in the table allows nothing.
+/// Returns the message and the help for a text that does not match a pattern. An unknown pattern
+/// matches nothing.
 pub(crate) fn problem(text: &str, pattern: &str) -> Option<(String, &'static str)> {
     let Some(known) = PATTERNS.iter().find(|known| known.pattern == pattern) else {
         return Some((format!("`{text}` cannot stand here"), "this version does not know the rule for this name"));

@@ -1,16 +1,17 @@
-//! The schema as editors get it.
+//! The schema that is published for editors.
 
 use super::schema::{SCHEMA, Shape};
 use serde_json::{Value, json};
 
-/// The schema without our own keywords, closed against unknown keys, and with `{_ref: PATH}` allowed in every place.
+/// Returns the schema without internal keywords, closed against unknown keys, and with `{_ref:
+/// PATH}` allowed in every place.
 pub(crate) fn published() -> Value {
     let mut schema = SCHEMA.clone();
     publish(&mut schema, true);
     schema["title"] = "Chatwright config".into();
     schema["$defs"]["_ref"] = json!({
         "type": "object",
-        "description": "What stands in another file, by its path from the config's folder: a tree from YAML or JSON, else its text.",
+        "description": "The content of another file, by its path relative to the config's folder. A YAML or JSON file is parsed, any other file is text.",
         "properties": { "_ref": { "type": "string" } },
         "required": ["_ref"],
         "additionalProperties": false,
@@ -18,7 +19,8 @@ pub(crate) fn published() -> Value {
     schema
 }
 
-/// `whole`: the schema describes a mapping with all its keys, not one alternative for some of them.
+/// Converts a schema. `whole`: it describes a mapping with all its keys, not an alternative for
+/// some of them.
 fn publish(schema: &mut Value, whole: bool) {
     let Value::Object(keywords) = schema else { return };
     keywords.retain(|keyword, _| !keyword.starts_with("x-"));
@@ -47,7 +49,8 @@ fn publish(schema: &mut Value, whole: bool) {
     }
 }
 
-/// The schema of a value that may be included from another file instead. What tells alternatives apart may not.
+/// Converts the schema of a value, for which `{_ref: PATH}` is allowed as well. A constant that
+/// selects an alternative cannot be included.
 fn publish_value(schema: &mut Value) {
     publish(schema, true);
     let Value::Object(keywords) = schema else { return };
@@ -61,10 +64,10 @@ fn publish_value(schema: &mut Value) {
     keywords.insert("anyOf".to_owned(), json!([own, { "$ref": "#/$defs/_ref" }]));
 }
 
-/// The keys under which a `type` decides what may stand.
+/// The keys whose content depends on `type`.
 const CONTENTS: [&str; 2] = ["properties", "params"];
 
-/// Whether a mapping of these needs no key, so that it can be left out.
+/// Whether no key is required in the content, so that it can be left out.
 fn contents_may_be_absent(schema: &Value) -> bool {
     let schema = &schema["anyOf"][0];
     let definition = schema["$ref"].as_str().and_then(|path| SCHEMA.pointer(path.strip_prefix('#')?));

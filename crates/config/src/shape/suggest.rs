@@ -1,8 +1,8 @@
-//! The name that was probably meant.
+//! Help lines that suggest a name.
 
-/// The nearest of the names, if one is near enough.
+/// Returns the most similar of the names, if one is similar enough.
 pub(crate) fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    // Names are short; a long text is no misspelt name, and comparing it would be slow.
+    // Names are short. A long text is not a misspelt name, and comparing it would be slow.
     if wrong.len() > 100 {
         return None;
     }
@@ -12,19 +12,20 @@ pub(crate) fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>)
         .filter(|name| *name != wrong)
         .filter_map(|name| {
             let distance = strsim::damerau_levenshtein(&folded, &fold(name));
-            // One slip in three letters; two names that only share their length are not near.
+            // One edit per three letters; names that only have the same length are not similar.
             (distance * 3 <= folded.chars().count().max(2)).then_some((distance, name))
         })
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
 }
 
-/// `max_steps`, `MaxSteps` and `maxSteps` are the same slip of the pen: distance 0.
+/// Normalizes a name, so that `max_steps`, `MaxSteps` and `maxSteps` are equal.
 fn fold(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-' | ' ')).flat_map(char::to_lowercase).collect()
 }
 
-/// The help line for a size with a unit, where a number of bytes is expected: `20MB`, `512 KiB`, `1.5g`.
+/// Returns the help line for a size with a unit (`20MB`, `512 KiB`, `1.5g`) in the place of a
+/// number of bytes.
 pub(crate) fn bytes(text: &str) -> Option<String> {
     let text = text.trim();
     let digits = text.len() - text.trim_start_matches(|sign: char| sign.is_ascii_digit() || sign == '.').len();
@@ -43,12 +44,12 @@ pub(crate) fn bytes(text: &str) -> Option<String> {
     Some(format!("write the number of bytes: `{:.0}`", amount * factor))
 }
 
-/// The help line for it.
+/// Returns the help line that suggests a name.
 pub(crate) fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
-/// The help line for a name out of a list: the nearest, or all of a short list.
+/// Returns the help line for an unknown name: the most similar one, or all names if they are few.
 pub(crate) fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<String> {
     let names: Vec<&str> = names.into_iter().collect();
     match nearest(wrong, names.iter().copied()) {
@@ -57,7 +58,7 @@ pub(crate) fn help<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) ->
     }
 }
 
-/// "one of `a`, `b` and `c`", for a list that can be read at a glance.
+/// Formats "one of `a`, `b` and `c`" if there are not too many names.
 pub(crate) fn one_of(names: &[&str]) -> Option<String> {
     match names {
         [only] => Some(format!("the only one is `{only}`")),
@@ -65,7 +66,7 @@ pub(crate) fn one_of(names: &[&str]) -> Option<String> {
     }
 }
 
-/// "`a`, `b` and `c`", for a list that can be read at a glance.
+/// Formats "`a`, `b` and `c`" if there are not too many names.
 pub(crate) fn list(names: &[&str]) -> Option<String> {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.as_slice() {
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes() {
+    fn sizes_are_converted_to_bytes() {
         let check = |text: &str, expected: Option<&str>| {
             let help = expected.map(|bytes| format!("write the number of bytes: `{bytes}`"));
             assert_eq!(bytes(text), help, "{text}");

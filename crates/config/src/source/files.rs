@@ -1,30 +1,30 @@
-//! Where files come from: a folder on disk, or the texts inside the binary.
+//! The files of a config: in a folder on disk, or embedded in the binary.
 
 use super::MAX_FILE_BYTES;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-/// The folder of a config. Nothing outside it is ever read.
+/// The files of a config. Nothing outside its folder is ever read.
 pub(crate) enum Files<'a> {
     /// A folder on disk, as the user named it.
     Folder(PathBuf),
-    /// Names and texts.
+    /// Pairs of a file name and a text.
     Embedded(&'a [(&'a str, &'a str)]),
 }
 
 impl Files<'_> {
-    /// The folder, if it is on disk.
+    /// Returns the folder, if the files are on disk.
     pub(crate) fn folder(&self) -> Option<&Path> {
         match self {
-            // The name of a file alone is one in the current folder.
+            // A file name without a folder is in the current folder.
             Self::Folder(folder) if folder.as_os_str().is_empty() => Some(Path::new(".")),
             Self::Folder(folder) => Some(folder),
             Self::Embedded(_) => None,
         }
     }
 
-    /// How diagnostics name a file.
+    /// Returns the name of a file for diagnostics.
     pub(super) fn shown(&self, name: &str) -> String {
         match self {
             Self::Folder(folder) => folder.join(name).display().to_string(),
@@ -32,7 +32,7 @@ impl Files<'_> {
         }
     }
 
-    /// Where a file stands on disk.
+    /// Returns the path of a file, if the files are on disk.
     pub(super) fn path(&self, name: &str) -> Option<PathBuf> {
         match self {
             Self::Folder(folder) => Some(folder.join(name)),
@@ -40,10 +40,10 @@ impl Files<'_> {
         }
     }
 
-    /// The text of a file, by its name below the folder.
+    /// Reads a file by its name relative to the folder.
     ///
     /// # Errors
-    /// A sentence about what is wrong, to follow "cannot read `name`: ".
+    /// The reason, for the end of the message "cannot read `name`: ".
     pub(super) fn read(&self, name: &str) -> Result<String, String> {
         match self {
             Self::Folder(folder) => read_below(folder, name),
@@ -55,7 +55,7 @@ impl Files<'_> {
         }
     }
 
-    /// The names of the files beside `name`, to suggest one of them. At most some hundreds.
+    /// Lists the files in the folder of `name`, at most some hundreds, for a suggestion.
     pub(super) fn beside(&self, name: &str) -> Vec<String> {
         let parent = Path::new(name).parent().unwrap_or(Path::new(""));
         match self {
@@ -70,7 +70,7 @@ impl Files<'_> {
     }
 }
 
-/// The name with `.` parts removed, if it stays below the folder by its wording alone.
+/// Resolves `.` and `..` in a name. `None` if the name leads out of the folder.
 pub(super) fn normalize(name: &str) -> Option<String> {
     let mut parts = Vec::new();
     for component in Path::new(name).components() {
@@ -91,11 +91,11 @@ fn read_below(root: &Path, name: &str) -> Result<String, String> {
     let root = if root.as_os_str().is_empty() { Path::new(".") } else { root };
     let real_root = root.canonicalize().map_err(missing)?;
     let real = root.join(name).canonicalize().map_err(missing)?;
-    // A symbolic link must not lead out either.
+    // A symbolic link must not lead out of the folder.
     if !real.starts_with(&real_root) {
         return Err("it is outside the config's folder".to_owned());
     }
-    // A pipe or a device could block for ever.
+    // Reading a pipe or a device could block for ever.
     if !real.is_file() {
         return Err("it is not a file".to_owned());
     }

@@ -1,4 +1,4 @@
-//! `_ref`: what stands in another file.
+//! `_ref`: includes the content of another file.
 
 use super::files::normalize;
 use super::parse::Loader;
@@ -7,7 +7,8 @@ use crate::shape::suggest;
 use std::sync::Arc;
 
 impl Loader<'_> {
-    /// The text of a file, read once and remembered; what is wrong is reported where it was asked for.
+    /// Returns the text of a file, which is read once and cached. A failure is reported at
+    /// `asked_at`.
     pub(super) fn open(&mut self, name: &str, asked_at: Option<Span>) -> Option<(u32, Arc<str>)> {
         if !self.known.contains_key(name) {
             let read = self.files.read(name).and_then(|text| match text.len() {
@@ -45,7 +46,7 @@ impl Loader<'_> {
         Some((file, text))
     }
 
-    /// What stands in the place of `{_ref: path}`.
+    /// Returns the value that replaces `{_ref: path}`.
     pub(super) fn include(&mut self, entries: &[Entry], at: Span, depth: usize) -> Node {
         self.included(entries, at, depth).unwrap_or(Node { at, kind: Kind::Broken })
     }
@@ -74,7 +75,8 @@ impl Loader<'_> {
         if !is_tree(&name) {
             return Some(Node { at, kind: Kind::Text(text.to_string()) });
         }
-        // One deeper, so that a chain of files that only include each other ends.
+        // Each include is one level deeper, so that a chain of files that only include each other
+        // ends.
         self.count(1, depth + 1, at).ok()?;
         self.open.push(name);
         let node = self.document(file, &text, depth + 1);
@@ -83,7 +85,7 @@ impl Loader<'_> {
     }
 }
 
-/// Whether a file holds a tree; any other file is text.
+/// Whether a file is parsed. Any other file is included as text.
 fn is_tree(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     matches!(extension.as_deref(), Some("yaml" | "yml" | "json"))

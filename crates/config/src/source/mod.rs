@@ -1,4 +1,4 @@
-//! Files → a tree in which every key and value knows where it was written.
+//! Parses files into a tree whose keys and values know where they are written.
 
 mod files;
 mod include;
@@ -16,39 +16,39 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Bytes of one file.
+/// The largest file in bytes.
 pub(crate) const MAX_FILE_BYTES: usize = 1 << 20;
-/// Bytes of all files, each counted as often as it is included.
+/// The size of all files in bytes, each counted as often as it is included.
 pub(crate) const MAX_TOTAL_BYTES: usize = 10 << 20;
-/// How deep lists, mappings and includes may nest.
+/// The deepest nesting of lists, mappings and includes.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// Values in the whole tree, with aliases and includes expanded.
+/// The number of values in the whole tree, with aliases and includes expanded.
 pub(crate) const MAX_VALUES: usize = 500_000;
 
-/// Problems that are shown; who has more of them starts with these.
+/// The number of diagnostics that are kept; further ones are only counted.
 const MAX_DIAGNOSTICS: usize = 100;
 
-/// A place in a file: where something starts and how many characters of that line it takes.
+/// The position of a value or a key: its start, and its length within that line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// Index into [`Sources`].
+    /// The index of the file in [`Report`].
     pub(crate) file: u32,
-    /// From 1; 0 for the file as a whole.
+    /// The line, counted from 1. 0 stands for the whole file.
     pub(crate) line: u32,
-    /// From 1, in characters.
+    /// The column in characters, counted from 1.
     pub(crate) column: u32,
-    /// At least 1.
+    /// The number of characters, at least 1.
     pub(crate) width: u32,
 }
 
-/// A place in a config, for messages about a thing that was declared there. `Display` gives `file:line:column`.
+/// The position of an entry, for messages. `Display` renders `file:line:column`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The file as diagnostics name it.
+    /// The file's name in diagnostics.
     pub file: Arc<str>,
-    /// From 1.
+    /// The line, counted from 1.
     pub line: u32,
-    /// From 1, in characters.
+    /// The column in characters, counted from 1.
     pub column: u32,
 }
 
@@ -58,28 +58,28 @@ impl std::fmt::Display for Location {
     }
 }
 
-/// One file that was read.
+/// A file that was requested.
 #[derive(Debug)]
 struct SourceFile {
     name: Arc<str>,
-    /// `None` when it could not be read.
+    /// The text. `None` if the file could not be read.
     text: Option<Arc<str>>,
 }
 
-/// All files that were read, and what was found wrong in them so far.
+/// Collects the files that are read and the diagnostics about them.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     files: Vec<SourceFile>,
-    /// Files on disk that were asked for, whether or not they could be read.
+    /// The files on disk that were requested, whether or not they could be read.
     asked: Vec<PathBuf>,
     diagnostics: Vec<Diagnostic>,
-    /// All of them, with those that are not shown.
+    /// The number of errors, including those that are not kept.
     errors: usize,
     warnings: usize,
 }
 
 impl Report {
-    /// Remembers a file, so that spans can point into it.
+    /// Adds a file, so that spans can refer to it.
     fn add_file(&mut self, name: &str, text: Option<Arc<str>>) -> u32 {
         self.files.push(SourceFile { name: name.into(), text });
         u32::try_from(self.files.len() - 1).unwrap_or(u32::MAX)
@@ -89,31 +89,31 @@ impl Report {
         self.asked.extend(file);
     }
 
-    /// The files on disk that were asked for.
+    /// Returns the files on disk that were requested.
     pub(crate) fn asked(&self) -> &[PathBuf] {
         &self.asked
     }
 
-    /// Tells texts apart.
+    /// Returns a hash of the texts of all files.
     pub(crate) fn fingerprint(&self) -> u64 {
         let mut hasher = DefaultHasher::new();
         self.files.iter().for_each(|file| file.text.hash(&mut hasher));
         hasher.finish()
     }
 
-    /// Where a span is, for people.
+    /// Converts a span to a location for messages.
     pub(crate) fn location(&self, span: Span) -> Location {
         let file = self.files.get(span.file as usize).map_or_else(|| "".into(), |file| Arc::clone(&file.name));
         Location { file, line: span.line, column: span.column }
     }
 
-    /// An error at a place.
+    /// Reports an error.
     pub(crate) fn error(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.errors += 1;
         self.add(Severity::Error, span, message.into(), help);
     }
 
-    /// A warning at a place.
+    /// Reports a warning.
     pub(crate) fn warning(&mut self, span: Span, message: impl Into<String>, help: Option<String>) {
         self.warnings += 1;
         self.add(Severity::Warning, span, message.into(), help);
@@ -128,7 +128,7 @@ impl Report {
         let text = file.and_then(|file| file.text.as_deref()).filter(|text| span.line > 0 && !text.is_empty());
         let mut line = text.and_then(|text| text.lines().nth(span.line as usize - 1));
         if let (None, Some(text)) = (line, text) {
-            // What ends too early is shown at the end of the last line.
+            // An unexpected end of file is shown at the end of the last line.
             let (number, last) = text.lines().enumerate().last().unwrap_or_default();
             let column = last.chars().count() + 1;
             span = Span { line: small(number + 1), column: small(column), ..span };
@@ -145,17 +145,18 @@ impl Report {
         });
     }
 
-    /// How many errors there are so far.
+    /// Returns the number of errors so far.
     pub(crate) fn error_count(&self) -> usize {
         self.errors
     }
 
-    /// Whether anything so far is an error.
+    /// Whether there are errors so far.
     pub(crate) fn has_errors(&self) -> bool {
         self.errors > 0
     }
 
-    /// All of them in the order of the text: files as they were first included, then lines.
+    /// Returns the diagnostics in the order of the text: by file in the order of inclusion, then by
+    /// line.
     pub(crate) fn into_diagnostics(mut self) -> Vec<Diagnostic> {
         let order = |name: &str| self.files.iter().position(|file| &*file.name == name);
         self.diagnostics.sort_by_key(|diagnostic| (order(&diagnostic.file), diagnostic.line, diagnostic.column));

@@ -1,4 +1,4 @@
-//! Text → tree: YAML events with bounds, includes resolved.
+//! Parses YAML into the tree, within limits and with includes resolved.
 
 use super::{Entry, Files, Kind, MAX_DEPTH, MAX_VALUES, Node, Report, Span, scalar, small};
 use saphyr_parser::{Event, Parser, ScalarStyle, StrInput, Tag};
@@ -6,7 +6,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Reads the main file with all that it includes. `None` when it cannot be read at all; the report says why.
+/// Reads the main file and all files that it includes. `None` if it cannot be parsed; the reason
+/// has been reported.
 pub(crate) fn load(files: &Files<'_>, main: &str, report: &mut Report) -> Option<Node> {
     let mut loader =
         Loader { files, report, known: HashMap::new(), bytes: 0, values: 0, open: Vec::new(), full: false };
@@ -16,29 +17,29 @@ pub(crate) fn load(files: &Files<'_>, main: &str, report: &mut Report) -> Option
     (!matches!(node.kind, Kind::Broken)).then_some(node)
 }
 
-/// The rest of a file cannot be read; why has been reported.
+/// Aborts reading a file. The reason has been reported.
 pub(super) struct Stop;
 
 pub(super) struct Loader<'a> {
     pub(super) files: &'a Files<'a>,
     pub(super) report: &'a mut Report,
-    /// What was read already, by name.
+    /// The cache of files by name. `None` if a file could not be read.
     pub(super) known: HashMap<String, Option<(u32, Arc<str>)>>,
-    /// Counted against [`MAX_TOTAL_BYTES`].
+    /// The bytes so far, counted against [`MAX_TOTAL_BYTES`].
     pub(super) bytes: usize,
-    /// Counted against [`MAX_VALUES`].
+    /// The values so far, counted against [`MAX_VALUES`].
     values: usize,
-    /// The files that are being read, each included by the one before it.
+    /// The stack of files that are being read, each included by the one before it.
     pub(super) open: Vec<String>,
-    /// A bound was hit: stop everywhere.
+    /// Whether a limit was exceeded, so that everything stops.
     full: bool,
 }
 
-/// One file while it is read.
+/// A file that is being parsed.
 struct Document<'t> {
     parser: Parser<'t, StrInput<'t>>,
     file: u32,
-    /// What `*name` stands for, by the parser's number.
+    /// The anchored values by the parser's number.
     anchors: HashMap<usize, Anchored>,
 }
 
@@ -49,14 +50,14 @@ struct Anchored {
 }
 
 impl Loader<'_> {
-    /// Reports a bound that was hit, once.
+    /// Reports an exceeded limit, once.
     pub(super) fn overflow(&mut self, at: Span, message: &str) {
         if !std::mem::replace(&mut self.full, true) {
             self.report.error(at, message, None);
         }
     }
 
-    /// The tree of one file.
+    /// Parses one file into a tree.
     pub(super) fn document(&mut self, file: u32, text: &str, depth: usize) -> Node {
         let mut document = Document { parser: Parser::new_from_str(text), file, anchors: HashMap::new() };
         let start = Span { file, line: 1, column: 1, width: 1 };
@@ -103,7 +104,7 @@ impl Loader<'_> {
         }
     }
 
-    /// One value, with everything below it.
+    /// Parses one value with everything in it.
     fn node(&mut self, document: &mut Document<'_>, event: Event<'_>, at: Span, depth: usize) -> Result<Node, Stop> {
         self.count(1, depth, at)?;
         let (anchor, node) = match event {
@@ -127,7 +128,7 @@ impl Loader<'_> {
         Ok(node)
     }
 
-    /// Counts values before they are made, so that aliases cannot grow without bound.
+    /// Counts values before they are created, so that aliases cannot grow without limit.
     pub(super) fn count(&mut self, values: usize, depth: usize, at: Span) -> Result<(), Stop> {
         self.values += values;
         if self.values > MAX_VALUES {
@@ -196,7 +197,7 @@ impl Loader<'_> {
             seen.insert(key.clone(), key_at);
             entries.push(Entry { key, key_at, value });
         }
-        // A block mapping starts with its first key, which is the better thing to mark.
+        // A block mapping starts at its first key, which is the better position to mark.
         let at = entries
             .first()
             .map(|entry| entry.key_at)
@@ -208,7 +209,7 @@ impl Loader<'_> {
         Ok(Node { at, kind: Kind::Map(entries) })
     }
 
-    /// A key as text; `None` when it has been reported.
+    /// Reads a key as text. `None` if it is invalid, which has been reported.
     fn key(
         &mut self,
         document: &mut Document<'_>,
@@ -244,7 +245,7 @@ impl Loader<'_> {
     }
 }
 
-/// What to look for when the parser gives up, for the slips that happen most.
+/// Returns the help line for a message of the YAML parser, for the most frequent mistakes.
 fn yaml_help(problem: &str) -> Option<String> {
     let help = [
         ("tab", "indent with spaces; YAML does not allow tabs there"),

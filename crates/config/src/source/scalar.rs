@@ -1,9 +1,10 @@
-//! Plain scalars → values, by the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are text.
+//! Converts YAML scalars to values, by the core schema of YAML 1.2: `yes`, `no`, `on` and `off` are
+//! text.
 
 use super::Kind;
 use serde_json::Number;
 
-/// What an unquoted scalar means.
+/// Converts an unquoted scalar.
 pub(super) fn plain(text: &str) -> Result<Kind, &'static str> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Kind::Null,
@@ -16,7 +17,7 @@ pub(super) fn plain(text: &str) -> Result<Kind, &'static str> {
     })
 }
 
-/// What a scalar with one of YAML's own tags (`!!str`, `!!int`, …) means.
+/// Converts a scalar with one of YAML's own tags (`!!str`, `!!int`, …).
 pub(super) fn tagged(text: &str, suffix: &str) -> Result<Kind, &'static str> {
     match suffix {
         "str" => Ok(Kind::Text(text.to_owned())),

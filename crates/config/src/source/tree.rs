@@ -1,16 +1,16 @@
-//! The tree.
+//! The parsed tree.
 
 use super::Span;
 use serde_json::{Map, Number, Value};
 
-/// A value with its place.
+/// A value with its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) at: Span,
     pub(crate) kind: Kind,
 }
 
-/// What a value is.
+/// A value.
 #[derive(Clone, Debug)]
 pub(crate) enum Kind {
     Null,
@@ -19,11 +19,12 @@ pub(crate) enum Kind {
     Text(String),
     List(Vec<Node>),
     Map(Vec<Entry>),
-    /// Stands where something was wrong that has been reported already; whatever is expected here is satisfied.
+    /// Replaces a value with an error that has been reported already. It satisfies every
+    /// expectation.
     Broken,
 }
 
-/// A key with its value.
+/// A key of a mapping with its value.
 #[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) key: String,
@@ -31,7 +32,7 @@ pub(crate) struct Entry {
     pub(crate) value: Node,
 }
 
-/// One step of a path into the tree.
+/// A step of a path into the tree.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Step<'a> {
     Key(&'a str),
@@ -39,27 +40,27 @@ pub(crate) enum Step<'a> {
 }
 
 impl Node {
-    /// The entry of a mapping.
+    /// Returns an entry of a mapping.
     pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries().iter().find(|entry| entry.key == key)
     }
 
-    /// The entries; none unless this is a mapping.
+    /// Returns the entries of a mapping; none for another value.
     pub(crate) fn entries(&self) -> &[Entry] {
         if let Kind::Map(entries) = &self.kind { entries } else { &[] }
     }
 
-    /// The items; none unless this is a list.
+    /// Returns the items of a list; none for another value.
     pub(crate) fn items(&self) -> &[Node] {
         if let Kind::List(items) = &self.kind { items } else { &[] }
     }
 
-    /// The text, if this is text.
+    /// Returns the text, if the value is text.
     pub(crate) fn text(&self) -> Option<&str> {
         if let Kind::Text(text) = &self.kind { Some(text) } else { None }
     }
 
-    /// Where a path leads; as far as it goes.
+    /// Returns the position of the value at a path, or of its nearest existing parent.
     pub(crate) fn at(&self, path: &[Step<'_>]) -> Span {
         let Some((first, rest)) = path.split_first() else { return self.at };
         let next = match *first {
@@ -69,7 +70,7 @@ impl Node {
         next.map_or(self.at, |node| node.at(rest))
     }
 
-    /// As JSON, with `null` for what is broken.
+    /// Converts to JSON, with `null` for broken values.
     pub(crate) fn to_value(&self) -> Value {
         match &self.kind {
             Kind::Null | Kind::Broken => Value::Null,
@@ -83,7 +84,7 @@ impl Node {
         }
     }
 
-    /// JSON as if it stood there.
+    /// Converts from JSON, with the same position everywhere.
     pub(crate) fn from_value(value: &Value, at: Span) -> Self {
         let kind = match value {
             Value::Null => Kind::Null,
@@ -103,7 +104,7 @@ impl Node {
         Self { at, kind }
     }
 
-    /// Whether something in here has been reported already.
+    /// Whether the value contains an error that has been reported already.
     pub(crate) fn is_broken(&self) -> bool {
         match &self.kind {
             Kind::Broken => true,
@@ -113,7 +114,7 @@ impl Node {
         }
     }
 
-    /// How many values it holds, itself included.
+    /// Returns the number of values in it, itself included.
     pub(super) fn size(&self) -> usize {
         1 + match &self.kind {
             Kind::List(items) => items.iter().map(Self::size).sum(),
@@ -122,7 +123,7 @@ impl Node {
         }
     }
 
-    /// How deep it nests: 1 for a scalar.
+    /// Returns the depth of nesting, which is 1 for a scalar.
     pub(super) fn height(&self) -> usize {
         1 + match &self.kind {
             Kind::List(items) => items.iter().map(Self::height).max().unwrap_or(0),
@@ -131,7 +132,7 @@ impl Node {
         }
     }
 
-    /// What it is, for a sentence: "text", "the number 3".
+    /// Describes the value for a message: "text", "the number 3".
     pub(crate) fn describe(&self) -> String {
         match &self.kind {
             Kind::Null => "nothing".to_owned(),

@@ -1,7 +1,7 @@
 use crate::{SEARCH, check, with_basics};
 use insta::assert_snapshot;
 
-/// An agent over `demo` with these properties and tools, after an endpoint `search`.
+/// Returns a config with an agent that has these properties and tools, after an endpoint `search`.
 fn agent(properties: &str, tools: &str) -> String {
     with_basics(&format!(
         "{SEARCH}agents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties: {{ model: m{properties} }}\n    tools: {tools}\n"
@@ -9,7 +9,7 @@ fn agent(properties: &str, tools: &str) -> String {
 }
 
 #[test]
-fn identity() {
+fn invalid_ids_types_and_connections_are_rejected() {
     assert_snapshot!(check(&with_basics("agents:
   - { id: a, type: ClaudAgent, connectionId: demo, properties: { model: m } }
   - { id: b, type: Agent, connectionId: demo }
@@ -63,7 +63,7 @@ fn identity() {
 }
 
 #[test]
-fn tools() {
+fn invalid_tools_are_rejected() {
     assert_snapshot!(check(&agent("", "[serch]")), @"
     refused
     chatwright.yaml:12:13: error: there is no endpoint `serch`
@@ -167,7 +167,7 @@ fn tools() {
 }
 
 #[test]
-fn endpoints_that_cannot_be_tools() {
+fn endpoints_without_description_or_schema_are_rejected_as_tools() {
     let long = "a".repeat(70);
     assert_snapshot!(check(&with_basics(&format!("api:
   - {{ id: bare, routine: [{{ ':return': 1 }}] }}
@@ -204,7 +204,7 @@ agents:
 }
 
 #[test]
-fn a_tool_that_writes_without_asking() {
+fn writing_tool_without_approval_causes_a_warning() {
     assert_snapshot!(check(&with_basics("api:
   - id: kb/clear
     description: Clear
@@ -223,7 +223,7 @@ agents:
 }
 
 #[test]
-fn settings_of_other_types() {
+fn properties_of_other_agent_types_are_rejected() {
     assert_snapshot!(check(&agent(", thinking: { type: enabled, budgetTokens: 2000 }", "[]")), @"
     refused
     chatwright.yaml:11:29: error: `thinking` is for agents of the type ClaudeAgent; this one is of the type Agent
@@ -268,7 +268,7 @@ agents:
 }
 
 #[test]
-fn what_this_version_cannot_run() {
+fn unsupported_keys_are_rejected() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
@@ -292,7 +292,7 @@ fn what_this_version_cannot_run() {
 }
 
 #[test]
-fn rules_for_steps() {
+fn prepare_step_and_prune_have_a_strict_shape() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
@@ -344,7 +344,7 @@ fn rules_for_steps() {
 }
 
 #[test]
-fn rules_for_no_step() {
+fn prepare_step_rules_without_steps_are_rejected() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
@@ -392,7 +392,7 @@ fn rules_for_no_step() {
 }
 
 #[test]
-fn asking_the_user() {
+fn ask_user_tool_needs_the_property() {
     assert_snapshot!(check(&agent(", askUser: true, activeTools: [ask-user, search]", "[search]")), @"accepted");
     assert_snapshot!(check(&agent(", activeTools: [ask-user]", "[search]")), @"
     refused
@@ -412,7 +412,7 @@ fn asking_the_user() {
 }
 
 #[test]
-fn hooks() {
+fn invalid_hooks_are_rejected() {
     assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
 api: [{ id: note, routine: [{ ':log': x }] }]
 agents:
@@ -444,7 +444,7 @@ agents:
 }
 
 #[test]
-fn fallback_models() {
+fn invalid_fallback_models_are_rejected() {
     assert_snapshot!(check("connections: [{ id: demo, type: Demo }, { id: kb, type: Sql, properties: { url: 'sqlite::memory:' } }]
 agents:
   - id: a
@@ -480,7 +480,7 @@ agents:
 }
 
 #[test]
-fn limits_and_prices() {
+fn invalid_limits_and_prices_are_rejected() {
     assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
 agents:
   - id: a
@@ -540,7 +540,7 @@ prices:
 }
 
 #[test]
-fn operators_in_properties() {
+fn misplaced_operators_in_properties_are_rejected() {
     assert_snapshot!(check(&agent(", temperature: { _secret: KEY }, topK: { _state: k }, fileSystem: { basePath: { _user: folder } }", "[]")), @"
     refused
     chatwright.yaml:11:44: error: a secret has no place here
@@ -589,9 +589,9 @@ fn operators_in_properties() {
     ");
 }
 
-/// A limit of cost can be kept only where every model that it covers has a price.
+/// A cost limit requires the price of every model that it covers.
 #[test]
-fn cost_limits_need_prices() {
+fn cost_limit_without_price_is_rejected() {
     let config = |limits: &str, rest: &str| {
         format!(
             "connections: [{{ id: demo, type: Demo }}]
@@ -647,9 +647,9 @@ api:
     );
 }
 
-/// Settings that an API does not know are left out of its requests: the config still runs, and says so.
+/// Settings that an API does not support are not sent; the config is accepted with a warning.
 #[test]
-fn settings_that_an_api_does_not_know() {
+fn unsupported_sampling_settings_cause_a_warning() {
     let said = check(
         "
 connections:
@@ -684,7 +684,7 @@ agents:
 }
 
 #[test]
-fn a_preset_has_no_tools() {
+fn preset_with_tools_is_rejected() {
     let said = check(&with_basics(&format!(
         "{SEARCH}agents:
   - id: a

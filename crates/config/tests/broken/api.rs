@@ -1,7 +1,7 @@
 use crate::{check, with_basics};
 use insta::assert_snapshot;
 
-/// An endpoint `e` with a payload of `title` and this routine.
+/// Returns a config with an endpoint `e` that has a payload with `title` and this routine.
 fn routine(steps: &str) -> String {
     with_basics(&format!(
         "api:\n  - id: e\n    payloadSchema: {{ type: object, properties: {{ title: {{ type: string }} }} }}\n    routine:\n{steps}"
@@ -9,7 +9,7 @@ fn routine(steps: &str) -> String {
 }
 
 #[test]
-fn endpoints() {
+fn invalid_endpoints_are_rejected() {
     assert_snapshot!(check("api:
   - { id: a, type: Apo, routine: [{ ':return': 1 }] }
   - { id: b, type: InternalApi, routine: [{ ':return': 1 }] }
@@ -58,7 +58,7 @@ fn endpoints() {
 }
 
 #[test]
-fn payload_schemas() {
+fn invalid_payload_schemas_are_rejected() {
     assert_snapshot!(check("api:
   - { id: a, payloadSchema: { properties: {} }, routine: [{ ':return': 1 }] }
   - { id: b, payloadSchema: { type: object, properties: { q: { type: strin } } }, routine: [{ ':return': 1 }] }
@@ -92,7 +92,7 @@ fn payload_schemas() {
 }
 
 #[test]
-fn steps() {
+fn invalid_steps_are_rejected() {
     assert_snapshot!(check(&routine("      - {}
       - { id: a }
       - { id: b, type: SqlQery }
@@ -188,7 +188,7 @@ fn steps() {
 }
 
 #[test]
-fn sql() {
+fn invalid_sql_requests_are_rejected() {
     assert_snapshot!(check(&routine("      - { id: a, type: SqlQuery, connectionId: demo, properties: { query: select 1 } }
       - { id: b, type: SqlQuery, connectionId: k, properties: { query: select 1 } }
       - { id: c, type: SqlQuery, connectionId: kb, properties: { query: 'select :title', parameters: { titel: { _payload: titel } } } }
@@ -268,7 +268,7 @@ api:
 }
 
 #[test]
-fn statements_are_read_for_their_database() {
+fn statements_are_parsed_in_the_dialect_of_their_database() {
     let config = "connections:
   - { id: lite, type: Sql, properties: { url: 'sqlite::memory:' } }
   - { id: shop, type: Sql, properties: { url: 'postgres://host/shop' } }
@@ -309,7 +309,7 @@ api:
 }
 
 #[test]
-fn operators() {
+fn misplaced_operators_are_rejected() {
     assert_snapshot!(check(&routine("      - { id: a, type: SqlQuery, connectionId: kb, properties: { query: 'select :x', parameters: { x: { _paylod: title } } } }
       - ':return':
           one: { _step: b }
@@ -350,7 +350,7 @@ fn operators() {
 }
 
 #[test]
-fn controls_with_steps() {
+fn invalid_controls_are_rejected() {
     assert_snapshot!(check(&routine("      - { ':switch': { ':case': 1 }, ':defalt': [] }
       - { ':switch': [{ ':then': [] }, { ':case': { _payload: titel }, ':than': [] }, 3] }
       - { ':for': row, ':do': [{ ':return': { _item: rwo } }] }
@@ -463,7 +463,7 @@ fn controls_with_steps() {
 }
 
 #[test]
-fn services_and_models() {
+fn invalid_http_and_model_requests_are_rejected() {
     assert_snapshot!(check("connections:
   - { id: shop, type: Http, properties: { baseURL: 'ftp://shop', headers: { X-Key: { _secret: SHOP_KEY } } } }
   - { id: web, type: Http, properties: { headers: {} } }
@@ -550,7 +550,7 @@ api:
 }
 
 #[test]
-fn expressions() {
+fn invalid_expressions_and_templates_are_rejected() {
     assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
 api:
   - id: a

@@ -2,7 +2,7 @@ use crate::check;
 use insta::assert_snapshot;
 
 #[test]
-fn modes_and_their_keys() {
+fn invalid_auth_modes_are_rejected() {
     assert_snapshot!(check("auth: { mode: jwtt }\n"), @"
     refused
     chatwright.yaml:1:15: error: there is no mode `jwtt`
@@ -93,7 +93,7 @@ fn modes_and_their_keys() {
 }
 
 #[test]
-fn public_addresses_and_keys_for_cookies() {
+fn invalid_public_urls_and_cookie_keys_are_rejected() {
     let auth = |rest: &str| format!("auth: {{ mode: anonymous, publicUrls: [{rest}] }}\n");
     assert_snapshot!(check(&auth("chat.example.com, 'https://a.test/chat?x=1', 'ftp://a.test'")), @"
     refused
@@ -132,7 +132,7 @@ fn public_addresses_and_keys_for_cookies() {
 }
 
 #[test]
-fn tokens() {
+fn invalid_jwt_settings_are_rejected() {
     let auth = |rest: &str| {
         format!("auth: {{ mode: jwt, publicUrls: ['https://a.test'], issuer: me, audience: chat, {rest} }}\n")
     };
@@ -206,7 +206,7 @@ fn tokens() {
 }
 
 #[test]
-fn proxies() {
+fn invalid_proxy_settings_are_rejected() {
     let auth = |rest: &str| format!("auth: {{ mode: proxy, publicUrls: ['https://a.test'], {rest} }}\n");
     assert_snapshot!(check(&auth("userHeader: x-user")), @"
     refused

@@ -1,7 +1,7 @@
 use crate::{SEARCH, check, with_basics};
 use insta::assert_snapshot;
 
-/// A page with a chat that has these tools, and an agent with a tool `search`.
+/// Returns a config with a chat that has these tools, and an agent with a tool `search`.
 fn chat(tools: &str) -> String {
     with_basics(&format!(
         "{SEARCH}agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }}, tools: [search] }}]
@@ -19,7 +19,7 @@ pages:
 }
 
 #[test]
-fn what_a_tool_needs() {
+fn incomplete_client_tools_are_rejected() {
     assert_snapshot!(check(&chat("            - { name: go, actions: [{ type: Reset }] }
             - { name: idle, description: Nothing, inputSchema: { type: object }, actions: [] }
             - { name: no-list, description: Nothing, inputSchema: { type: object }, actions: { type: Reset } }
@@ -64,7 +64,7 @@ fn what_a_tool_needs() {
 }
 
 #[test]
-fn names_are_free() {
+fn reserved_and_duplicate_names_are_rejected() {
     let tool = |name: &str| {
         format!(
             "            - {{ name: {name}, description: D, inputSchema: {{ type: object }}, actions: [{{ type: Reset }}] }}\n"
@@ -100,7 +100,7 @@ fn names_are_free() {
 }
 
 #[test]
-fn schemas_and_actions_are_checked() {
+fn invalid_schemas_and_actions_are_rejected() {
     assert_snapshot!(check(&chat("            - { name: a, description: A, inputSchema: { type: array }, actions: [{ type: Reset }] }
             - { name: b, description: B, inputSchema: { type: object, properties: { n: { type: int } } }, actions: [{ type: Reset }] }
             - { name: c, description: C, inputSchema: { type: object }, actions: [{ type: Explode }] }

@@ -2,7 +2,7 @@ use crate::check;
 use insta::assert_snapshot;
 
 #[test]
-fn types() {
+fn invalid_connection_types_are_rejected() {
     assert_snapshot!(check("connections: [{ id: a, type: Antropic }]\n"), @"
     refused
     chatwright.yaml:1:30: error: there is no connection type `Antropic`
@@ -23,7 +23,7 @@ fn types() {
 }
 
 #[test]
-fn ids() {
+fn duplicate_connection_ids_are_rejected() {
     assert_snapshot!(check("connections:\n  - { id: a, type: Demo }\n  - { id: a, type: Demo }\n"), @"
     refused
     chatwright.yaml:3:11: error: there are two connections with the id `a`
@@ -35,7 +35,7 @@ fn ids() {
 }
 
 #[test]
-fn keys_and_addresses() {
+fn invalid_keys_and_base_urls_are_reported() {
     assert_snapshot!(check("connections:
   - { id: a, type: Anthropic }
   - { id: b, type: OpenAICompatible, properties: { apiKey: { _secret: KEY } } }
@@ -119,7 +119,7 @@ fn keys_and_addresses() {
 }
 
 #[test]
-fn databases() {
+fn invalid_database_urls_are_reported() {
     assert_snapshot!(check("connections:
   - { id: a, type: Sql }
   - { id: b, type: Sql, properties: { url: 'postgres://ada:secret@host/db' } }

@@ -2,7 +2,7 @@ use crate::check;
 use insta::assert_snapshot;
 
 #[test]
-fn sites() {
+fn invalid_origins_are_reported() {
     assert_snapshot!(check(
         "embed: { origins: ['https://a.test', 'https://b.test/shop/', '*', a.test, 'http://c.test', 'http://localhost:5173'] }\n"
     ), @"
@@ -48,9 +48,10 @@ fn sites() {
     ");
 }
 
-/// The set-up of `docs/embedding.md`: users come with the tokens of their site, and the site sets keys that no input has.
+/// The config of `docs/embedding.md`: users are identified by the tokens of their site, and the
+/// site sets keys that no input has.
 #[test]
-fn sites_bring_users_and_values() {
+fn embedding_sites_may_set_users_and_state() {
     let config = |embed: &str, state: &str| {
         format!(
             "connections: [{{ id: demo, type: Demo }}]\n\
@@ -73,7 +74,7 @@ fn sites_bring_users_and_values() {
 }
 
 #[test]
-fn tokens() {
+fn invalid_token_settings_are_reported() {
     let embed = |tokens: &str| format!("embed: {{ origins: ['https://a.test'], tokens: {{ {tokens} }} }}\n");
     assert_snapshot!(check(&embed("audience: chat")), @"
     refused

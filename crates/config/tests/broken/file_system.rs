@@ -3,15 +3,15 @@ use insta::assert_snapshot;
 use std::collections::HashMap;
 use std::path::Path;
 
-/// An agent with this `fileSystem` and these further properties.
+/// Returns a config with an agent that has this `fileSystem` and these further properties.
 fn agent(file_system: &str, properties: &str) -> String {
     with_basics(&format!(
         "agents:\n  - id: a\n    type: Agent\n    connectionId: demo\n    properties:\n      model: m\n      fileSystem: {file_system}\n      {properties}\n"
     ))
 }
 
-/// What is said about a config in the folder `app`, beside the folders `app/docs` and `other` and the file `app/note.txt`. The
-/// folder that they are in is shown as `TOP`.
+/// Returns the diagnostics for a config in the folder `app`, beside the folders `app/docs` and
+/// `other` and the file `app/note.txt`. Their parent folder is shown as `TOP`.
 fn check(file_system: &str, properties: &str) -> String {
     let top = tempfile::tempdir().unwrap();
     let folder = top.path().canonicalize().unwrap();
@@ -36,7 +36,7 @@ fn said(path: &Path) -> String {
 }
 
 #[test]
-fn a_folder_that_is_there() {
+fn existing_folders_are_accepted() {
     assert_snapshot!(check("{ basePath: docs }", ""), @"accepted: TOP/app/docs");
     assert_snapshot!(check("{ basePath: ./docs/../docs/ }", ""), @"accepted: TOP/app/docs");
     assert_snapshot!(check("{ basePath: ../other }", ""), @"accepted: TOP/other");
@@ -44,7 +44,7 @@ fn a_folder_that_is_there() {
 }
 
 #[test]
-fn a_folder_that_is_not_there() {
+fn missing_folders_are_rejected() {
     assert_snapshot!(check("{ basePath: dosc }", ""), @"
     refused
     TOP/app/chatwright.yaml:8:31: error: there is no folder `dosc`
@@ -77,7 +77,7 @@ fn a_folder_that_is_not_there() {
 }
 
 #[test]
-fn a_folder_that_holds_too_much() {
+fn root_is_rejected_and_config_folder_causes_a_warning() {
     assert_snapshot!(check("{ basePath: / }", ""), @"
     refused
     TOP/app/chatwright.yaml:8:31: error: `/` is everything on this machine
@@ -97,7 +97,7 @@ fn a_folder_that_holds_too_much() {
 }
 
 #[test]
-fn how_it_is_written() {
+fn invalid_settings_are_rejected() {
     assert_snapshot!(check("{}", ""), @"
     refused
     TOP/app/chatwright.yaml:8:7: error: `basePath` is missing here
@@ -148,7 +148,7 @@ fn how_it_is_written() {
 }
 
 #[test]
-fn its_tools_have_names() {
+fn file_tools_need_a_file_system() {
     assert_snapshot!(check("{ basePath: docs }", "activeTools: [read-file, list-files, search-files, stat-file]"), @"accepted: TOP/app/docs");
     assert_snapshot!(check("{ basePath: docs }", "activeTools: [read-files]"), @"
     refused

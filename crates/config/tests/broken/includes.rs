@@ -2,7 +2,7 @@ use crate::check_files;
 use insta::assert_snapshot;
 
 #[test]
-fn what_cannot_be_included() {
+fn invalid_includes_are_rejected() {
     let check = |main: &str| {
         check_files(&[
             ("chatwright.yaml", main),
@@ -68,7 +68,7 @@ fn what_cannot_be_included() {
 }
 
 #[test]
-fn problems_in_included_files_are_shown_there() {
+fn errors_in_included_files_name_the_file() {
     let files = [
         (
             "chatwright.yaml",
@@ -104,7 +104,7 @@ fn problems_in_included_files_are_shown_there() {
 }
 
 #[test]
-fn an_include_bomb() {
+fn include_bomb_is_rejected() {
     let mut files = vec![("chatwright.yaml".to_owned(), "agents: [{ _ref: l0.yaml }]".to_owned())];
     for level in 0..9 {
         files.push((format!("l{level}.yaml"), format!("- _ref: l{}.yaml\n", level + 1).repeat(10)));

@@ -2,7 +2,7 @@ use crate::{check, with_basics};
 use insta::assert_snapshot;
 
 #[test]
-fn names() {
+fn unknown_locales_are_rejected() {
     assert_snapshot!(check("locale: hb\n"), @"
     refused
     chatwright.yaml:1:9: error: there is no locale `hb`
@@ -22,7 +22,7 @@ fn names() {
 }
 
 #[test]
-fn texts() {
+fn invalid_texts_are_reported() {
     assert_snapshot!(check("locale: { language: de, texts: { sned: Senden } }\n"), @"
     refused
     chatwright.yaml:1:34: error: there is no key `sned` here
@@ -69,7 +69,7 @@ fn texts() {
 }
 
 #[test]
-fn of_a_block() {
+fn unknown_texts_of_a_block_are_rejected() {
     let page = "pages: [{ id: p, blocks: [{ id: list, type: AgentConversations, properties: { locale: { texts: { newConversaton: New } } } }] }]\n";
     assert_snapshot!(check(&with_basics(page)), @"
     refused

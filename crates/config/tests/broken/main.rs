@@ -1,4 +1,4 @@
-//! Broken configs and exactly what their authors are told.
+//! Tests of invalid configs with the exact diagnostics for their authors.
 
 mod agents;
 mod api;
@@ -21,12 +21,12 @@ mod yaml;
 
 use std::collections::HashMap;
 
-/// What is said about a config in one file.
+/// Returns the diagnostics for a config in one file.
 fn check(text: &str) -> String {
     check_files(&[("chatwright.yaml", text)])
 }
 
-/// What is said about a config in several files. One variable is set: `KEY`.
+/// Returns the diagnostics for a config in several files. The environment variable `KEY` is set.
 fn check_files(files: &[(&str, &str)]) -> String {
     let env = HashMap::from([("KEY".to_owned(), "sk-canary".to_owned())]);
     let (result, diagnostics) = match config::load_embedded(files, &env) {
@@ -38,7 +38,8 @@ fn check_files(files: &[(&str, &str)]) -> String {
     format!("{result}\n{rendered}")
 }
 
-/// A config with a model connection `demo`, an endpoint `search` that can be a tool, and what the case adds.
+/// Returns a config with a model connection `demo`, a database connection `kb` and the given
+/// sections.
 fn with_basics(rest: &str) -> String {
     let basics =
         "connections: [{ id: demo, type: Demo }, { id: kb, type: Sql, properties: { url: 'sqlite::memory:' } }]\n";

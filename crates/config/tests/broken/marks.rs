@@ -1,9 +1,10 @@
-//! What tools do with data: what is said, what follows, and what somebody should say.
+//! Tests of tool annotations: their defaults, and the warnings about missing ones.
 
 use crate::check;
 use insta::assert_snapshot;
 
-/// An agent with these lists, and endpoints that ask a database, ask a service, and do both by calling them.
+/// Returns the diagnostics for an agent with these lists of tools, and endpoints that query a
+/// database, call an HTTP service, and do both through other endpoints.
 fn agent(lists: &str) -> String {
     check(&format!(
         "connections:
@@ -27,8 +28,8 @@ agents:
 }
 
 #[test]
-fn what_can_be_talked_into_sending_data_away_is_told() {
-    // One of the three is missing, somebody has said what it is, or the user is asked anyway.
+fn agents_that_could_leak_private_data_cause_a_warning() {
+    // One of the three conditions is missing, `egress` is set, or calls need approval anyway.
     for lists in [
         "    tools: [customers]\n",
         "    tools: [page]\n",
@@ -70,7 +71,7 @@ fn what_can_be_talked_into_sending_data_away_is_told() {
 }
 
 #[test]
-fn marks_are_checked() {
+fn invalid_annotations_are_rejected() {
     assert_snapshot!(agent("    mcp: [{ connectionId: far, egress: ['send_['] }]\n"), @"
     refused
     chatwright.yaml:17:40: error: this is not a pattern: unclosed character class; missing ']'

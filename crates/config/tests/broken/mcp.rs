@@ -1,4 +1,4 @@
-//! MCP servers, remote agents, agents below agents, and what may run of all that.
+//! Tests of MCP servers, remote agents, sub-agents and policies.
 
 use crate::{check, with_basics};
 use insta::assert_snapshot;
@@ -7,7 +7,7 @@ fn connection(properties: &str) -> String {
     check(&format!("connections: [{{ id: a, type: Mcp, properties: {properties} }}]\n"))
 }
 
-/// An agent with these lists.
+/// Returns the diagnostics for an agent with these lists.
 fn agent(lists: &str) -> String {
     check(&format!(
         "connections:
@@ -24,7 +24,7 @@ agents:
 }
 
 #[test]
-fn servers() {
+fn invalid_mcp_connections_are_rejected() {
     assert_snapshot!(connection("{ url: 'https://mcp.example.com/mcp?team=1' }"), @"accepted");
     assert_snapshot!(connection("{ command: npx, args: [-y, server] }"), @"accepted");
     assert_snapshot!(connection("{ }"), @r#"
@@ -78,7 +78,7 @@ fn servers() {
 }
 
 #[test]
-fn a_secret_is_not_sent_in_the_open() {
+fn oauth_secret_over_plain_http_is_rejected() {
     let token = |url: &str| format!("oauth: {{ tokenUrl: '{url}', clientId: a, clientSecret: b }}");
     assert_snapshot!(connection(&format!("{{ url: 'https://x.org', {} }}", token("http://id.org/token"))), @"
     refused
@@ -93,7 +93,7 @@ fn a_secret_is_not_sent_in_the_open() {
 }
 
 #[test]
-fn programs_say_what_they_run() {
+fn inline_code_and_loader_variables_are_rejected() {
     assert_snapshot!(connection("{ command: bash, args: [-c, 'rm -rf /'] }"), @r#"
     refused
     chatwright.yaml:1:71: error: `-c` hands `bash` a program in its arguments, which is refused
@@ -121,7 +121,7 @@ fn programs_say_what_they_run() {
 }
 
 #[test]
-fn what_an_agent_takes() {
+fn invalid_mcp_sources_of_an_agent_are_rejected() {
     assert_snapshot!(agent("    mcp: [files, { connectionId: files, prefix: f_, allow: ['read_*'], confirm: true, env: { B: two } }]\n"), @"accepted");
     assert_snapshot!(agent("    mcp: [{ url: 'http://localhost:3001/mcp' }]\n"), @"accepted");
     assert_snapshot!(agent("    mcp: [file]\n"), @"
@@ -165,7 +165,7 @@ fn what_an_agent_takes() {
 }
 
 #[test]
-fn remote_agents() {
+fn invalid_remote_agents_are_rejected() {
     let remote = |properties: &str, uses: &str| {
         check(&format!(
             "connections:
@@ -243,7 +243,7 @@ agents:
 }
 
 #[test]
-fn agents_below() {
+fn invalid_sub_agents_are_rejected() {
     assert_snapshot!(agent("    agents: [b, { agentId: b, name: other, description: Does it. }]\n"), @"accepted");
     assert_snapshot!(agent("    agents: [c]\n"), @"
     refused
@@ -287,7 +287,7 @@ fn agents_below() {
 }
 
 #[test]
-fn agents_in_a_circle_or_too_deep() {
+fn cyclic_or_too_deep_sub_agents_are_rejected() {
     let chain = |links: &[(&str, &str)]| {
         let agents = links.iter().map(|(id, below)| {
             format!(
@@ -321,7 +321,7 @@ fn agents_in_a_circle_or_too_deep() {
 }
 
 #[test]
-fn policies() {
+fn invalid_policies_are_rejected() {
     let policy = |policy: &str| agent(&format!("    policy: {policy}\n"));
     assert_snapshot!(
         policy("{ default: ask, rules: [{ tools: ['read_*'], action: allow }, { tools: [send], arguments: { mail.to: '*@example.com' }, action: allow }, { tools: [send], roles: [admin], action: deny, reason: Inside only. }] }"),

@@ -1,7 +1,7 @@
 use crate::{check, with_basics};
 use insta::assert_snapshot;
 
-/// A page with these blocks, and an agent `helper`.
+/// Returns a config with a page that has these blocks, and an agent `helper`.
 pub(super) fn page(blocks: &str) -> String {
     with_basics(&format!(
         "agents: [{{ id: helper, type: Agent, connectionId: demo, properties: {{ model: m }} }}]\npages:\n  - id: p\n    blocks:\n{blocks}"
@@ -9,7 +9,7 @@ pub(super) fn page(blocks: &str) -> String {
 }
 
 #[test]
-fn pages() {
+fn invalid_pages_are_rejected() {
     assert_snapshot!(check("pages:
   - { id: a }
   - { id: a, titel: A }
@@ -51,7 +51,7 @@ fn pages() {
 }
 
 #[test]
-fn blocks() {
+fn invalid_blocks_are_rejected() {
     assert_snapshot!(check(&page("      - { id: a, type: TextInpt }
       - { id: b, type: Tabs, properties: { titles: [One] } }
       - { id: c, type: TextInput, loading: true }
@@ -135,7 +135,7 @@ fn blocks() {
 }
 
 #[test]
-fn inputs() {
+fn invalid_inputs_are_rejected() {
     assert_snapshot!(check(&page("      - { id: a, type: Select }
       - { id: b, type: Select, properties: { options: [] } }
       - { id: c, type: Select, properties: { options: [low, { value: high }, low], initial: hihg } }
@@ -194,7 +194,7 @@ fn inputs() {
 }
 
 #[test]
-fn chats() {
+fn invalid_chats_are_rejected() {
     assert_snapshot!(check(&page("      - { id: name, type: TextInput }
       - { id: a, type: AgentChat }
       - { id: b, type: AgentChat, properties: { agentId: helpr } }
@@ -240,7 +240,7 @@ fn chats() {
 }
 
 #[test]
-fn shared_state() {
+fn unknown_shared_state_is_reported() {
     assert_snapshot!(check(&page("      - { id: name, type: TextInput }
       - id: a
         type: AgentChat
@@ -327,7 +327,7 @@ fn shared_state() {
 }
 
 #[test]
-fn rules_of_inputs() {
+fn contradictory_input_rules_are_rejected() {
     assert_snapshot!(check(&page("      - { id: a, type: NumberInput, properties: { min: 5, max: 3 } }
       - { id: b, type: TextInput, properties: { pattern: '[a-', minLength: 9, maxLength: 3 } }
       - { id: c, type: TextInput, properties: { patternMessage: Digits only } }
@@ -403,7 +403,7 @@ fn rules_of_inputs() {
 }
 
 #[test]
-fn operators() {
+fn misplaced_operators_are_rejected() {
     assert_snapshot!(check(&page("      - { id: a, type: TextInput, properties: { label: { _state: b }, disabled: { _eq: [{ _state: a }, x] } } }
       - { id: c, type: Title, properties: { title: { _secret: KEY } } }
       - { id: d, type: Title, properties: { title: { _event: value } } }
@@ -446,7 +446,7 @@ fn operators() {
 }
 
 #[test]
-fn messages_of_a_chat() {
+fn invalid_message_settings_are_rejected() {
     assert_snapshot!(check(&page("      - { id: a, type: AgentChat, properties: { agentId: helper, actions: { like: true, copy: maybe } } }
       - { id: b, type: AgentChat, properties: { agentId: helper, messageDisplay: { showSource: true, sourcesDisplay: { inlined: true, expandIconPosition: left } } } }
       - { id: c, type: AgentChat, properties: { agentId: helper, messageDisplay: { thinkingMessageDelay: 10, reasoningDisplay: above } } }
@@ -569,7 +569,7 @@ fn messages_of_a_chat() {
 }
 
 #[test]
-fn events() {
+fn unknown_events_are_rejected() {
     assert_snapshot!(check(&page("      - { id: a, type: TextInput, events: { onChnage: [] } }
       - { id: b, type: Title, properties: { title: B }, events: { onClick: [] } }
       - { id: c, type: Button, properties: { title: C }, events: { onClick: { type: Reset } } }
@@ -608,7 +608,7 @@ fn events() {
 }
 
 #[test]
-fn actions() {
+fn invalid_actions_are_rejected() {
     assert_snapshot!(check(&page("      - { id: name, type: TextInput }
       - { id: chat, type: AgentChat, properties: { agentId: helper } }
       - id: go

@@ -1,7 +1,8 @@
 use crate::check;
 use insta::assert_snapshot;
 
-/// A config whose page has a chat with the agent `a`, which calls and tells endpoints, and a button.
+/// Returns a config with the endpoint `save`, an agent `a` with it as a tool, and a page with a chat
+/// and a button that calls it. `more` adds endpoints.
 fn config(page: &str, agent: &str, save: &str, more: &str) -> String {
     format!(
         "connections: [{{ id: demo, type: Demo }}, {{ id: kb, type: Sql, properties: {{ url: 'sqlite::memory:' }} }}]
@@ -33,7 +34,7 @@ pages:
 }
 
 #[test]
-fn rules_are_checked_at_their_place() {
+fn invalid_access_rules_are_reported() {
     assert_snapshot!(check(&config("open", "{ rolls: [admin] }", "{ roles: [] }", "")), @"
     refused
     chatwright.yaml:6:20: error: expected a list of at least 1, found 0
@@ -93,7 +94,7 @@ fn rules_are_checked_at_their_place() {
 }
 
 #[test]
-fn what_uses_something_should_not_be_more_open() {
+fn reference_to_a_stricter_entry_causes_a_warning() {
     assert_snapshot!(check(&config("protected", "", "{ roles: [admin] }", "")), @"
     accepted
     chatwright.yaml:14:13: warning: not everybody who may ask the agent `a` may call the endpoint `save`
@@ -131,7 +132,7 @@ fn what_uses_something_should_not_be_more_open() {
 }
 
 #[test]
-fn agents_below_hooks_and_routines_count_as_well() {
+fn access_rules_of_sub_agents_hooks_and_routines_are_compared() {
     assert_snapshot!(check("connections: [{ id: demo, type: Demo }]
 agents:
   - id: a
@@ -172,7 +173,7 @@ api:
 }
 
 #[test]
-fn public_endpoints_that_write() {
+fn public_endpoint_that_writes_causes_a_warning() {
     let writes = |id: &str, kind: &str, auth: &str| {
         format!(
             "  - {{ id: {id}, type: {kind}, auth: {auth}, routine: [{{ id: w, type: SqlExecute, connectionId: kb, properties: {{ query: delete from a }} }}] }}"
@@ -199,7 +200,7 @@ fn public_endpoints_that_write() {
 }
 
 #[test]
-fn what_nobody_can_use() {
+fn entries_that_nobody_can_use_are_reported() {
     assert_snapshot!(check(&config("{ roles: [editor] }", "protected", "{ roles: [author, editor] }", "")), @"
     accepted
     chatwright.yaml:6:11: warning: nobody may use this: in the auth mode `local` the one owner has the role `admin` only
@@ -233,7 +234,7 @@ fn what_nobody_can_use() {
 }
 
 #[test]
-fn an_agent_that_everybody_may_ask_needs_a_bound() {
+fn public_agent_without_limits_causes_a_warning() {
     let config = |auth: &str, properties: &str, more: &str| {
         format!(
             "auth: {auth}

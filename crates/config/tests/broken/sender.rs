@@ -2,7 +2,7 @@ use super::pages::page;
 use crate::check;
 
 #[test]
-fn the_composer() {
+fn composer_settings_are_checked() {
     let sender = |sender: &str| {
         page(&format!("      - {{ id: chat, type: AgentChat, properties: {{ agentId: helper, sender: {sender} }} }}"))
     };
@@ -30,7 +30,7 @@ fn the_composer() {
 }
 
 #[test]
-fn a_storage_for_attached_files() {
+fn upload_settings_are_checked() {
     let attachments = |own: &str| {
         let sender = format!("{{ attachments: {{ enabled: true, {own} }} }}");
         let block =

@@ -1,7 +1,7 @@
 use crate::check;
 use insta::assert_snapshot;
 
-/// An endpoint `find` with this payload schema, and this section.
+/// Returns a config with an endpoint `find` that has this payload schema, and this section.
 fn served(schema: &str, section: &str) -> String {
     format!(
         "api:\n  - id: find\n    description: Finds.\n    payloadSchema: {schema}\n    routine: [{{ ':return': 1 }}]\n\
@@ -9,7 +9,7 @@ fn served(schema: &str, section: &str) -> String {
     )
 }
 
-/// With an endpoint whose parameters are these, and which is served.
+/// Returns the diagnostics for a served endpoint with these parameters.
 fn parameters(properties: &str) -> String {
     check(&served(
         &format!("{{ type: object, properties: {properties} }}"),
@@ -17,19 +17,19 @@ fn parameters(properties: &str) -> String {
     ))
 }
 
-/// With an endpoint that has one good parameter, `q`.
+/// Returns the diagnostics for this section and an endpoint with one valid parameter, `q`.
 fn section(section: &str) -> String {
     check(&served("{ type: object, properties: { q: { type: string, description: What. } } }", section))
 }
 
 #[test]
-fn good_ones() {
+fn valid_sections_are_accepted() {
     assert_snapshot!(section("{ endpoints: [find], apiKey: { _secret: KEY } }"), @"accepted");
     assert_snapshot!(section("{ endpoints: [{ endpointId: find, confirm: true, visibleParameters: [q] }], apiKey: { _secret: KEY }, resource: find }"), @"accepted");
 }
 
 #[test]
-fn what_is_missing() {
+fn missing_keys_are_reported() {
     assert_snapshot!(section("{}"), @"
     refused
     chatwright.yaml:6:21: error: `endpoints` is missing here
@@ -76,7 +76,7 @@ fn what_is_missing() {
 }
 
 #[test]
-fn endpoints_that_are_not_there() {
+fn unknown_endpoints_are_rejected() {
     assert_snapshot!(section("{ endpoints: [fnid, { endpointId: find, visibleParameters: [p] }, find], apiKey: { _secret: KEY }, resource: found }"), @"
     refused
     chatwright.yaml:6:35: error: there is no endpoint `fnid`
@@ -106,7 +106,7 @@ fn endpoints_that_are_not_there() {
 }
 
 #[test]
-fn endpoints_that_cannot_be_tools() {
+fn unsuitable_endpoints_are_rejected() {
     assert_snapshot!(check("api:
   - { id: bare, routine: [{ ':return': 1 }] }
   - { id: write, description: W., payloadSchema: { type: object }, routine: [{ id: w, type: SqlExecute, connectionId: kb, properties: { query: delete from a } }] }
@@ -160,7 +160,7 @@ serveAsRemoteAgent:
 }
 
 #[test]
-fn parameters_that_the_contract_does_not_know() {
+fn unsupported_parameters_are_rejected() {
     assert_snapshot!(parameters("{ userId: { type: string, description: Who. }, q: { type: string }, r: { type: [string, 'null'], description: R. } }"), @"
     refused
     chatwright.yaml:4:50: error: remote agents must not have a parameter `userId`: the name is the platform's own
@@ -243,7 +243,7 @@ fn parameters_that_the_contract_does_not_know() {
 }
 
 #[test]
-fn a_resource_is_asked_with_nothing() {
+fn resource_must_accept_an_empty_payload() {
     let schema = "{ type: object, properties: { q: { type: string, description: Q. } }, required: [q] }";
     assert_snapshot!(check(&served(schema, "{ endpoints: [find], apiKey: { _secret: KEY }, resource: find }")), @"
     refused
@@ -256,7 +256,7 @@ fn a_resource_is_asked_with_nothing() {
 }
 
 #[test]
-fn a_key_that_cannot_be_sent() {
+fn api_key_must_be_visible_ascii() {
     let config = served("{ type: object }", "{ endpoints: [find], apiKey: { _secret: BAD } }");
     let env = std::collections::HashMap::from([("BAD".to_owned(), "canary key\n".to_owned())]);
     let rendered = config::render(&config::load_embedded(&[("chatwright.yaml", &config)], &env).unwrap_err());
@@ -270,7 +270,7 @@ fn a_key_that_cannot_be_sent() {
 }
 
 #[test]
-fn endpoints_that_the_key_does_not_open() {
+fn endpoints_closed_to_the_api_key_are_rejected() {
     let check = |auth: &str| {
         let config = served("{ type: object }", "{ endpoints: [find], apiKey: { _secret: KEY }, resource: find }");
         check(&config.replace("    routine", &format!("    {auth}\n    routine")))

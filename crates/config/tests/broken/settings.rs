@@ -2,7 +2,7 @@ use crate::check;
 use insta::assert_snapshot;
 
 #[test]
-fn settings() {
+fn invalid_settings_are_rejected() {
     assert_snapshot!(check("limits: { toolMs: 0, turn: 3 }\nstore: { url: { _secret: DATABASE } }\n"), @"
     refused
     chatwright.yaml:1:19: error: expected a number between 1 and 3600000, found the number 0
@@ -53,7 +53,7 @@ fn settings() {
 }
 
 #[test]
-fn conversations_are_kept_in_either_database() {
+fn sqlite_and_postgres_urls_are_accepted() {
     assert!(!check("store: { url: 'sqlite://chat.db' }\n").contains("error"));
     assert!(!check("store: { url: 'postgres://ada:secret@host/db?sslmode=verify-full' }\n").contains("error"));
     assert_snapshot!(check("store: { url: 'postgres://host/db?slmode=require' }\n"), @"
@@ -67,7 +67,7 @@ fn conversations_are_kept_in_either_database() {
 }
 
 #[test]
-fn versions() {
+fn unknown_config_versions_are_reported() {
     assert_snapshot!(check("configVersion: 2\n"), @"
     refused
     chatwright.yaml:1:16: error: this config is written for version 2 of the language, which this server does not know
@@ -95,7 +95,7 @@ fn versions() {
 }
 
 #[test]
-fn a_text_is_no_longer_than_the_request_that_holds_it() {
+fn text_limit_above_request_limit_is_rejected() {
     assert_snapshot!(check("limits: { bodyBytes: 65536, textBytes: 65537 }\n"), @"
     refused
     chatwright.yaml:1:40: error: no text can have so many bytes: the request that holds it has 65536 at most (`bodyBytes`)
@@ -118,7 +118,7 @@ fn a_text_is_no_longer_than_the_request_that_holds_it() {
 }
 
 #[test]
-fn quotas() {
+fn invalid_quotas_are_rejected() {
     assert_snapshot!(check("limits:\n  quotas:\n    - { per: day }\n    - { per: month, costUsd: -1 }\n"), @"
     refused
     chatwright.yaml:3:7: error: this quota bounds nothing
@@ -135,7 +135,7 @@ fn quotas() {
 }
 
 #[test]
-fn rates() {
+fn sign_in_rate_per_user_and_trust_in_all_proxies_are_rejected() {
     let text = "limits:\n  rates:\n    - { of: signIn, per: user, requests: 3 }\n  trustedProxies: [0.0.0.0/0]\n";
     assert_snapshot!(check(text), @"
     refused
@@ -154,7 +154,7 @@ fn rates() {
 }
 
 #[test]
-fn rates_have_words_and_numbers() {
+fn invalid_rates_are_rejected() {
     assert_snapshot!(check("limits: { rates: [{ of: chats, per: user, requests: 0 }] }\n"), @"
     refused
     chatwright.yaml:1:25: error: there is no value `chats`
@@ -171,7 +171,7 @@ fn rates_have_words_and_numbers() {
 }
 
 #[test]
-fn retention() {
+fn retention_of_zero_days_is_rejected() {
     assert_snapshot!(check("store:\n  retention: { conversationsDays: 0 }\n"), @"
     refused
     chatwright.yaml:2:35: error: expected a number between 1 and 36500, found the number 0
@@ -182,7 +182,7 @@ fn retention() {
 }
 
 #[test]
-fn retention_of_agents() {
+fn invalid_retention_of_agents_is_rejected() {
     let text = "connections: [{ id: demo, type: Demo }]\n\
                 agents: [{ id: helper, type: Agent, connectionId: demo, properties: { model: demo } }]\n\
                 store:\n  retention: { agents: { helper: 0, helpr: 3 } }\n";
@@ -202,7 +202,7 @@ fn retention_of_agents() {
 }
 
 #[test]
-fn custom_agents_are_made_from_agents() {
+fn custom_agents_need_existing_agents() {
     assert_snapshot!(check("customAgents: { from: [helper] }\n"), @"
     refused
     chatwright.yaml:1:24: error: there is no agent `helper`

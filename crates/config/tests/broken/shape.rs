@@ -2,7 +2,7 @@ use crate::{SEARCH, check, with_basics};
 use insta::assert_snapshot;
 
 #[test]
-fn keys() {
+fn unknown_and_missing_keys_are_reported() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
@@ -84,7 +84,7 @@ fn keys() {
 }
 
 #[test]
-fn types() {
+fn values_of_a_wrong_type_are_reported() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
@@ -181,7 +181,7 @@ fn types() {
 }
 
 #[test]
-fn ranges() {
+fn values_out_of_range_are_reported() {
     assert_snapshot!(check(&with_basics("agents:
   - id: a
     type: Agent
@@ -250,7 +250,7 @@ fn ranges() {
 }
 
 #[test]
-fn names() {
+fn invalid_ids_and_names_are_reported() {
     assert_snapshot!(check(&with_basics("agents:
   - id: my agent
     type: Agent
@@ -291,7 +291,7 @@ fn names() {
 }
 
 #[test]
-fn all_problems_are_reported_once() {
+fn each_error_is_reported_once() {
     assert_snapshot!(check(&(with_basics("agents:
   - id: a
     type: Agent

@@ -2,7 +2,7 @@ use crate::check;
 use insta::assert_snapshot;
 
 #[test]
-fn text_that_is_not_yaml() {
+fn invalid_yaml_is_rejected() {
     assert_snapshot!(check("agents: [\n"), @"
     refused
     chatwright.yaml:1:10: error: this is not valid YAML: while parsing a node, did not find expected node content
@@ -46,7 +46,7 @@ fn text_that_is_not_yaml() {
 }
 
 #[test]
-fn what_yaml_allows_and_a_config_does_not() {
+fn unsupported_yaml_features_are_rejected() {
     assert_snapshot!(check("agents: []\nagents: []\n"), @"
     refused
     chatwright.yaml:2:1: error: the key `agents` is there twice
@@ -134,7 +134,7 @@ fn what_yaml_allows_and_a_config_does_not() {
 }
 
 #[test]
-fn the_root() {
+fn invalid_roots_are_rejected() {
     assert_snapshot!(check(""), @"
     refused
     chatwright.yaml:1:1: error: expected a mapping, found nothing
@@ -186,7 +186,7 @@ fn the_root() {
 }
 
 #[test]
-fn bounds() {
+fn depth_number_and_size_limits_are_enforced() {
     assert_snapshot!(check(&format!("agents: {}", "[".repeat(65) + &"]".repeat(65))), @"
     refused
     chatwright.yaml:1:73: error: lists and mappings nest more than 64 deep
@@ -203,7 +203,7 @@ fn bounds() {
 }
 
 #[test]
-fn an_alias_bomb() {
+fn alias_bomb_is_rejected() {
     let mut text = String::from("l0: &l0 [lol, lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
     for level in 1..20 {
         let aliases = format!("*l{}, ", level - 1).repeat(10);
@@ -219,7 +219,7 @@ fn an_alias_bomb() {
 }
 
 #[test]
-fn a_config_in_one_long_line() {
+fn long_lines_are_shortened() {
     let padding = "{\"id\":\"c\",\"type\":\"Demo\"},".repeat(40);
     assert_snapshot!(check(&format!("{{\"connections\":[{padding}{{\"id\":\"d\",\"type\":\"Demi\"}}]}}")).lines().rev().take(5).collect::<Vec<_>>().join("\n"), @r#"
        = help: did you mean `Demo`?
@@ -231,7 +231,7 @@ fn a_config_in_one_long_line() {
 }
 
 #[test]
-fn more_problems_than_anyone_reads() {
+fn number_of_diagnostics_is_limited() {
     let text = (0..1000).map(|n| format!("key{n}: 1\n")).collect::<String>();
     let said = check(&text);
     assert_snapshot!(said.lines().rev().take(3).collect::<Vec<_>>().join("\n"), @"

@@ -1,4 +1,4 @@
-//! How an `AgentChat` is written (L-79 to L-88).
+//! The schema of the block `AgentChat`.
 
 use crate::section::dynamic::Dynamic;
 use crate::section::messages::{ActionsEntry, MessageDisplayEntry, RolesEntry};
@@ -12,75 +12,78 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentChatEntry {
-    /// The agent that answers.
+    /// The id of the agent.
     agent_id: Id,
-    /// What the agent sees of the page and, where a value is `{ _state: id }`, may write; `{ _state: true }` is every
-    /// input of the page.
+    /// The values of the page that the agent sees. It may also write those of the form `{ _state:
+    /// id }`. `{ _state: true }` shares every input of the page.
     shared_state: Option<IndexMap<String, Value>>,
-    /// The agent sees the shared state and writes nothing of it. Off unless switched on.
+    /// The agent sees the shared state but cannot write it. Default: `false`.
     shared_state_read_only: Option<bool>,
-    /// The inputs that the chat shares belong to the conversation: another conversation has its
-    /// own, which come back with it, also in another tab of the browser. Off unless switched on:
-    /// then what the agent wrote goes with the conversation, and what the user entered stays.
+    /// The shared inputs belong to the conversation: each conversation has its own values, which
+    /// are restored with it, also in another tab. Default: `false`: values that the agent wrote are
+    /// dropped with the conversation, values that the user entered stay.
     shared_state_per_conversation: Option<bool>,
-    /// The conversation that is shown, where the page says which and not its address: `{ _state: conversation }` mostly. One that is not
-    /// there yet begins with this id.
+    /// The conversation to show, if the page determines it instead of its address; usually `{
+    /// _state: conversation }`. If no such conversation exists, the next one gets this id.
     conversation_id: Option<Dynamic<Text>>,
-    /// What the page puts into the chat, an operator mostly: a list of messages begins a new conversation with them, `null` an empty one.
-    /// Only a change counts, and what is there when the chat comes up empty.
+    /// Messages that the page puts into the chat; usually an operator. A list of messages starts a
+    /// new conversation with them, `null` an empty one. Only changes have an effect, and the first
+    /// value if the chat is empty then.
     messages: Option<Dynamic<Vec<Value>>>,
-    /// What the agent is told of the page's address instead of its parameters.
+    /// The query parameters that the agent sees instead of those of the page's address.
     url_query: Option<Dynamic<IndexMap<String, Value>>>,
-    /// What the user thinks of answers, where the page keeps that itself: `like` or `dislike` by the ids of messages, or an operator. It is
-    /// shown instead of what the server keeps.
+    /// The user's feedback, if the page stores it: `like` or `dislike` by message id, or an
+    /// operator. It is shown instead of the feedback that the server stores.
     feedback_values: Option<Dynamic<IndexMap<String, Dynamic<FeedbackEntry>>>>,
-    /// What the agent may have this page do: tools that run in the user's browser.
+    /// Tools that the page runs in the user's browser for the agent.
     #[schemars(with = "Vec<crate::section::client_tools::ClientToolEntry>", extend("x-checked-apart" = true))]
     #[serde(default)]
     client_tools: Value,
-    /// What the empty chat says.
+    /// The welcome screen of an empty chat.
     welcome: Option<WelcomeEntry>,
-    /// Shown in the empty composer.
+    /// The placeholder of the composer.
     placeholder: Option<String>,
     /// What the user can do with messages.
     actions: Option<ActionsEntry>,
     /// How messages are shown.
     message_display: Option<MessageDisplayEntry>,
-    /// Who speaks.
+    /// How the participants are shown.
     roles: Option<RolesEntry>,
-    /// What the composer can do.
+    /// The composer.
     sender: Option<SenderEntry>,
-    /// Offered below the newest answer, to click; each is sent as it stands. `data-suggestions` of a hook take their place.
+    /// Prompts to click below the latest reply; each is sent unchanged. `data-suggestions` of a
+    /// hook replace them.
     suggestions: Option<Vec<PromptEntry>>,
-    /// How high it is where it stands inline: pixels, or a length in CSS such as `calc(100dvh - 12rem)`; as high as its place without it.
+    /// The height of an inline chat: pixels, or a CSS length such as `calc(100dvh - 12rem)`.
+    /// Default: the height of its container.
     height: Option<LengthEntry>,
-    /// The greatest width of its messages and its composer: pixels, or a length in CSS; 47 rem without it.
+    /// The maximum width of messages and the composer: pixels, or a CSS length. Default: 47 rem.
     max_width: Option<LengthEntry>,
-    /// Where it stands; `inline` without it.
+    /// How the chat is placed on the page. Default: `inline`.
     display: Option<DisplayEntry>,
-    /// How it looks as a `drawer`.
+    /// Settings for `display: drawer`.
     drawer: Option<DrawerEntry>,
-    /// The language of this chat, or its words, where they are others than those of the page.
+    /// The language and the texts of this chat, if they differ from those of the page.
     #[schemars(with = "Option<crate::section::locale::LocaleEntry>", extend("x-checked-apart" = true))]
     #[serde(default)]
     locale: Value,
 }
 
-/// What the user thinks of an answer.
+/// The user's feedback on a reply.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "feedback"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum FeedbackEntry {
-    /// It was good.
+    /// Positive.
     Like,
-    /// It was not.
+    /// Negative.
     Dislike,
-    /// Nothing, whatever the server keeps.
+    /// No feedback, whatever the server stores.
     Default,
-    /// As `like`: what `onFeedback` says.
+    /// The same as `like`; `onFeedback` reports this value.
     Up,
-    /// As `dislike`.
+    /// The same as `dislike`; `onFeedback` reports this value.
     Down,
 }
 
@@ -91,34 +94,34 @@ pub(crate) enum FeedbackEntry {
 pub(crate) enum LengthEntry {
     /// In pixels.
     Pixels(#[schemars(range(min = 100, max = 10_000))] f64),
-    /// As CSS has it.
+    /// As a CSS length.
     Css(Text),
 }
 
-/// Where a chat stands on its page.
+/// How a chat is placed on its page.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "display"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum DisplayEntry {
-    /// Beside the rest of the page.
+    /// In the layout of the page.
     Inline,
-    /// Over the page, opened by a button that floats on it.
+    /// In a drawer over the page, which a floating button opens.
     Drawer,
-    /// On the whole page; what would stand beside it opens from the bar.
+    /// On the whole page. Other blocks open from the top bar.
     Page,
 }
 
-/// The drawer of a chat.
+/// Settings of a chat in a drawer.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct DrawerEntry {
-    /// The side that it comes from; `right` without it.
+    /// The side of the page. Default: `right`.
     placement: Option<PlacementEntry>,
-    /// In pixels, 400 without it; on a narrow screen it takes the whole width.
+    /// The width in pixels. Default: 400. On a narrow screen the drawer takes the whole width.
     #[schemars(range(min = 240, max = 2000))]
     width: Option<u32>,
-    /// What it is called, also on the button that opens it; `Chat` without it.
+    /// The title, which is also the label of the button. Default: `Chat`.
     title: Option<Text>,
 }
 
@@ -128,39 +131,41 @@ pub(crate) struct DrawerEntry {
 #[schemars(extend("x-names" = "placement"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum PlacementEntry {
-    /// The left.
+    /// The left side.
     Left,
-    /// The right.
+    /// The right side.
     Right,
 }
 
-/// What an empty chat says.
+/// The welcome screen of an empty chat.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct WelcomeEntry {
-    /// A picture's address (`/…` or `https://…`), or a character or two, above the heading.
+    /// The icon above the heading: the address of an image (`/…` or `https://…`), or one or two
+    /// characters.
     icon: Option<Text>,
-    /// Its heading.
+    /// The heading.
     title: Option<String>,
-    /// A sentence below it.
+    /// The text below the heading.
     description: Option<String>,
-    /// How it looks; `borderless` without it.
+    /// The style. Default: `borderless`.
     variant: Option<WelcomeVariantEntry>,
-    /// Prompts to click; each is sent as it stands.
+    /// Prompts to click; each is sent unchanged.
     prompts: Option<Vec<PromptEntry>>,
-    /// Groups of prompts, of which one is open at a time; a click puts the prompt into the composer, where it can be changed.
+    /// Groups of prompts, of which one is open at a time. A click puts the prompt into the
+    /// composer, where it can be edited.
     tracks: Option<Vec<TrackEntry>>,
 }
 
-/// How an empty chat looks.
+/// The style of a welcome screen.
 #[derive(JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(extend("x-names" = "variant"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum WelcomeVariantEntry {
-    /// On a ground of its own.
+    /// With a background of its own.
     Filled,
-    /// On that of the chat.
+    /// On the background of the chat.
     Borderless,
 }
 
@@ -168,7 +173,7 @@ pub(crate) enum WelcomeVariantEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct TrackEntry {
-    /// What they have in common.
+    /// The label of the group.
     label: Text,
     /// The prompts.
     prompts: Vec<PromptEntry>,
@@ -179,21 +184,22 @@ pub(crate) struct TrackEntry {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum PromptEntry {
-    /// What is shown and sent.
+    /// The text that is shown and sent.
     Short(Text),
-    /// The same as a mapping.
+    /// A prompt with settings.
     Long(PromptProperties),
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct PromptProperties {
-    /// By which events name it; without it they have its label alone.
+    /// The prompt's key in events. Default: events contain only the label.
     key: Option<Text>,
     /// What is shown and sent.
     label: Text,
-    /// A line below that; it is not sent.
+    /// A line below the label, which is not sent.
     description: Option<Text>,
-    /// A picture's address (`/…` or `https://…`), or a character or two, before it.
+    /// The icon before the label: the address of an image (`/…` or `https://…`), or one or two
+    /// characters.
     icon: Option<Text>,
 }

@@ -1,4 +1,4 @@
-//! How an `AgentConversations` is written (L-94 to L-96).
+//! The schema of the block `AgentConversations`.
 
 use crate::section::dynamic::Dynamic;
 use crate::section::value::Text;
@@ -10,58 +10,61 @@ use serde_json::Value;
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct AgentConversationsEntry {
-    /// The label of the button for a new conversation, where the list is that of the stored conversations.
+    /// The label of the button for a new conversation, if the list shows the stored conversations.
     new_label: Option<Text>,
-    /// The language of this list, or its words, where they are others than those of the page.
+    /// The language and the texts of this list, if they differ from those of the page.
     #[schemars(with = "Option<crate::section::locale::LocaleEntry>", extend("x-checked-apart" = true))]
     #[serde(default)]
     locale: Value,
-    /// What the list shows instead of the stored conversations; the page keeps it, and does what its events say.
+    /// Items to show instead of the stored conversations. The page stores them and handles their
+    /// events.
     items: Option<Dynamic<Vec<ConversationItemEntry>>>,
-    /// The key of the item that is selected.
+    /// The key of the selected item.
     active_key: Option<Dynamic<Text>>,
-    /// What each item's menu offers.
+    /// The menu of each item.
     menu: Option<Dynamic<Vec<MenuItemEntry>>>,
     /// The button above the items.
     creation: Option<Dynamic<CreationEntry>>,
-    /// Puts items under the headings of their groups.
+    /// Groups items under headings.
     groupable: Option<Dynamic<GroupableEntry>>,
-    /// The greatest width, in pixels.
+    /// The maximum width in pixels.
     #[schemars(range(min = 100, max = 2000))]
     width: Option<f64>,
 }
 
-/// An item of a list that the page keeps.
+/// An item of a list that the page stores.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ConversationItemEntry {
-    /// Unique in the list.
+    /// The item's key, unique in the list.
     key: Text,
-    /// What is shown; without it the key.
+    /// The label. Default: the key.
     label: Option<Text>,
-    /// A picture's address (`/…` or `https://…`), or a character or two, before the label.
+    /// The icon before the label: the address of an image (`/…` or `https://…`), or one or two
+    /// characters.
     icon: Option<Text>,
-    /// It cannot be selected.
+    /// The item cannot be selected.
     disabled: Option<bool>,
-    /// When it was; a number is Unix time in milliseconds.
+    /// The time of the item. A number is Unix time in milliseconds.
     timestamp: Option<Value>,
-    /// The group under whose heading it stands.
+    /// The item's group.
     group: Option<Text>,
-    /// Something is being written in it.
+    /// A reply is being written in it.
     loading: Option<bool>,
 }
 
-/// What a menu offers.
+/// An entry of a menu.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MenuItemEntry {
-    /// The event's `action`.
+    /// The entry's key, which is the `action` of the event.
     key: Text,
-    /// What is shown; without it the key.
+    /// The label. Default: the key.
     label: Option<Text>,
-    /// A picture's address (`/…` or `https://…`), or a character or two, before the label.
+    /// The icon before the label: the address of an image (`/…` or `https://…`), or one or two
+    /// characters.
     icon: Option<Text>,
-    /// It destroys something.
+    /// The entry is destructive.
     danger: Option<bool>,
 }
 
@@ -69,15 +72,16 @@ pub(crate) struct MenuItemEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct CreationEntry {
-    /// What stands on it.
+    /// The label of the button.
     label: Option<Text>,
-    /// A picture's address (`/…` or `https://…`), or a character or two, before the label.
+    /// The icon before the label: the address of an image (`/…` or `https://…`), or one or two
+    /// characters.
     icon: Option<Text>,
-    /// Where its label stands.
+    /// The alignment of the label.
     align: Option<AlignEntry>,
 }
 
-/// Where a label stands.
+/// The alignment of a label.
 #[derive(JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -92,9 +96,9 @@ pub(crate) enum AlignEntry {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum GroupableEntry {
-    /// As usual, or not.
+    /// Whether items are grouped, with the default settings.
     Switch(bool),
-    /// How.
+    /// Items are grouped with these settings.
     Options(GroupOptions),
 }
 
@@ -102,10 +106,10 @@ pub(crate) enum GroupableEntry {
 #[serde(rename_all = "camelCase")]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct GroupOptions {
-    /// Whether groups can be folded; they can unless this is false.
+    /// Whether groups can be collapsed. Default: `true`.
     collapsible: Option<bool>,
-    /// The headings of groups, by group; without it the group itself.
+    /// The headings by group. Default: the name of the group.
     label: Option<IndexMap<String, Text>>,
-    /// The groups that are not folded at first; without it none is.
+    /// The groups that are expanded at first. Default: all.
     default_expanded_keys: Option<Vec<Text>>,
 }

@@ -1,4 +1,4 @@
-//! How the inputs of a page are written.
+//! The schemas of input blocks.
 
 use crate::section::dynamic::Dynamic;
 use crate::section::value::Text;
@@ -9,23 +9,23 @@ use schemars::JsonSchema;
 #[schemars(extend("x-keys-not-yet" = ["rows", "type", "autocomplete"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct TextEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// Shown while it is empty.
+    /// The placeholder of an empty input.
     placeholder: Option<Dynamic<String>>,
-    /// What it holds at first.
+    /// The initial value.
     initial: Option<Dynamic<String>>,
-    /// It must not stay empty.
+    /// The input must not be empty.
     required: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
-    /// Characters that it must have at least.
+    /// The minimum number of characters.
     min_length: Option<u32>,
-    /// Characters that it may have at most.
+    /// The maximum number of characters.
     max_length: Option<u32>,
     /// A regular expression, as in JavaScript, that the whole text must match.
     pattern: Option<Text>,
-    /// What is said when the text does not match `pattern`.
+    /// The message if the text does not match `pattern`.
     pattern_message: Option<Text>,
 }
 
@@ -33,72 +33,72 @@ pub(crate) struct TextEntry {
 #[schemars(extend("x-keys-not-yet" = ["step"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct NumberEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// Shown while it is empty.
+    /// The placeholder of an empty input.
     placeholder: Option<Dynamic<String>>,
-    /// What it holds at first.
+    /// The initial value.
     initial: Option<Dynamic<f64>>,
-    /// It must not stay empty.
+    /// The input must not be empty.
     required: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
-    /// The least that it may be.
+    /// The minimum.
     min: Option<Dynamic<f64>>,
-    /// The most that it may be.
+    /// The maximum.
     max: Option<Dynamic<f64>>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SelectEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// Shown while nothing is chosen.
+    /// The placeholder while no option is selected.
     placeholder: Option<Dynamic<String>>,
-    /// What can be chosen.
+    /// The options.
     options: Dynamic<Choices>,
-    /// The value that is chosen at first.
+    /// The value that is selected initially.
     initial: Option<Dynamic<Text>>,
-    /// Something must be chosen.
+    /// An option must be selected.
     required: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct MultiSelectEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// What can be chosen.
+    /// The options.
     options: Dynamic<Choices>,
-    /// The values that are chosen at first.
+    /// The values that are selected initially.
     initial: Option<Dynamic<Vec<Text>>>,
-    /// Something must be chosen.
+    /// An option must be selected.
     required: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
-    /// How many must be chosen at least.
+    /// The minimum number of selected options.
     min: Option<u32>,
-    /// How many may be chosen at most.
+    /// The maximum number of selected options.
     max: Option<u32>,
 }
 
-/// What can be chosen.
+/// The options.
 #[derive(JsonSchema)]
 #[serde(transparent)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct Choices(#[schemars(length(min = 1))] Vec<ChoiceEntry>);
 
-/// Something that can be chosen.
+/// An option.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ChoiceEntry {
-    /// Shown and stored as it is.
+    /// The value, which is also the label.
     Short(Text),
-    /// Shown as one thing, stored as another.
+    /// A value with a label.
     Long(ChoiceProperties),
 }
 
@@ -107,47 +107,47 @@ pub(crate) enum ChoiceEntry {
 pub(crate) struct ChoiceProperties {
     /// What is stored.
     value: Text,
-    /// What is shown.
+    /// The label. Default: the value.
     label: Option<Text>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct SwitchEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// What it holds at first.
+    /// The initial value.
     initial: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct CheckboxEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// What it holds at first.
+    /// The initial value.
     initial: Option<Dynamic<bool>>,
-    /// It must be ticked.
+    /// The checkbox must be ticked.
     required: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
 }
 
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct DateEntry {
-    /// The label; without it the id in words.
+    /// The label. Default: derived from the id.
     label: Option<Dynamic<Text>>,
-    /// The day that is chosen at first, as `YYYY-MM-DD`.
+    /// The day that is selected initially, as `YYYY-MM-DD`.
     initial: Option<Dynamic<Text>>,
-    /// A day must be chosen.
+    /// A day must be selected.
     required: Option<Dynamic<bool>>,
-    /// It cannot be changed now.
+    /// The input is disabled.
     disabled: Option<Dynamic<bool>>,
-    /// The first day that may be chosen, as `YYYY-MM-DD`.
+    /// The first day that can be selected, as `YYYY-MM-DD`.
     min: Option<Dynamic<Text>>,
-    /// The last day that may be chosen, as `YYYY-MM-DD`.
+    /// The last day that can be selected, as `YYYY-MM-DD`.
     max: Option<Dynamic<Text>>,
 }

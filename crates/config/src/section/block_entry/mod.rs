@@ -1,5 +1,5 @@
-//! How a block is written. Only the schema of these types is used: a block goes to the browser as it is written, because any of
-//! its properties may be an operator.
+//! The schema of blocks. The types only provide the schema: a block is sent to the browser as it is
+//! written, because any of its properties may be an operator.
 
 mod chat;
 mod conversations;
@@ -14,36 +14,37 @@ use inputs::{CheckboxEntry, DateEntry, MultiSelectEntry, NumberEntry, SelectEntr
 use schemars::JsonSchema;
 use serde_json::Value;
 
-/// A part of a page.
+/// A block of a page.
 #[derive(JsonSchema)]
 #[schemars(extend("x-keys-not-yet" = ["layout", "style", "required", "validate", "loading", "skeleton", "slots", "areas"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct BlockEntry {
-    /// Unique on the page. The value of an input lives in page state under it.
+    /// The block's id, unique on the page. It is also the key of an input's value in the page
+    /// state.
     id: Id,
     #[serde(flatten)]
     kind: BlockTypeEntry,
-    /// Whether it is there; an operator mostly.
+    /// Whether the block is shown. Usually an operator.
     visible: Option<Dynamic<bool>>,
-    /// What happens when something happens to it: a list of actions for each event.
+    /// A list of actions for each event.
     #[schemars(with = "IndexMap<String, Vec<super::action_entry::ActionEntry>>", extend("x-checked-apart" = true))]
     #[serde(default)]
     events: Value,
-    /// The blocks in it, if it is one that holds others.
+    /// The blocks in this block, if its type is a container.
     #[serde(default)]
     #[schemars(with = "Vec<BlockEntry>", extend("x-checked-apart" = true))]
     blocks: Value,
 }
 
-/// What a block is, with its properties.
+/// The type of a block, with its properties.
 #[derive(JsonSchema)]
 #[serde(tag = "type", content = "properties")]
 #[schemars(extend("x-names" = "block type"))]
 #[expect(dead_code, clippy::large_enum_variant, reason = "only its schema is used")]
 pub(crate) enum BlockTypeEntry {
-    /// Puts its blocks below each other.
+    /// Arranges its blocks vertically.
     Box(NoProperties),
-    /// Puts its blocks beside each other; they stack on a narrow screen.
+    /// Arranges its blocks in columns, which are stacked on a narrow screen.
     Columns(ColumnsEntry),
     /// A framed group with a heading.
     Card(CardEntry),
@@ -53,25 +54,25 @@ pub(crate) enum BlockTypeEntry {
     Title(TitleEntry),
     /// Text in Markdown.
     Markdown(MarkdownEntry),
-    /// One line of text.
+    /// An input for one line of text.
     TextInput(TextEntry),
-    /// Several lines of text.
+    /// An input for several lines of text.
     TextArea(TextEntry),
-    /// A number.
+    /// An input for a number.
     NumberInput(NumberEntry),
-    /// A choice of one.
+    /// Selects one option.
     Select(SelectEntry),
-    /// A choice of several.
+    /// Selects several options.
     MultiSelect(MultiSelectEntry),
-    /// Yes or no, at once.
+    /// A toggle switch.
     Switch(SwitchEntry),
-    /// Yes or no, in a form.
+    /// A checkbox.
     Checkbox(CheckboxEntry),
-    /// A day.
+    /// Selects a day.
     DatePicker(DateEntry),
-    /// Does something.
+    /// A button.
     Button(ButtonEntry),
-    /// Rows of values.
+    /// A table.
     Table(TableEntry),
     /// A message in the page.
     Alert(AlertEntry),
@@ -87,11 +88,12 @@ pub(crate) struct NoProperties {}
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ColumnsEntry {
-    /// Shares of the width, one for each block, for example `[1, 2]`; without it they are equal.
+    /// The relative widths of the columns, one for each block, for example `[1, 2]`. Default:
+    /// equal.
     widths: Option<Vec<Share>>,
 }
 
-/// A share of the width.
+/// A relative width.
 #[derive(JsonSchema)]
 #[serde(transparent)]
 #[expect(dead_code, reason = "only its schema is used")]
@@ -107,7 +109,7 @@ pub(crate) struct CardEntry {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct TabsEntry {
-    /// What stands on the tabs, one for each block.
+    /// The labels of the tabs, one for each block.
     titles: Vec<Text>,
 }
 
@@ -129,11 +131,11 @@ pub(crate) struct MarkdownEntry {
 #[schemars(extend("x-keys-not-yet" = ["icon", "loading"]))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct ButtonEntry {
-    /// What stands on it.
+    /// The label of the button.
     title: Dynamic<Text>,
-    /// How it looks.
+    /// The style of the button. Default: `default`.
     variant: Option<Variant>,
-    /// It cannot be pressed now.
+    /// The button is disabled.
     disabled: Option<Dynamic<bool>>,
 }
 
@@ -142,11 +144,11 @@ pub(crate) struct ButtonEntry {
 #[schemars(extend("x-names" = "variant"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum Variant {
-    /// One of several.
+    /// A normal button.
     Default,
-    /// What is done mostly.
+    /// The main action.
     Primary,
-    /// What cannot be taken back.
+    /// A destructive action.
     Danger,
 }
 
@@ -155,11 +157,11 @@ pub(crate) enum Variant {
 pub(crate) struct TableEntry {
     /// The heading.
     title: Option<Dynamic<String>>,
-    /// A list of objects, one for each row; an operator mostly.
+    /// A list of objects, one for each row. Usually an operator.
     rows: Dynamic<Vec<Value>>,
-    /// What is shown of each row; without it every key of the first one.
+    /// The columns. Default: all keys of the first row.
     columns: Option<Vec<ColumnEntry>>,
-    /// What is said when there are no rows.
+    /// The text that is shown if there are no rows.
     empty: Option<Dynamic<String>>,
 }
 
@@ -168,9 +170,9 @@ pub(crate) struct TableEntry {
 #[serde(untagged)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum ColumnEntry {
-    /// The key of the value in a row; its heading is the key in words.
+    /// The key of the value in a row. The heading is derived from it.
     Short(Text),
-    /// With a heading of its own.
+    /// A column with a heading of its own.
     Long(ColumnProperties),
 }
 
@@ -179,7 +181,7 @@ pub(crate) enum ColumnEntry {
 pub(crate) struct ColumnProperties {
     /// The key of the value in a row; `a.b` reaches into an object.
     key: Text,
-    /// The heading; without it the key in words.
+    /// The heading. Default: derived from the key.
     title: Option<Text>,
 }
 
@@ -189,9 +191,9 @@ pub(crate) struct ColumnProperties {
 pub(crate) struct AlertEntry {
     /// The heading.
     title: Option<Dynamic<String>>,
-    /// What it says.
+    /// The text.
     content: Option<Dynamic<String>>,
-    /// What kind of message it is.
+    /// The kind of message.
     status: Option<Dynamic<Status>>,
 }
 
@@ -200,12 +202,12 @@ pub(crate) struct AlertEntry {
 #[schemars(extend("x-names" = "status"))]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) enum Status {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Something was done.
+    /// Success.
     Success,
-    /// Something needs care.
+    /// A warning.
     Warning,
-    /// Something went wrong.
+    /// An error.
     Error,
 }
