@@ -1,4 +1,4 @@
-//! Requests to the chat and its answers, the same behind every door (server function, HTTP).
+//! Requests to the chat and their responses. Server functions and the HTTP API share these types.
 
 use crate::change::Feedback;
 use crate::read::{Fields, Read, Unreadable, deserialize_by_reading, read_names, read_struct};
@@ -7,134 +7,143 @@ use litemap::LiteMap;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Something for the agent to do in a conversation.
+/// A submission to a conversation with an agent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SendRequest {
-    /// The page on which the chat stands.
+    /// The page that shows the chat.
     pub page_id: String,
-    /// The chat on the page, by the id of its block. Needed where a page has several chats with
-    /// this agent: each has its own shared state and client tools.
+    /// The id of the chat's block on the page. Needed when a page has several chats with this
+    /// agent: each has its own shared state and client tools.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_id: Option<String>,
     /// The agent that answers.
     pub agent_id: String,
-    /// Chosen by the client (letters, digits, `-`, `_`; at most 128); a new one makes a new conversation.
+    /// The conversation. The client chooses the id (letters, digits, `-`, `_`; at most 128); an
+    /// unknown id creates a conversation.
     pub conversation_id: String,
-    /// What is sent.
+    /// The submission.
     pub submission: Submission,
-    /// The page's shared state at this moment, by declared key (L-64). Empty: the agent sees none.
+    /// The current shared state of the page, by declared key. If it is empty, the agent sees no
+    /// shared state.
     #[serde(default)]
     pub shared_state: Map<String, Value>,
     /// The page's query string.
     #[serde(default)]
     pub url_query: Map<String, Value>,
-    /// The switches of the composer: `true` or `false`, by key.
+    /// The states of the composer's switches (`true` or `false`), by key.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub switches: Map<String, Value>,
 }
 
-/// What is sent.
+/// The kinds of submission.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Submission {
-    /// A new message of the user. Its id is the idempotency key: sent again, it is the same message and the same run.
+    /// A new user message. Its id is the idempotency key: sending it again yields the same message
+    /// and the same run.
     Message {
-        /// Role `user`.
+        /// The message; its role is `user`.
         message: UiMessage,
-        /// For an edit: the user message that it replaces; the old one stays as another branch.
+        /// For an edit: the user message that this one replaces. The old one stays on another
+        /// branch.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         replaces: Option<String>,
-        /// Earlier messages, taken over (user and assistant text only) when the conversation is new.
+        /// Earlier messages to import when the conversation is new (user and assistant text only).
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         history: Vec<UiMessage>,
     },
-    /// Answer the same user message again, in a new branch.
+    /// Answers the same user message again on a new branch.
     Regenerate {
-        /// The assistant message to answer anew; absent: the newest.
+        /// The assistant message to regenerate; the newest one if absent.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         message_id: Option<String>,
     },
-    /// Decisions and outputs for calls that are pending in the newest assistant message.
+    /// Decisions and outputs for pending calls of the newest assistant message.
     Answers {
-        /// One for each call that is answered; the run starts when none is pending any more.
+        /// One for each answered call. The run starts once no call is pending.
         answers: Vec<Answer>,
     },
-    /// Go on with an answer that was interrupted.
+    /// Continues an interrupted answer.
     Continue,
 }
 
-/// What became of one pending call.
+/// An answer to one pending call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Answer {
-    /// The user's decision on a call that asked for it.
+    /// The user's decision on a call that needs approval.
     Approval {
         /// The call.
         tool_call_id: String,
-        /// The question, as [`crate::Approval::id`]; a decision on another one than the open one is refused. Without it, whichever is open.
+        /// The approval request, as [`crate::Approval::id`]. A decision on a request other than the
+        /// open one is rejected. If absent, it applies to whichever is open.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         approval_id: Option<String>,
         /// The decision.
         approved: bool,
-        /// The arguments that were shown, as [`crate::arguments_hash`]; a decision on other ones than those of the open question
-        /// is refused. Without it, whichever they are.
+        /// The hash of the arguments that the user saw, as [`crate::arguments_hash`]. The decision
+        /// is rejected if the open request has other arguments. If absent, the arguments are not
+        /// compared.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input_hash: Option<String>,
-        /// In the user's words.
+        /// The user's comment.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
-        /// With a yes: other arguments than the agent's, an object. They take their place in the record.
+        /// When approving: arguments (an object) that replace those of the agent, also in the
+        /// record.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         input: Option<Value>,
-        /// With a yes: also for further calls of this tool.
+        /// When approving: creates a standing approval for this tool.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         remember: Option<Remember>,
     },
-    /// A browser is about to run the call. Whoever says so first may run it; to say it again is harmless.
+    /// Claims the call for one browser page. The first page to claim it may run it; repeating the
+    /// claim is harmless.
     Started {
         /// The call.
         tool_call_id: String,
-        /// Which page says so, by a random id of its own.
+        /// A random id that the page gave itself.
         by: String,
     },
-    /// The result of a tool that the browser ran.
+    /// The result of a tool that ran in the browser.
     Output {
         /// The call.
         tool_call_id: String,
-        /// Its result.
+        /// The result.
         output: Value,
     },
-    /// The failure of a tool that the browser ran.
+    /// The failure of a tool that ran in the browser.
     Error {
         /// The call.
         tool_call_id: String,
-        /// For the model.
+        /// The error message for the model.
         error_text: String,
     },
 }
 
-/// How far a yes holds.
+/// The scope of a standing approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Remember {
-    /// In this conversation.
+    /// This conversation.
     Conversation,
-    /// In all of the user's conversations.
+    /// All conversations of the user.
     Always,
 }
 
-/// A yes that holds for further calls, too: calls of this tool by this agent, as long as the tool says the same of itself.
+/// A standing approval: it covers further calls of this tool by this agent, as long as the tool's
+/// declaration does not change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StandingApproval {
-    /// By which it is revoked.
+    /// The id by which it is revoked.
     pub id: String,
     /// The agent.
     pub agent_id: String,
     /// The tool.
     pub tool_name: String,
-    /// The conversation that it holds in; in all without it.
+    /// The conversation to which it is limited; absent if it covers all conversations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// That conversation's title.
@@ -162,41 +171,41 @@ pub struct StandingApprovals {
 
 read_struct!(StandingApprovals { items: "items" });
 
-/// What the message's `metadata` holds.
+/// The server's metadata on a message (its `metadata` field).
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageMetadata {
-    /// Unix time, milliseconds.
+    /// Unix time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub created_at: Option<i64>,
     /// How the newest run of this message ended; absent while it runs and on user messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// With [`Outcome::Failed`]: what the user reads.
+    /// The error that the user reads, with [`Outcome::Failed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<UserError>,
-    /// Why the newest run of this message ended, more exactly than `outcome`.
+    /// Why the newest run of this message ended; more specific than `outcome`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
-    /// With [`Outcome::Limit`]: which one, the same as `reason`.
+    /// The limit that was reached, with [`Outcome::Limit`]; equal to `reason`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<EndReason>,
-    /// Why the model ended its newest reply; absent where the run was stopped or cut off.
+    /// Why the model ended its newest reply; absent if the run was stopped or interrupted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finish_reason: Option<FinishReason>,
-    /// Tokens so far, of all runs of this message.
+    /// The token usage of all runs of this message so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub usage: Option<Usage>,
-    /// What they cost in US dollars, as far as prices are known.
+    /// The cost in US dollars, as far as prices are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
     /// The model that answered.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Tokens that the newest request and its answer took of what the model can read at once.
+    /// Tokens of the context window that the newest request and its reply used.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_used: Option<u64>,
-    /// Tokens that the model can read at once, where that is known.
+    /// The size of the model's context window in tokens, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context_size: Option<u64>,
 }
@@ -216,14 +225,14 @@ read_struct!(MessageMetadata {
 });
 
 impl MessageMetadata {
-    /// How the answer ended, if it did not come to its end. One that a tool ends by the config's
-    /// wish is complete.
+    /// Returns the outcome if the answer is incomplete. An answer that ended with a tool of
+    /// `stopOnToolCall` is complete.
     pub fn broken_off(&self) -> Option<Outcome> {
         let is_wanted = self.outcome == Some(Outcome::Limit) && self.limit == Some(EndReason::StopOnToolCall);
         self.outcome.filter(|outcome| outcome.is_broken_off() && !is_wanted)
     }
 
-    /// What a message says of itself; nothing where that cannot be read.
+    /// Reads a message's metadata; empty if it is absent or cannot be read.
     pub fn of(message: &UiMessage) -> Self {
         let read = |metadata: Value| serde_json::from_value(metadata).ok();
         message.metadata.clone().and_then(read).unwrap_or_default()
@@ -236,25 +245,25 @@ impl MessageMetadata {
 pub enum Outcome {
     /// The model finished.
     Done,
-    /// Waits for a decision or a browser tool.
+    /// A call waits for a decision or for a browser tool.
     Waiting,
     /// The user, an administrator or a deletion stopped it.
     Stopped,
-    /// A limit ended it (steps, tokens, time).
+    /// A limit was reached (steps, tokens, time).
     Limit,
-    /// It failed; Retry is offered.
+    /// It failed. The UI offers Retry.
     Failed,
-    /// The server died under it; Continue is offered.
+    /// The server died during the run. The UI offers Continue.
     Interrupted,
 }
 
 impl Outcome {
-    /// Whether the answer did not come to its end: what there is of it is not the whole.
+    /// Returns whether the answer is incomplete.
     pub fn is_broken_off(self) -> bool {
         matches!(self, Self::Stopped | Self::Limit | Self::Failed | Self::Interrupted)
     }
 
-    /// The name that is stored and shown.
+    /// The name in storage and in the UI.
     pub fn name(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -276,19 +285,19 @@ read_names!(Outcome {
     "interrupted" => Interrupted,
 });
 
-/// Tokens, summed over the steps.
+/// Token usage, summed over the steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// All input, cached included.
+    /// All input tokens, including cached ones.
     pub input_tokens: u64,
-    /// All output, reasoning included.
+    /// All output tokens, including reasoning.
     pub output_tokens: u64,
-    /// Of the input: read from a cache.
+    /// The part of the input that was read from a cache.
     pub cache_read_tokens: u64,
-    /// Of the input: written to a cache.
+    /// The part of the input that was written to a cache.
     pub cache_write_tokens: u64,
-    /// Of the output: reasoning.
+    /// The part of the output that was reasoning.
     pub reasoning_tokens: u64,
 }
 
@@ -300,36 +309,36 @@ read_struct!(Usage {
     reasoning_tokens: "reasoningTokens" or default,
 });
 
-/// A line of the conversation list.
+/// An entry of the conversation list.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSummary {
-    /// The conversation.
+    /// The conversation's id.
     pub id: String,
-    /// Its title; the first words of the first message until there is a better one.
+    /// The title; the first words of the first message until a better one is set.
     pub title: String,
-    /// The page on which it was begun.
+    /// The page on which the conversation started.
     pub page_id: String,
     /// The agent that answers.
     pub agent_id: String,
     /// Unix time, milliseconds.
     pub created_at: i64,
-    /// Unix time, milliseconds; the list's order.
+    /// Unix time, milliseconds; the list is sorted by it.
     pub updated_at: i64,
-    /// Whether an answer is being written.
+    /// Whether an answer is being generated.
     pub running: bool,
-    /// Whether the newest answer waits for its user: for a decision about a call, or for the answer
-    /// to a question.
+    /// Whether the newest answer waits for the user: for a decision on a call or for an answer to a
+    /// question.
     pub waiting: bool,
-    /// Whether it stands above the others.
+    /// Whether it is pinned to the top of the list.
     pub pinned: bool,
-    /// Whether it is out of the list, in the archive.
+    /// Whether it is archived, and so not in the list.
     pub archived: bool,
-    /// Whether an answer has come that its owner has not seen.
+    /// Whether it has an answer that its owner has not seen.
     pub unread: bool,
-    /// Whether it goes by itself, for good.
+    /// Whether it will be deleted automatically and for good.
     pub temporary: bool,
-    /// The folder that it is in.
+    /// The folder that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder_id: Option<String>,
 }
@@ -350,35 +359,37 @@ read_struct!(ConversationSummary {
     folder_id: "folderId",
 });
 
-/// One page of the list: the pinned ones, then the others, each newest first.
+/// One page of the conversation list: pinned conversations first, then the others, each newest
+/// first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationList {
-    /// At most the asked number.
+    /// At most the requested number of entries.
     pub items: Vec<ConversationSummary>,
-    /// Opaque; asks for the next page. Absent on the last one.
+    /// The opaque cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 read_struct!(ConversationList { items: "items", next: "next" });
 
-/// A conversation as it stands: the active branch, oldest first.
+/// A conversation with the messages of its active branch, oldest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationView {
-    /// Its line in the list.
+    /// Its entry in the conversation list.
     #[serde(flatten)]
     pub summary: ConversationSummary,
-    /// The active branch. A message that is being written is here as far as it has come.
+    /// The active branch, including a message that is still being generated, as far as it exists.
     pub messages: Vec<UiMessage>,
-    /// The run that is writing, if one is. Its stream, read from the start, gives that message whole.
+    /// The active run, if any. Its stream, read from the start, contains its whole message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active: Option<ActiveRun>,
-    /// For each message of the branch that has others in its place: all of them, itself included, oldest first.
+    /// For each message of the branch that has siblings: all siblings including itself, oldest
+    /// first.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub forks: LiteMap<String, Vec<String>>,
-    /// What the user thinks of answers, by message.
+    /// The user's feedback on answers, by message.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub feedback: LiteMap<String, Feedback>,
 }
@@ -395,11 +406,11 @@ impl Read for ConversationView {
 
 deserialize_by_reading!(ConversationView);
 
-/// A run that is writing.
+/// An active run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveRun {
-    /// The run.
+    /// The run's id.
     pub run_id: String,
     /// The assistant message that it writes.
     pub message_id: String,
@@ -413,7 +424,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_conversation_is_read_as_it_is_written() {
+    fn conversation_view_round_trips() {
         let summary = json!({
             "id": "c1", "title": "Refunds", "pageId": "demo", "agentId": "demo",
             "createdAt": 1, "updatedAt": 2, "running": true, "waiting": false,
@@ -434,7 +445,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_without_messages_is_none() {
+    fn conversation_view_without_messages_is_rejected() {
         let error = serde_json::from_value::<ConversationView>(json!({"id": "c1"})).unwrap_err();
         assert_eq!(error.to_string(), "missing field `messages`");
     }

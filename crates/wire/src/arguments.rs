@@ -1,23 +1,23 @@
-//! A hash of a call's arguments, by which a decision names what was shown.
+//! A hash of a call's arguments. A decision names with it the arguments that the user saw.
 
 use serde_json::{Number, Value};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 
-/// The SHA-256 of arguments in hex. The order of keys does not count, and neither do the last bits of a fraction, which may
-/// change when a number is written and read again.
+/// Returns the SHA-256 of arguments in hex. It ignores the order of keys and the last bits of a
+/// fraction, which may change when a number is written and read again.
 pub fn arguments_hash(arguments: &Value) -> String {
     let mut hash = Sha256::new();
     add(&mut hash, arguments);
     let mut hex = String::with_capacity(64);
     for byte in hash.finalize() {
-        // A string takes all that is written.
+        // Writing into a string cannot fail.
         let _ = write!(hex, "{byte:02x}");
     }
     hex
 }
 
-/// Each value begins with its kind and says how long it is, so that no two are written alike.
+/// Each value starts with its kind and its length, so that no two values have the same encoding.
 fn add(hash: &mut Sha256, value: &Value) {
     match value {
         Value::Null => hash.update(b"n"),
@@ -51,9 +51,9 @@ fn add_text(hash: &mut Sha256, text: &str) {
     hash.update(text);
 }
 
-/// Bits at the end of a fraction that do not count.
+/// Low bits of a fraction that are ignored.
 const SPARE_BITS: u32 = 20;
-/// Below this every whole number is exact as a fraction.
+/// Below this, every integer is exact as an `f64`.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 fn add_number(hash: &mut Sha256, number: &Number) {
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn other_arguments_have_other_hashes() {
+    fn different_arguments_have_different_hashes() {
         check(json!({ "a": 1 }), json!({ "a": 2 }), false);
         check(json!({ "a": "1" }), json!({ "a": 1 }), false);
         check(json!(["ab"]), json!(["a", "b"]), false);
@@ -112,7 +112,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arguments_that_were_sent_are_the_same(number: f64, text: String, key: String) {
+        fn serialization_does_not_change_the_hash(number: f64, text: String, key: String) {
             let arguments = json!({ key: [number, text] });
             let read: Value = serde_json::from_str(&arguments.to_string()).unwrap();
             prop_assert_eq!(arguments_hash(&read), arguments_hash(&arguments));

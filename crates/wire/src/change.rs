@@ -1,68 +1,69 @@
-//! What a user does to a conversation without asking the agent anything: another branch, a deletion, a judgement, a copy.
+//! Changes that a user makes to a conversation without a run: switching branches, deleting, rating,
+//! copying.
 
 use crate::read::{read_names, read_struct};
 use serde::{Deserialize, Serialize};
 
-/// A change to a conversation. Each names one of its messages.
+/// A change to a conversation; each names one of its messages.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum Change {
-    /// The branch with this message becomes the active one, with what was said last below the message.
+    /// Makes the branch with this message active, down to the newest message below it.
     Switch {
         /// The message.
         message_id: String,
     },
-    /// The message goes, with everything that follows it. It can be restored for a while.
+    /// Deletes the message and everything that follows it. It can be restored for a while.
     Delete {
         /// The message.
         message_id: String,
     },
-    /// A deletion is taken back.
+    /// Undoes a deletion.
     Restore {
-        /// The message that was deleted.
+        /// The deleted message.
         message_id: String,
     },
-    /// What the user thinks of an answer.
+    /// Sets the user's feedback on an answer.
     Rate {
         /// The answer.
         message_id: String,
-        /// Absent: nothing any more.
+        /// The feedback; absent to remove it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         feedback: Option<Feedback>,
     },
-    /// A new conversation begins with everything up to this message.
+    /// Creates a conversation with everything up to this message.
     Copy {
         /// The message.
         message_id: String,
     },
 }
 
-/// What a user thinks of an answer.
+/// A user's feedback on an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Feedback {
-    /// Good or bad.
+    /// The rating.
     pub rating: Rating,
-    /// In the user's words.
+    /// The user's comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 read_struct!(Feedback { rating: "rating", reason: "reason" });
 
-/// Whether an answer was good.
+/// A rating of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Rating {
-    /// It was.
+    /// Good.
     Up,
-    /// It was not.
+    /// Bad.
     Down,
 }
 
 read_names!(Rating { "up" => Up, "down" => Down });
 
-/// The conversation in which the user goes on: the changed one, or the copy.
+/// The conversation with which the user continues: the changed one, or the copy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changed {
@@ -78,7 +79,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn changes_are_read_as_they_are_written() {
+    fn changes_round_trip() {
         let check = |json: Value| {
             let change: Change = serde_json::from_value(json.clone()).unwrap();
             assert_eq!(serde_json::to_value(&change).unwrap(), json);

@@ -1,4 +1,4 @@
-//! One event of the UI message stream (AI SDK v6): a closed enum, one JSON object a chunk.
+//! The chunks of the UI message stream (AI SDK v6): a closed enum, one JSON object per chunk.
 
 mod read;
 
@@ -6,14 +6,14 @@ use crate::{ApprovalTerms, ProviderMetadata};
 use serde::Serialize;
 use serde_json::Value;
 
-/// One event of the stream.
+/// One chunk of the stream.
 ///
-/// It is read by hand (see `read`): what serde makes of a tagged enum with this many variants would be a tenth of what the
-/// browser downloads, and would look at each event twice.
+/// Deserialization is written by hand (see `read`): serde's derived code for a tagged enum with
+/// this many variants would be a tenth of the browser's download, and would visit each chunk twice.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Chunk {
-    /// The message begins, or an existing one goes on (same id).
+    /// Starts the message, or continues an existing one (same id).
     Start {
         /// The assistant message's id.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -22,9 +22,9 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         message_metadata: Option<Value>,
     },
-    /// One request to the model begins.
+    /// Starts a step (one request to the model).
     StartStep,
-    /// A text part begins.
+    /// Starts a text part.
     TextStart {
         /// Unique among open parts.
         id: String,
@@ -32,28 +32,28 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A text part grows.
+    /// Appends to a text part.
     TextDelta {
-        /// Of an open text part.
+        /// The id of an open text part.
         id: String,
-        /// What is appended.
+        /// The text to append.
         delta: String,
         /// Replaces the part's metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A text part is complete.
+    /// Completes a text part.
     TextEnd {
-        /// Of an open text part.
+        /// The id of an open text part.
         id: String,
-        /// What the text cites: `{source, startIndex?, endIndex?, citedText?}`.
+        /// The citations of the text: `{source, startIndex?, endIndex?, citedText?}`.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         citations: Vec<Value>,
         /// Replaces the part's metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A reasoning part begins.
+    /// Starts a reasoning part.
     ReasoningStart {
         /// Unique among open parts.
         id: String,
@@ -61,131 +61,131 @@ pub enum Chunk {
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A reasoning part grows.
+    /// Appends to a reasoning part.
     ReasoningDelta {
-        /// Of an open reasoning part.
+        /// The id of an open reasoning part.
         id: String,
-        /// What is appended; empty when only the metadata (a signature) arrives.
+        /// The text to append; empty when only the metadata (a signature) arrives.
         delta: String,
         /// Replaces the part's metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A reasoning part is complete.
+    /// Completes a reasoning part.
     ReasoningEnd {
-        /// Of an open reasoning part.
+        /// The id of an open reasoning part.
         id: String,
         /// Replaces the part's metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
     },
-    /// A tool call begins; its arguments will stream.
+    /// Starts a tool call; its arguments follow as deltas.
     ToolInputStart {
         /// Unique within the conversation.
         tool_call_id: String,
-        /// The tool.
+        /// The tool's name.
         tool_name: String,
-        /// Run by the provider itself.
+        /// Whether the provider itself runs the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
-        /// A readable name.
+        /// A human-readable name.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// More of the arguments' JSON text.
+    /// Appends to the JSON text of the arguments.
     ToolInputDelta {
-        /// Of a call that has begun.
+        /// The id of a call that has started.
         tool_call_id: String,
-        /// What is appended to the JSON text.
+        /// The JSON text to append.
         input_text_delta: String,
     },
-    /// The arguments are complete.
+    /// Delivers the complete arguments.
     ToolInputAvailable {
         /// Unique within the conversation.
         tool_call_id: String,
-        /// The tool.
+        /// The tool's name.
         tool_name: String,
         /// The arguments.
         input: Value,
-        /// Run by the provider itself.
+        /// Whether the provider itself runs the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// See [`ProviderMetadata`].
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
-        /// A readable name.
+        /// A human-readable name.
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
     },
-    /// The arguments cannot be used.
+    /// Reports unusable arguments.
     ToolInputError {
         /// Unique within the conversation.
         tool_call_id: String,
-        /// The tool.
+        /// The tool's name.
         tool_name: String,
-        /// The arguments as they came.
+        /// The arguments as received.
         input: Value,
-        /// Why.
+        /// The error message.
         error_text: String,
-        /// Run by the provider itself.
+        /// Whether the provider itself runs the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// See [`ProviderMetadata`].
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
     },
-    /// The call waits for the user's decision.
+    /// Requests the user's approval of a call.
     ToolApprovalRequest {
-        /// A decision names it.
+        /// The request's id; a decision names it.
         approval_id: String,
         /// The call.
         tool_call_id: String,
-        /// How it is asked.
+        /// The terms of the approval request.
         #[serde(skip_serializing_if = "Option::is_none")]
         terms: Option<Box<ApprovalTerms>>,
     },
-    /// The result.
+    /// Delivers the result of a call.
     ToolOutputAvailable {
         /// The call.
         tool_call_id: String,
         /// The result.
         output: Value,
-        /// Run by the provider itself.
+        /// Whether the provider itself ran the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
         /// See [`ProviderMetadata`].
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_metadata: Option<ProviderMetadata>,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
-        /// A later output replaces this one.
+        /// Whether a later output replaces this one.
         #[serde(skip_serializing_if = "Option::is_none")]
         preliminary: Option<bool>,
     },
-    /// The call failed.
+    /// Reports that a call failed.
     ToolOutputError {
         /// The call.
         tool_call_id: String,
-        /// Why.
+        /// The error message.
         error_text: String,
-        /// Run by the provider itself.
+        /// Whether the provider itself ran the tool.
         #[serde(skip_serializing_if = "Option::is_none")]
         provider_executed: Option<bool>,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         #[serde(skip_serializing_if = "Option::is_none")]
         dynamic: Option<bool>,
     },
-    /// The user said no.
+    /// Reports that the user denied a call.
     ToolOutputDenied {
         /// The call.
         tool_call_id: String,
@@ -194,52 +194,52 @@ pub enum Chunk {
     SourceUrl(crate::message::SourceUrl),
     /// A document that the model used.
     SourceDocument(crate::message::SourceDocument),
-    /// A file that the model made.
+    /// A file that the model generated.
     File(crate::message::FilePart),
-    /// The request to the model is over, its tools have run.
+    /// Ends a step: the request to the model and its tools are finished.
     FinishStep,
-    /// The turn is over.
+    /// Ends the turn.
     Finish {
-        /// Why it ended.
+        /// Why the turn ended.
         #[serde(skip_serializing_if = "Option::is_none")]
         finish_reason: Option<FinishReason>,
         /// Merged into the message's metadata.
         #[serde(skip_serializing_if = "Option::is_none")]
         message_metadata: Option<Value>,
     },
-    /// News about the message as a whole.
+    /// Updates the message's metadata.
     MessageMetadata {
         /// Merged into the message's metadata.
         message_metadata: Value,
     },
-    /// The user stopped the turn; the last chunk.
+    /// Ends a turn that the user stopped; the last chunk.
     Abort {
-        /// Why.
+        /// The reason.
         #[serde(skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
-    /// The turn failed.
+    /// Reports that the turn failed.
     Error {
-        /// For the user.
+        /// The error message for the user.
         error_text: String,
     },
-    /// `data-{name}`
+    /// A data part, `data-{name}`.
     #[serde(untagged)]
     Data(DataChunk),
 }
 
-/// `data-{name}`: something for the page.
+/// A data chunk, `data-{name}`: application data for the page.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DataChunk {
-    /// The whole type, `data-` included.
+    /// The whole type, including `data-`.
     #[serde(rename = "type")]
     pub kind: String,
     /// A later chunk of the same kind and id replaces this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its content.
+    /// The content.
     pub data: Value,
-    /// Seen once, kept nowhere.
+    /// Whether it is shown once and not stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transient: Option<bool>,
 }
@@ -248,16 +248,16 @@ pub struct DataChunk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishReason {
-    /// The model had said all it wanted.
+    /// The model finished its reply.
     Stop,
-    /// Out of tokens.
+    /// The token limit was reached.
     Length,
-    /// Refused or filtered.
+    /// The content was refused or filtered.
     ContentFilter,
-    /// The model called tools that it waits for, or a limit ended the loop after its calls.
+    /// The model called tools whose results it needs, or a limit ended the loop after its calls.
     ToolCalls,
-    /// Failed.
+    /// The turn failed.
     Error,
-    /// Something else.
+    /// Any other reason.
     Other,
 }

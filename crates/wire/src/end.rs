@@ -1,11 +1,12 @@
-//! Why a run ended: one vocabulary for the message, the store, the log, the metrics, the console and the API.
+//! The reasons why a run ended: the same names in messages, the store, logs, metrics, the admin
+//! console and the API.
 
 use crate::api::Outcome;
 use crate::read::{Read, Unreadable, deserialize_by_reading};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-/// Makes the reasons with their names and outcomes.
+/// Generates the enum with the names and outcomes of its variants.
 macro_rules! reasons {
     ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $outcome:ident;)*) => {
         /// Why a run ended.
@@ -15,17 +16,18 @@ macro_rules! reasons {
         }
 
         impl EndReason {
-            /// All of them.
+            /// All reasons.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
-            /// The name that is stored and shown; stable.
+            /// The stable name in storage and in the UI.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)*
                 }
             }
 
-            /// The reason with this name; [`EndReason::Other`] for one that a newer server knows.
+            /// Returns the reason with this name; [`EndReason::Other`] for a name that only a newer
+            /// server knows.
             pub fn named(name: &str) -> Self {
                 match name {
                     $($name => Self::$variant,)*
@@ -33,7 +35,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// What kind of end that is.
+            /// Returns the outcome that belongs to this reason.
             pub fn outcome(self) -> Outcome {
                 match self {
                     $(Self::$variant => Outcome::$outcome,)*
@@ -48,29 +50,29 @@ reasons! {
     Done = "done", Done;
     /// A call waits for the user or the user's browser.
     Waiting = "waiting", Waiting;
-    /// As many requests to the model as `maxSteps` allows.
+    /// The limit of steps, `maxSteps`, was reached.
     MaxSteps = "maxSteps", Limit;
-    /// A call that ends the turn, by `stopOnToolCall`.
+    /// A call of a tool in `stopOnToolCall` ended the turn.
     StopOnToolCall = "stopOnToolCall", Limit;
-    /// The time of the turn.
+    /// The time limit of the turn was reached.
     Time = "time", Limit;
-    /// Requests to models, by `limits.requests`.
+    /// The limit of model requests, `limits.requests`, was reached.
     Requests = "requests", Limit;
-    /// Tokens, by `limits.totalTokens`.
+    /// The token limit, `limits.totalTokens`, was reached.
     TotalTokens = "totalTokens", Limit;
-    /// Calls of tools, by `limits.toolCalls`.
+    /// The limit of tool calls, `limits.toolCalls`, was reached.
     ToolCalls = "toolCalls", Limit;
-    /// Money, by `limits.costUsd`.
+    /// The cost limit, `limits.costUsd`, was reached.
     CostUsd = "costUsd", Limit;
-    /// The same calls were made again and again.
+    /// The model repeated the same calls.
     Loop = "loop", Limit;
-    /// The answer grew larger than the server keeps.
+    /// The answer exceeded the size that the server stores.
     TooLong = "tooLong", Failed;
     /// The user stopped it.
     StoppedByUser = "stoppedByUser", Stopped;
-    /// An administrator took the user's rights away.
+    /// An administrator revoked the user's access.
     StoppedByAdmin = "stoppedByAdmin", Stopped;
-    /// The server ended in good order.
+    /// The server shut down gracefully.
     Shutdown = "shutdown", Stopped;
     /// The conversation or its user was deleted.
     Deleted = "deleted", Stopped;
@@ -82,34 +84,34 @@ reasons! {
     ModelBusy = "modelBusy", Failed;
     /// The provider did not accept the request.
     ModelRefused = "modelRefused", Failed;
-    /// The provider is in trouble, cannot be reached, or is not asked because it failed before.
+    /// The provider has an outage, is unreachable, or is skipped because it failed before.
     ModelAway = "modelAway", Failed;
     /// The provider stopped answering.
     ModelTimeout = "modelTimeout", Failed;
     /// The provider closed the stream before the end of the reply.
     StreamBroken = "streamBroken", Failed;
-    /// The cost is limited, and the price of a model is not known.
+    /// The cost is limited, and the price of a model is unknown.
     UnknownPrice = "unknownPrice", Failed;
     /// The model made a call that cannot be run, and `repairToolCall` is `false`.
     InvalidCall = "invalidCall", Failed;
-    /// A program's answer does not fit its schema.
+    /// The answer to an invocation does not match its schema.
     Unfit = "unfit", Failed;
     /// The database could not be written or read.
     Storage = "storage", Failed;
     /// A panic: a bug of the server.
     Panic = "panic", Failed;
-    /// A question to the user expired.
+    /// An approval request or a question to the user expired.
     Expired = "expired", Interrupted;
     /// The server was killed or crashed.
     ServerGone = "serverGone", Interrupted;
-    /// Another server took the run over, because this one gave no sign of life.
+    /// Another server took over the run because this one did not renew its lease.
     LeaseLost = "leaseLost", Interrupted;
-    /// One that a newer server knows.
+    /// A reason that only a newer server knows.
     Other = "other", Failed;
 }
 
 impl EndReason {
-    /// Whether the operator should look at it.
+    /// Returns whether an operator should investigate it.
     pub fn is_failure(self) -> bool {
         matches!(self.outcome(), Outcome::Failed | Outcome::Interrupted)
     }
@@ -136,7 +138,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn reasons_are_read_as_they_are_written() {
+    fn end_reasons_round_trip() {
         for reason in EndReason::ALL {
             assert_eq!(serde_json::from_value::<EndReason>(json!(reason)).unwrap(), *reason);
         }

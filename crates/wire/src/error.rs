@@ -1,27 +1,30 @@
-//! The error that a caller sees: a stable code, a sentence that says what to do next, nothing of the inside.
+//! The error that a caller sees: a stable code and a message that says what to do next, without
+//! internal details.
 
 use crate::read::{Read, Unreadable, read_names, read_struct};
 use serde::Serialize;
 use serde_json::Value;
 
-/// An error for its reader, as `{"code", "message"}`; HTTP wraps it as `{"error": {…}}`.
+/// An error for the caller, as `{"code", "message"}`; HTTP responses wrap it as `{"error": {…}}`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserError {
-    /// For programs.
+    /// The code, for programs.
     pub code: ErrorCode,
-    /// Which of the things behind the code it was, where a UI in another language has words for it.
+    /// The specific cause behind the code, for which a localized UI has its own text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<ErrorReason>,
-    /// For people: what happened and what to do next. Never a secret, a provider's body or a path.
+    /// The message for people: what happened and what to do next. It never contains a secret, a
+    /// provider's response body or a path.
     pub message: String,
-    /// The field that is wrong, for example `/messages/0/parts`, with [`ErrorCode::Invalid`].
+    /// The invalid field, for example `/messages/0/parts`, with [`ErrorCode::Invalid`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Seconds after which to try again, with [`ErrorCode::RateLimited`] and [`ErrorCode::Unavailable`].
+    /// Seconds to wait before trying again, with [`ErrorCode::RateLimited`] and
+    /// [`ErrorCode::Unavailable`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<u32>,
-    /// By what an operator finds the request in his logs and traces.
+    /// The trace id, by which an operator finds the request in logs and traces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
 }
@@ -35,33 +38,33 @@ read_struct!(UserError {
     trace_id: "traceId"
 });
 
-/// A stable name for what went wrong, with its HTTP status.
+/// A stable error code with an HTTP status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorCode {
-    /// 400: not readable.
+    /// 400: the request could not be parsed.
     Malformed,
     /// 401: not signed in.
     Unauthenticated,
     /// 403: not allowed.
     Forbidden,
-    /// 404: unknown, or not yours.
+    /// 404: unknown, or owned by another user.
     NotFound,
     /// 409: a run is active.
     Busy,
-    /// 409: what the request is about has changed meanwhile.
+    /// 409: the target of the request has changed meanwhile.
     Conflict,
-    /// 409: the conversation is with another agent.
+    /// 409: the conversation belongs to another agent.
     OtherAgent,
     /// 413: too large.
     TooLarge,
-    /// 422: well-formed but wrong.
+    /// 422: well-formed but invalid.
     Invalid,
-    /// 429: too many.
+    /// 429: too many requests.
     RateLimited,
-    /// 500: our fault.
+    /// 500: a fault of the server.
     Internal,
-    /// 503: draining or full.
+    /// 503: the server is draining or full.
     Unavailable,
 }
 
@@ -80,27 +83,27 @@ read_names!(ErrorCode {
     "unavailable" => Unavailable,
 });
 
-/// What went wrong beyond its code.
+/// The specific cause of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ErrorReason {
     /// The model's provider refused the credentials.
     ModelCredentials,
-    /// The model's provider is asked too often.
+    /// The model's provider reported too many requests.
     ModelLimit,
     /// The model's provider did not accept the request.
     ModelRefused,
-    /// The model's provider is in trouble, or cannot be reached.
+    /// The model's provider has an outage or is unreachable.
     ModelAway,
-    /// The answer broke off before its end.
+    /// The stream of the answer broke off.
     AnswerBroken,
-    /// The server could not save or read what it should.
+    /// The server could not write to or read from its database.
     NotSaved,
-    /// The server has no room just now, or is about to end.
+    /// The server is full or is shutting down.
     ServerBusy,
-    /// The server's fault.
+    /// A fault of the server.
     ServerFailed,
-    /// One that a newer server knows.
+    /// A cause that only a newer server knows.
     Other,
 }
 
@@ -121,7 +124,7 @@ impl Read for ErrorReason {
 }
 
 impl ErrorCode {
-    /// The HTTP status.
+    /// Returns the HTTP status.
     pub fn status(self) -> u16 {
         match self {
             Self::Malformed => 400,
@@ -139,41 +142,41 @@ impl ErrorCode {
 }
 
 impl UserError {
-    /// An error with a code and a sentence.
+    /// Creates an error with a code and a message.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
         Self { code, reason: None, message: message.into(), path: None, retry_after: None, trace_id: None }
     }
 
-    /// The same with its reason.
+    /// Adds the cause.
     #[must_use]
     pub fn because(self, reason: ErrorReason) -> Self {
         Self { reason: Some(reason), ..self }
     }
 
-    /// What an operator finds it by, where only he can help.
+    /// Returns the trace id if only an operator can help.
     pub fn reference(&self) -> Option<&str> {
         let is_his = matches!(self.code, ErrorCode::Internal | ErrorCode::Unavailable);
         self.trace_id.as_deref().filter(|_| is_his)
     }
 
-    /// 404, the same whether the thing does not exist or belongs to someone else.
+    /// 404, the same whether the object does not exist or belongs to someone else.
     pub fn not_found() -> Self {
-        Self::new(ErrorCode::NotFound, "There is nothing here, or it is not yours.")
+        Self::new(ErrorCode::NotFound, "Not found, or you do not have access to it.")
     }
 
-    /// 401, for who could be let in after signing in.
+    /// 401, for a request that needs a signed-in user.
     pub fn unauthenticated() -> Self {
         Self::new(ErrorCode::Unauthenticated, "You are not signed in. Sign in and try again.")
     }
 
-    /// 422 at a field.
+    /// 422 for one field.
     pub fn invalid(path: impl Into<String>, message: impl Into<String>) -> Self {
         Self { path: Some(path.into()), ..Self::new(ErrorCode::Invalid, message) }
     }
 }
 
 impl std::fmt::Display for UserError {
-    /// What a person reads. Where only an operator can help, it names what he finds the request by.
+    /// Writes the message; if only an operator can help, the trace id follows as a reference.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)?;
         match self.reference() {
@@ -194,7 +197,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn reasons_are_read_as_they_are_written() {
+    fn error_reasons_round_trip() {
         let check = |reason: ErrorReason| assert_eq!(ErrorReason::read(json!(reason)), Ok(reason));
         check(ErrorReason::ModelCredentials);
         check(ErrorReason::ModelLimit);

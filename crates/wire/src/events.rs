@@ -1,15 +1,15 @@
-//! The hand-over of an answer's events to one page: the server grants each event once.
+//! Claims on an answer's page events: the server grants each event to one page only.
 
 use crate::read::read_struct;
 use serde::Serialize;
 
-/// Events that are claimed at once, at most.
+/// The maximum number of events in one claim.
 pub const MAX_CLAIMED: usize = 100;
 
-/// What a page may act on.
+/// The events that a page may act on.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct GrantedEvents {
-    /// The keys, among those that were claimed, that no other page has.
+    /// Those of the claimed keys that no other page holds.
     pub keys: Vec<String>,
 }
 

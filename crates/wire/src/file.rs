@@ -1,56 +1,57 @@
-//! Files that users attach: kept by the server, named in messages by an address of ours.
+//! Files that users attach. The server stores them; messages refer to them by URL.
 
 use crate::read::read_struct;
 use serde::Serialize;
 
-/// The beginning of the address of a kept file; its id follows.
+/// The URL prefix of a stored file; its id follows.
 pub const FILES: &str = "/api/files/";
 
-/// A file that the server keeps for its owner.
+/// A file that the server stores for its owner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeptFile {
-    /// By which it is read and deleted.
+    /// The id by which it is read and deleted.
     pub id: String,
-    /// Its address; what a `file` part of a message says.
+    /// Its URL, as in a `file` part of a message.
     pub url: String,
-    /// What its bytes say that it is, for example `image/png`.
+    /// The media type detected from its bytes, for example `image/png`.
     pub media_type: String,
-    /// As its owner named it.
+    /// The name that its owner gave it.
     pub filename: String,
-    /// Bytes.
+    /// The size in bytes.
     pub size: u64,
 }
 
 read_struct!(KeptFile { id: "id", url: "url", media_type: "mediaType", filename: "filename", size: "size" });
 
-/// The id of the kept file at an address, if it is one of ours.
+/// Returns the id of the stored file at a URL; `None` for a URL that is not a stored file's.
 pub fn kept_file_id(url: &str) -> Option<&str> {
     url.strip_prefix(FILES)
 }
 
-/// Whether a browser shows it in a page, without anything in it that could act there.
+/// Returns whether a browser may show files of this type inline, because they cannot contain active
+/// content.
 pub fn is_shown_inline(media_type: &str) -> bool {
     matches!(media_type, "image/png" | "image/jpeg" | "image/gif" | "image/webp")
 }
 
-/// A number of bytes for people: in which unit, how many, and tenths where they say something.
+/// A file size for display: a unit, a rounded number, and tenths where they matter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Size {
-    /// Fewer than a kilobyte.
+    /// Less than a kilobyte.
     Bytes(u64),
-    /// To the nearest one.
+    /// Rounded to the nearest kilobyte.
     Kilobytes(u64),
-    /// To the nearest one.
+    /// Rounded to the nearest megabyte.
     Megabytes(u64),
-    /// Below ten that are not whole, with their tenths.
+    /// Megabytes below ten with a non-zero tenth: the whole number and the tenths.
     TenthsOfMegabytes(u64, u64),
 }
 
 impl Size {
-    /// Rounds a number of bytes, in units of 1,000. What would be 1,000 KB is a megabyte.
+    /// Rounds a number of bytes, in units of 1,000. 1,000 KB becomes 1 MB.
     pub fn of(bytes: u64) -> Self {
-        // Before they are multiplied, so that no number is too large.
+        // Divides before it rounds, so that the addition cannot overflow.
         let tenths = (bytes / 1_000 + 50) / 100;
         match bytes {
             0..1_000 => Self::Bytes(bytes),

@@ -1,45 +1,46 @@
-//! Asking an agent from a program: `POST /api/runs/invoke`. Names are those of the service that programs know it from.
+//! Invocations of an agent by a program: `POST /api/runs/invoke`. The field names are those of an
+//! existing service, so that its clients work unchanged.
 
 use crate::EndReason;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What is asked.
+/// A request to invoke an agent.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct InvokeRequest {
     /// The agent's id.
     #[serde(alias = "agent_id")]
     pub agent_name: String,
-    /// The question.
+    /// The input.
     pub input: InvokeInput,
-    /// The form of the answer; text without it.
+    /// The schema of the answer; if absent, the answer is text.
     #[serde(default)]
     pub response_schema: Option<ResponseSchema>,
-    /// How long it may take.
+    /// The time limit.
     #[serde(default)]
     pub agent_tier: AgentTier,
 }
 
-/// The question.
+/// The input of an invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct InvokeInput {
-    /// In words.
+    /// The prompt.
     pub prompt: String,
 }
 
-/// The form of an answer.
+/// The required format of an answer.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct ResponseSchema {
-    /// A name for it.
+    /// The name of the schema.
     pub name: String,
-    /// Whether the provider is to enforce it, where it can.
+    /// Whether the provider should enforce it, if it can.
     #[serde(default)]
     pub strict: bool,
     /// A JSON Schema.
     pub schema: Value,
 }
 
-/// How long an invocation may take.
+/// The time limit of an invocation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AgentTier {
@@ -52,34 +53,34 @@ pub enum AgentTier {
     Batch,
 }
 
-/// How an invocation stands.
+/// The status of an invocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InvocationStatus {
-    /// It is being answered.
+    /// The run is in progress.
     Running,
-    /// There is an output.
+    /// The run succeeded; `output` has the answer.
     Succeeded,
-    /// There is none, and `error` says why.
+    /// The run failed; `error` says why.
     Failed,
-    /// There is none, because the time of its tier is over.
+    /// The time limit of the tier was reached.
     Timeout,
 }
 
-/// An invocation and what came of it.
+/// An invocation with its result.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Invocation {
-    /// Its id.
+    /// The id of the run.
     pub run_id: String,
-    /// The agent that was asked.
+    /// The agent.
     pub agent_name: String,
-    /// How it stands.
+    /// The status.
     pub status: InvocationStatus,
-    /// The text, or the JSON that was asked for; `null` without one.
+    /// The answer: a text, or the requested JSON; `null` if there is none.
     pub output: Value,
-    /// Why there is no output.
+    /// The error message, if it failed.
     pub error: Option<String>,
-    /// Why it ended; absent while it runs.
+    /// Why the run ended; absent while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
     /// Unix time, milliseconds.
@@ -89,6 +90,6 @@ pub struct Invocation {
 /// Invocations, newest first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InvocationList {
-    /// At most the asked number.
+    /// At most the requested number.
     pub items: Vec<Invocation>,
 }

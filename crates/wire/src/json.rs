@@ -1,9 +1,10 @@
-//! JSON as text.
+//! JSON serialization.
 
 use serde_json::Value;
 
-/// A value as compact JSON. What a `Value` itself would print is the same text from a second writer, which the browser would have to download.
+/// Serializes a value as compact JSON. `Display` of `Value` gives the same text, but would add a
+/// second serializer to the browser's download.
 pub fn text(value: &Value) -> String {
-    // Fails for maps with keys that are no texts, which a value cannot have.
+    // Serialization fails only for maps with non-string keys, which a `Value` cannot have.
     serde_json::to_string(value).unwrap_or_default()
 }

@@ -29,28 +29,31 @@ pub use message::{
 };
 pub use reduce::{Change, ReduceError, Reducer};
 
-/// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.
+/// Data that a provider needs back with a part, as `{provider: {…}}`; opaque to everything but that
+/// provider's codec.
 pub type ProviderMetadata = serde_json::Map<String, serde_json::Value>;
 
-/// The name of the data part that keeps a provider's own item verbatim for the next request to the same provider.
-/// It is stored with the message and never leaves the server.
+/// The name of the data part that stores a provider's own item verbatim for the next request to the
+/// same provider. It is stored with the message and never leaves the server.
 pub const PROVIDER_ITEM: &str = "data-provider-item";
 
-/// A data part with what a suspended call goes on from, by the call's id; it never leaves the server.
+/// The name of the data part with the state from which a suspended call resumes, by the call's id.
+/// It never leaves the server.
 pub const SUSPENDED_CALL: &str = "data-suspended-call";
 
-/// A data part about a call that a standing approval lets run, by the call's id: `{grantId, toolName, scope}`, where the scope is
-/// `conversation` or `always`.
+/// The name of the data part about a call that a standing approval allows, by the call's id:
+/// `{grantId, toolName, scope}`, where the scope is `conversation` or `always`.
 pub const STANDING_APPROVAL: &str = "data-standing-approval";
 
-/// A data part with what the agent has read in the conversation by then that makes sending dangerous, as [`Exposure`]; it never
-/// leaves the server.
+/// The name of the data part with what the agent has read in the conversation that makes sending
+/// data dangerous, as [`Exposure`]. It never leaves the server.
 pub const EXPOSURE: &str = "data-exposure";
 
-/// A data part with what a turn has used by the time at which it waits for the user; it never leaves the server.
+/// The name of the data part with the usage of a turn up to the point where it waits for the user.
+/// It never leaves the server.
 pub const SPENT: &str = "data-spent";
 
-/// Whether parts of this type are for the store alone.
+/// Returns whether parts of this type stay on the server.
 pub fn is_private(kind: &str) -> bool {
     matches!(kind, PROVIDER_ITEM | SUSPENDED_CALL | SPENT | EXPOSURE)
 }

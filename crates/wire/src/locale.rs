@@ -1,7 +1,8 @@
-//! The texts of the UI, and locales that put others in their place.
+//! The texts of the UI, and locales that replace them.
 //!
-//! The browser's half has the English ones inside and looks a text up by its number. A locale is made on the server, and comes with the page
-//! as numbers and words, as far as these differ.
+//! The browser code contains the English texts and looks a text up by its number. The server builds
+//! a locale and sends it with the page as pairs of number and text, limited to the texts that
+//! differ.
 
 mod table;
 
@@ -12,10 +13,10 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
 
-/// Makes the table: a number, a name and English words for each text.
+/// Generates the table: a number, a name and an English text for each entry.
 macro_rules! texts {
     ($($name:ident = $english:literal,)*) => {
-        /// A text of the UI; each says in its documentation what it is in English.
+        /// A text of the UI; the documentation of each variant is its English text.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
         #[repr(u16)]
         pub enum Text {
@@ -23,12 +24,12 @@ macro_rules! texts {
         }
 
         impl Text {
-            /// All of them, in the order of their numbers.
+            /// All texts, in the order of their numbers.
             pub const ALL: &'static [Self] = &[$(Self::$name,)*];
             const ENGLISH: &'static [&'static str] = &[$($english,)*];
             pub(super) const NAMES: &'static [&'static str] = &[$(stringify!($name),)*];
 
-            /// In English.
+            /// Returns the English text.
             pub fn english(self) -> &'static str {
                 Self::ENGLISH[self as usize]
             }
@@ -39,14 +40,15 @@ macro_rules! texts {
 use texts;
 
 impl Text {
-    /// What a config calls it: `tryAgain`.
+    /// Returns the key in a config, for example `tryAgain`.
     pub fn key(self) -> String {
         let name = Self::NAMES[self as usize];
         name[..1].to_ascii_lowercase() + &name[1..]
     }
 }
 
-/// Tells a table from that of another version, whose numbers mean other texts (FNV-1a over the names).
+/// Identifies this version of the table, since the numbers may mean other texts in another version
+/// (FNV-1a over the names).
 const VERSION: u32 = {
     let (mut hash, mut at) = (0x811c_9dc5_u32, 0);
     while at < Text::NAMES.len() {
@@ -61,24 +63,25 @@ const VERSION: u32 = {
     hash
 };
 
-/// Languages that are written from the right, by their codes in BCP 47.
+/// BCP 47 codes of the languages that are written from right to left.
 const FROM_THE_RIGHT: [&str; 9] = ["ar", "ckb", "dv", "fa", "he", "ps", "sd", "ug", "ur"];
 
-/// A language with its words, or a part of them: what it does not say is said as it would be without it.
+/// A language with translated texts. Texts that it lacks fall back to those of the surrounding
+/// locale.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Locale {
-    /// Its code in BCP 47; without one, that of what is around.
+    /// The language's BCP 47 code; if absent, the language of the surrounding page.
     pub language: Option<String>,
-    /// Whether it is written from the right.
+    /// Whether it is written from right to left.
     pub from_the_right: bool,
     texts: LiteMap<u16, String>,
 }
 
 impl Locale {
-    /// The languages that are shipped.
+    /// The languages that the server ships.
     pub const NAMES: [&'static str; 2] = ["en", "he"];
 
-    /// A language that is shipped, with all its words.
+    /// Returns a shipped language with all its texts.
     pub fn named(name: &str) -> Option<Self> {
         let mut locale = Self::of_language(name);
         match name {
@@ -92,7 +95,7 @@ impl Locale {
         Some(locale)
     }
 
-    /// A language without any words of its own.
+    /// Creates a locale for a language, without any texts.
     pub fn of_language(language: &str) -> Self {
         let code = language.split('-').next().unwrap_or_default();
         Self {
@@ -102,36 +105,37 @@ impl Locale {
         }
     }
 
-    /// Says a text in other words.
+    /// Sets a text.
     pub fn set(&mut self, text: Text, words: impl Into<String>) {
         self.texts.insert(text as u16, words.into());
     }
 
-    /// As [`Self::set`], in a chain.
+    /// Sets a text, as [`Self::set`], and returns the locale.
     #[must_use]
     pub fn with(mut self, text: Text, words: impl Into<String>) -> Self {
         self.set(text, words);
         self
     }
 
-    /// Each text that it has words for, by its number.
+    /// Returns the texts with their numbers.
     pub fn texts(&self) -> impl Iterator<Item = (usize, &str)> {
         self.texts.iter().map(|(number, words)| (usize::from(*number), words.as_str()))
     }
 
-    /// Without the words that are English anyway.
+    /// Removes the texts that equal the English ones.
     #[must_use]
     pub fn without_english(mut self) -> Self {
         self.texts.retain(|number, words| Text::ALL[usize::from(*number)].english() != words);
         self
     }
 
-    /// For the browser: `{language, rtl, table, texts: [[number, words], …]}`.
+    /// Serializes the locale for the browser: `{language, rtl, table, texts: [[number, text], …]}`.
     pub fn to_value(&self) -> Value {
         json!({ "language": self.language, "rtl": self.from_the_right, "table": VERSION, "texts": self.texts.iter().collect::<Vec<_>>() })
     }
 
-    /// Out of what [`Self::to_value`] made. The words of another version of the table are left out: they belong to other texts.
+    /// Reads the output of [`Self::to_value`]. Texts of another version of the table are dropped,
+    /// because their numbers mean other texts.
     pub fn read(own: &Map<String, Value>) -> Self {
         let mut texts = LiteMap::new();
         if own.get("table").and_then(Value::as_u64) == Some(u64::from(VERSION)) {
@@ -156,7 +160,7 @@ impl Serialize for Locale {
     }
 }
 
-/// Words with `{1}` and `{2}` filled in.
+/// Replaces the placeholders `{1}` and `{2}` of a text.
 pub fn filled(words: &str, parts: &[&str]) -> String {
     let mut filled = String::new();
     let mut rest = words;
@@ -188,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn hebrew_has_words_for_every_text_and_for_nothing_else() {
+    fn hebrew_translates_every_text_and_nothing_else() {
         let words: HashMap<String, String> = serde_json::from_str(include_str!("locale/he.json")).unwrap();
         for text in Text::ALL {
             let said = words.get(&text.key()).unwrap_or_else(|| panic!("`{}` has no words", text.key()));
@@ -203,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_locale_reaches_the_browser_as_it_is() {
+    fn locale_round_trips_through_json() {
         let own = Locale::of_language("de").with(Text::Send, "Senden").with(Text::MoreLeftOut, "{1} fehlen");
         assert_eq!(Locale::read(own.to_value().as_object().unwrap()), own);
         let mut other = own.to_value();
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_filled_in() {
+    fn placeholders_are_filled_in() {
         fn check(words: &str, parts: &[&str], expected: &str) {
             assert_eq!(filled(words, parts), expected);
         }

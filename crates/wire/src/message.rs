@@ -1,4 +1,5 @@
-//! The UI message: what the log shows, what the store keeps. The JSON is that of the AI SDK v6 `UIMessage`.
+//! The UI message, which the UI shows and the store keeps. The JSON is that of the AI SDK v6
+//! `UIMessage`.
 
 #[cfg(not(target_arch = "wasm32"))]
 mod direct;
@@ -15,22 +16,22 @@ use serde_json::{Map, Value};
 pub struct UiMessage {
     /// Unique within the conversation.
     pub id: String,
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// Free data about the message; ours holds [`crate::api::MessageMetadata`].
+    /// Metadata of the message; the server writes [`crate::api::MessageMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Value>,
-    /// What was said and done, in order.
+    /// The content, in order.
     pub parts: Vec<UiPart>,
 }
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// Instructions; never taken from a client.
+    /// Instructions; never accepted from a client.
     System,
-    /// The person.
+    /// The user.
     User,
     /// The model.
     Assistant,
@@ -57,7 +58,7 @@ pub enum UiPart {
     Data(DataPart),
     /// `tool-{name}` or `dynamic-tool`
     Tool(Box<ToolPart>),
-    /// A part of a kind that this version does not know, kept as it came.
+    /// A part of a type that this version does not know, kept unchanged.
     Other(Value),
 }
 
@@ -65,41 +66,42 @@ pub enum UiPart {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TextPart {
-    /// The stream's name for a reasoning part; absent on text.
+    /// The stream's id of a reasoning part; absent on text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// The text so far.
     pub text: String,
-    /// Whether more may come.
+    /// Whether the part is still growing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<TextState>,
     /// See [`ProviderMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_metadata: Option<ProviderMetadata>,
-    /// What a text cites: `{source, startIndex?, endIndex?, citedText?}`, in the order of the text.
+    /// The citations of a text: `{source, startIndex?, endIndex?, citedText?}`, in the order of the
+    /// text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub citations: Vec<Value>,
 }
 
-/// Whether a text part is still growing.
+/// The state of a text part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TextState {
-    /// More may come.
+    /// The part is still growing.
     Streaming,
-    /// Complete.
+    /// The part is complete.
     Done,
 }
 
-/// A file, by address or as a `data:` URL.
+/// A file, by URL or inline as a `data:` URL.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FilePart {
-    /// For example `image/png`.
+    /// The media type, for example `image/png`.
     pub media_type: String,
-    /// `https:` or `data:`.
+    /// An `https:` or `data:` URL.
     pub url: String,
-    /// As the user named it.
+    /// The name that the user gave it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub filename: Option<String>,
     /// See [`ProviderMetadata`].
@@ -113,7 +115,7 @@ pub struct FilePart {
 pub struct SourceUrl {
     /// Unique within the message.
     pub source_id: String,
-    /// Its address.
+    /// The URL.
     pub url: String,
     /// Its title.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -129,7 +131,7 @@ pub struct SourceUrl {
 pub struct SourceDocument {
     /// Unique within the message.
     pub source_id: String,
-    /// For example `application/pdf`.
+    /// The media type, for example `application/pdf`.
     pub media_type: String,
     /// Its title.
     pub title: String,
@@ -141,169 +143,172 @@ pub struct SourceDocument {
     pub provider_metadata: Option<ProviderMetadata>,
 }
 
-/// `data-{name}`: something for the page, for example `data-chat-title`.
+/// A data part, `data-{name}`: application data for the page, for example `data-chat-title`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DataPart {
-    /// The whole type, `data-` included.
+    /// The whole type, including `data-`.
     #[serde(rename = "type")]
     pub kind: String,
     /// A later part of the same kind and id replaces this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its content.
+    /// The content.
     pub data: Value,
 }
 
-/// A tool call and what became of it. Which fields are there follows from `state`.
+/// A tool call and its result. Which fields are present depends on `state`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolPart {
-    /// The tool's name; on the wire it is part of the type, or `toolName` of a `dynamic-tool`.
+    /// The tool's name. In JSON it is part of the type, or the `toolName` of a `dynamic-tool`.
     #[serde(skip)]
     pub tool_name: String,
-    /// A tool that was not declared, on the wire `dynamic-tool`.
+    /// Whether the tool is not a declared one (type `dynamic-tool`).
     #[serde(skip)]
     pub dynamic: bool,
     /// Unique within the conversation.
     pub tool_call_id: String,
-    /// Where the call stands.
+    /// The state of the call.
     pub state: ToolState,
-    /// A readable name.
+    /// A human-readable name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Run by the provider itself.
+    /// Whether the provider itself runs the tool.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provider_executed: Option<bool>,
-    /// The arguments; partial while `input-streaming`.
+    /// The arguments; incomplete while `input-streaming`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Value>,
-    /// Arguments that could not be used, as they came.
+    /// Unusable arguments, as received.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raw_input: Option<Value>,
     /// The result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// Why there is no result.
+    /// The error message, if the call failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_text: Option<String>,
-    /// More of the result will come.
+    /// Whether a later output will replace this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub preliminary: Option<bool>,
-    /// The question to the user and the answer.
+    /// The approval request and its decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<Approval>,
-    /// Of the call; see [`ProviderMetadata`].
+    /// The provider's metadata of the call; see [`ProviderMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub call_provider_metadata: Option<ProviderMetadata>,
-    /// Of the result; see [`ProviderMetadata`].
+    /// The provider's metadata of the result; see [`ProviderMetadata`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub result_provider_metadata: Option<ProviderMetadata>,
-    /// Free data about the tool.
+    /// Metadata of the tool call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_metadata: Option<Value>,
 }
 
-/// What the model reads of a question that the user passed over with a new message.
+/// The text that the model reads as the result of a call that the user left undecided when sending
+/// a new message.
 pub const PASSED_OVER: &str = "The user did not answer and sent a new message instead.";
 
-/// In [`ToolPart::tool_metadata`]: `{by, at}` of the page that runs the call.
+/// The key in [`ToolPart::tool_metadata`] of the page that runs the call: `{by, at}`.
 const STARTED: &str = "started";
 
-/// Where a tool call stands.
+/// The state of a tool call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ToolState {
     /// The arguments are arriving.
     InputStreaming,
-    /// Called; no result yet.
+    /// The arguments are complete; there is no result yet.
     InputAvailable,
-    /// Waits for the user's decision.
+    /// The call waits for the user's decision.
     ApprovalRequested,
-    /// Decided; not run yet.
+    /// The user decided; the call has not run yet.
     ApprovalResponded,
-    /// Done.
+    /// The call succeeded.
     OutputAvailable,
-    /// Failed.
+    /// The call failed.
     OutputError,
-    /// The user said no.
+    /// The user denied the call.
     OutputDenied,
 }
 
 impl ToolState {
-    /// Whether nothing more will happen to the call, unless its result is [preliminary](ToolPart::preliminary).
+    /// Returns whether the state is final. A result may still be
+    /// [preliminary](ToolPart::preliminary).
     pub fn is_final(self) -> bool {
         matches!(self, Self::OutputAvailable | Self::OutputError | Self::OutputDenied)
     }
 }
 
-/// The question whether a tool may run, and the answer.
+/// An approval request for a tool call, and the user's decision.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Approval {
-    /// Unique; a decision names it.
+    /// A unique id; a decision names it.
     pub id: String,
-    /// The decision, once there is one.
+    /// The decision, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approved: Option<bool>,
-    /// In the user's words.
+    /// The user's comment.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Binds the question to its arguments, for clients that carry it.
+    /// A signature that binds the request to its arguments, for clients that return it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// How it is asked.
+    /// The terms of the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub terms: Option<Box<ApprovalTerms>>,
-    /// Nobody decided in time.
+    /// Whether the request expired without a decision.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expired: Option<bool>,
-    /// The user sent a new message instead of deciding.
+    /// Whether the user sent a new message instead of deciding.
     #[serde(rename = "passedOver", skip_serializing_if = "Option::is_none")]
     pub passed_over: Option<bool>,
 }
 
-/// How the user is asked whether a tool may run.
+/// The terms of an approval request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApprovalTerms {
-    /// The tool as it was when the question was asked, by its fingerprint; none for a call within another one.
+    /// The fingerprint of the tool when the request was made; absent for a nested call.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
-    /// A yes may be given for further calls, too.
+    /// Whether the user may create a standing approval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub may_remember: Option<bool>,
-    /// Until when it waits for an answer; Unix time, milliseconds.
+    /// When the request expires; Unix time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<i64>,
-    /// The arguments that are shown first and may be changed; all without it.
+    /// The arguments that are shown first and that the user may edit; all if absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visible_parameters: Option<Vec<String>>,
-    /// Why it is asked about a tool that can send something away.
+    /// What the agent has read that makes it necessary to ask before a tool sends data out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exposed: Option<Exposure>,
-    /// The call was cut off when it ran: it is asked whether it is made once more.
+    /// Set if the call was interrupted while it ran: the request asks whether to run it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut_off: Option<CutOff>,
 }
 
-/// What becomes of a call that was cut off.
+/// What happens to an interrupted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CutOff {
-    /// It is not made once more yet: the user is asked, or it is made when the answer goes on.
+    /// Undecided: the user is asked, or the call runs again when the answer continues.
     Open,
-    /// It is made once more.
+    /// It was repeated, or must not be repeated any more.
     Again,
 }
 
 read_names!(CutOff { "open" => Open, "again" => Again });
 
-/// What an agent has read in a conversation, by the names of the tools that it came from first.
+/// What an agent has read in a conversation. Each field names the tool that first returned such
+/// data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Exposure {
-    /// Private data.
+    /// The tool that returned private data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub private: Option<String>,
-    /// Text from outside, which may hold instructions.
+    /// The tool that returned text from outside, which may contain instructions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub untrusted: Option<String>,
 }
@@ -320,7 +325,7 @@ read_struct!(ApprovalTerms {
 });
 
 impl Approval {
-    /// A question that nobody has decided on.
+    /// Creates a request without a decision.
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
@@ -335,18 +340,18 @@ impl Approval {
 }
 
 impl UiMessage {
-    /// An empty message.
+    /// Creates an empty message.
     pub fn new(id: impl Into<String>, role: Role) -> Self {
         Self { id: id.into(), role, metadata: None, parts: Vec::new() }
     }
 
-    /// A user's message of one text part.
+    /// Creates a user message with one text part.
     pub fn user(id: impl Into<String>, text: impl Into<String>) -> Self {
         let part = UiPart::Text(TextPart { text: text.into(), ..TextPart::default() });
         Self { parts: vec![part], ..Self::new(id, Role::User) }
     }
 
-    /// All text parts, joined by a blank line.
+    /// Joins all text parts with a blank line between them.
     pub fn text(&self) -> String {
         let texts = self.parts.iter().filter_map(|part| match part {
             UiPart::Text(text) => Some(text.text.as_str()),
@@ -355,12 +360,12 @@ impl UiMessage {
         texts.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// The tool parts, in order.
+    /// Returns the tool parts, in order.
     pub fn tools(&self) -> impl DoubleEndedIterator<Item = &ToolPart> {
         self.parts.iter().filter_map(UiPart::as_tool)
     }
 
-    /// The newest tool part with this call id.
+    /// Returns the newest tool part with this call id.
     pub fn tool_mut(&mut self, call_id: &str) -> Option<&mut ToolPart> {
         self.parts.iter_mut().rev().find_map(|part| match part {
             UiPart::Tool(tool) if tool.tool_call_id == call_id => Some(&mut **tool),
@@ -370,7 +375,7 @@ impl UiMessage {
 }
 
 impl UiPart {
-    /// The tool part, if it is one.
+    /// Returns the tool part, if this is one.
     pub fn as_tool(&self) -> Option<&ToolPart> {
         match self {
             Self::Tool(tool) => Some(tool),
@@ -378,7 +383,7 @@ impl UiPart {
         }
     }
 
-    /// The same, to change it.
+    /// Returns the tool part mutably, if this is one.
     pub fn as_tool_mut(&mut self) -> Option<&mut ToolPart> {
         match self {
             Self::Tool(tool) => Some(tool),
@@ -388,22 +393,22 @@ impl UiPart {
 }
 
 impl ToolPart {
-    /// Whether nothing more will happen to the call.
+    /// Returns whether the call is finished, and not merely with a preliminary result.
     pub fn is_final(&self) -> bool {
         self.state.is_final() && !(self.state == ToolState::OutputAvailable && self.preliminary == Some(true))
     }
 
-    /// Whether the user sent a new message instead of deciding about the call.
+    /// Returns whether the user sent a new message instead of deciding on the call.
     pub fn is_passed_over(&self) -> bool {
-        // Messages that were stored before there was a mark have the reason alone.
+        // Older messages have only the reason, not the flag.
         let is_marked =
             |approval: &Approval| approval.passed_over == Some(true) || approval.reason.as_deref() == Some(PASSED_OVER);
         self.state == ToolState::OutputDenied && self.approval.as_ref().is_some_and(is_marked)
     }
 
-    /// Whether it waits for its user at this time (Unix, milliseconds): for a decision that can
-    /// still be made, or for the answer to a question. A call that the page runs waits for the
-    /// page.
+    /// Returns whether the call waits for the user at this time (Unix, milliseconds): for a
+    /// decision that has not expired, or for the answer to a question. A call that runs in the page
+    /// waits for the page, not for the user.
     pub fn waits_for_user(&self, now: i64) -> bool {
         let terms = self.approval.as_ref().and_then(|approval| approval.terms.as_ref());
         match self.state {
@@ -413,35 +418,38 @@ impl ToolPart {
         }
     }
 
-    /// What becomes of it, if it was cut off when it ran.
+    /// Returns what happens to the call, if it was interrupted while it ran.
     pub fn cut_off(&self) -> Option<CutOff> {
         self.approval.as_ref()?.terms.as_ref()?.cut_off
     }
 
-    /// Whether it is made once more when the answer goes on, without a question: it was cut off, and its tool may be called twice.
+    /// Returns whether the call runs again without asking when the answer continues, because it was
+    /// interrupted and its tool is idempotent.
     pub fn runs_again(&self) -> bool {
         self.state == ToolState::OutputError && self.cut_off() == Some(CutOff::Open)
     }
 
-    /// Sees to it that a call that was cut off is not made once more, however it ended.
+    /// Prevents an interrupted call from running again, whatever its state is.
     pub fn disarm(&mut self) {
         if self.cut_off().is_some() {
             self.set_cut_off(CutOff::Again);
         }
     }
 
-    /// Enters what becomes of a call that was cut off. What else was said of its question stays.
+    /// Records what happens to an interrupted call. Other terms of its approval request stay.
     pub fn set_cut_off(&mut self, to: CutOff) {
         let approval = self.approval.get_or_insert_with(|| Approval::new(""));
         approval.terms.get_or_insert_default().cut_off = Some(to);
     }
 
-    /// The arguments that the user may change, by the question that is open; none where all may be.
+    /// Returns the arguments that the user may edit, by the open request; `None` if all may be
+    /// edited.
     pub fn visible_parameters(&self) -> Option<&[String]> {
         self.approval.as_ref()?.terms.as_ref()?.visible_parameters.as_deref()
     }
 
-    /// The arguments that an open question is about: of a call that a sub-agent waits with, that call's.
+    /// Returns the arguments of the open request. If a sub-agent waits inside this call, these are
+    /// the arguments of the sub-agent's call.
     pub fn asked_arguments(&self) -> Option<&Value> {
         let waiting = self.output.as_ref().filter(|output| output.get("_subAgent") == Some(&Value::Bool(true)));
         match waiting.and_then(|output| output.get("waiting")).filter(|waiting| waiting.is_object()) {
@@ -450,7 +458,8 @@ impl ToolPart {
         }
     }
 
-    /// Puts the user's arguments in the place of the agent's. Those that he may not change stay as they are.
+    /// Replaces the agent's arguments with those of the user. Arguments that the user may not edit
+    /// stay as they are.
     pub fn change_input(&mut self, input: &Value) {
         let mut changed = input.clone();
         if let (Some(visible), Some(Value::Object(before)), Some(after)) =
@@ -462,12 +471,12 @@ impl ToolPart {
         self.input = Some(changed);
     }
 
-    /// Which page of the user's runs the call, by the id that it gave itself; none where nobody has begun.
+    /// Returns the id of the browser page that runs the call; `None` if no page has claimed it.
     pub fn runner(&self) -> Option<&str> {
         self.tool_metadata.as_ref()?.get(STARTED)?.get("by")?.as_str()
     }
 
-    /// Enters that a page runs the call. `at` is Unix time in milliseconds.
+    /// Records that a page runs the call. `at` is Unix time in milliseconds.
     pub fn begin(&mut self, by: &str, at: i64) {
         let mut started = Map::new();
         started.insert("by".to_owned(), by.into());
@@ -478,12 +487,12 @@ impl ToolPart {
         }
     }
 
-    /// When a page began to run the call; Unix time, milliseconds.
+    /// Returns when a page claimed the call; Unix time in milliseconds.
     pub fn began_at(&self) -> Option<i64> {
         self.tool_metadata.as_ref()?.get(STARTED)?.get("at")?.as_i64()
     }
 
-    /// A call whose arguments are about to arrive.
+    /// Creates a call whose arguments have not arrived yet.
     pub fn new(call_id: impl Into<String>, tool_name: impl Into<String>) -> Self {
         Self {
             tool_name: tool_name.into(),
@@ -505,7 +514,7 @@ impl ToolPart {
     }
 }
 
-/// Writes `{"type": kind, …fields of body}`.
+/// Serializes as `{"type": kind, …fields of body}`.
 #[derive(Serialize)]
 struct Tagged<'a, T> {
     #[serde(rename = "type")]
@@ -552,7 +561,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_kind_of_part_survives_the_wire() {
+    fn every_kind_of_part_round_trips() {
         let check = |json: &str| {
             let part: UiPart = serde_json::from_str(json).unwrap();
             assert_eq!(serde_json::to_string(&part).unwrap(), json);
@@ -572,7 +581,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_are_none() {
+    fn invalid_parts_are_rejected() {
         let check = |json: &str, expected: &str| {
             assert!(serde_json::from_str::<UiPart>(json).unwrap_err().to_string().starts_with(expected), "{json}");
         };

@@ -1,54 +1,55 @@
-//! Order in many conversations: what can be changed about one in the list, folders, and what a search finds.
+//! Organizing conversations: changes to list entries, folders, search results and share links.
 
 use crate::api::{ConversationSummary, Outcome};
 use crate::read::read_struct;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// What is changed about conversations; what is absent stays as it is.
+/// A change to conversations; absent fields stay unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ConversationChange {
-    /// Another title, 1 to 200 characters. No hook changes it from then on.
+    /// A new title, 1 to 200 characters. Hooks no longer change it afterwards.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// Above the others, or not any more.
+    /// Pins or unpins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pinned: Option<bool>,
-    /// Into the archive, or back.
+    /// Moves into the archive or out of it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub archived: Option<bool>,
-    /// Into a folder; `null`: into none.
+    /// Moves into a folder, or out of any folder with `null`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
     pub folder_id: Option<MoveTo>,
-    /// Whether the owner has yet to see it.
+    /// Marks as unread or read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread: Option<bool>,
-    /// Away, or back while there is time.
+    /// Deletes, or restores while that is still possible.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deleted: Option<bool>,
-    /// Gone for good in a while (a day, unless the config says otherwise), or kept like others.
+    /// Makes temporary (deleted for good after a day, unless the config says otherwise) or
+    /// permanent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temporary: Option<bool>,
 }
 
-/// Where conversations go: into a folder, or (`null`) into none.
+/// The target of a move: a folder, or no folder (`null`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct MoveTo(pub Option<String>);
 
-/// `null` is a value here, other than nothing.
+/// Deserializes `null` as a value of its own, unlike an absent field.
 fn present<'de, D: Deserializer<'de>>(d: D) -> Result<Option<MoveTo>, D::Error> {
     MoveTo::deserialize(d).map(Some)
 }
 
-/// Which conversations are listed.
+/// A filter for the conversation list.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListFilter {
-    /// Those in the archive instead of the others.
+    /// Lists archived conversations instead of the others.
     #[serde(default)]
     pub archived: bool,
-    /// Those in this folder only.
+    /// Lists only conversations in this folder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub folder_id: Option<String>,
 }
@@ -57,72 +58,72 @@ pub struct ListFilter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Folder {
-    /// The folder.
+    /// The folder's id.
     pub id: String,
-    /// 1 to 60 characters.
+    /// The name, 1 to 60 characters.
     pub name: String,
 }
 
 read_struct!(Folder { id: "id", name: "name" });
 
-/// The caller's folders, by name.
+/// The caller's folders, sorted by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FolderList {
-    /// All of them.
+    /// All folders.
     pub items: Vec<Folder>,
 }
 
 read_struct!(FolderList { items: "items" });
 
-/// A conversation that a search found.
+/// A search hit: a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Found {
-    /// Its line in the list.
+    /// Its entry in the conversation list.
     pub conversation: ConversationSummary,
-    /// The newest message that fits; absent when only the title does.
+    /// The newest matching message; absent if only the title matches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// How that message ended, if it is an answer that did not come to its end.
+    /// The outcome of that message, if it is an incomplete answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outcome: Option<Outcome>,
-    /// The passage around what was found: texts in turn, the second, the fourth and so on are what was searched for.
+    /// The text around the match, as alternating segments: every second one is a match.
     pub passage: Vec<String>,
 }
 
 read_struct!(Found { conversation: "conversation", message_id: "messageId", outcome: "outcome", passage: "passage" });
 
-/// One page of what a search found, newest first.
+/// One page of search results, newest first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FoundList {
-    /// At most the asked number.
+    /// At most the requested number of hits.
     pub items: Vec<Found>,
-    /// Opaque; asks for the next page. Absent on the last one.
+    /// The opaque cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
 read_struct!(FoundList { items: "items", next: "next" });
 
-/// A link to a frozen copy of a conversation.
+/// A link to a snapshot of a conversation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Share {
-    /// What lets in: the page is `/shared/{id}`.
+    /// The secret id of the link: the page is `/shared/{id}`.
     pub id: String,
-    /// When the copy was made; Unix time, milliseconds.
+    /// When the snapshot was taken; Unix time in milliseconds.
     pub created_at: i64,
 }
 
 read_struct!(Share { id: "id", created_at: "createdAt" });
 
-/// The links to copies of a conversation, the newest first.
+/// The share links of a conversation, newest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareList {
-    /// All of them.
+    /// All links.
     pub items: Vec<Share>,
 }
 
@@ -133,7 +134,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_tells_null_from_nothing_and_knows_its_fields() {
+    fn null_folder_differs_from_absent_and_unknown_fields_are_rejected() {
         let check = |json: &str, expected: Result<ConversationChange, &str>| {
             let read = serde_json::from_str::<ConversationChange>(json).map_err(|error| error.to_string());
             assert_eq!(read, expected.map_err(str::to_owned), "{json}");

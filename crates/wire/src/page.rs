@@ -1,7 +1,9 @@
-//! A page as the config declares it: blocks with their properties, what their events do, and the state that an agent may share.
+//! A page as the config declares it: blocks with their properties, event handlers, and the state
+//! that an agent may share.
 //!
-//! Properties stay JSON on their way to the browser: any of them may be an operator, which is evaluated as the page is shown.
-//! [`properties`] has them as types, for pages that are written in Rust.
+//! Properties are sent to the browser as JSON, since any of them may be an operator, which is
+//! evaluated when the page is shown. [`properties`] has them as types, for pages that are written
+//! in Rust.
 
 mod chat;
 mod client_tool;
@@ -29,7 +31,7 @@ use litemap::LiteMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What an `AgentChat` tells the page around it, by name; the first one may be answered with a no.
+/// The events of an `AgentChat` block. The handler of the first one may cancel the action.
 pub const CHAT_EVENTS: [&str; 15] = [
     "onBeforeSend",
     "onUserMessage",
@@ -48,55 +50,56 @@ pub const CHAT_EVENTS: [&str; 15] = [
     "onDataPart",
 ];
 
-/// What an event does, by the event's name: one action after the other. A map of few entries, kept as a sorted list: the code of a
-/// tree would be a good part of what the browser downloads.
+/// Event handlers: the actions that run one after the other, by the event's name. A sorted list
+/// instead of a tree, because there are few entries and the code of a tree map would noticeably
+/// enlarge the browser's download.
 pub type Events = LiteMap<String, Vec<Action>>;
 
 /// A page of the config.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Page {
-    /// Its address: `/{id}`.
+    /// The path of its URL: `/{id}`.
     pub id: String,
-    /// The browser's title.
+    /// The title of the browser tab.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// `onInit`: what happens when the page has come to life.
+    /// The event handlers: `onInit` runs once the page is interactive.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub events: Events,
-    /// What stands on it, in order.
+    /// The blocks of the page, in order.
     pub blocks: Vec<Block>,
 }
 
-/// One block.
+/// A block.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Block {
-    /// Unique on the page; an input's value lives in page state under it.
+    /// Unique on the page. The value of an input is stored in the page state under this id.
     pub id: String,
-    /// What it is.
+    /// The type.
     #[serde(rename = "type")]
     pub kind: BlockType,
-    /// Operators are not evaluated.
+    /// The properties; their operators are not evaluated.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub properties: Map<String, Value>,
-    /// Whether it is there; an operator mostly. `null`: it is.
+    /// Whether the block is shown, usually an operator; `null` means shown.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub visible: Value,
-    /// What happens when something happens to it.
+    /// The event handlers.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub events: Events,
-    /// What stands in it, for layout blocks.
+    /// The nested blocks of a layout block.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
 }
 
-/// What a block is.
+/// The type of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub enum BlockType {
-    /// Puts its blocks below each other.
+    /// Stacks its blocks vertically.
     Box,
-    /// Puts its blocks beside each other; they stack on a narrow screen.
+    /// Places its blocks side by side; they stack on a narrow screen.
     Columns,
     /// A framed group with a heading.
     Card,
@@ -104,31 +107,31 @@ pub enum BlockType {
     Tabs,
     /// A heading.
     Title,
-    /// Text in Markdown.
+    /// Markdown text.
     Markdown,
-    /// One line of text.
+    /// A single-line text input.
     TextInput,
-    /// Several lines of text.
+    /// A multi-line text input.
     TextArea,
-    /// A number.
+    /// A number input.
     NumberInput,
-    /// A choice of one.
+    /// A choice of one option.
     Select,
-    /// A choice of several.
+    /// A choice of several options.
     MultiSelect,
-    /// Yes or no, at once.
+    /// A switch that takes effect at once.
     Switch,
-    /// Yes or no, in a form.
+    /// A checkbox of a form.
     Checkbox,
-    /// A day, `YYYY-MM-DD`.
+    /// A date input, `YYYY-MM-DD`.
     DatePicker,
-    /// Does something.
+    /// A button.
     Button,
-    /// Rows of values.
+    /// A table.
     Table,
-    /// A message in the page.
+    /// A message on the page.
     Alert,
-    /// The chat.
+    /// A chat with an agent.
     AgentChat,
     /// The list of conversations.
     AgentConversations,
@@ -180,14 +183,15 @@ read_names!(ActionType {
 });
 
 impl BlockType {
-    /// What an input of this type may hold; `None` for blocks that hold no value.
+    /// Returns the type of value that an input of this type holds; `None` for blocks without a
+    /// value.
     pub fn field_type(self, properties: &Map<String, Value>) -> Option<FieldType> {
         Some(match self {
             Self::TextInput | Self::TextArea => FieldType::Text,
             Self::NumberInput => FieldType::Number,
             Self::Switch | Self::Checkbox => FieldType::Boolean,
             Self::DatePicker => FieldType::Date,
-            // Options that are computed are not known here: then any text is a choice.
+            // Computed options are not known here, so any text is accepted.
             Self::Select => match properties::static_choices(properties) {
                 Some(options) => FieldType::Choice { options },
                 None => FieldType::Text,
@@ -199,7 +203,7 @@ impl BlockType {
         })
     }
 
-    /// What an input of this type holds when it is empty.
+    /// Returns the value of an empty input of this type.
     pub fn empty_value(self) -> Value {
         match self {
             Self::Switch | Self::Checkbox => Value::Bool(false),
@@ -209,40 +213,40 @@ impl BlockType {
     }
 }
 
-/// One step of what an event does.
+/// One action of an event handler.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Action {
-    /// Later actions read its result with `{ _step: id }`.
+    /// An id by which later actions read its result with `{ _step: id }`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What it does.
+    /// The type.
     #[serde(rename = "type")]
     pub kind: ActionType,
-    /// Operators are not evaluated.
+    /// The parameters; their operators are not evaluated.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
-    /// Whether to leave it out; an operator mostly.
+    /// Whether to skip the action; usually an operator.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub skip: Value,
 }
 
-/// What an action does.
+/// The type of an action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum ActionType {
     /// Writes keys of the page state.
     SetState,
-    /// Puts inputs back to what they held at first.
+    /// Resets inputs to their initial values.
     Reset,
-    /// Checks inputs; ends the list of actions when one is wrong.
+    /// Validates inputs; an invalid one ends the list of actions.
     Validate,
-    /// Calls an endpoint; its result is the action's.
+    /// Calls an endpoint and returns its result.
     CallEndpoint,
     /// Calls a method of a block.
     CallMethod,
-    /// Goes to another page or address.
+    /// Navigates to another page or URL.
     Link,
-    /// Shows a message for a moment.
+    /// Shows a temporary message.
     Message,
 }
 
@@ -252,7 +256,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn pages_are_read_as_they_are_written() {
+    fn pages_round_trip() {
         let page = json!({"id": "p", "title": "Page", "events": {"onInit": [{"id": "load", "type": "CallEndpoint", "params": {"endpointId": "e"}}]},
             "blocks": [
                 {"id": "frame", "type": "Card", "properties": {"title": {"_state": "name"}}, "visible": {"_state": "on"}, "blocks": [
@@ -264,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_blocks_are_refused_with_the_reason() {
+    fn invalid_blocks_are_rejected_with_a_reason() {
         let check = |block: Value, expected: &str| {
             let error = serde_json::from_value::<Block>(block).unwrap_err().to_string();
             assert_eq!(error, expected);

@@ -1,42 +1,44 @@
-//! What a JSON text says so far, while it is still arriving: strings, objects and arrays are closed where the text ends,
-//! a key without a value is left out, a number keeps the digits it has, a literal is completed.
+//! A parser for incomplete JSON that is still arriving. It closes strings, objects and arrays where
+//! the text ends, drops a key without a value, keeps the digits of a number so far, and completes a
+//! literal.
 
 use serde_json::{Map, Number, Value};
 
-/// How a text was read.
+/// The state of a parsed text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParseState {
-    /// It is whole.
+    /// The text is complete JSON.
     Whole,
-    /// It is the beginning of a JSON text.
+    /// The text is the beginning of JSON.
     Partial,
-    /// It is neither, or there is nothing to see yet.
+    /// The text is not JSON, or has no value yet.
     Failed,
 }
 
-/// Deeper texts are not read, so that none can exhaust the stack; the bound of `serde_json`.
+/// The maximum nesting depth, to protect the stack; the same limit as in `serde_json`.
 const MAX_DEPTH: usize = 127;
 
-/// Reads a JSON text or the beginning of one. Linear in its length.
+/// Parses a JSON text or the beginning of one, in linear time.
 pub fn parse(text: &str) -> (Option<Value>, ParseState) {
     if let Ok(value) = serde_json::from_str(text) {
         return (Some(value), ParseState::Whole);
     }
     let mut reader = Reader { text, at: 0 };
     match reader.value(0) {
-        // A whole value that serde_json refused has something behind it.
+        // `serde_json` rejects a complete value only if text follows it, so only a cut value
+        // counts.
         Read::Cut(Some(value)) => (Some(value), ParseState::Partial),
         _ => (None, ParseState::Failed),
     }
 }
 
-/// A value, as far as the text goes.
+/// A parsed value.
 enum Read {
-    /// The value ended before the text.
+    /// The value ended before the text did.
     Whole(Value),
-    /// The text ended in the value, of which there may be nothing to see.
+    /// The text ended within the value; `None` if there is no value yet.
     Cut(Option<Value>),
-    /// This is not JSON.
+    /// The text is not JSON.
     Wrong,
 }
 
@@ -144,7 +146,7 @@ impl Reader<'_> {
         Read::Whole(value)
     }
 
-    /// A string and whether it was closed; an escape that is cut is left out.
+    /// Returns a string and whether it was closed; an incomplete escape is dropped.
     fn string(&mut self) -> Result<(String, bool), ()> {
         let start = self.at;
         self.at += 1;
@@ -205,8 +207,9 @@ impl Reader<'_> {
     }
 }
 
-/// A number by itself. Read as any value, like everything else here: another type would bring a reader of its own, and with it what
-/// writes fractions in an error's text, which is some kilobytes of the browser's download.
+/// Parses a number on its own. It goes through `Value` like everything else here: another target
+/// type would add a deserializer of its own, with code that formats fractions in error messages, to
+/// the browser's download (some kilobytes).
 pub(crate) fn number(text: &str) -> Option<Number> {
     match serde_json::from_str(text) {
         Ok(Value::Number(number)) => Some(number),
@@ -221,7 +224,7 @@ fn unescape(literal: &str) -> Result<String, ()> {
     }
 }
 
-/// A surrogate whose other half has not arrived is left out.
+/// Drops a surrogate whose other half has not arrived.
 fn without_half_pair(closed: &str) -> String {
     match closed.rfind("\\u") {
         Some(at) => format!("{}\"", &closed[..at]),
@@ -235,7 +238,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn beginnings() {
+    fn incomplete_json_is_parsed() {
         let check = |text: &str, expected: &str| {
             let (value, state) = parse(text);
             let seen = format!("{:?} {}", state, value.map_or_else(|| "-".to_owned(), |value| value.to_string()));
@@ -261,7 +264,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_beginning_of_a_text_is_read(text in "[{\\[]{1}[\"a-zé{}\\[\\],:0-9.\\\\u -]{0,40}", cut in any::<prop::sample::Index>()) {
+        fn no_prefix_of_a_text_panics(text in "[{\\[]{1}[\"a-zé{}\\[\\],:0-9.\\\\u -]{0,40}", cut in any::<prop::sample::Index>()) {
             let ends: Vec<_> = text.char_indices().map(|(at, _)| at).collect();
             parse(&text[..ends[cut.index(ends.len())]]);
         }

@@ -1,62 +1,64 @@
-//! A question of an agent to its user: the input of the tool `ask-user`, and the user's answer as its output (D-20).
+//! A question of an agent to its user: the input of the tool `ask-user`, and the user's answer as
+//! its output.
 
 use crate::page::{FieldType, parse_number};
 use serde_json::{Map, Value};
 
-/// The tool with which an agent asks its user.
+/// The name of the tool with which an agent asks its user.
 pub const ASK_USER: &str = "ask-user";
 
-/// What is asked. The server has checked the input against the tool's schema; what is wrong nevertheless is left out.
+/// A question. The server has validated the input against the tool's schema; anything invalid
+/// nevertheless is dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Question {
-    /// Why.
+    /// The reason for the question.
     pub kind: QuestionKind,
-    /// In words.
+    /// The question's text.
     pub text: String,
-    /// What the user should know for the answer; may be empty.
+    /// Background information for the user; may be empty.
     pub context: String,
-    /// Answers to choose from; there may be none.
+    /// Answers to choose from; may be empty.
     pub options: Vec<String>,
-    /// A small form; mostly empty.
+    /// Fields of a small form; usually empty.
     pub fields: Vec<QuestionField>,
 }
 
-/// Why an agent asks.
+/// The reason for a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuestionKind {
-    /// It does not know something that it needs.
+    /// The agent lacks information.
     MissingInfo,
-    /// What was asked of it can mean several things.
+    /// The request is ambiguous.
     AmbiguousRequirement,
-    /// There are several ways to do it.
+    /// There are several approaches.
     ApproachChoice,
-    /// What it is about to do can do harm.
+    /// The next action could do harm.
     RiskConfirmation,
-    /// It has an idea that the user may not want.
+    /// The agent has a suggestion that the user may not want.
     Suggestion,
 }
 
-/// One thing that a form asks for.
+/// A form field of a question.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuestionField {
     /// Its key in the answer.
     pub key: String,
-    /// For the user.
+    /// The label for the user.
     pub label: String,
-    /// What it may hold: text, a number, yes or no, one of some options, a date.
+    /// The type: text, number, boolean, one of some options, or date.
     pub field_type: FieldType,
-    /// Whether it must be given.
+    /// Whether a value is required.
     pub required: bool,
 }
 
-/// What the user has given so far.
+/// The user's input so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AnswerDraft {
-    /// The option that is chosen, by its place.
+    /// The index of the chosen option.
     pub option: Option<usize>,
-    /// In the user's own words.
+    /// The user's free text.
     pub text: String,
-    /// What stands in each field, as its control holds it: `true` for yes; empty: nothing.
+    /// The raw value of each field's control: `true` for yes; an empty string for no value.
     pub fields: Vec<String>,
 }
 
@@ -73,10 +75,10 @@ impl Question {
         }
     }
 
-    /// The answer as the tool's output: `{option?, text?, fields?: {key: value}}`.
+    /// Returns the answer as the tool's output: `{option?, text?, fields?: {key: value}}`.
     ///
     /// # Errors
-    /// What is still to be done, for the user.
+    /// A message for the user about what is missing or invalid.
     pub fn answer(&self, draft: &AnswerDraft) -> Result<Value, String> {
         let mut answer = Map::new();
         if let Some(option) = draft.option.and_then(|at| self.options.get(at)) {
@@ -122,7 +124,7 @@ impl QuestionField {
         let field_type = match text(input, "type") {
             "number" => FieldType::Number,
             "boolean" => FieldType::Boolean,
-            // Without options there would be no way to answer.
+            // A choice without options could not be answered.
             "choice" if !options.is_empty() => FieldType::Choice { options },
             "date" => FieldType::Date,
             _ => FieldType::Text,
@@ -134,12 +136,12 @@ impl QuestionField {
         Some(Self { key, label, field_type, required: input.get("required") == Some(&Value::Bool(true)) })
     }
 
-    /// What a control holds as a value; none where it is empty.
+    /// Converts a control's raw value; `None` if it is empty.
     fn value(&self, given: &str) -> Result<Option<Value>, String> {
         let given = given.trim();
         let value = match &self.field_type {
             FieldType::Boolean => Value::Bool(given == "true"),
-            _ if given.is_empty() && self.required => return Err(format!("“{}” is needed.", self.label)),
+            _ if given.is_empty() && self.required => return Err(format!("“{}” is required.", self.label)),
             _ if given.is_empty() => return Ok(None),
             FieldType::Number => parse_number(given),
             _ => Value::from(given),
@@ -169,7 +171,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn answers() {
+    fn answers_are_built_and_validated() {
         let check =
             |question: Value, option: Option<usize>, text: &str, fields: &[&str], expected: Result<Value, &str>| {
                 let fields = fields.iter().map(ToString::to_string).collect();
@@ -211,8 +213,8 @@ mod tests {
             &["Ada", "2.5"],
             Ok(json!({ "fields": { "name": "Ada", "seats": 2.5, "gift": false } })),
         );
-        check(form(), None, "", &[], Err("“Name” is needed."));
-        check(form(), None, "", &[" "], Err("“Name” is needed."));
+        check(form(), None, "", &[], Err("“Name” is required."));
+        check(form(), None, "", &[" "], Err("“Name” is required."));
         check(form(), None, "", &["Ada", "two"], Err("“Seats” needs a number."));
         check(form(), None, "", &["Ada", "1e999"], Err("“Seats” needs a number."));
         check(form(), None, "", &["Ada", "", "", "M"], Err("“Size”: expected one of S, L."));
@@ -220,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_left_out() {
+    fn invalid_question_input_is_dropped() {
         let check = |input: Value, expected: (QuestionKind, &str, usize, usize)| {
             let question = Question::read(&input);
             let read = (question.kind, question.text.as_str(), question.options.len(), question.fields.len());

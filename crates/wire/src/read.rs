@@ -1,11 +1,12 @@
-//! Reading JSON with little code. What serde's derive makes of a type is some kilobytes each, and the browser downloads it; here a
-//! field costs a call. Every type is read from a [`Value`], so that there is one JSON reader for all.
+//! JSON deserialization with little code. A type with serde's derive adds some kilobytes to the
+//! browser's download; here a field costs one call. Every type is read from a [`Value`], so that
+//! there is a single JSON deserializer.
 
 use litemap::LiteMap;
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// The JSON is not what is expected.
+/// An error: the JSON does not have the expected shape.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable(String);
 
@@ -22,7 +23,7 @@ impl From<String> for Unreadable {
 }
 
 impl Unreadable {
-    /// Another kind of value stands there.
+    /// The value has another type than expected.
     pub(crate) fn wrong_type(found: &Value, expected: &str) -> Self {
         let found = match found {
             Value::Null => "null".to_owned(),
@@ -35,24 +36,24 @@ impl Unreadable {
         Self(format!("invalid type: {found}, expected {expected}"))
     }
 
-    /// A name that is none of those that are possible.
+    /// The name is not one of the known values.
     pub(crate) fn unknown_name(name: &str) -> Self {
         Self(format!("unknown value `{}`", name.chars().take(40).collect::<String>()))
     }
 }
 
-/// Something that is read from JSON.
+/// A type that can be read from JSON.
 pub(crate) trait Read: Sized {
-    /// Reads it.
+    /// Reads the value.
     ///
     /// # Errors
-    /// The JSON is something else.
+    /// The JSON does not have the expected shape.
     fn read(value: Value) -> Result<Self, Unreadable>;
 
-    /// What a field is that is not there.
+    /// Returns the value of an absent field.
     ///
     /// # Errors
-    /// It must be there.
+    /// The field is required.
     fn absent(name: &str) -> Result<Self, Unreadable> {
         Err(Unreadable(format!("missing field `{name}`")))
     }
@@ -117,7 +118,7 @@ impl<T: Read> Read for Vec<T> {
 
 impl<T: Read> Read for LiteMap<String, T> {
     fn read(value: Value) -> Result<Self, Unreadable> {
-        // One after the other: to collect them would sort them, and each type of map would bring a sort of its own.
+        // Inserts one by one: `collect` would sort, and add a sort function for each map type.
         let mut map = Self::new();
         for (key, value) in Map::read(value)? {
             map.insert(key, T::read(value)?);
@@ -126,7 +127,7 @@ impl<T: Read> Read for LiteMap<String, T> {
     }
 }
 
-/// `null` is the same as nothing.
+/// Reads `null` as `None`.
 impl<T: Read> Read for Option<T> {
     fn read(value: Value) -> Result<Self, Unreadable> {
         if value.is_null() { Ok(None) } else { T::read(value).map(Some) }
@@ -137,18 +138,18 @@ impl<T: Read> Read for Option<T> {
     }
 }
 
-/// The fields of an object, taken one after the other.
+/// The fields of an object, removed one by one as they are read.
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
     /// # Errors
-    /// It is no object.
+    /// The value is not an object.
     pub(crate) fn of(value: Value) -> Result<Self, Unreadable> {
         Map::read(value).map(Self)
     }
 
     /// # Errors
-    /// The field is something else, or absent and needed.
+    /// The field has the wrong type, or is required and absent.
     pub(crate) fn take<T: Read>(&mut self, name: &str) -> Result<T, Unreadable> {
         match self.0.remove(name) {
             Some(value) => T::read(value).map_err(|Unreadable(error)| Unreadable(format!("{name}: {error}"))),
@@ -157,18 +158,18 @@ impl Fields {
     }
 
     /// # Errors
-    /// The field is something else.
+    /// The field has the wrong type.
     pub(crate) fn take_or_default<T: Read + Default>(&mut self, name: &str) -> Result<T, Unreadable> {
         self.take::<Option<T>>(name).map(Option::unwrap_or_default)
     }
 
-    /// What has not been taken.
+    /// Returns the fields that have not been read.
     pub(crate) fn rest(self) -> Value {
         Value::Object(self.0)
     }
 }
 
-/// `Deserialize` for types that are [`Read`].
+/// Implements `Deserialize` for types that implement [`Read`].
 macro_rules! deserialize_by_reading {
     ($($type:ty),* $(,)?) => {$(
         impl<'de> serde::Deserialize<'de> for $type {
@@ -180,7 +181,8 @@ macro_rules! deserialize_by_reading {
     )*};
 }
 
-/// [`Read`] and `Deserialize` for a struct: `field: "name"`, and `field: "name" or default` for one that may be absent.
+/// Implements [`Read`] and `Deserialize` for a struct: `field: "name"`, or `field: "name" or
+/// default` for an optional field.
 macro_rules! read_struct {
     ($type:ident { $($field:ident: $name:literal $(or $default:ident)?),* $(,)? }) => {
         impl $crate::read::Read for $type {
@@ -195,7 +197,7 @@ macro_rules! read_struct {
     (@take $fields:ident $name:literal default) => { $fields.take_or_default($name)? };
 }
 
-/// [`Read`] and `Deserialize` for an enum of names.
+/// Implements [`Read`] and `Deserialize` for a fieldless enum, by the names of its variants.
 macro_rules! read_names {
     ($type:ident { $($name:literal => $variant:ident),* $(,)? }) => {
         impl $crate::read::Read for $type {
@@ -225,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named() {
+    fn errors_name_the_unreadable_field() {
         check::<UserError>(json!({ "code": "busy", "message": "Wait." }), "read");
         check::<UserError>(json!({ "code": "busy", "message": "Wait.", "path": null, "more": 1 }), "read");
         check::<UserError>(json!({ "code": "busy" }), "missing field `message`");

@@ -1,5 +1,5 @@
-//! Folds chunks into a message: the same pure function in the browser and on the server, with the rules of the AI SDK's
-//! client, so that all three end up with the same message.
+//! Folds chunks into a message: the same pure function in the browser and on the server, with the
+//! rules of the AI SDK's client, so that all three produce the same message.
 
 use crate::message::{Approval, DataPart, TextPart, TextState, ToolPart, ToolState};
 use crate::{Chunk, DataChunk, ProviderMetadata, UiMessage, UiPart, partial_json};
@@ -9,13 +9,13 @@ use std::fmt;
 mod replay;
 pub use replay::replay;
 
-/// A message that grows.
+/// Builds a message from chunks.
 #[derive(Clone, Debug)]
 pub struct Reducer {
     message: UiMessage,
     open_texts: Vec<(String, usize)>,
     open_reasonings: Vec<(String, usize)>,
-    /// The JSON text of arguments that are arriving.
+    /// The JSON texts of arguments that are still arriving.
     inputs: Vec<Input>,
 }
 
@@ -26,7 +26,7 @@ struct Input {
     changed: bool,
 }
 
-/// A declared tool and an undeclared one with the same id are two calls.
+/// The kind of tool. A declared and an undeclared tool with the same call id are two calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Static,
@@ -39,23 +39,23 @@ impl Kind {
     }
 }
 
-/// What a chunk changed, for whoever draws the message.
+/// What a chunk changed in the message, for rendering.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing that is kept.
+    /// Nothing in the message.
     None,
-    /// This part.
+    /// The part at this index.
     Part(usize),
-    /// This part is new.
+    /// A new part at this index.
     Added(usize),
     /// The message's id or metadata.
     Message,
 }
 
-/// A chunk does not fit the message; it was left out.
+/// An error: a chunk does not fit the message and was ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReduceError {
-    /// No text or reasoning with this id is open.
+    /// No text or reasoning part with this id is open.
     NotOpen(String),
     /// No call has this id.
     NoSuchCall(String),
@@ -73,24 +73,25 @@ impl fmt::Display for ReduceError {
 impl std::error::Error for ReduceError {}
 
 impl Reducer {
-    /// Goes on with a message; an empty one begins.
+    /// Continues a message, or starts with an empty one.
     pub fn new(message: UiMessage) -> Self {
         Self { message, open_texts: Vec::new(), open_reasonings: Vec::new(), inputs: Vec::new() }
     }
 
-    /// The message as far as it has come. Arguments that are arriving are up to date after [`Reducer::settle`].
+    /// Returns the message so far. Call [`Reducer::settle`] first to update arguments that are
+    /// still arriving.
     pub fn message(&self) -> &UiMessage {
         &self.message
     }
 
-    /// The message.
+    /// Returns the message.
     pub fn into_message(mut self) -> UiMessage {
         self.settle();
         self.message
     }
 
-    /// Reads the arguments that have grown since the last time. Parsing costs as much as they are long, so it is done once
-    /// a frame and not once a chunk.
+    /// Parses the arguments that have grown since the last call. Parsing takes time linear in their
+    /// length, so it is done once per frame and not once per chunk.
     pub fn settle(&mut self) {
         for input in self.inputs.iter_mut().filter(|input| input.changed) {
             input.changed = false;
@@ -100,10 +101,10 @@ impl Reducer {
         }
     }
 
-    /// Folds one chunk. Constant time but for the length of what the chunk brings.
+    /// Applies one chunk, in time linear in the size of the chunk.
     ///
     /// # Errors
-    /// The chunk does not fit; the message is as before.
+    /// The chunk does not fit; the message is unchanged.
     pub fn apply(&mut self, chunk: &Chunk) -> Result<Change, ReduceError> {
         match chunk {
             Chunk::Start { message_id, message_metadata } => {
@@ -201,7 +202,8 @@ impl Reducer {
                     *slot = Some(input.clone());
                     tool.error_text = Some(error_text.clone());
                     tool.provider_executed = provider_executed.or(tool.provider_executed);
-                    // The state has a result's name, so the client files this under the result.
+                    // The AI SDK's client stores this with the result, because the state is one of
+                    // a result.
                     tool.result_provider_metadata = provider_metadata.clone().or(tool.result_provider_metadata.take());
                 }))
             }
@@ -235,7 +237,7 @@ impl Reducer {
             Chunk::ToolOutputDenied { tool_call_id } => {
                 self.outcome(tool_call_id, |tool| tool.state = ToolState::OutputDenied)
             }
-            // Every other chunk is handled before this function is called.
+            // All other chunks are handled by the caller.
             _ => Ok(Change::None),
         }
     }
@@ -274,13 +276,13 @@ impl Reducer {
         Ok(Change::Part(at))
     }
 
-    /// The call's part: in the newest step, else anywhere, the newest first.
+    /// Returns the index of the newest part with this call id.
     fn find(&self, call_id: &str) -> Result<usize, ReduceError> {
         let is_it = |part: &UiPart| part.as_tool().is_some_and(|tool| tool.tool_call_id == call_id);
         self.message.parts.iter().rposition(is_it).ok_or_else(|| ReduceError::NoSuchCall(call_id.to_owned()))
     }
 
-    /// The first call of the newest step with this id that `is_it`.
+    /// Returns the index of the first call of the newest step with this id for which `is_it` holds.
     fn find_in_step(&self, call_id: &str, is_it: impl Fn(&ToolPart) -> bool) -> Option<usize> {
         let parts = &self.message.parts;
         let step = parts.iter().rposition(|part| matches!(part, UiPart::StepStart)).map_or(0, |start| start + 1);
@@ -292,7 +294,8 @@ impl Reducer {
         Kind::of(self.message.parts[at].as_tool().map(|tool| tool.dynamic))
     }
 
-    /// Brings a call of this step and kind to a new state, or adds it. What an earlier state had is gone.
+    /// Moves a call of this step and kind to a new state, or adds it. Data of the earlier state is
+    /// dropped.
     fn call(
         &mut self,
         call_id: &str,
@@ -311,7 +314,7 @@ impl Reducer {
                 (at, Change::Added(at))
             }
         };
-        // The arguments are complete, or begin anew.
+        // The arguments are complete or start again.
         self.inputs.retain(|input| input.part != at);
         if let UiPart::Tool(tool) = &mut self.message.parts[at] {
             tool.state = state;
@@ -377,9 +380,10 @@ fn take(open: &mut Vec<(String, usize)>, id: &str) -> Result<usize, ReduceError>
     Ok(open.remove(place).1)
 }
 
-/// Merges objects into each other; everything else is replaced. Keys that reach a prototype in JavaScript are left out.
+/// Merges objects recursively; other values are replaced. Keys that reach a prototype in JavaScript
+/// are skipped.
 fn merge(known: &mut Value, news: &Value, depth: usize) {
-    /// Metadata is shallow; a peer's endless nesting ends here.
+    /// A limit against hostile nesting; real metadata is shallow.
     const MAX_DEPTH: usize = 64;
     match (known, news) {
         (Value::Object(known), Value::Object(news)) if depth < MAX_DEPTH => {

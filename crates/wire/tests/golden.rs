@@ -1,5 +1,6 @@
-//! What the AI SDK does with the same input: read from the folder in the variable GOLDEN, skipped without it.
-//! The room's own tests cover the same ground with fixtures of their own.
+//! Compares with the AI SDK's behaviour for the same input. The cases are read from the folder in
+//! the variable `GOLDEN`; without it these tests are skipped. The other tests cover the same
+//! behaviour with fixtures of their own.
 
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ fn golden(path: &str) -> Option<PathBuf> {
 fn golden_partial_json() {
     let Some(path) = golden("partial-json.json") else { return };
     let cases: Vec<Box<RawValue>> = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
-    // Half of a surrogate pair is a string in JavaScript and none in Rust: such cases cannot be told here.
+    // A lone surrogate is a valid string in JavaScript but not in Rust, so such cases are left out.
     for case in cases.iter().filter_map(|case| serde_json::from_str::<Value>(case.get()).ok()) {
         let text = case["text"].as_str().unwrap();
         let (value, state) = partial_json::parse(text);
@@ -30,7 +31,7 @@ fn golden_partial_json() {
     }
 }
 
-/// JavaScript has one kind of number.
+/// Converts all numbers to floats, since JavaScript has only one number type.
 fn numbers(value: Value) -> Value {
     match value {
         Value::Number(number) => json!(number.as_f64()),
@@ -58,7 +59,7 @@ fn golden_scenarios() {
             let data = line.as_str().unwrap().strip_prefix("data: ").unwrap();
             if data != "[DONE]" {
                 let chunk: Chunk = serde_json::from_str(data).unwrap();
-                // The SDK's own stream may end in an error that its client throws.
+                // The SDK's stream may end with an error that its client throws.
                 let _ = reducer.apply(&chunk);
             }
         }
@@ -67,7 +68,7 @@ fn golden_scenarios() {
     }
 }
 
-/// Without the ids of reasoning parts, which the SDK's server leaves out and its client keeps.
+/// Removes the ids of reasoning parts, which the SDK's server omits and its client keeps.
 fn normal(parts: &Value) -> Value {
     let mut parts = parts.clone();
     for part in parts.as_array_mut().unwrap() {

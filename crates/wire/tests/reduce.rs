@@ -1,4 +1,4 @@
-//! Folding chunks: the rules that users see, and that no stream can break it.
+//! Tests of the reducer: the rules that users see, and that no stream breaks it.
 
 use insta::assert_snapshot;
 use proptest::prelude::*;
@@ -19,7 +19,7 @@ fn check(chunks: &[&str]) -> String {
 }
 
 #[test]
-fn texts_grow_where_they_are() {
+fn deltas_extend_the_open_part() {
     let (changes, message) = fold(&[
         r#"{"type":"start-step"}"#,
         r#"{"type":"reasoning-start","id":"1"}"#,
@@ -47,7 +47,7 @@ fn texts_grow_where_they_are() {
 }
 
 #[test]
-fn a_call_from_its_first_letter_to_its_result() {
+fn tool_call_moves_from_partial_input_to_result() {
     let mut chunks = vec![
         r#"{"type":"tool-input-start","toolCallId":"c","toolName":"t"}"#,
         r#"{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":"{\"q\":\"re"}"#,
@@ -62,7 +62,7 @@ fn a_call_from_its_first_letter_to_its_result() {
 }
 
 #[test]
-fn arguments_that_cannot_be_used() {
+fn unusable_arguments_are_kept_raw() {
     let error = |kind: &str| {
         format!(r#"{{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":"{{","errorText":"no"{kind}}}"#)
     };
@@ -70,9 +70,10 @@ fn arguments_that_cannot_be_used() {
     assert_snapshot!(check(&[&error(r#","dynamic":true"#)]), @r#"[{"type":"dynamic-tool","toolName":"t","toolCallId":"c","state":"output-error","input":"{","errorText":"no"}]"#);
 }
 
-/// A call that moves on keeps nothing of the state before it, as in the AI SDK's client (6.0.264).
+/// A call that changes state drops the data of the earlier state, as in the AI SDK's client
+/// (6.0.264).
 #[test]
-fn a_new_state_leaves_nothing_behind() {
+fn new_state_drops_data_of_the_old_one() {
     let start = r#"{"type":"tool-input-start","toolCallId":"c","toolName":"t","title":"T"}"#;
     let failed = r#"{"type":"tool-input-error","toolCallId":"c","toolName":"t","input":"{","errorText":"no","dynamic":true,"providerMetadata":{"p":{"a":1}}}"#;
     let interim = r#"{"type":"tool-output-available","toolCallId":"c","output":1,"preliminary":true}"#;
@@ -88,7 +89,7 @@ fn a_new_state_leaves_nothing_behind() {
 }
 
 #[test]
-fn data_parts_replace_their_namesake() {
+fn data_part_replaces_the_one_with_the_same_id() {
     let data = |id: &str, n: u8, more: &str| format!(r#"{{"type":"data-x"{id},"data":{n}{more}}}"#);
     let named = r#","id":"1""#;
     let chunks = [data(named, 1, ""), data("", 2, ""), data(named, 3, ""), data("", 4, r#","transient":true"#)];
@@ -96,7 +97,7 @@ fn data_parts_replace_their_namesake() {
 }
 
 #[test]
-fn metadata_is_merged_and_reaches_no_prototype() {
+fn metadata_is_merged_without_prototype_keys() {
     let news = |json: &str| format!(r#"{{"type":"message-metadata","messageMetadata":{json}}}"#);
     let (_, message) =
         fold(&[&news(r#"{"a":{"b":1,"c":[1]}}"#), &news(r#"{"a":{"c":[2]},"__proto__":{"x":1},"constructor":1}"#)]);
@@ -138,7 +139,7 @@ fn any_chunk() -> impl Strategy<Value = Chunk> {
 
 proptest! {
     #[test]
-    fn no_stream_breaks_it_and_a_replay_gives_the_same(chunks in prop::collection::vec(any_chunk(), 0..40)) {
+    fn any_stream_is_reduced_and_replay_preserves_it(chunks in prop::collection::vec(any_chunk(), 0..40)) {
         let mut reducer = Reducer::new(UiMessage::new("m", Role::Assistant));
         for chunk in &chunks {
             let parts = reducer.message().parts.len();
@@ -149,7 +150,7 @@ proptest! {
             }
         }
         let message = reducer.into_message();
-        // A call that begins anew after its question is nothing that a server tells.
+        // The server never restarts a call after its approval request.
         let anew = |tool: &wire::ToolPart| tool.approval.is_some() && matches!(tool.state, ToolState::InputStreaming | ToolState::InputAvailable);
         prop_assume!(!message.tools().any(anew));
         let mut again = Reducer::new(UiMessage::new("m", Role::Assistant));
@@ -160,7 +161,8 @@ proptest! {
     }
 }
 
-/// What a replay promises: the same texts, calls, states and results, in the same order.
+/// Reduces a message to what a replay preserves: the same texts, calls, states and results, in the
+/// same order.
 fn essence(message: &UiMessage) -> Vec<Value> {
     let essence = |part: &UiPart| match part {
         UiPart::Text(text) => json!(["text", text.text, text.state]),

@@ -1,4 +1,4 @@
-//! Reading a chunk: its type says which fields it has.
+//! Deserialization of a chunk: its type determines its fields.
 
 use super::{Chunk, DataChunk, FinishReason};
 use crate::message::{ApprovalTerms, FilePart, SourceDocument, SourceUrl};
@@ -24,7 +24,7 @@ impl Read for Chunk {
             "source" | "file" => source(&kind, &mut fields),
             "data" => Ok(Self::Data(DataChunk {
                 id: fields.take("id")?,
-                // A `null` that is there is not the same as a field that is not.
+                // A `null` value is valid, unlike an absent field.
                 data: fields.take("data")?,
                 transient: fields.take("transient")?,
                 kind,
@@ -36,7 +36,7 @@ impl Read for Chunk {
 
 deserialize_by_reading!(Chunk);
 
-/// What stands around the parts of a message.
+/// Reads chunks about the message as a whole.
 fn frame(kind: &str, fields: &mut Fields) -> Result<Chunk, Unreadable> {
     Ok(match kind {
         "start" => {
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_that_are_none() {
+    fn invalid_chunks_are_rejected() {
         let check = |json: &str, expected: &str| {
             let error = serde_json::from_str::<Chunk>(json).unwrap_err().to_string();
             assert!(error.starts_with(expected), "{json}: {error}");
@@ -174,9 +174,9 @@ mod tests {
         check("[]", "invalid type: a list, expected an object");
     }
 
-    /// Every kind, as it is written and read.
+    /// Checks that every kind of chunk round-trips.
     #[test]
-    fn every_kind_survives_the_wire() {
+    fn every_kind_of_chunk_round_trips() {
         let check = |json: &str| {
             let chunk: Chunk = serde_json::from_str(json).unwrap();
             assert_eq!(serde_json::to_string(&chunk).unwrap(), json);

@@ -1,10 +1,11 @@
-//! The table: every text that the chat, the list of conversations and the page around them show, with its English words. `{1}` and `{2}` are
-//! what is filled in. A text that is empty here is only said where a locale has words for it; otherwise the server's own are shown.
+//! The table of all texts of the chat, the conversation list and the surrounding page, in English.
+//! `{1}` and `{2}` are placeholders. An empty text is shown only if a locale provides one;
+//! otherwise the server's own message is shown.
 
 use super::texts;
 
 texts! {
-    // Words that many places share
+    // Shared
     TryAgain = "Try again",
     Close = "Close",
     Cancel = "Cancel",
@@ -88,7 +89,7 @@ texts! {
     ErrorNotFound = "",
     ErrorLimit = "",
     ErrorBusy = "",
-    // The page around
+    // The page
     SkipToContent = "Skip to the content",
     StartPage = "Start page",
     Form = "Form",
@@ -237,7 +238,7 @@ texts! {
     Thought = "Thought",
     OneSource = "1 source",
     Sources = "{1} sources",
-    // Tools and what they need
+    // Tools, approvals and questions
     ApprovalNeeded = "Your approval is needed: {1}.",
     AgentAsks = "The agent asks: {1}",
     ApprovalLabel = "Approval: {1}",
@@ -328,7 +329,7 @@ texts! {
     FileNotShown = "A file that cannot be shown here ({1})",
     MoreLeftOut = "{1} more not shown",
     Enlarge = "Enlarge",
-    // What is written in Markdown
+    // Markdown
     Code = "Code",
     CopyCode = "Copy code",
     Wrap = "Wrap",
@@ -340,7 +341,7 @@ texts! {
     TaskToDo = "To do",
     Table = "Table",
     Image = "Image",
-    // The list of conversations
+    // The conversation list
     OptionsFor = "Options for {1}",
     Pin = "Pin",
     Unpin = "Unpin",
@@ -388,7 +389,7 @@ texts! {
     ShareCreate = "Create a link",
     ShareLink = "Link",
     ShareRevoke = "Revoke link",
-    // A shared copy
+    // A shared conversation
     SharedNothing = "Nothing is shared here",
     SharedNothingWhy = "The link is wrong, or its owner has revoked it.",
     SharedNote = "A copy of a conversation with an agent, as it was on {1}. An agent can be wrong.",
@@ -398,13 +399,13 @@ texts! {
     SharedFailed = "failed",
     SharedDenied = "denied",
     SharedUnfinished = "not finished",
-    // A page whose code has stopped
+    // A page whose code has crashed
     StoppedTitle = "This page has stopped working.",
     StoppedAbout = "The conversation so far is saved.",
     StoppedAgain = "It happened again in the same place. You can read the conversation without the rest of the page, or start a new one.",
     StoppedReload = "Reload",
     StoppedRead = "Read the conversation",
-    // What the server says, by what kind of error it is
+    // Server errors, by code
     ErrorForbidden = "",
     ErrorTooLarge = "",
     ErrorInvalid = "",

@@ -1,5 +1,7 @@
-//! Messages out of JSON as it stands there, without a [`Value`] of the whole in between: a server reads a conversation of thousands of
-//! messages for each turn, and most of what they hold is text. What is read is the same as by [`crate::read::Read`], which the browser makes do with.
+//! Deserializes messages directly, without building a [`Value`] of the whole first: a server reads
+//! thousands of messages of a conversation for each turn, and most of their content is text. The
+//! result is the same as that of [`crate::read::Read`], which the browser uses because it needs
+//! less code.
 
 use super::read::{self, TextFields};
 use super::{Role, UiMessage, UiPart};
@@ -60,7 +62,8 @@ impl<'de> Visitor<'de> for Part {
         f.write_str("an object")
     }
 
-    /// Its kind stands first in what this crate writes; elsewhere the fields before it are gathered.
+    /// This crate writes the type first. If another program did not, the fields before it are
+    /// collected.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<UiPart, A::Error> {
         let Some(Key(first)) = map.next_key()? else { return Err(A::Error::missing_field("type")) };
         let value: Value = map.next_value()?;
@@ -80,13 +83,14 @@ impl<'de> Visitor<'de> for Part {
     }
 }
 
-/// The fields of a text.
+/// Reads the fields of a text part.
 fn text<'de, A: MapAccess<'de>>(mut map: A) -> Result<TextFields, A::Error> {
     let mut fields = TextFields::default();
     while let Some(Key(key)) = map.next_key()? {
         match fields.named(&key) {
             Some(field) => *field = Some(map.next_value()?),
-            // Read at once it counts the first time, read in two steps the last: better not at all.
+            // For a duplicate type, this reader would use the first and the generic one the last,
+            // so it is rejected.
             None if key == "type" => return Err(A::Error::duplicate_field("type")),
             None => drop(map.next_value::<IgnoredAny>()?),
         }
@@ -94,7 +98,7 @@ fn text<'de, A: MapAccess<'de>>(mut map: A) -> Result<TextFields, A::Error> {
     Ok(fields)
 }
 
-/// A name, which is copied only where it is written with escapes.
+/// A field name; copied only if it contains escapes.
 #[derive(Deserialize)]
 #[serde(transparent)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
@@ -106,7 +110,7 @@ mod tests {
     use proptest::prelude::*;
     use proptest::sample::select;
 
-    /// An object of some of the fields, each once.
+    /// Generates an object with some of the fields, each once.
     fn any_object(fields: &'static [(&str, &[&str])]) -> impl Strategy<Value = Vec<String>> {
         let field = |(name, values): &(&'static str, &'static [&'static str])| {
             let name = *name;
@@ -159,9 +163,9 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever stands there, read at once it is what it is read as in two steps, or neither reads it.
+        /// Checks that this reader and the generic one give the same result for any input.
         #[test]
-        fn it_is_read_as_in_the_browser(json in any_message()) {
+        fn direct_and_generic_readers_agree(json in any_message()) {
             let in_steps = UiMessage::read(serde_json::from_str(&json).unwrap()).ok();
             prop_assert_eq!(serde_json::from_str::<UiMessage>(&json).ok(), in_steps, "{}", json);
         }

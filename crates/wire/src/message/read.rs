@@ -1,4 +1,4 @@
-//! Messages out of JSON that is there as a [`Value`].
+//! Reads messages from a [`Value`].
 
 use super::{
     Approval, ApprovalTerms, DataPart, FilePart, SourceDocument, SourceUrl, TextPart, TextState, ToolPart, ToolState,
@@ -29,7 +29,7 @@ impl Read for UiPart {
     }
 }
 
-/// A part of whatever kind.
+/// Reads a part of any type.
 pub(super) fn part(mut value: Value) -> Result<UiPart, String> {
     let kind = value.get("type").and_then(Value::as_str).ok_or("missing field `type`")?.to_owned();
     let fields = &mut value;
@@ -71,7 +71,7 @@ pub(super) fn part(mut value: Value) -> Result<UiPart, String> {
     })
 }
 
-/// What a text or reasoning is made of.
+/// The fields of a text or reasoning part.
 #[derive(Default)]
 pub(super) struct TextFields {
     id: Option<Value>,
@@ -92,7 +92,7 @@ impl TextFields {
         found
     }
 
-    /// The field of this name; none for one that does not count.
+    /// Returns the field of this name; `None` for an unknown one.
     pub(super) fn named(&mut self, name: &str) -> Option<&mut Option<Value>> {
         Some(match name {
             "id" => &mut self.id,
@@ -104,7 +104,7 @@ impl TextFields {
         })
     }
 
-    /// The part that they make.
+    /// Builds the part.
     pub(super) fn part(self) -> Result<TextPart, String> {
         let state = match string(self.state).as_deref() {
             None => None,
@@ -166,7 +166,7 @@ impl Approval {
             approved: yes(fields, "approved"),
             reason: text(fields, "reason"),
             signature: text(fields, "signature"),
-            // What cannot be read is left out: no client's word counts here.
+            // Unreadable terms are dropped: the server never trusts a client's terms.
             terms: take(fields, "terms").and_then(|terms| ApprovalTerms::read(terms).ok()).map(Box::new),
             expired: yes(fields, "expired"),
             passed_over: yes(fields, "passedOver"),
@@ -174,12 +174,12 @@ impl Approval {
     }
 }
 
-/// A field that is there, be it `null`.
+/// Returns a field that is present, even if it is `null`.
 fn present(fields: &mut Value, key: &str) -> Option<Value> {
     fields.get_mut(key).map(Value::take)
 }
 
-/// A field that holds something; careless clients write `null` for nothing.
+/// Returns a field that is not `null`; some clients write `null` for an absent value.
 fn take(fields: &mut Value, key: &str) -> Option<Value> {
     present(fields, key).filter(|value| !value.is_null())
 }

@@ -1,4 +1,4 @@
-//! The properties of a chat (L-79).
+//! The properties of an `AgentChat` block.
 
 use super::ClientTool;
 use super::display::{Display, Drawer};
@@ -11,81 +11,83 @@ use crate::read::Read;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The chat's properties.
+/// The properties of an `AgentChat` block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentChatProperties {
     /// The agent that answers.
     pub agent_id: String,
-    /// What the agent sees of the page, by key; each value is `{_state: key}`, another operator, or a constant (L-64).
+    /// The part of the page state that the agent sees, by key; each value is `{_state: key}`,
+    /// another operator, or a constant.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub shared_state: Map<String, Value>,
-    /// The agent sees the shared state and writes nothing of it.
+    /// Whether the agent can only read the shared state.
     #[serde(skip_serializing_if = "is_false")]
     pub shared_state_read_only: bool,
-    /// The inputs that the chat shares belong to the conversation: another one has its own, and
-    /// they are there in other tabs of the browser, too.
+    /// Whether the shared inputs belong to the conversation: another conversation has its own
+    /// values, and other tabs of the browser see them, too.
     #[serde(skip_serializing_if = "is_false")]
     pub shared_state_per_conversation: bool,
-    /// The conversation that is shown, where the page says which and not its address: an operator mostly, which is evaluated when what it
-    /// reads has changed (L-28 to L-30).
+    /// The conversation to show, if the page and not its URL decides: usually an operator, which is
+    /// evaluated again when its inputs change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<Value>,
-    /// What the page puts into the chat: an operator mostly. A list of messages begins a new conversation with them, `null` an empty one;
-    /// without it there are no such messages (L-79).
+    /// Messages that the page puts into the chat, usually by an operator. A list of messages starts
+    /// a new conversation with them, `null` starts an empty one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub messages: Option<Value>,
-    /// What the agent is told instead of the parameters of the page's address: an object, or an operator.
+    /// What the agent sees instead of the query parameters of the page's URL: an object or an
+    /// operator.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url_query: Option<Value>,
-    /// What the page itself keeps of what the user thinks of answers, by the ids of messages: an object, or an operator. It is shown
-    /// instead of what the server keeps.
+    /// Feedback that the page itself stores, by message id: an object or an operator. It is shown
+    /// instead of the feedback that the server stores.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub feedback_values: Option<Value>,
-    /// What the agent may have the page do.
+    /// The tools that the page runs for the agent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub client_tools: Vec<ClientTool>,
-    /// The heading of the empty chat.
+    /// The welcome content of the empty chat.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub welcome: Option<Welcome>,
-    /// Shown in the empty composer.
+    /// The placeholder of the composer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
-    /// What the user can do with messages.
+    /// The actions that the user may take on messages.
     pub actions: MessageActions,
     /// How messages are shown.
     pub message_display: MessageDisplay,
-    /// Who speaks.
+    /// The display of authors.
     pub roles: Roles,
-    /// What the composer can do.
+    /// The features of the composer.
     pub sender: Sender,
-    /// Offered below the newest answer; each is sent as it stands.
+    /// Suggestions below the newest answer; a click sends one unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub suggestions: Vec<Prompt>,
-    /// How high it is where it stands inline, as CSS has it; as high as its place without it.
+    /// The height of an inline chat as a CSS length; if absent, it fills its container.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub height: Option<String>,
-    /// The greatest width of its messages and its composer, as CSS has it.
+    /// The maximum width of the messages and the composer as a CSS length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_width: Option<String>,
-    /// Where it stands on the page.
+    /// How the chat is placed on the page.
     #[serde(skip_serializing_if = "Display::is_default")]
     pub display: Display,
-    /// How it looks as a drawer.
+    /// The settings of the drawer.
     #[serde(skip_serializing_if = "Drawer::is_default")]
     pub drawer: Drawer,
-    /// The words of this chat, where they are others than those of the page.
+    /// Texts of this chat that differ from those of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locale: Option<Locale>,
 }
 
 impl AgentChatProperties {
-    /// Out of a block's properties.
+    /// Reads a block's properties.
     pub fn read(properties: &Map<String, Value>) -> Self {
         let object = |key: &str| properties.get(key).and_then(Value::as_object);
         let own = |key: &str| properties.get(key).cloned();
         let mut actions = object("actions").map(MessageActions::read).unwrap_or_default();
-        // Another way to say it.
+        // `messageDisplay.editableMessages` is another way to disable editing.
         actions.edit &= object("messageDisplay").is_none_or(|display| is_on(display, "editableMessages", true));
         Self {
             agent_id: text(properties, "agentId").unwrap_or_default(),
@@ -116,7 +118,7 @@ impl AgentChatProperties {
     }
 }
 
-/// A length as CSS has it: pixels of a number, a text as it stands.
+/// Reads a CSS length: a number means pixels, a text is used unchanged.
 fn length(own: &Value) -> Option<String> {
     match own {
         Value::Number(pixels) => Some(format!("{pixels}px")),
@@ -135,7 +137,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_chats_properties() {
+    fn chat_properties_are_read() {
         let written = json!({"agentId": "demo", "sharedState": {"name": {"_state": "name"}},
             "conversationId": {"_state": "open"}, "messages": null, "urlQuery": {"plan": "team"}, "feedbackValues": {"m": "like"},
             "sharedStateReadOnly": true, "sharedStatePerConversation": true,
@@ -147,7 +149,7 @@ mod tests {
         expected["maxWidth"] = json!("640px");
         expected["suggestions"] = json!([{ "label": "More" }, { "label": "Less", "icon": "-" }]);
         let mut read = serde_json::to_value(&read).unwrap();
-        // What is always there has tests of its own, in `messages`.
+        // Properties that are always present have tests of their own in `messages`.
         for key in ["messageDisplay", "roles", "sender"] {
             read.as_object_mut().unwrap().remove(key).unwrap();
         }
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_edited_is_said_in_one_of_two_places() {
+    fn editing_can_be_disabled_in_two_places() {
         let check = |written: Value, expected: bool| {
             let read = AgentChatProperties::read(written.as_object().unwrap());
             assert_eq!(read.actions.edit, expected, "{written}");

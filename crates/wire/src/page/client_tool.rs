@@ -1,4 +1,5 @@
-//! A tool that the page runs, as far as the browser must know it. What the model is told of it stays on the server.
+//! A tool that the page runs, with what the browser needs to know. Its description for the model
+//! stays on the server.
 
 use super::Action;
 use crate::read::read_struct;
@@ -10,20 +11,20 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientTool {
-    /// What the model calls it.
+    /// The name that the model uses.
     pub name: String,
-    /// What it does, one after the other; `_event` is what the model called it with.
+    /// The actions to run, one after the other; `_event` holds the call's arguments.
     pub actions: Vec<Action>,
-    /// The page of another site around the chat does it.
+    /// Whether the host page of another site, which embeds the chat, runs the tool.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub host: bool,
-    /// What the model gets; operators are not evaluated. `null`: the last action's result.
+    /// The result for the model; operators are not evaluated. `null`: the last action's result.
     #[serde(skip_serializing_if = "Value::is_null")]
     pub result: Value,
-    /// How long one call may take, in milliseconds.
+    /// The timeout of one call in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Made twice, the same call does no more than once: one whose page went in the middle is made once more.
+    /// Whether the tool is idempotent: a call whose page closed while it ran is repeated.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub idempotent: bool,
 }
@@ -38,10 +39,10 @@ read_struct!(ClientTool {
 });
 
 impl ClientTool {
-    /// How long a call may take where nothing is said.
+    /// The default timeout of a call.
     pub const TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// How long one call may take.
+    /// Returns the timeout of a call.
     pub fn timeout(&self) -> Duration {
         self.timeout_ms.map_or(Self::TIMEOUT, Duration::from_millis)
     }

@@ -1,19 +1,19 @@
-//! Where a chat stands on its page (L-79, L-88).
+//! How a chat is placed on its page.
 
 use super::properties::text;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Where a chat stands on its page.
+/// How a chat is placed on its page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Display {
-    /// Beside the rest of the page.
+    /// Among the other blocks of the page.
     #[default]
     Inline,
-    /// Over the page, opened by a button that floats on it: see [`Drawer`].
+    /// In an overlay that a floating button opens; see [`Drawer`].
     Drawer,
-    /// On the whole page; what would stand beside it opens from the bar.
+    /// On the whole page; other blocks open from the bar.
     Page,
 }
 
@@ -26,21 +26,21 @@ impl Display {
         }
     }
 
-    /// Whether it is the one that holds without a word in the config.
+    /// Returns whether it is the default.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The drawer of a chat.
+/// The settings of a chat's drawer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Drawer {
-    /// The side that it comes from.
+    /// The side from which it opens.
     pub placement: Placement,
-    /// In pixels; on a narrow screen it takes the whole width.
+    /// The width in pixels; on a narrow screen it takes the full width.
     pub width: u32,
-    /// What it is called, also on the button that opens it; empty: as the locale calls a chat.
+    /// The title, also that of the button that opens it; if empty, the locale's word for a chat.
     pub title: String,
 }
 
@@ -48,15 +48,15 @@ pub struct Drawer {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Placement {
-    /// Where lines begin, in a language that is written from the left.
+    /// The start of lines in a left-to-right language.
     Left,
-    /// The other one.
+    /// The end of lines in a left-to-right language.
     #[default]
     Right,
 }
 
 impl Placement {
-    /// As it is written in a config.
+    /// Returns the name in a config.
     pub fn name(self) -> &'static str {
         match self {
             Self::Left => "left",
@@ -86,7 +86,7 @@ impl Drawer {
         }
     }
 
-    /// Whether it is the one that holds without a word in the config.
+    /// Returns whether it is the default.
     pub(super) fn is_default(&self) -> bool {
         *self == Self::default()
     }
@@ -98,7 +98,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn where_a_chat_stands() {
+    fn display_and_drawer_are_read() {
         let check = |written: Value, expected: Value| {
             let read = AgentChatProperties::read(written.as_object().unwrap());
             assert_eq!(json!([read.display, read.drawer]), expected, "{written}");

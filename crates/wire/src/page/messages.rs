@@ -1,29 +1,29 @@
-//! How the messages of a chat are shown and what can be done with them (L-81 to L-84).
+//! How a chat shows its messages and what users can do with them.
 
 use super::properties::text;
 use litemap::LiteMap;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The least time, in milliseconds, for which a thinking message is waited for or shown.
+/// The minimum delay and duration of a thinking message in milliseconds.
 pub const THINKING_FLOOR_MS: u64 = 500;
 
-/// What the user can do with messages (L-83).
+/// The actions that users may take on messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
 pub struct MessageActions {
-    /// Copy them.
+    /// Copy a message.
     pub copy: bool,
-    /// Say whether an answer was good.
+    /// Rate an answer.
     pub feedback: bool,
-    /// Have it answered again.
+    /// Regenerate an answer.
     pub regenerate: bool,
-    /// Change what he wrote himself.
+    /// Edit their own messages.
     pub edit: bool,
-    /// Delete them with what follows.
+    /// Delete a message and those that follow.
     pub delete: bool,
-    /// Go on from there in a new conversation.
+    /// Branch off into a new conversation.
     pub branch: bool,
     /// Have an answer read aloud.
     pub audio: bool,
@@ -50,51 +50,51 @@ impl MessageActions {
     }
 }
 
-/// How messages are shown (L-81, L-82).
+/// How messages are shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own in the config")]
 pub struct MessageDisplay {
-    /// Answers are Markdown, and not shown as they were written.
+    /// Renders answers as Markdown instead of plain text.
     pub markdown_rendering: bool,
-    /// Code blocks in the language `mermaid` are drawn as diagrams.
+    /// Renders code blocks in the language `mermaid` as diagrams.
     pub render_mermaid: bool,
-    /// Code blocks are coloured.
+    /// Highlights code blocks.
     pub code_highlighter: bool,
-    /// Formulas in TeX are drawn.
+    /// Renders TeX formulas.
     pub render_latex: bool,
-    /// What the model thought.
+    /// Shows the model's reasoning.
     pub show_reasoning: bool,
-    /// All of that above the answer, instead of where it was thought.
+    /// Groups all reasoning above the answer instead of showing it in order.
     pub reasoning_grouped: bool,
-    /// The calls of tools; those that ask the user something are there in any case.
+    /// Shows tool calls; those that need the user are shown in any case.
     pub show_thought_chain: bool,
-    /// What the answer refers to.
+    /// Shows the sources of an answer.
     pub show_sources: bool,
-    /// Without a list of it: each number in the text opens what it stands for.
+    /// Shows no list of sources; each number in the text opens its source.
     pub sources_inline: bool,
-    /// The arrow of that list stands before its name.
+    /// Places the arrow of the list of sources before its title.
     pub sources_arrow_first: bool,
-    /// What the agent says it is doing.
+    /// Shows the agent's status updates.
     pub show_status_updates: bool,
-    /// A line between the steps of an answer.
+    /// Shows a separator between the steps of an answer.
     pub show_step_separators: bool,
-    /// Calls while their arguments arrive.
+    /// Shows tool calls while their arguments arrive.
     pub show_tool_input_streaming: bool,
-    /// When it was written.
+    /// Shows when a message was written.
     pub show_timestamps: bool,
-    /// What it took: tokens and money.
+    /// Shows the tokens and the cost of an answer.
     pub show_usage: bool,
-    /// Said in turn while an answer is waited for.
+    /// Texts that rotate while an answer is awaited.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub thinking_messages: Vec<String>,
-    /// When the first of them is said, in milliseconds.
+    /// The delay before the first of them in milliseconds.
     pub thinking_message_delay: u64,
-    /// How long each is said, in milliseconds.
+    /// How long each of them is shown, in milliseconds.
     pub thinking_message_rotation_interval: u64,
-    /// The results of tools that have no entry of their own.
+    /// How results are shown of tools without an entry of their own.
     pub tool_results: ResultDisplay,
-    /// The results of single tools, by name.
+    /// How results of single tools are shown, by tool name.
     #[serde(skip_serializing_if = "LiteMap::is_empty")]
     pub tool_results_of: LiteMap<String, ResultDisplay>,
 }
@@ -159,24 +159,24 @@ impl MessageDisplay {
         }
     }
 
-    /// How the results of a tool are shown.
+    /// Returns how results of a tool are shown.
     pub fn results_of(&self, tool: &str) -> ResultDisplay {
         self.tool_results_of.get(tool).copied().unwrap_or(self.tool_results)
     }
 }
 
-/// How the result of a tool is shown (L-82).
+/// How the result of a tool is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ResultDisplay {
-    /// A line that can be unfolded.
+    /// A line that can be expanded.
     #[default]
     Summary,
-    /// Unfolded, as JSON.
+    /// Expanded, as JSON.
     Full,
-    /// Unfolded, for people.
+    /// Expanded, formatted for people.
     Readable,
-    /// Not at all; that there was a call is shown.
+    /// Hidden; the call itself is shown.
     None,
 }
 
@@ -192,7 +192,7 @@ impl ResultDisplay {
     }
 }
 
-/// One for all, or by tool with `default` for the others.
+/// Reads one setting for all tools, or settings by tool with `default` for the others.
 fn results(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDisplay>) {
     let Value::Object(own) = own else {
         return (ResultDisplay::read(own).unwrap_or_default(), LiteMap::new());
@@ -202,7 +202,7 @@ fn results(own: &Value) -> (ResultDisplay, LiteMap<String, ResultDisplay>) {
     (default, tools.filter_map(|(tool, display)| Some((tool.clone(), ResultDisplay::read(display)?))).collect())
 }
 
-/// Who speaks (L-84).
+/// How the authors of messages are shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Roles {
     /// The agent.
@@ -211,19 +211,20 @@ pub struct Roles {
     pub user: Speaker,
 }
 
-/// One of them.
+/// How an author is shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Speaker {
     /// The name above the messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// A picture's address, or a letter or two.
+    /// The URL of a picture, or one or two letters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub avatar: Option<String>,
-    /// How the messages look: `filled`, `outlined`, `shadow` or `borderless`; without it as is usual for the role.
+    /// The style of the messages: `filled`, `outlined`, `shadow` or `borderless`; if absent, the
+    /// default of the role.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Their corners: `default`, `round` or `corner`.
+    /// The shape of the corners: `default`, `round` or `corner`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shape: Option<String>,
 }
@@ -249,7 +250,7 @@ pub(super) fn is_on(own: &Map<String, Value>, key: &str, default: bool) -> bool 
     own.get(key).and_then(Value::as_bool).unwrap_or(default)
 }
 
-/// One text or several.
+/// Reads one text or a list of texts.
 pub(super) fn texts(own: Option<&Value>) -> Vec<String> {
     match own {
         Some(Value::String(text)) => vec![text.clone()],
@@ -268,14 +269,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_said_stays_as_it_is() {
+    fn absent_settings_keep_their_defaults() {
         assert_eq!(read(json!({})), MessageDisplay::default());
         assert_eq!(MessageActions::read(&Map::new()), MessageActions::default());
         assert_eq!(Roles::read(&Map::new()), Roles::default());
     }
 
     #[test]
-    fn results_by_tool() {
+    fn result_display_can_be_set_by_tool() {
         let check = |own: Value, tool: &str, expected: ResultDisplay| {
             assert_eq!(read(json!({ "toolResultDisplay": own })).results_of(tool), expected, "{own} {tool}");
         };
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn sources() {
+    fn sources_display_is_read() {
         let check = |own: Value, expected: (bool, bool)| {
             let read = read(json!({ "sourcesDisplay": own }));
             assert_eq!((read.sources_inline, read.sources_arrow_first), expected, "{own}");
@@ -298,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn thinking_messages() {
+    fn thinking_message_times_have_a_minimum() {
         let check = |own: Value, expected: (&[&str], u64, u64)| {
             let read = read(own.clone());
             let times = (read.thinking_message_delay, read.thinking_message_rotation_interval);

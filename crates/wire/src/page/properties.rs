@@ -1,60 +1,60 @@
-//! The properties of blocks as types: for pages in Rust, and for the few that the server itself reads.
+//! Block properties as types: for pages in Rust, and for the few that the server itself reads.
 
 use crate::locale::Locale;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The properties of an input; which apply follows from its type.
+/// The properties of an input; which of them apply depends on its type.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Input {
-    /// Its label; the id in words without one.
+    /// The label; if absent, it is derived from the id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// Shown while it is empty.
+    /// The placeholder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
-    /// Of a `Select` or a `MultiSelect`.
+    /// The options of a `Select` or a `MultiSelect`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<Choice>,
-    /// What it holds at first.
+    /// The initial value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub initial: Option<Value>,
-    /// It must not stay empty; a checkbox must be ticked.
+    /// Whether a value is required; a checkbox must be ticked.
     pub required: bool,
-    /// It cannot be changed now.
+    /// Whether the input is disabled.
     pub disabled: bool,
-    /// The least number, the first day, or how many must be chosen.
+    /// The minimum: a number, a date, or how many options must be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min: Option<Value>,
-    /// The greatest number, the last day, or how many may be chosen.
+    /// The maximum: a number, a date, or how many options may be chosen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max: Option<Value>,
-    /// Characters that a text must have at least.
+    /// The minimum length of a text in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_length: Option<u32>,
-    /// Characters that a text may have at most.
+    /// The maximum length of a text in characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_length: Option<u32>,
-    /// A regular expression, as in JavaScript, that the whole text must match.
+    /// A JavaScript regular expression that the whole text must match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
-    /// What is said when the text does not match `pattern`.
+    /// The error message for a text that does not match `pattern`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern_message: Option<String>,
 }
 
-/// One option of a `Select` or a `MultiSelect`.
+/// An option of a `Select` or a `MultiSelect`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Choice {
-    /// What is stored.
+    /// The stored value.
     pub value: String,
-    /// What is shown.
+    /// The displayed label.
     pub label: String,
 }
 
 impl Choice {
-    /// An option as it is written: a text that is shown and stored, or `{value, label}`.
+    /// Reads an option: a text that is both value and label, or `{value, label}`.
     pub fn read(option: &Value) -> Option<Self> {
         match option {
             Value::Object(own) => {
@@ -66,78 +66,78 @@ impl Choice {
     }
 }
 
-/// The values of the options, unless these are computed.
+/// Returns the values of the options, unless the options are computed.
 pub(super) fn static_choices(properties: &Map<String, Value>) -> Option<Vec<String>> {
     let options = properties.get("options")?.as_array()?;
     Some(options.iter().filter_map(Choice::read).map(|choice| choice.value).collect())
 }
 
-/// How columns share the width.
+/// The properties of a `Columns` block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ColumnsProperties {
-    /// Shares of the width, for example `[1, 2]`; empty: equal shares.
+    /// Relative widths, for example `[1, 2]`; empty for equal widths.
     pub widths: Vec<f64>,
 }
 
 impl ColumnsProperties {
-    /// Out of a block's properties.
+    /// Reads a block's properties.
     pub fn read(properties: &Map<String, Value>) -> Self {
         let widths = properties.get("widths").and_then(Value::as_array).into_iter().flatten();
         Self { widths: widths.filter_map(Value::as_f64).collect() }
     }
 }
 
-/// The names of tabs.
+/// The properties of a `Tabs` block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TabsProperties {
-    /// One for each block.
+    /// The titles, one for each block.
     pub titles: Vec<String>,
 }
 
 impl TabsProperties {
-    /// Out of a block's properties.
+    /// Reads a block's properties.
     pub fn read(properties: &Map<String, Value>) -> Self {
         let titles = properties.get("titles").and_then(Value::as_array).into_iter().flatten();
         Self { titles: titles.map(|title| as_text(title).unwrap_or_default()).collect() }
     }
 }
 
-/// A button.
+/// The properties of a `Button` block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ButtonProperties {
-    /// What stands on it.
+    /// The label.
     pub title: String,
     /// `primary`, `danger` or `default`.
     pub variant: &'static str,
-    /// It cannot be pressed now.
+    /// Whether the button is disabled.
     pub disabled: bool,
 }
 
-/// A message in the page.
+/// The properties of an `Alert` block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct AlertProperties {
-    /// Its heading.
+    /// The heading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What it says.
+    /// The text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
     /// `info`, `success`, `warning` or `error`.
     pub status: &'static str,
 }
 
-/// Rows of values.
+/// The properties of a `Table` block.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct TableProperties {
-    /// Its heading.
+    /// The heading.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// What is shown of each row; empty: every key of the first one.
+    /// The columns; if empty, every key of the first row.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub columns: Vec<TableColumn>,
-    /// Objects, one for each row.
+    /// The rows, one object each.
     pub rows: Vec<Value>,
-    /// What is said when there are no rows.
+    /// The text that is shown if there are no rows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub empty: Option<String>,
 }
@@ -145,26 +145,26 @@ pub struct TableProperties {
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableColumn {
-    /// The key of the value in a row; `a.b` reaches into an object.
+    /// The key of the value in a row; `a.b` accesses a nested object.
     pub key: String,
-    /// Its heading.
+    /// The heading.
     pub title: String,
 }
 
-/// The list's properties.
+/// The properties of an `AgentConversations` block.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentConversationsProperties {
     /// The label of the button for a new conversation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub new_label: Option<String>,
-    /// The words of this list, where they are others than those of the page.
+    /// Texts of this list that differ from those of the page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub locale: Option<Locale>,
 }
 
 impl AgentConversationsProperties {
-    /// Out of a block's properties.
+    /// Reads a block's properties.
     pub fn read(properties: &Map<String, Value>) -> Self {
         Self {
             new_label: text(properties, "newLabel"),
@@ -173,12 +173,12 @@ impl AgentConversationsProperties {
     }
 }
 
-/// A property as text.
+/// Returns a property as text.
 pub(super) fn text(properties: &Map<String, Value>, key: &str) -> Option<String> {
     properties.get(key).and_then(as_text)
 }
 
-/// A value as a reader sees it: text as it is, `null` as nothing, everything else as JSON.
+/// Converts a value to text: text unchanged, `null` to `None`, everything else as JSON.
 pub fn as_text(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,

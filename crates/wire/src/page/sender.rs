@@ -1,103 +1,105 @@
-//! What the composer of a chat can do (L-85).
+//! The composer of a chat.
 
 use super::messages::is_on;
 use super::properties::text;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The composer.
+/// The properties of the composer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sender {
-    /// Shown while it is empty.
+    /// The placeholder.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
-    /// Stands above it.
+    /// A text above the composer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub header: Option<String>,
-    /// Shift and Enter send, and Enter breaks the line; otherwise it is the other way round.
+    /// Whether Shift+Enter sends and Enter starts a new line; otherwise it is the reverse.
     pub shift_enter_sends: bool,
-    /// What is sent while an answer is being written ends it; otherwise it waits for its end.
+    /// Whether sending a message stops the answer in progress; otherwise the message is queued.
     pub interrupts: bool,
-    /// Words may be spoken, where the browser understands them.
+    /// Whether dictation is offered, in browsers that support it.
     pub allow_speech: bool,
-    /// The files that may be attached; none without it.
+    /// Which files may be attached; if absent, none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attachments: Option<Attachments>,
-    /// What can be switched on and off for the next message.
+    /// Switches for the next message.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub switches: Vec<SenderSwitch>,
-    /// What `/` offers.
+    /// The commands that `/` offers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub commands: Vec<SenderCommand>,
-    /// What `@` offers.
+    /// The sub-agents that `@` offers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub mentions: Vec<SenderMention>,
 }
 
-/// An agent below the one that is asked, which the user may name.
+/// A sub-agent that the user may mention.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SenderMention {
-    /// What is written behind the `@`: what its agent calls it.
+    /// The name after the `@`, by which its parent agent calls it.
     pub name: String,
-    /// What it is good for.
+    /// Its description.
     pub description: String,
-    /// Which agent it is.
+    /// The agent's id.
     pub agent_id: String,
 }
 
-/// The files that may be attached.
+/// Which files may be attached.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachments {
-    /// Kinds of files, as in HTML: `image/*`, `application/pdf`, `.csv`. Empty: all.
+    /// Accepted file types as in HTML: `image/*`, `application/pdf`, `.csv`. Empty: all.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub accept: Vec<String>,
-    /// Bytes of one file, below the server's own bound.
+    /// The maximum size of a file in bytes, within the server's own limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_size: Option<u64>,
-    /// Where the files go, if not to the server.
+    /// Where files are uploaded instead of to the server.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub storage: Option<Storage>,
 }
 
-/// A storage of the page's own, such as a bucket of S3: the browser sends files there.
+/// A storage of the page's own, such as an S3 bucket, to which the browser uploads files directly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Storage {
-    /// The endpoint that says for each file whether and how it may be sent there: of `{name, type, size}` it makes `{url, fields}`.
+    /// The endpoint that issues an upload policy for each file: it maps `{name, type, size}` to
+    /// `{url, fields}`.
     pub upload_policy_request_id: String,
-    /// The endpoint that says where what was sent is read: of `{key, name, type, size}` it makes an address.
+    /// The endpoint that returns the URL of an uploaded file: it maps `{key, name, type, size}` to
+    /// a URL.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub download_policy_request_id: Option<String>,
-    /// The only site to which files are sent, as an origin.
+    /// The only origin to which files are uploaded.
     pub upload_origin: String,
 }
 
-/// Something that can be switched on and off.
+/// A switch of the composer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SenderSwitch {
-    /// By which the agent and the page's events know it.
+    /// The key for the agent and the page's events.
     pub key: String,
-    /// What stands on it.
+    /// The label.
     pub label: String,
-    /// A character or two in front of that.
+    /// One or two characters before the label.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    /// Whether it is on at first.
+    /// Whether it is initially on.
     pub default: bool,
 }
 
-/// Something that `/` offers.
+/// A command of the composer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SenderCommand {
-    /// What is written behind the `/`.
+    /// The name after the `/`.
     pub name: String,
-    /// What it is for.
+    /// Its description.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What takes its place.
+    /// The text that replaces the command.
     pub text: String,
 }
 
@@ -132,7 +134,8 @@ impl Attachments {
         }
     }
 
-    /// Whether a file of this name and kind may be attached. The kind is what the browser says; the server looks again.
+    /// Returns whether a file of this name and type may be attached. The browser reports the type;
+    /// the server checks it again.
     pub fn takes(&self, name: &str, media_type: &str) -> bool {
         let (name, kind) = (name.to_ascii_lowercase(), media_type.to_ascii_lowercase());
         let fits = |accept: &String| match accept.strip_suffix('*') {
@@ -154,7 +157,7 @@ impl Storage {
     }
 }
 
-/// Kinds of files as they are written: a list, or one text with commas as in HTML.
+/// Reads accepted file types: a list, or one text with commas as in HTML.
 pub fn accepted(accept: Option<&Value>) -> Vec<String> {
     let kinds: Vec<&str> = match accept {
         Some(Value::String(text)) => text.split(',').collect(),
@@ -164,7 +167,7 @@ pub fn accepted(accept: Option<&Value>) -> Vec<String> {
     kinds.into_iter().map(|kind| kind.trim().to_ascii_lowercase()).filter(|kind| !kind.is_empty()).collect()
 }
 
-/// Whether it names a kind of files: `.csv`, `image/*`, `image/png`.
+/// Returns whether the text is a file type: `.csv`, `image/*` or `image/png`.
 pub fn is_file_kind(kind: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-_".contains(&byte))
@@ -204,7 +207,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_composer_as_it_is_written() {
+    fn composer_settings_are_read() {
         let own = json!({
             "submitType": "shiftEnter", "whileRunning": "interrupt",
             "attachments": { "enabled": true, "accept": "image/*, .CSV", "maxSize": 100 },
@@ -232,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn which_files_are_taken() {
+    fn files_are_accepted_by_type_or_extension() {
         let check = |accept: &str, name: &str, kind: &str, expected: bool| {
             let attachments = Attachments { accept: accepted(Some(&json!(accept))), ..Attachments::default() };
             assert_eq!(attachments.takes(name, kind), expected, "{accept}: {name} {kind}");

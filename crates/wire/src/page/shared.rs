@@ -1,24 +1,24 @@
-//! What a page shares with an agent, and what the agent may write.
+//! The state that a page shares with an agent, and what the agent may write.
 
 use super::{AgentChatProperties, Block, Page};
 use serde::Serialize;
 use serde_json::{Map, Number, Value};
 
-/// A key of the shared state: what it is called, what it may hold, where it is written.
+/// A key of the shared state with its type and target.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedField {
     /// The key that the agent sees.
     pub key: String,
-    /// The key of the page state that a write goes to; absent: the agent may read it only.
+    /// The key of the page state to which a write goes; absent if the agent may only read it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// What it may hold.
+    /// The type of its value.
     #[serde(flatten)]
     pub field_type: FieldType,
 }
 
-/// What a field may hold.
+/// The type of a field's value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum FieldType {
@@ -28,26 +28,27 @@ pub enum FieldType {
     Number,
     /// `true` or `false`.
     Boolean,
-    /// One of the options' values.
+    /// The value of one option.
     Choice {
-        /// The values that may be written.
+        /// The allowed values.
         options: Vec<String>,
     },
-    /// Any number of the options' values, as a list.
+    /// A list of option values.
     Choices {
-        /// The values that may be written; empty: any.
+        /// The allowed values; if empty, any.
         options: Vec<String>,
     },
-    /// A day of the calendar, `YYYY-MM-DD`.
+    /// A date, `YYYY-MM-DD`.
     Date,
-    /// Not declared: anything.
+    /// Any value; the type is not declared.
     Any,
 }
 
-/// What a chat on this page shares: each key with the input that it stands for, if it stands for one.
+/// Returns the fields that a chat on this page shares, each with its input block if it refers to
+/// one.
 ///
-/// `{_state: X}` with an input block `X` may be written and has that input's type, unless the chat shares for reading only; any other
-/// expression may be read only.
+/// `{_state: X}` with an input block `X` is writable and has that input's type, unless the chat
+/// shares read-only; any other expression is read-only.
 pub fn shared_fields(page: &Page, chat: &AgentChatProperties) -> Vec<SharedField> {
     let field = |(key, expression): (&String, &Value)| {
         let target = state_key(expression);
@@ -61,7 +62,7 @@ pub fn shared_fields(page: &Page, chat: &AgentChatProperties) -> Vec<SharedField
     chat.shared_state.iter().map(field).collect()
 }
 
-/// The key in `{_state: key}`.
+/// Returns the key in `{_state: key}`.
 fn state_key(expression: &Value) -> Option<&str> {
     match expression.as_object() {
         Some(operator) if operator.len() == 1 => operator.get("_state")?.as_str(),
@@ -76,17 +77,17 @@ fn input_type(blocks: &[Block], id: &str) -> Option<FieldType> {
     })
 }
 
-/// What came of an `update-page-state` call.
+/// The result of an `update-page-state` call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Updates {
     /// Page state keys with their new values, in the order of the call.
     pub written: Vec<(String, Value)>,
-    /// For the model: `{ok, written, ignored?, refused?: [{key, reason}]}` (L-70).
+    /// The output for the model: `{ok, written, ignored?, refused?: [{key, reason}]}`.
     pub output: Value,
 }
 
-/// Checks the input of an `update-page-state` call against the declared fields. Only declared keys are written (L-69); a
-/// wrong value is refused with a reason that a model can act on; `null` clears a field.
+/// Checks the input of an `update-page-state` call against the declared fields. Only declared keys
+/// are written; an invalid value is refused with a reason for the model; `null` clears a field.
 pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
     let empty = Map::new();
     let updates = input.get("updates").and_then(Value::as_object).unwrap_or(&empty);
@@ -117,7 +118,7 @@ pub fn apply_updates(fields: &[SharedField], input: &Value) -> Updates {
 }
 
 impl FieldType {
-    /// The value as it is kept, or why it cannot be.
+    /// Returns the value to store, or the reason why it is invalid.
     pub(crate) fn accept(&self, value: &Value) -> Result<Value, String> {
         let fits = match (self, value) {
             (_, Value::Null) | (Self::Any, _) => true,
@@ -134,7 +135,7 @@ impl FieldType {
         if fits { Ok(value.clone()) } else { Err(format!("expected {}", self.expectation())) }
     }
 
-    /// What may be written, in words for a model.
+    /// Describes the allowed values for a model.
     pub fn expectation(&self) -> String {
         match self {
             Self::Text => "a text".to_owned(),
@@ -149,7 +150,7 @@ impl FieldType {
     }
 }
 
-/// Whether a text is a day that the calendar has, `YYYY-MM-DD`.
+/// Returns whether a text is a valid calendar date, `YYYY-MM-DD`.
 pub fn is_date(text: &str) -> bool {
     let number = |range: std::ops::Range<usize>| {
         text.get(range).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()))?.parse::<u32>().ok()
@@ -165,8 +166,9 @@ pub fn is_date(text: &str) -> bool {
     shaped && (1..=12).contains(&month) && (1..=days).contains(&day)
 }
 
-/// What stands in a number control: an integer where possible, `null` for what is no number, or half of one. Read as JSON, since the
-/// standard library's reader of fractions would be a good part of what the browser downloads.
+/// Parses the text of a number control: an integer where possible, `null` for an incomplete or
+/// invalid number. It uses the JSON parser, because the standard library's parser of fractions
+/// would noticeably enlarge the browser's download.
 pub fn parse_number(text: &str) -> Value {
     let text = text.trim();
     let integer = text.parse::<i64>().ok().map(Number::from);
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_of_the_page_state() {
+    fn only_valid_updates_of_declared_keys_are_written() {
         let check = |updates: Value, written: &str, output: &str| {
             let applied = apply_updates(&fields(), &json!({ "updates": updates }));
             assert_eq!(serde_json::to_string(&applied.written).unwrap(), written);
@@ -231,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn days_of_the_calendar() {
+    fn only_calendar_dates_are_accepted() {
         let check = |text: &str, expected: bool| assert_eq!(is_date(text), expected, "{text}");
         check("2026-11-20", true);
         check("2023-02-29", false);

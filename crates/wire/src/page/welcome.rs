@@ -1,42 +1,42 @@
-//! What a chat says before anybody has said anything, and what it offers to say (L-80, L-87).
+//! The welcome content of an empty chat, and its prompts.
 
 use super::properties::{as_text, text};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// What an empty chat says.
+/// The welcome content of an empty chat.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Welcome {
-    /// A picture's address, or a character or two.
+    /// The URL of a picture, or one or two characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
-    /// Its heading.
+    /// The heading.
     pub title: String,
-    /// A sentence below it.
+    /// A sentence below the heading.
     pub description: String,
-    /// It stands on a ground of its own.
+    /// Whether it has a background colour.
     #[serde(skip_serializing_if = "super::chat::is_false")]
     pub filled: bool,
-    /// Prompts to click; each is sent as it stands.
+    /// Prompts to click; a click sends one unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub prompts: Vec<Prompt>,
-    /// Groups of prompts to put into the composer.
+    /// Groups of prompts; a click puts one into the composer.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tracks: Vec<Track>,
 }
 
-/// Something to say.
+/// A prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Prompt {
-    /// By which the page's events name it.
+    /// The key for the page's events.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// What is shown and said.
+    /// The text that is shown and sent.
     pub label: String,
-    /// A line below that, which is not said.
+    /// A line below the text, which is not sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// A picture's address, or a character or two, before it.
+    /// The URL of a picture, or one or two characters, before the text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub icon: Option<String>,
 }
@@ -44,7 +44,7 @@ pub struct Prompt {
 /// A group of prompts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Track {
-    /// What they have in common.
+    /// The heading of the group.
     pub label: String,
     /// The prompts.
     pub prompts: Vec<Prompt>,
@@ -64,7 +64,7 @@ impl Prompt {
     }
 }
 
-/// Things to say as they are written: texts, or objects with a `label`.
+/// Reads a list of prompts: texts, or objects with a `label`.
 pub fn prompts(list: &Value) -> Vec<Prompt> {
     list.as_array().into_iter().flatten().filter_map(Prompt::read).collect()
 }
@@ -93,7 +93,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_welcome_as_it_is_written() {
+    fn welcome_is_read() {
         let own = json!({ "icon": "★", "title": "Hi", "description": "", "variant": "filled",
             "prompts": ["a", { "label": "b", "description": "more", "icon": "→" }, { "description": "nothing" }, null],
             "tracks": [{ "label": "Orders", "prompts": [7] }, { "label": "none" }] });

@@ -1,10 +1,11 @@
-//! The way back: from a message to chunks.
+//! The inverse of the reducer: converts a message to chunks.
 
 use crate::message::{TextPart, TextState, ToolPart, ToolState};
 use crate::{Chunk, DataChunk, Role, UiMessage, UiPart};
 use serde_json::Value;
 
-/// The chunks that build a message again, without `start` and `finish`: what a client is told that joins in the middle.
+/// Returns the chunks that rebuild a message, without `start` and `finish`, for a client that joins
+/// in the middle.
 pub fn replay(message: &UiMessage) -> Vec<Chunk> {
     debug_assert_ne!(message.role, Role::User, "only answers are told in chunks");
     let mut chunks = Vec::new();
@@ -59,7 +60,8 @@ fn replay_part(part: &UiPart, id: String, chunks: &mut Vec<Chunk>) {
     }
 }
 
-/// A text that is still being written stays open; one that was taken over from elsewhere may say nothing of it.
+/// Returns whether a text part is complete. An imported one may have no state and counts as
+/// complete.
 fn is_complete(text: &TextPart) -> bool {
     text.state != Some(TextState::Streaming)
 }
@@ -75,7 +77,7 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
             let error_text = tool.error_text.clone().unwrap_or_default();
             let input = input.clone();
             if tool.title.is_some() {
-                // Only the call's start carries its title.
+                // Only the start of a call carries its title.
                 chunks.push(start(tool));
             }
             chunks.push(Chunk::ToolInputError {
@@ -109,7 +111,7 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
             });
         }
     }
-    // What there is of a call that came to a question half-way; the question stands behind it.
+    // A call that requested an approval half-way has an interim output, which precedes the request.
     if matches!(tool.state, ToolState::ApprovalRequested | ToolState::ApprovalResponded)
         && let Some(output) = &tool.output
     {
@@ -127,7 +129,8 @@ fn replay_tool(tool: &ToolPart, chunks: &mut Vec<Chunk>) {
         chunks.push(Chunk::ToolApprovalRequest { approval_id, tool_call_id: tool_call_id.clone(), terms });
     }
     match tool.state {
-        // The user said yes, and the browser runs it: told once more, the call is behind its question.
+        // The user approved and the browser runs the call: repeating the input moves its state past
+        // the approval request.
         ToolState::InputAvailable if tool.approval.is_some() => chunks.push(Chunk::ToolInputAvailable {
             tool_call_id,
             tool_name: tool.tool_name.clone(),
