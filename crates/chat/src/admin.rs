@@ -1,10 +1,11 @@
-//! What an administrator does to what others have running. What he reads is the store's; who may is the routes' to say.
+//! Administrative actions on the runs of other users. Reading is done by the store; the routes
+//! check the rights.
 
 use crate::{Chat, purge};
 use wire::EndReason;
 
 impl Chat {
-    /// Ends all answers that are being written for a user whose rights were taken away. What was written stays.
+    /// Stops all runs of a user whose access was revoked. What was written stays.
     pub fn stop_all_of(&self, user_id: &str) {
         self.stop_all(user_id, EndReason::StoppedByAdmin);
     }
@@ -22,14 +23,14 @@ impl Chat {
         }
     }
 
-    /// Ends what is being written for users who are being deleted, and begins to take away what is theirs. What is not done when the
-    /// server ends is done after its next start.
+    /// Stops the runs of a user who is being deleted, and starts deleting their data. An unfinished
+    /// deletion continues after the next start of the server.
     pub fn begin_deletions(&self, user_id: &str) {
         self.stop_all(user_id, EndReason::Deleted);
         let store = self.inner.store.clone();
         self.inner.tasks.spawn(async move {
             if let Err(error) = purge::purge_users(&store).await {
-                tracing::error!(%error, "a deleted user could not be taken away yet");
+                tracing::error!(%error, "a deleted user's data could not be removed yet");
             }
         });
     }

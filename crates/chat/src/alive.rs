@@ -1,4 +1,5 @@
-//! Signs of life on a stream on which nothing is said, so that no proxy takes the connection for dead, nor the browser.
+//! Keep-alive comments on an idle stream, so that neither a proxy nor the browser closes the
+//! connection.
 
 use crate::Frames;
 use bytes::Bytes;
@@ -8,17 +9,19 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// A comment, which every client leaves out.
+/// An SSE comment, which clients ignore.
 const SIGN: &[u8] = b": keep-alive\n\n";
 
-/// The frames, and after each silence of this length, a fifth more or less, a sign of life. Thousands may have heard the same thing last:
-/// signs that came by the clock alone would all be due at one moment, again and again.
+/// Adds a keep-alive comment to the frames after each idle period of about this length (±20 %). The
+/// jitter spreads the load: thousands of streams may have received their last frame at the same
+/// moment.
 pub fn kept_alive(mut frames: Frames, silence: Duration) -> Frames {
     async_stream::stream! {
         let mut patience = about(silence);
         let (mut last, mut timer) = (Instant::now(), pin!(sleep(patience)));
         loop {
-            // One timer that finds out what was said meanwhile: moving it with each frame would cost more than the frame.
+            // One timer that checks when the last frame was sent: resetting a timer for each frame
+            // would cost more than the frame itself.
             tokio::select! {
                 biased;
                 frame = frames.next() => match frame {
@@ -41,9 +44,9 @@ pub fn kept_alive(mut frames: Frames, silence: Duration) -> Frames {
     .boxed()
 }
 
-/// Between four and six fifths of it.
+/// Returns 80 to 120 % of a duration, at random.
 fn about(silence: Duration) -> Duration {
-    // The hasher's key is what is random.
+    // The hasher's key is random.
     let share = RandomState::new().hash_one(0) % 1_000;
     silence.mul_f64(0.8 + share as f64 * 0.4 / 999.0)
 }
@@ -54,7 +57,8 @@ mod tests {
 
     const SILENCE: Duration = Duration::from_secs(15);
 
-    /// When signs of life came, in seconds, in a silence of so many.
+    /// Returns the times, in seconds, of the keep-alive comments within an idle period of the given
+    /// length.
     async fn signs(seconds: u64) -> Vec<f64> {
         let frames = async_stream::stream! {
             yield Bytes::from_static(b"data: 1\n\n");
@@ -74,7 +78,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_silent_stream_is_kept_alive() {
+    async fn idle_stream_is_kept_alive() {
         assert_eq!(signs(11).await, [0.0; 0]);
         assert_eq!(signs(19).await.len(), 1);
         let signs = signs(200).await;
@@ -85,7 +89,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn those_who_heard_the_same_are_not_all_due_at_once() {
+    async fn keep_alives_of_many_streams_are_spread() {
         let all = futures::future::join_all((0..200).map(|_| signs(19))).await;
         let first: Vec<_> = all.iter().map(|signs| signs[0]).collect();
         let within = |from: f64| first.iter().filter(|at| (from..from + 1.0).contains(*at)).count();
@@ -94,7 +98,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_said_is_a_sign_itself() {
+    async fn frames_delay_the_next_keep_alive() {
         let frames = async_stream::stream! {
             for _ in 0..100 {
                 sleep(Duration::from_secs(10)).await;

@@ -1,5 +1,6 @@
-//! Audit rows: one for each tool call, made where the call ends. Most calls end in their run, which an [`Auditor`] watches;
-//! a user's answer, a new message, the end of a run and recovery end the others.
+//! Audit log entries: one for each tool call, created where the call ends. Most calls end within
+//! their run, which an [`Auditor`] watches; others end by a user's answer, a new message, the end
+//! of the run, or recovery.
 
 mod of_message;
 
@@ -16,13 +17,14 @@ use store::{AuditEntry, AuditOutcome, Gate, GateDecision, GateVerdict};
 use tokio_util::sync::CancellationToken;
 use wire::{Approval, ToolPart};
 
-/// Why arguments were refused. Not in the words that the model reads: those may repeat the arguments.
+/// The reasons for refused arguments. They differ from what the model reads, because that may
+/// repeat the arguments.
 const NO_SUCH_TOOL: &str = "There is no such tool.";
 const NO_OBJECT: &str = "The arguments are not a JSON object.";
 const UNFIT: &str = "The arguments do not fit the tool.";
-const NOT_ANY_MORE: &str = "The tool or what it takes changed before the user had decided.";
+const NOT_ANY_MORE: &str = "The tool or its parameters changed before the user decided.";
 
-/// Whose calls these are.
+/// The user, agent, conversation, message and run to which audited calls belong.
 #[derive(Clone, Debug)]
 pub(crate) struct Subject {
     pub(crate) user_id: String,
@@ -39,14 +41,14 @@ struct End {
 }
 
 impl End {
-    /// Of a call that did not run here.
+    /// Creates the end of a call that did not run here.
     fn of(outcome: AuditOutcome) -> Self {
         Self { outcome, duration_ms: None }
     }
 }
 
 impl Subject {
-    /// The calls of a run.
+    /// Creates the subject for the calls of a run.
     pub(crate) fn of(identity: &RunIdentity, agent_id: &str) -> Self {
         Self {
             user_id: identity.owner.clone(),
@@ -80,12 +82,13 @@ impl Subject {
         self.entry(&tool.tool_call_id, call, End::of(outcome))
     }
 
-    /// What a call is called in the log when it is made once more, or is not to be: what was cut off has its own row.
+    /// Returns the id under which a repeated call is logged. The interrupted call has an entry of
+    /// its own.
     fn once_more(&self, call_id: &str) -> String {
         format!("{call_id}:{}", self.run_id)
     }
 
-    /// What is known of the question to the user.
+    /// Returns the gate decisions that an approval request and its decision amount to.
     fn approval(&self, approval: Option<&Approval>) -> Vec<GateDecision> {
         let Some(approval) = approval else { return Vec::new() };
         let decided = approval.approved.map(|approved| self.decided(approved, approval.reason.as_deref()));
@@ -94,7 +97,7 @@ impl Subject {
         [asked].into_iter().chain(decided).collect()
     }
 
-    /// A standing approval of the user's, by its id.
+    /// Returns the decision of a standing approval, with its id.
     fn granted(&self, grant: &Grant) -> GateDecision {
         self.decided(true, Some(&format!("standing approval {}", grant.id)))
     }
@@ -113,7 +116,8 @@ fn asked() -> GateDecision {
     GateDecision { gate: Gate::Approval, decision: GateVerdict::Asked, by: None, reason: None }
 }
 
-/// The same with the reason, if the tool can send away what the agent has read: private data, and text from outside.
+/// Creates an approval request with its reason, if the tool could send out private data after the
+/// agent has read text from outside.
 fn asked_about(why: Option<(&Option<String>, &Option<String>)>) -> GateDecision {
     let reason = match why {
         Some((Some(private), Some(untrusted))) => Some(mask::cut(&exposure::reason(private, untrusted))),
@@ -126,12 +130,12 @@ fn refused(gate: Gate, reason: &str) -> GateDecision {
     GateDecision { gate, decision: GateVerdict::Refused, by: None, reason: Some(mask::cut(reason)) }
 }
 
-/// That it was cut off before, and is made once more.
+/// Creates the decision to repeat an interrupted call.
 fn repeated() -> GateDecision {
     GateDecision { gate: Gate::Execution, decision: GateVerdict::Repeated, by: None, reason: None }
 }
 
-/// What the agent's policy said.
+/// Converts a ruling of the agent's policy.
 fn ruled(ruling: &Ruling) -> GateDecision {
     match ruling {
         Ruling::Deny(reason) => refused(Gate::Policy, reason),
@@ -141,14 +145,14 @@ fn ruled(ruling: &Ruling) -> GateDecision {
 
 /// A call that has not ended.
 struct Call {
-    /// Of a call of an agent below.
+    /// The agent, if a sub-agent made the call.
     agent_id: Option<String>,
     tool: String,
     arguments: Value,
     gates: Vec<GateDecision>,
-    /// Made by an earlier run, and decided on since.
+    /// Whether an earlier run made the call and the user has decided on it since.
     is_decided: bool,
-    /// It was cut off in that one.
+    /// Whether the call was interrupted in that earlier run.
     is_repeated: bool,
     started: Option<Instant>,
 }
@@ -168,7 +172,7 @@ impl Call {
     }
 }
 
-/// Watches the calls of one run.
+/// Watches the calls of one run and creates their audit entries.
 pub(crate) struct Auditor {
     subject: Subject,
     calls: HashMap<String, Call>,
@@ -179,7 +183,7 @@ impl Auditor {
         Self { subject, calls: HashMap::new() }
     }
 
-    /// Takes note of a call that the user has decided on.
+    /// Records a call that the user has decided on.
     fn expect(
         &mut self,
         (call, decision): (&ToolCall, &Decision),
@@ -201,8 +205,8 @@ impl Auditor {
         self.calls.insert(call.id.clone(), Call { agent_id, gates, is_decided: true, is_repeated, ..known });
     }
 
-    /// Takes note of an event; when a call ends with it, answers with its row. `agent_id` is for calls of an agent below, `cancel`
-    /// tells the run to end.
+    /// Records an event. Returns the entry of the call that ends with it, if any. `agent_id` is set
+    /// for calls of a sub-agent; `cancel` is the token that stops the run.
     pub(crate) fn see(
         &mut self,
         event: &Event,
@@ -248,7 +252,7 @@ impl Auditor {
                 self.calls.get_mut(call_id)?.started = Some(Instant::now());
                 None
             }
-            // It waits, and does not run.
+            // A suspended call is not running.
             Event::ToolSuspended { call_id, .. } => {
                 self.calls.get_mut(call_id)?.started = None;
                 None
@@ -261,7 +265,7 @@ impl Auditor {
                 let call = self.calls.remove(call_id)?;
                 Some(self.subject.entry(call_id, call, End::of(AuditOutcome::Denied)))
             }
-            // The provider's own tools run there.
+            // A provider runs its own tools.
             Event::Part(Part::ToolResult { id, name, is_error, .. }) => {
                 let call = self.calls.remove(id).unwrap_or_else(|| Call::new(name, &Value::Null));
                 let outcome = if *is_error { AuditOutcome::Error } else { AuditOutcome::Ok };
@@ -271,18 +275,19 @@ impl Auditor {
         }
     }
 
-    /// What was decided so far about a call that has not ended.
+    /// Returns the decisions so far on a call that has not ended.
     pub(crate) fn gates(&self, call_id: &str) -> Vec<GateDecision> {
         self.calls.get(call_id).map(|call| call.gates.clone()).unwrap_or_default()
     }
 
-    /// The rows of calls of agents below that still run when the call above them has ended: nobody tells how they end.
+    /// Returns entries for the calls of sub-agents that still run when their parent call has ended,
+    /// since no event will report their end.
     pub(crate) fn cut_off(&mut self, above: &str) -> Vec<AuditEntry> {
         let is_below = |id: &str| id.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'));
         self.interrupt(is_below)
     }
 
-    /// The same of all agents below, when the run ends.
+    /// Returns entries for all calls of sub-agents that still run when the run ends.
     pub(crate) fn running(&mut self) -> Vec<AuditEntry> {
         self.interrupt(|id| id.contains('/'))
     }

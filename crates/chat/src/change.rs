@@ -1,4 +1,4 @@
-//! What a user does to a conversation without asking the agent anything; see [`wire::change`].
+//! Changes that a user makes to a conversation without a run; see [`wire::change`].
 
 use crate::audit::{self, Subject};
 use crate::tree::Tree;
@@ -8,20 +8,20 @@ use store::{AuditEntry, Conversation, CopyBranch, Deletion, SetBranch, StoredMes
 use wire::change::{Change, Changed, Feedback};
 use wire::{ErrorCode, ToolPart, UiMessage, UiPart, UserError};
 
-/// Why a question has no answer.
+/// The reason why an open call has no result.
 const DELETED: &str = "The user deleted the message.";
-/// Characters of what a user says about an answer.
+/// The maximum length of a feedback comment in characters.
 const MAX_REASON: usize = 2_000;
-/// Stands before the title of a copy, once.
+/// The prefix of a copy's title; not repeated for a copy of a copy.
 const COPY: &str = "Copy of ";
-/// Characters of a copy's title.
+/// The maximum length of a copy's title in characters.
 const MAX_TITLE: usize = 200;
 
 impl Inner {
     /// See [`crate::Chat::revise`].
     pub(crate) async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
         send::check_id("/id", id).map_err(|_| UserError::not_found())?;
-        // What is read below must still hold when it is written.
+        // Holds the lock, so that what is read below does not change before it is written.
         let _turn = self.turns.take(&self.store, id).await.map_err(errors::of_store)?;
         let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
@@ -35,7 +35,7 @@ impl Inner {
         Ok(Changed { conversation_id: id.to_owned() })
     }
 
-    /// The tree of a conversation.
+    /// Returns the message tree of a conversation.
     pub(crate) async fn tree(&self, caller: &Caller, id: &str) -> Result<Tree, UserError> {
         Ok(Tree::new(self.store.outline(&caller.user_id, id).await.map_err(errors::of_store)?))
     }
@@ -59,7 +59,8 @@ impl Inner {
         }
         let head = conversation.head.clone().unwrap_or_default();
         let head = tree.head_without(&message_id, &head).map(str::to_owned).unwrap_or(head);
-        // What waits for the user in there is over, also when the deletion is taken back.
+        // Closes what waits for the user in the deleted messages, since it must not wait again
+        // after a restore.
         let messages = self.store.messages(&caller.user_id, id).await.map_err(errors::of_store)?;
         let gone = tree.from(&message_id);
         let gone = messages.into_iter().filter(|stored| gone.contains(stored.id.as_str()));
@@ -85,7 +86,8 @@ impl Inner {
         kept.await.map_err(errors::of_store)
     }
 
-    /// The copy has the messages as they are; what waits in them waits in the first conversation only.
+    /// Copies the messages. Calls that wait for the user keep waiting only in the original
+    /// conversation.
     async fn copy(&self, caller: &Caller, conversation: &Conversation, message_id: &str) -> Result<Changed, UserError> {
         let from = &conversation.summary.id;
         let tree = self.tree(caller, from).await?;
@@ -101,7 +103,7 @@ impl Inner {
             messages.into_iter().map(|stored| (stored.id.clone(), stored.message)).collect();
         let settled = |mut message: UiMessage| {
             settle::supersede(&mut message);
-            // What was cut off is made once more in the first conversation, if at all.
+            // Interrupted calls are repeated only in the original conversation.
             message.parts.iter_mut().filter_map(UiPart::as_tool_mut).for_each(ToolPart::disarm);
             message
         };
@@ -113,7 +115,8 @@ impl Inner {
         Ok(Changed { conversation_id: to })
     }
 
-    /// Closes what waits for the user in these messages: those that change, and the rows of the calls that end.
+    /// Closes what waits for the user in these messages. Returns the changed messages and the audit
+    /// entries of the calls that end.
     async fn close(
         &self,
         caller: &Caller,
@@ -143,7 +146,7 @@ impl Inner {
     }
 }
 
-/// A judgement within its bounds. An empty reason is none.
+/// Checks feedback, and drops an empty comment.
 fn plain(feedback: Feedback) -> Result<Feedback, UserError> {
     let reason = feedback.reason.map(|reason| reason.trim().to_owned()).filter(|reason| !reason.is_empty());
     if reason.as_ref().is_some_and(|reason| reason.chars().count() > MAX_REASON) {
@@ -166,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_of_copies() {
+    fn copy_titles_are_prefixed_once() {
         let check = |title: &str, expected: &str| assert_eq!(copied_title(title), expected);
         check("Refunds", "Copy of Refunds");
         check("Copy of Refunds", "Copy of Refunds");

@@ -1,19 +1,19 @@
-//! What time it is: of the world, or as somebody says.
+//! A clock: the system's, or one that a test controls.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Tells the time by which questions expire.
+/// The clock by which approval requests expire, quotas renew and retention counts.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> i64 + Send + Sync>);
 
 impl Clock {
-    /// A clock of one's own; Unix time, milliseconds.
+    /// Creates a clock from a function that returns Unix time in milliseconds.
     pub fn new(now: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(now))
     }
 
-    /// Unix time, milliseconds.
+    /// Returns Unix time in milliseconds.
     pub(crate) fn now(&self) -> i64 {
         (self.0)()
     }

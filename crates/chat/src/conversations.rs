@@ -1,4 +1,4 @@
-//! The caller's conversations: the list, and one as it stands. `order` changes them.
+//! Reads the caller's conversations: the list, and single ones. `organize` changes them.
 
 use crate::{Caller, Inner, errors, remote};
 use store::Cursor;
@@ -6,7 +6,7 @@ use wire::api::{ActiveRun, ConversationList, ConversationSummary, ConversationVi
 use wire::order::ListFilter;
 use wire::{UiMessage, UiPart, UserError};
 
-/// Lines of one page of the list; one less than the store gives at once.
+/// The maximum size of a page of the list, one less than the store's maximum.
 const MAX_PAGE: u32 = store::MAX_CONVERSATIONS - 1;
 
 impl Inner {
@@ -23,7 +23,7 @@ impl Inner {
             Some(cursor) => Some(parse_cursor(cursor).ok_or_else(errors::foreign_cursor)?),
             None => None,
         };
-        // One more than asked tells whether there is a next page.
+        // One row more than requested shows whether there is a next page.
         let rows =
             self.store.conversations(&caller.user_id, filter, limit + 1, before).await.map_err(errors::of_store)?;
         let more = rows.len() > limit as usize;
@@ -35,7 +35,7 @@ impl Inner {
 
     /// See [`crate::Chat::conversation`].
     pub(crate) async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
-        // The live run first: if it ends in between, the stored message is complete all the same.
+        // Reads the live run first: if it ends in between, the stored message is complete.
         let live = self.registry.get(&caller.user_id, id);
         let conversation = self.store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
         let conversation = conversation.ok_or_else(UserError::not_found)?;
@@ -80,7 +80,7 @@ fn parse_cursor(text: &str) -> Option<Cursor> {
     Some(Cursor { pinned, updated_at: fields.next()?.parse().ok()?, id: fields.next()?.to_owned() })
 }
 
-/// A provider's own items are for that provider.
+/// Removes the parts that must stay on the server.
 pub(crate) fn strip_private(message: &mut UiMessage) {
     message.parts.retain(|part| !matches!(part, UiPart::Data(data) if wire::is_private(&data.kind)));
 }

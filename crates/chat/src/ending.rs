@@ -1,4 +1,5 @@
-//! Why a run ended, in the words of each reader: this is where the loop's own words become [`EndReason`] and what the operator reads.
+//! Why a run ended: converts the agent loop's endings to [`EndReason`], a cause for the operator
+//! and an error for the user.
 
 use crate::errors;
 use crate::live::LiveRun;
@@ -7,18 +8,20 @@ use contract::{ModelError, ModelErrorKind};
 use std::time::Duration;
 use wire::{EndReason, ErrorCode, UserError};
 
-/// What the operator reads of a run that a panic ended. What was said in it may hold anything, so it stands in the log alone.
+/// The cause, for the operator, of a run that a panic ended. The panic's message may contain parts
+/// of the conversation, so it is in the log only.
 pub(crate) const PANIC: &str = "the server panicked while it wrote the answer; the log has the message";
-/// What the operator reads of a run that nobody drove any more.
+/// The cause, for the operator, of a run whose server died.
 pub(crate) const SERVER_GONE: &str = "the server ended before the run";
 
 /// The end of a run.
 #[derive(Debug, PartialEq)]
 pub(crate) struct End {
     pub(crate) reason: EndReason,
-    /// For the operator: the cause of a failure, or the bound that was reached. Never what was said.
+    /// The cause of a failure or the limit that was reached, for the operator. It never contains
+    /// parts of the conversation.
     pub(crate) cause: Option<String>,
-    /// For the user, where it failed.
+    /// The error for the user, if the run failed.
     pub(crate) error: Option<UserError>,
 }
 
@@ -31,7 +34,7 @@ impl End {
         Self { reason, cause: Some(cause), error: Some(error) }
     }
 
-    /// Reads how the loop ended. `closed` says why the sink did, if it did.
+    /// Converts the loop's ending. `closed` is why the sink closed, if it did.
     pub(crate) fn of(ending: &Ending, settings: &Settings, run: &LiveRun, closed: Option<SinkEnd>) -> Self {
         match ending {
             Ending::Done => Self::plain(EndReason::Done),
@@ -48,7 +51,7 @@ impl End {
             ),
             Ending::InvalidCall { tool } => Self::failed(
                 EndReason::InvalidCall,
-                // The name is the model's: it may be anything.
+                // The model chose the name, so it may contain anything.
                 format!("a call of `{}` cannot be run, and `repairToolCall` is false", tool.escape_default()),
                 errors::invalid_call(),
             ),
@@ -73,7 +76,7 @@ impl End {
         }
     }
 
-    /// The end of a run that panicked.
+    /// Returns the end of a run that panicked.
     pub(crate) fn panicked() -> Self {
         Self::failed(EndReason::Panic, PANIC.to_owned(), errors::internal())
     }
@@ -82,13 +85,13 @@ impl End {
 /// Why the sink of a run closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SinkEnd {
-    /// The answer is too long.
+    /// The answer exceeded the size limit.
     TooLong,
-    /// The database cannot be written.
+    /// The database could not be written.
     Storage,
 }
 
-/// The reason of a limit.
+/// Returns the end reason for a limit.
 pub(crate) fn of_limit(limit: Limit) -> EndReason {
     match limit {
         Limit::MaxSteps => EndReason::MaxSteps,
@@ -102,7 +105,7 @@ pub(crate) fn of_limit(limit: Limit) -> EndReason {
     }
 }
 
-/// The reason of a model's failure.
+/// Returns the end reason for a model's failure.
 pub(crate) fn of_model(error: &ModelError) -> EndReason {
     match error.kind {
         ModelErrorKind::Unauthorized => EndReason::ModelCredentials,
@@ -115,7 +118,7 @@ pub(crate) fn of_model(error: &ModelError) -> EndReason {
     }
 }
 
-/// The reason why a program's question has no answer.
+/// Returns the end reason for a failed invocation.
 pub(crate) fn of_invocation(error: &InvokeError) -> EndReason {
     match error {
         InvokeError::Unfit(_) | InvokeError::Unchecked(_) => EndReason::Unfit,
@@ -128,7 +131,7 @@ pub(crate) fn of_invocation(error: &InvokeError) -> EndReason {
     }
 }
 
-/// The bound that was reached, as it is set.
+/// Returns the limit that was reached, with its configured value.
 fn bound(limit: Limit, settings: &Settings) -> Option<String> {
     let limits = &settings.limits;
     let seconds = |time: Duration| format!("{} s", time.as_secs_f64());

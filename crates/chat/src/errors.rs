@@ -1,10 +1,11 @@
-//! Failures in the words of their reader. The cause goes to the log, where the operator finds it.
+//! The errors that callers read. The cause is logged for the operator.
 
 use contract::{ModelError, ModelErrorKind};
 use store::StoreError;
 use wire::{ErrorCode, ErrorReason, UserError};
 
-/// What the user reads when the model failed: what happened and what to do next, nothing of the provider's answer.
+/// Returns the error for a failed model request: what happened and what to do next, without the
+/// provider's response.
 pub(crate) fn of_model(error: &ModelError) -> UserError {
     let (code, reason, message) = match error.kind {
         ModelErrorKind::Unauthorized => (
@@ -22,9 +23,11 @@ pub(crate) fn of_model(error: &ModelError) -> UserError {
             ErrorReason::ModelRefused,
             "The model provider did not accept this request. Try again, or start a new conversation.",
         ),
-        ModelErrorKind::Unavailable => {
-            (ErrorCode::Unavailable, ErrorReason::ModelAway, "The model provider is in trouble. Try again in a moment.")
-        }
+        ModelErrorKind::Unavailable => (
+            ErrorCode::Unavailable,
+            ErrorReason::ModelAway,
+            "The model provider is having problems. Try again in a moment.",
+        ),
         ModelErrorKind::Unreachable => (
             ErrorCode::Unavailable,
             ErrorReason::ModelAway,
@@ -39,7 +42,7 @@ pub(crate) fn of_model(error: &ModelError) -> UserError {
         ModelErrorKind::CircuitOpen => (
             ErrorCode::Unavailable,
             ErrorReason::ModelAway,
-            "The model provider is in trouble and is given a rest. Try again in a moment.",
+            "The model provider is having problems and is not used for the moment. Try again in a moment.",
         ),
         ModelErrorKind::Cancelled => (ErrorCode::Unavailable, ErrorReason::AnswerBroken, "The answer was stopped."),
     };
@@ -47,13 +50,13 @@ pub(crate) fn of_model(error: &ModelError) -> UserError {
     UserError { retry_after, ..UserError::new(code, message).because(reason) }
 }
 
-/// What the user reads when the answer could not be saved.
+/// The answer could not be stored.
 pub(crate) fn not_saved() -> UserError {
     UserError::new(ErrorCode::Unavailable, "The answer could not be saved. Try again in a moment.")
         .because(ErrorReason::NotSaved)
 }
 
-/// What the user reads when the cost of an answer could not be limited.
+/// The cost limit cannot be enforced because a price is unknown.
 pub(crate) fn unknown_price(model: &str) -> UserError {
     let message = format!(
         "The price of the model {model} is not known, so the cost limit cannot be kept. Tell whoever runs this site."
@@ -61,12 +64,12 @@ pub(crate) fn unknown_price(model: &str) -> UserError {
     UserError::new(ErrorCode::Unavailable, message)
 }
 
-/// What the user reads when a call that cannot be run ended the answer.
+/// The answer ended because of a call that cannot be run.
 pub(crate) fn invalid_call() -> UserError {
     UserError::new(ErrorCode::Unavailable, "The agent made a call that cannot be run, and was ended. Try again.")
 }
 
-/// The conversation was begun with another agent.
+/// The conversation belongs to another agent.
 pub(crate) fn other_agent() -> UserError {
     UserError::new(
         ErrorCode::OtherAgent,
@@ -74,7 +77,7 @@ pub(crate) fn other_agent() -> UserError {
     )
 }
 
-/// What the caller reads when the store failed.
+/// Returns the error for a failure of the store.
 pub(crate) fn of_store(error: StoreError) -> UserError {
     match error {
         StoreError::NotFound => UserError::not_found(),
@@ -90,19 +93,19 @@ pub(crate) fn of_store(error: StoreError) -> UserError {
     }
 }
 
-/// A place in a list that no answer of ours named.
+/// The cursor was not issued by this server.
 pub(crate) fn foreign_cursor() -> UserError {
-    UserError::new(ErrorCode::Malformed, "The cursor is not one of ours.")
+    UserError::new(ErrorCode::Malformed, "The cursor is invalid.")
 }
 
-/// There is no room; in how many seconds there may be.
+/// The server is full; the caller may retry after this many seconds.
 pub(crate) fn full(seconds: u32) -> UserError {
     let message = "The server is busy with other answers. Try again in a moment.";
     let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
     UserError { retry_after: Some(seconds), ..error }
 }
 
-/// As many answers are being written for the user as he may have at once.
+/// The user has the maximum number of concurrent runs.
 pub(crate) fn too_many_runs(most: usize) -> UserError {
     let message = match most {
         1 => "Another answer is being written for you. Wait for it, or stop it, then try again.".to_owned(),
@@ -118,7 +121,7 @@ pub(crate) fn draining() -> UserError {
     UserError { retry_after: Some(5), ..error }
 }
 
-/// A second run in one conversation.
+/// The conversation has an active run.
 pub(crate) fn busy() -> UserError {
     UserError::new(
         ErrorCode::Busy,
@@ -126,7 +129,7 @@ pub(crate) fn busy() -> UserError {
     )
 }
 
-/// A fault of ours.
+/// A fault of the server.
 pub(crate) fn internal() -> UserError {
     UserError::new(ErrorCode::Internal, "Something went wrong on our side. Try again.")
         .because(ErrorReason::ServerFailed)

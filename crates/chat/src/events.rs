@@ -1,12 +1,12 @@
-//! The hand-over of an answer's events to pages: `onToolCall`, `onMessageComplete` and the like may
-//! save or send something, so each is granted to one page, as a call of a page's tool is.
+//! Claims of page events. The handlers of `onToolCall`, `onMessageComplete` and similar events may
+//! save or send something, so each event is granted to a single page, as calls of page tools are.
 //!
-//! Every page that follows an answer sees the same events, and gives each the same key. Before it
-//! acts on one, it claims the key here; the first claim wins. The database decides, so this holds
-//! over tabs, browsers, devices and servers alike, and nothing needs to be agreed upon between
-//! pages. What was claimed is not granted again, also when the page that had it went before it
-//! acted: as with calls, once at most is the safer of the two. A claim that got no answer is made
-//! again with the same id and is the same claim.
+//! Every page that follows an answer sees the same events and gives each the same key. Before a
+//! page handles an event, it claims the key here; the first claim wins. The database decides, so
+//! this holds across tabs, browsers, devices and servers without coordination between pages. A
+//! granted event is not granted again, even if the page closed before it handled the event: at most
+//! once is the safer choice, as with tool calls. A claim whose response was lost can be repeated
+//! with the same id.
 
 use crate::{Caller, Inner, errors, send};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use store::ClaimEvents;
 use wire::UserError;
 use wire::events::{GrantedEvents, MAX_CLAIMED};
 
-/// How long after the end of an answer its events are granted.
+/// How long after the end of an answer its events can be claimed.
 const GRANTED_FOR: Duration = Duration::from_secs(10 * 60);
 
 impl Inner {
@@ -36,7 +36,7 @@ impl Inner {
         for (at, key) in keys.iter().enumerate() {
             send::check_id(&format!("/keys/{at}"), key)?;
         }
-        // As the ends of runs are entered.
+        // The same clock as for the ends of runs.
         let now = crate::now();
         let ended_after = now - GRANTED_FOR.as_millis() as i64;
         let claim = ClaimEvents { conversation_id, message_id, keys, by, ended_after, now };

@@ -1,5 +1,6 @@
-//! Questions that nobody answered in time. A question is closed by whoever comes upon it next: an answer that is too late, a new
-//! message, the conversation being opened. No task waits for it, so a restart changes nothing.
+//! Expiry of approval requests. An expired request is closed when the conversation is next
+//! accessed: by a late answer, a new message, or opening the conversation. No background task is
+//! involved, so a restart changes nothing.
 
 use crate::audit::{self, Subject};
 use crate::{Caller, Inner};
@@ -7,21 +8,22 @@ use store::{StoreError, StoredMessage};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Approval, EndReason, ToolPart, ToolState, UiMessage, UiPart};
 
-/// What the audit log says of such a question.
+/// The reason in the audit log.
 pub(crate) const NOT_IN_TIME: &str = "The user did not decide in time, so it was not done.";
 
-/// What the model reads of it.
+/// The text that the model reads as the result.
 const EXPIRED: &str = "The question to the user expired before there was a decision, so this was not done. Say so. Do it only if the user \
     asks for it again: a new call asks anew.";
 
-/// Whether the time for the call's question is up.
+/// Returns whether the call's approval request has expired.
 pub(crate) fn is_due(tool: &ToolPart, now: i64) -> bool {
     let terms = tool.approval.as_ref().and_then(|approval| approval.terms.as_ref());
     tool.state == ToolState::ApprovalRequested
         && terms.and_then(|terms| terms.expires_at).is_some_and(|until| until <= now)
 }
 
-/// Closes every question whose time is up. When none is left open, the answer has ended without its end, and can be gone on with.
+/// Closes all expired approval requests. If no call is left open, the answer is marked as
+/// interrupted and can be continued.
 pub(crate) fn expire(message: &mut UiMessage, now: i64) {
     for part in &mut message.parts {
         let UiPart::Tool(tool) = part else { continue };
@@ -40,7 +42,8 @@ pub(crate) fn expire(message: &mut UiMessage, now: i64) {
 }
 
 impl Inner {
-    /// Closes what is due in the newest message, with the rows for the audit log. Whoever calls it has the conversation's turn.
+    /// Closes the expired requests of the newest message, with their audit entries. The caller must
+    /// hold the conversation's lock.
     pub(crate) async fn expire(
         &self,
         caller: &Caller,
@@ -63,13 +66,13 @@ impl Inner {
         let rows = audit::expired(&subject, &last.message, now);
         expire(&mut last.message, now);
         match self.store.update_message(&caller.user_id, conversation_id, last.message.clone(), rows).await {
-            // A run has gone on in between, so nothing waits any more.
+            // A run has continued in between, so nothing waits any more.
             Err(StoreError::Busy) => Ok(()),
             done => done,
         }
     }
 
-    /// The same when a conversation is opened.
+    /// Closes expired requests when a conversation is opened.
     pub(crate) async fn expire_when_opened(
         &self,
         caller: &Caller,
@@ -83,7 +86,7 @@ impl Inner {
             return Ok(());
         }
         let _turn = self.turns.take(&self.store, conversation_id).await?;
-        // It may have been answered while this waited for its turn.
+        // The user may have answered while this waited for the lock.
         let mut stored = self.store.branch(&caller.user_id, conversation_id).await?;
         if let (Some(fresh), Some(last)) = (stored.last_mut(), branch.last_mut())
             && fresh.id == last.id

@@ -1,4 +1,4 @@
-//! A conversation as a file of its owner's: Markdown to read, JSON to keep.
+//! Exports a conversation as a file for its owner: Markdown for reading, JSON for import.
 
 use crate::conversations::strip_private;
 use crate::{Caller, Chat, errors};
@@ -7,18 +7,18 @@ use std::fmt::Write;
 use wire::api::{ConversationSummary, MessageMetadata, Outcome};
 use wire::{Approval, Role, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
-/// What the JSON says that it is.
+/// The format identifier in the JSON.
 pub const FORMAT: &str = "chatwright.conversation.1";
 
-/// A conversation with all its branches. Only what a provider wants back and no one else reads is left out.
+/// An exported conversation with all its branches, without the parts that must stay on the server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Exported {
-    /// [`FORMAT`].
+    /// The format; always [`FORMAT`].
     pub format: String,
-    /// Its title.
+    /// The title.
     pub title: String,
-    /// The page on which it was begun.
+    /// The page on which the conversation started.
     pub page_id: String,
     /// The agent that answered.
     pub agent_id: String,
@@ -30,11 +30,11 @@ pub struct Exported {
     pub messages: Vec<ExportedMessage>,
 }
 
-/// A message and its place in the tree.
+/// A message with its parent.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ExportedMessage {
-    /// The message that it follows; absent on a first one.
+    /// The id of the parent message; absent for a first message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_id: Option<String>,
     /// Unix time, milliseconds.
@@ -44,10 +44,11 @@ pub struct ExportedMessage {
 }
 
 impl Chat {
-    /// A conversation with all its branches, as it is stored: of an answer that is being written, nothing new.
+    /// Exports a conversation with all its branches as stored, without anything of an answer that
+    /// is still being generated.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn export(&self, caller: &Caller, id: &str) -> Result<Exported, UserError> {
         let store = &self.inner.store;
         let conversation = store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
@@ -70,10 +71,10 @@ impl Chat {
         })
     }
 
-    /// What the reader sees of a conversation, as Markdown.
+    /// Exports what a reader sees of a conversation as Markdown.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn markdown(&self, caller: &Caller, id: &str) -> Result<(ConversationSummary, String), UserError> {
         let view = self.conversation(caller, id).await?;
         let text = markdown(&view.summary.title, &view.messages);
@@ -81,7 +82,8 @@ impl Chat {
     }
 }
 
-/// A heading for each speaker; texts as they are, which is Markdown; what else there is in a line.
+/// Formats messages: a heading for each author, texts unchanged (they are Markdown), everything
+/// else in one line.
 fn markdown(title: &str, messages: &[UiMessage]) -> String {
     let mut file = format!("# {title}\n");
     for message in messages {
@@ -110,7 +112,7 @@ fn paragraph(part: &UiPart) -> Option<String> {
     }
 }
 
-/// What a reader must know of an answer that did not come to its end.
+/// Returns a note for an incomplete answer.
 fn mark(broken_off: Outcome) -> Option<&'static str> {
     match broken_off {
         Outcome::Stopped => Some("This answer was stopped before its end."),
@@ -131,12 +133,11 @@ fn outcome(tool: &ToolPart) -> &'static str {
     }
 }
 
-/// Takes out of a message what is not for those who have a link: without `tool_results` also what tools were given and gave, and what
-/// the model thought.
+/// Removes from a message what readers of a share link must not see; without `tool_results` also
+/// the inputs and outputs of tools and the reasoning.
 pub(crate) fn strip_for_readers(message: &mut UiMessage, tool_results: bool) {
     strip_private(message);
-    // That an answer is not the whole one is for every reader; why, what it took and which model
-    // gave it is not.
+    // Readers may know that an answer is incomplete, but not why, nor its usage or model.
     let metadata = MessageMetadata { outcome: MessageMetadata::of(message).broken_off(), ..MessageMetadata::default() };
     message.metadata = metadata.outcome.and_then(|_| serde_json::to_value(metadata).ok());
     if tool_results {
@@ -159,7 +160,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_conversation_to_read() {
+    fn conversation_is_exported_as_markdown() {
         let parts = json!([
             { "type": "step-start" },
             { "type": "reasoning", "text": "secret thoughts" },
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_broke_off_says_so() {
+    fn incomplete_answers_are_marked_in_markdown() {
         let answer = |id: &str, outcome: &str, part: serde_json::Value| {
             let metadata = json!({ "outcome": outcome, "limit": "stopOnToolCall", "model": "m" });
             serde_json::from_value(json!({ "id": id, "role": "assistant", "metadata": metadata, "parts": [part] }))

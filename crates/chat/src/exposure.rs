@@ -1,5 +1,6 @@
-//! What an agent has read that makes sending dangerous stands in the messages in which it read it. So a later turn knows of it, on any
-//! server, and another branch does not.
+//! Tracks what an agent has read that makes sending data dangerous. It is stored in the messages in
+//! which it was read, so that later turns on any server know it and other branches are not
+//! affected.
 
 use agent::Seen;
 use contract::Exposure;
@@ -7,10 +8,10 @@ use serde_json::{Value, json};
 use wire::message::DataPart;
 use wire::{Chunk, DataChunk, EXPOSURE, UiMessage, UiPart};
 
-/// What a conversation is called that came as a file.
+/// The source name of an imported conversation.
 const FILE: &str = "imported_file";
 
-/// For the message.
+/// Builds the data chunk for the message.
 pub(crate) fn part(exposure: &Exposure) -> Chunk {
     let (kind, id) = (EXPOSURE.to_owned(), Some("exposure".to_owned()));
     Chunk::Data(DataChunk { kind, id, data: data(exposure), transient: None })
@@ -20,7 +21,8 @@ fn data(exposure: &Exposure) -> Value {
     json!({ "private": exposure.private, "untrusted": exposure.untrusted })
 }
 
-/// What a branch holds. What a provider's own tools brought counts by itself: a reply that was cut off tells of nothing.
+/// Returns the exposure of a branch. Results of a provider's own tools count even without a stored
+/// mark, since an interrupted reply has none.
 pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen {
     let mut seen = Exposure::default();
     for part in messages.into_iter().flat_map(|message| &message.parts) {
@@ -41,13 +43,14 @@ pub(crate) fn of<'a>(messages: impl IntoIterator<Item = &'a UiMessage>) -> Seen 
     seen.into()
 }
 
-/// Marks a message whose run was cut off: what its tools were marked with was not stored yet, so whatever they brought counts as both.
+/// Marks a message whose run was interrupted as exposed to both private data and text from outside:
+/// the marks of its tools may not have been stored.
 pub(crate) fn mark_cut_off(message: &mut UiMessage) {
     let Some(tool) = message.tools().next().map(|tool| tool.tool_name.clone()) else { return };
     mark(message, &Exposure { private: Some(tool.clone()), untrusted: Some(tool) });
 }
 
-/// Marks a message of a file, which anybody may have written.
+/// Marks an imported message as untrusted, since anybody may have written it.
 pub(crate) fn mark_imported(message: &mut UiMessage) {
     mark(message, &Exposure { private: None, untrusted: Some(FILE.to_owned()) });
 }
@@ -56,7 +59,7 @@ fn mark(message: &mut UiMessage, exposure: &Exposure) {
     message.parts.push(UiPart::Data(DataPart { kind: EXPOSURE.to_owned(), id: None, data: data(exposure) }));
 }
 
-/// Why the user is asked, for the audit log.
+/// Returns the reason for an approval request, for the audit log.
 pub(crate) fn reason(private: &str, untrusted: &str) -> String {
-    format!("it can send away private data (read by {private}) after text from outside (read by {untrusted})")
+    format!("it can send out private data (read by {private}) after text from outside (read by {untrusted})")
 }

@@ -1,18 +1,18 @@
-//! What a file is called. Its owner says so, and so might anybody who knows what names can do.
+//! Sanitizes file names, which come from users and may be hostile.
 
-/// Characters of a file's name.
+/// The maximum length of a file name in characters.
 pub(crate) const MAX_NAME: usize = 200;
 
-/// The last part of what may be a path, without characters that are no part of a name.
+/// Returns the last component of a path, without unsafe characters.
 pub(crate) fn name(given: &str) -> String {
     let last = given.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean: String = last.chars().filter(|char| !char.is_control() && !is_direction(*char)).take(MAX_NAME).collect();
-    // Dots and spaces by turns, too: what is left must not begin with a dot.
+    // Strips dots and spaces alternately, since the result must not start with a dot.
     let clean = clean.trim_start_matches(|char: char| char == '.' || char.is_whitespace()).trim_end();
     if clean.is_empty() { "file".to_owned() } else { clean.to_owned() }
 }
 
-/// Whether it turns the direction of what follows, so that a name looks like another one.
+/// Returns whether the character changes the text direction, which can disguise a name.
 fn is_direction(char: char) -> bool {
     matches!(char, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names() {
+    fn hostile_file_names_are_sanitized() {
         let check = |given: &str, expected: &str| assert_eq!(name(given), expected, "{given:?}");
         check("report.pdf", "report.pdf");
         check("../../etc/passwd", "passwd");

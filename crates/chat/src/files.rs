@@ -1,5 +1,5 @@
-//! Files that users attach: kept as they come, read by their owner, and taken away when nothing needs them. `attached.rs` has what
-//! becomes of them in messages and prompts.
+//! Files that users attach: stored as they arrive, readable by their owner, and deleted when no
+//! message uses them. `attachments` handles files in messages and prompts.
 
 use crate::file_name::name;
 use crate::{Caller, Chat, Inner, errors, sniff};
@@ -12,35 +12,37 @@ use store::{FILE_PIECE, FileRow, NewFile, Store, StoreError};
 use wire::file::{FILES, KeptFile, Size};
 use wire::{ErrorCode, UserError};
 
-/// How long a file is kept that no message uses.
+/// How long a file that no message uses is kept.
 const UNUSED: Duration = Duration::from_secs(24 * 60 * 60);
-/// Files that are taken away at once.
+/// The number of files that are deleted at once.
 const BATCH: u32 = 20;
 
-/// How much users may keep.
+/// Limits on stored files.
 #[derive(Clone, Copy, Debug)]
 pub struct FileBounds {
-    /// Bytes of one file.
+    /// The maximum size of a file in bytes.
     pub file: u64,
-    /// Bytes of all files of a user.
+    /// The maximum size of all files of a user in bytes.
     pub user: u64,
 }
 
-/// A file on its way.
+/// A file to upload.
 pub struct NewUpload<S> {
-    /// As its owner names it; of a path, the last part counts.
+    /// The name that its owner gave it; of a path, the last component is used.
     pub name: String,
-    /// How long it says that it is, in bytes.
+    /// The declared length in bytes.
     pub length: Option<u64>,
-    /// Its bytes; an error: they end here without being complete.
+    /// The content; an error means that the upload was interrupted.
     pub bytes: S,
 }
 
 impl Chat {
-    /// Keeps a file for the caller. It is kept for a day; as long as a message of his uses it, it stays.
+    /// Stores a file for the caller. It is kept for a day, or as long as one of the caller's
+    /// messages uses it.
     ///
     /// # Errors
-    /// 413 for one that is too large, and when all of his would be too much; 422 for an empty one; 400 when it breaks off.
+    /// 413 for a file that is too large, or if all of the caller's files would be too large; 422
+    /// for an empty file; 400 for an interrupted upload; 503 while memory is short.
     pub async fn keep_file<S, E>(
         &self,
         caller: &Caller,
@@ -60,10 +62,10 @@ impl Chat {
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
-    /// A file of the caller's: what it is, and its bytes as they are read.
+    /// Returns a file of the caller and a stream of its content.
     ///
     /// # Errors
-    /// 404 for one that is not the caller's.
+    /// 404 for a file that the caller does not own.
     pub async fn file(
         &self,
         caller: &Caller,
@@ -75,10 +77,11 @@ impl Chat {
         Ok((kept(row), bytes))
     }
 
-    /// Deletes a file of the caller's that no message uses.
+    /// Deletes a file of the caller that no message uses.
     ///
     /// # Errors
-    /// 404 for one that is not the caller's, and for one that a message uses: that goes with its conversation.
+    /// 404 for a file that the caller does not own, or that a message uses, since it is deleted
+    /// with its conversation.
     pub async fn drop_file(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         let gone = self.inner.store.drop_file(&caller.user_id, id).await.map_err(errors::of_store)?;
         if gone { Ok(()) } else { Err(UserError::not_found()) }
@@ -104,7 +107,7 @@ impl Inner {
         let new = NewFile { id: id.clone(), name: name.clone(), room, now: crate::now() };
         if !self.store.begin_file(&owner, new, bounds.user).await.map_err(errors::of_store)? {
             let message = format!(
-                "Your files would be more than {} together. Delete conversations with files that you no longer need.",
+                "Your files would take more than {} in total. Delete conversations with files that you no longer need.",
                 size(bounds.user)
             );
             return Err(UserError::new(ErrorCode::TooLarge, message));
@@ -113,13 +116,13 @@ impl Inner {
         if arrived.is_err()
             && let Err(error) = self.store.drop_file(&owner, &id).await
         {
-            tracing::warn!(%error, "a part of a file could not be taken away; it goes within a day");
+            tracing::warn!(%error, "an incomplete upload could not be deleted; it is deleted within a day");
         }
         arrived
     }
 }
 
-/// Stores the bytes as they come.
+/// Stores the content as it arrives.
 async fn arrive<S, E>(
     store: &Store,
     owner: &str,
@@ -143,7 +146,9 @@ where
                 }
                 piece.extend_from_slice(&more);
             }
-            Some(Err(_)) => return Err(UserError::new(ErrorCode::Malformed, "The file broke off. Send it again.")),
+            Some(Err(_)) => {
+                return Err(UserError::new(ErrorCode::Malformed, "The upload was interrupted. Send the file again."));
+            }
             None => next = false,
         }
         while piece.len() >= FILE_PIECE || (!next && !piece.is_empty()) {
@@ -158,7 +163,7 @@ where
     Ok(kept(FileRow { id: id.to_owned(), name: name.to_owned(), media_type, size }))
 }
 
-/// The bytes of a file, piece by piece.
+/// Streams the content of a file in chunks.
 fn pieces(store: Store, owner: String, id: String) -> BoxStream<'static, Result<Bytes, StoreError>> {
     Box::pin(async_stream::try_stream! {
         let mut no = 0;
@@ -169,7 +174,7 @@ fn pieces(store: Store, owner: String, id: String) -> BoxStream<'static, Result<
     })
 }
 
-/// The whole of a file.
+/// Reads the whole content of a file.
 pub(crate) async fn read(store: &Store, owner: &str, id: &str) -> Result<Vec<u8>, StoreError> {
     let mut bytes = Vec::new();
     let mut no = 0;
@@ -180,7 +185,7 @@ pub(crate) async fn read(store: &Store, owner: &str, id: &str) -> Result<Vec<u8>
     Ok(bytes)
 }
 
-/// Takes away what no message has used for a day, as of `now` (Unix time, milliseconds).
+/// Deletes files that no message has used for a day, as of `now` (Unix time, milliseconds).
 pub(crate) async fn purge(store: &Store, now: i64) -> Result<(), StoreError> {
     while store.purge_files(now - UNUSED.as_millis() as i64, BATCH).await? == u64::from(BATCH) {}
     Ok(())
@@ -200,7 +205,7 @@ fn too_large(bound: u64) -> UserError {
     UserError::new(ErrorCode::TooLarge, format!("The file is too large: {} at most.", size(bound)))
 }
 
-/// A number of bytes for people.
+/// Formats a number of bytes for people.
 fn size(bytes: u64) -> String {
     match Size::of(bytes) {
         Size::Bytes(bytes) => format!("{bytes} bytes"),

@@ -1,11 +1,12 @@
-//! Stored messages as the AI SDK converts them, over a folder of generated cases; see the README of this room.
+//! Compares the conversion of stored messages with the AI SDK's, over a folder of generated cases;
+//! see this crate's README.
 
 use crate::to_prompt::to_prompt;
 use contract::{AssistantPart, FileData, Message, ProviderMetadata, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Map, Value, json};
 use wire::UiMessage;
 
-/// A model message as the AI SDK writes it.
+/// Converts a model message to the AI SDK's format.
 fn written(message: &Message) -> Value {
     match message {
         Message::System(text) => json!({ "role": "system", "content": text }),
@@ -41,7 +42,7 @@ fn said(part: &AssistantPart) -> Option<Value> {
         }
         AssistantPart::ToolCall(call) => called(call),
         AssistantPart::ToolResult(own) => result(own),
-        // Ours alone.
+        // The AI SDK has no such part.
         AssistantPart::ProviderItem { .. } => return None,
     })
 }
@@ -76,7 +77,7 @@ fn options(part: Value, metadata: &Option<ProviderMetadata>) -> Value {
     with(part, "providerOptions", metadata.clone().map(Value::Object))
 }
 
-/// Without texts and messages that are empty: no provider takes them, so they are not sent.
+/// Removes empty texts and messages, which providers reject and which are therefore not sent.
 fn sendable(messages: &Value) -> Value {
     let is_empty = |part: &Value| part["type"] == "text" && part["text"] == "";
     let message = |message: &Value| {
@@ -87,7 +88,7 @@ fn sendable(messages: &Value) -> Value {
     messages.as_array().into_iter().flatten().filter_map(message).collect()
 }
 
-/// Where ours is another one on purpose, by `role` and `case`, with the reason.
+/// Returns the reason for a deliberate difference, by `role` and `case`.
 fn deliberate(role: &str, case: &str) -> Option<&'static str> {
     Some(match (role, case) {
         ("system", _) => "instructions come from the config alone",

@@ -1,4 +1,5 @@
-//! Whatever is stored, what a model reads is a valid history: over random messages, with calls in every state and in any order.
+//! Property test: a model always reads a valid history, for random stored messages with calls in
+//! every state and order.
 
 use crate::to_prompt::to_prompt;
 use contract::testing::fault_in;
@@ -53,7 +54,7 @@ fn any_message() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn every_history_is_valid(messages in prop::collection::vec(any_message(), 0..6)) {
+    fn every_prompt_is_a_valid_history(messages in prop::collection::vec(any_message(), 0..6)) {
         let mut calls = 0;
         let messages: Vec<UiMessage> = messages.into_iter().enumerate().map(|(at, mut message)| {
             message["id"] = format!("m{at}").into();

@@ -1,4 +1,4 @@
-//! Hooks: what others are told about a run while it goes on, and what they add to it when it ends (L-74 to L-78).
+//! Hooks: they are notified of events of a run, and add parts to the message when it ends.
 
 use crate::conversations::strip_private;
 use agent::{Agent, Ending, Event, Outcome as RunOutcome};
@@ -12,42 +12,44 @@ use tokio_util::sync::CancellationToken;
 use wire::UiMessage;
 use wire::chunk::DataChunk;
 
-/// The kind of a data part that names the conversation: `{title}`.
+/// The type of the data part that sets the conversation's title: `{title}`.
 const TITLE: &str = "data-chat-title";
-/// Characters of a title.
+/// The maximum length of a title in characters.
 const MAX_TITLE: usize = 200;
 
-/// Something in a run that can be told.
+/// An event of a run for which hooks can be registered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hook {
-    /// The run begins: `{model, tools}`.
+    /// The run starts: `{model, tools}`.
     Start,
-    /// A reply begins: `{stepNumber}`.
+    /// A step starts: `{stepNumber}`.
     StepStart,
-    /// A tool is about to run: `{stepNumber, toolCall}`.
+    /// A tool call starts: `{stepNumber, toolCall}`.
     ToolCallStart,
-    /// A tool has run: `{stepNumber, toolCall, durationMs, success, output | error}`.
+    /// A tool call has ended: `{stepNumber, toolCall, durationMs, success, output | error}`.
     ToolCallFinish,
-    /// A reply and its tools are done: `{stepNumber, text, toolCalls, toolResults, finishReason, usage, costUsd}`.
+    /// A step has ended: `{stepNumber, text, toolCalls, toolResults, finishReason, usage,
+    /// costUsd}`.
     StepFinish,
     /// The run ends: `{messages, steps, toolResults, finishReason, isAborted, usage, costUsd}`.
     Finish,
 }
 
-/// Who is told. Made for one turn, so it knows who asks, where, and with what shared state, and adds that itself.
+/// The hooks of one turn. The implementation knows the caller, the conversation and the shared
+/// state, and adds them to each payload.
 pub trait Hooks: Send + Sync + 'static {
-    /// Whether anybody wants to be told this.
+    /// Returns whether a hook is registered for this event.
     fn wants(&self, hook: Hook) -> bool;
 
-    /// Tells it. Returns at once: who is told is never in the way of the answer.
+    /// Notifies the hooks without waiting for them, so that they never delay the answer.
     fn notify(&self, hook: Hook, payload: Map<String, Value>);
 
-    /// Tells that the run ends, waits for everybody, and answers with what they add to the message. Never fails and ends in bounded
-    /// time, at once after `cancel`.
+    /// Notifies the hooks that the run ends, waits for all of them, and returns the parts that they
+    /// add to the message. Never fails, and returns within a bounded time; at once after `cancel`.
     fn finish(&self, payload: Map<String, Value>, cancel: CancellationToken) -> BoxFuture<'_, Vec<DataChunk>>;
 }
 
-/// Watches a run on behalf of its hooks.
+/// Observes a run and notifies its hooks.
 pub(crate) struct Observer {
     hooks: Arc<dyn Hooks>,
     history: Vec<UiMessage>,
@@ -57,7 +59,7 @@ pub(crate) struct Observer {
     running: HashMap<String, (Value, Instant)>,
 }
 
-/// The step that goes on.
+/// The current step.
 #[derive(Default)]
 struct Step {
     number: u32,
@@ -67,7 +69,8 @@ struct Step {
 }
 
 impl Observer {
-    /// Tells the start. `history` is what stands before the message that the run writes.
+    /// Notifies the hooks of the start. `history` holds the messages before the one that the run
+    /// writes.
     pub(crate) fn new(hooks: Arc<dyn Hooks>, history: Vec<UiMessage>, agent: &Agent) -> Self {
         let observer = Self {
             hooks,
@@ -90,7 +93,7 @@ impl Observer {
         }
     }
 
-    /// Takes note of an event.
+    /// Processes an event.
     pub(crate) fn see(&mut self, event: &Event) {
         match event {
             Event::StepStart { number } => {
@@ -112,7 +115,7 @@ impl Observer {
 
     fn tool_started(&mut self, call_id: &str) {
         let is_it = |call: &&Value| call.get("toolCallId").and_then(Value::as_str) == Some(call_id);
-        // One that the user approved was made by an earlier run.
+        // A call that the user approved was made by an earlier run.
         let call = self.step.calls.iter().find(is_it).cloned().unwrap_or_else(|| json!({ "toolCallId": call_id }));
         let payload = json!({ "stepNumber": self.step.number, "toolCall": call });
         self.running.insert(call_id.to_owned(), (call, Instant::now()));
@@ -148,7 +151,7 @@ impl Observer {
         })
     }
 
-    /// Tells the end, with the message as the run leaves it, and answers with what is to be added to it.
+    /// Notifies the hooks of the end, with the final message, and returns the parts to add to it.
     pub(crate) async fn finish(
         self,
         outcome: &RunOutcome,
@@ -182,7 +185,7 @@ impl Observer {
     }
 }
 
-/// The title that one of the parts gives the conversation, if any does.
+/// Returns the title that the last of the title parts sets, if any.
 pub(crate) fn title(parts: &[DataChunk]) -> Option<String> {
     let named = parts.iter().rfind(|part| part.kind == TITLE)?;
     let title = named.data.get("title")?.as_str()?.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,5 +1,5 @@
-//! A conversation out of a file that was exported here or elsewhere. Nothing in it is authority: ids are made anew, whoever imports is the
-//! owner, and no call in it waits for anyone.
+//! Imports a conversation from a file that this or another server exported. Nothing in the file is
+//! trusted: ids are replaced, the importing user becomes the owner, and no call stays open.
 
 use crate::export::{Exported, ExportedMessage, FORMAT};
 use crate::run::settle_texts;
@@ -10,18 +10,18 @@ use store::{ImportedMessage, NewConversation};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Role, ToolState, UiMessage, UiPart, UserError, is_private};
 
-/// Messages of one file.
+/// The maximum number of messages in a file.
 const MAX_MESSAGES: usize = 5_000;
-/// Characters of a title.
+/// The maximum length of a title in characters.
 const MAX_TITLE: usize = 200;
-/// What became of a call that had not ended when the file was made.
+/// The result of a call that was open when the file was exported.
 const CUT_OFF: &str = "The conversation was exported before this had a result.";
 
 impl Chat {
-    /// Makes a new conversation out of a file, and answers with its id.
+    /// Creates a conversation from a file, and returns its id.
     ///
     /// # Errors
-    /// 422 with the path of what is wrong in the file.
+    /// 422 with the path of the invalid field.
     pub async fn import(&self, caller: &Caller, file: Exported) -> Result<String, UserError> {
         let new = conversation(file, crate::now())?;
         let id = new.id.clone();
@@ -46,12 +46,12 @@ fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> 
         return invalid("/messages", &format!("A conversation has 1 to {MAX_MESSAGES} messages."));
     }
     let mut ids = HashMap::new();
-    // In order: what is wrong with a message is told before what follows from it.
+    // In file order, so that the first error is reported and not one that follows from it.
     let messages = file.messages.into_iter().enumerate();
     let messages: Vec<_> =
         messages.map(|(at, message)| imported(at, message, &mut ids, now)).collect::<Result<_, _>>()?;
     let Some(head) = ids.get(&file.head).cloned() else {
-        return invalid("/head", "This is none of the messages.");
+        return invalid("/head", "No message has this id.");
     };
     Ok(NewConversation {
         id: new_id(),
@@ -65,7 +65,7 @@ fn conversation(file: Exported, now: i64) -> Result<NewConversation, UserError> 
     })
 }
 
-/// A message under a new id; `ids` has those of the messages before it.
+/// Converts a message, with a new id. `ids` maps the ids of the messages before it.
 fn imported(
     at: usize,
     file: ExportedMessage,
@@ -74,7 +74,7 @@ fn imported(
 ) -> Result<ImportedMessage, UserError> {
     let invalid = |path: &str, message: &str| UserError::invalid(format!("/messages/{at}/{path}"), message);
     if file.message.role == Role::System {
-        return Err(invalid("message/role", "A message is of the `user` or the `assistant`."));
+        return Err(invalid("message/role", "The role must be `user` or `assistant`."));
     }
     let parent_id = match &file.parent_id {
         Some(parent) => {
@@ -93,8 +93,8 @@ fn imported(
     Ok(ImportedMessage { parent_id, created_at: file.created_at.clamp(0, now), message })
 }
 
-/// The message as one that has ended, without what only the server may say: what a provider wants back is sent to it as it is, and a
-/// decision that is open would let a call run.
+/// Closes the message's open calls and removes what only the server may set: provider metadata
+/// would be sent to the provider unchanged, and an open decision would let a call run.
 fn settled(id: String, mut message: UiMessage) -> UiMessage {
     message.id = id;
     if message.role == Role::Assistant {
@@ -114,7 +114,7 @@ fn settled(id: String, mut message: UiMessage) -> UiMessage {
                     tool.error_text = Some(CUT_OFF.to_owned());
                     (tool.output, tool.preliminary) = (None, None);
                 }
-                // Whatever the file says of it: nothing that it holds lets a call run.
+                // Nothing in the file may let a call run.
                 tool.disarm();
             }
             UiPart::StepStart | UiPart::Data(_) | UiPart::Other(_) => {}

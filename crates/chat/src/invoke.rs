@@ -1,4 +1,5 @@
-//! An agent asked by a program: one question, one answer, kept and listed, outside of conversations.
+//! Invocations: a program sends one prompt to an agent and gets one answer, which is stored and
+//! listed, outside of conversations.
 
 use crate::telemetry::{self, Recorder, RunFacts};
 use crate::{Caller, Inner, ending, errors, now, steps};
@@ -11,14 +12,14 @@ use store::FinishInvocation;
 use wire::invoke::{AgentTier, Invocation, InvocationStatus, InvokeRequest, ResponseSchema};
 use wire::{EndReason, ErrorCode, ErrorReason, UserError};
 
-/// Characters of a prompt.
+/// The maximum length of a prompt in characters.
 const MAX_PROMPT: usize = 1_000_000;
-/// Invocations of this process at once; more are answered with 503.
+/// The maximum number of concurrent invocations in this process; further ones are refused with 503.
 const MAX_AT_ONCE: usize = 64;
-/// What the caller reads of one that a dead server left open.
-pub(crate) const ABANDONED: &str = "The server ended before the answer.";
+/// The error of an invocation that a dead server left open.
+pub(crate) const ABANDONED: &str = "The server stopped before the answer was complete.";
 
-/// Counts what is being answered.
+/// The running invocations by id. Ids start with the time, so the last is the newest.
 #[derive(Default)]
 pub(crate) struct Invocations(AtomicUsize);
 
@@ -64,7 +65,7 @@ impl Inner {
             form,
             time: time(request.agent_tier),
             user_id: caller.user_id.clone(),
-            // Counted below, with its answer.
+            // Usage is recorded below, with the answer.
             models: ModelUse::default(),
             cancel: self.stopping.child_token(),
         };
@@ -117,7 +118,7 @@ fn format(ResponseSchema { name, strict, schema }: ResponseSchema) -> ResponseFo
     ResponseFormat { name, strict, schema }
 }
 
-/// Why a schema is not taken.
+/// Returns the error for an unusable schema.
 fn refused(error: SchemaError) -> UserError {
     const PATH: &str = "/response_schema/schema";
     match error {
@@ -138,12 +139,12 @@ fn time(tier: AgentTier) -> Duration {
 }
 
 fn full() -> UserError {
-    let message = "Too many questions are being answered. Try again in a moment.";
+    let message = "Too many invocations are running. Try again in a moment.";
     let error = UserError::new(ErrorCode::Unavailable, message).because(ErrorReason::ServerBusy);
     UserError { retry_after: Some(5), ..error }
 }
 
-/// In the words of a run's end.
+/// Returns the outcome in the terms of a run.
 fn outcome(status: InvocationStatus) -> &'static str {
     match status {
         InvocationStatus::Succeeded => "done",
@@ -155,16 +156,16 @@ fn outcome(status: InvocationStatus) -> &'static str {
 fn log_end(id: &str, agent: &str, reason: EndReason, error: Option<&InvokeError>) {
     let reason = reason.name();
     match error {
-        // What the model answered is quoted in it.
+        // The error quotes the model's answer, which must not be logged.
         Some(InvokeError::Unfit(_)) => {
             tracing::warn!(invocation = id, agent, reason, "an invocation's answer does not fit its schema");
         }
-        Some(error) => tracing::warn!(invocation = id, agent, reason, cause = %error, "an invocation has no answer"),
+        Some(error) => tracing::warn!(invocation = id, agent, reason, cause = %error, "an invocation failed"),
         None => tracing::info!(invocation = id, agent, reason, "an invocation ended"),
     }
 }
 
-/// What the caller is told, and keeps. The cause of a failure is in the log.
+/// Returns the status, output and error message of an invocation. The cause of a failure is logged.
 fn told(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>, Option<String>) {
     let error = match output {
         Ok(output) => return (InvocationStatus::Succeeded, Some(output), None),
@@ -174,10 +175,10 @@ fn told(output: Result<Value, InvokeError>) -> (InvocationStatus, Option<Value>,
         if matches!(error, InvokeError::TimedOut) { InvocationStatus::Timeout } else { InvocationStatus::Failed };
     let text = match &error {
         InvokeError::Model(error) => errors::of_model(error).message,
-        InvokeError::TimedOut => "There was no answer within the time of this tier.".to_owned(),
+        InvokeError::TimedOut => "There was no answer within the time limit of this tier.".to_owned(),
         InvokeError::Stopped => ABANDONED.to_owned(),
         InvokeError::UnknownPrice(model) => errors::unknown_price(model).message,
-        InvokeError::Limit(_) => "The agent reached its limit before there was an answer.".to_owned(),
+        InvokeError::Limit(_) => "The agent reached its limit before it had an answer.".to_owned(),
         InvokeError::Unfit(_) | InvokeError::Unchecked(_) | InvokeError::NotAdmitted(_) => error.to_string(),
     };
     (status, None, Some(text))

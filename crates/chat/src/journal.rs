@@ -1,5 +1,5 @@
-//! Stores the events of all runs in groups: one transaction for everything that has come in, at most every
-//! [`INTERVAL`] or as soon as somebody must wait for it. Never one transaction per token.
+//! Stores the events of all runs in batches: one transaction for everything new, every [`INTERVAL`]
+//! or as soon as someone waits for it. Never one transaction per token.
 
 use crate::live::Registry;
 use std::sync::Arc;
@@ -8,35 +8,35 @@ use store::Store;
 use tokio::sync::{mpsc, oneshot};
 use wire::EndReason;
 
-/// Text may be told this long before it is stored.
+/// How long text may have been sent before it is stored.
 const INTERVAL: Duration = Duration::from_millis(80);
 
-/// How often leases are renewed; a third of [`crate::LEASE`].
+/// How often leases are renewed: a third of [`crate::LEASE`].
 const RENEW: Duration = Duration::from_secs(5);
 
-/// How often the events of runs that are over are forgotten, and how long after their end: a client that was late for the end
-/// loads the message instead.
+/// How often the events of ended runs are deleted, and how long after the end they are kept. A
+/// client that reconnects later loads the message instead.
 const PRUNE: Duration = Duration::from_secs(600);
 const KEPT: Duration = Duration::from_secs(3600);
 
-/// How long a deletion can be taken back at least.
+/// The minimum time for which a deleted message can be restored.
 const RESTORABLE: Duration = Duration::from_secs(3600);
 
-/// A handle on the writing task.
+/// A handle to the task that writes the journal.
 #[derive(Clone)]
 pub(crate) struct Journal {
     requests: mpsc::Sender<oneshot::Sender<bool>>,
 }
 
 impl Journal {
-    /// Starts the task; it ends when the last handle is dropped.
+    /// Starts the task. It ends when the last handle is dropped.
     pub(crate) fn start(store: Store, registry: Arc<Registry>) -> Self {
         let (requests, inbox) = mpsc::channel(4096);
         tokio::spawn(write(store, registry, inbox));
         Self { requests }
     }
 
-    /// Resolves when everything that was appended before the call is stored; false when it could not be.
+    /// Waits until everything appended before the call is stored; returns false if storing failed.
     pub(crate) async fn flush(&self) -> bool {
         let (done, stored) = oneshot::channel();
         self.requests.send(done).await.is_ok() && stored.await.unwrap_or(false)
@@ -64,13 +64,14 @@ async fn write(store: Store, registry: Arc<Registry>, mut inbox: mpsc::Receiver<
         }
         let stored = store_group(&store, &registry).await;
         for done in waiting.drain(..) {
-            // Whoever asked may be gone.
+            // The requester may have gone.
             let _ = done.send(stored);
         }
     }
 }
 
-/// One transaction with the news of every run. A failed group stays in memory and is tried again with the next one.
+/// Stores the new events of every run in one transaction. After a failure they stay in memory and
+/// are retried with the next batch.
 async fn store_group(store: &Store, registry: &Registry) -> bool {
     let (mut runs, mut batches) = (Vec::new(), Vec::new());
     for run in registry.all() {
@@ -86,9 +87,9 @@ async fn store_group(store: &Store, registry: &Registry) -> bool {
         Ok(fenced) => {
             for (run, last) in &runs {
                 if fenced.contains(&run.identity.run_id) {
-                    // Someone else has closed or deleted the run: its writer must end.
+                    // The run was closed or deleted elsewhere, so it must stop writing here.
                     run.seal();
-                    // Where there is one server, nobody else takes a run over.
+                    // With a single server, no other server can have taken over the run.
                     run.stop(if store.is_shared() { EndReason::LeaseLost } else { EndReason::Deleted });
                 }
                 run.stored_up_to(*last);
@@ -106,7 +107,7 @@ async fn store_group(store: &Store, registry: &Registry) -> bool {
 
 async fn renew_leases(store: &Store, registry: &Registry) {
     if store.is_shared() {
-        // The server's own sign of life holds for all of its runs.
+        // With several servers, the server's own heartbeat covers its runs.
         return;
     }
     let runs: Vec<_> = registry.all().iter().map(|run| run.identity.run_id.clone()).collect();

@@ -84,41 +84,42 @@ use wire::invoke::{Invocation, InvocationList, InvokeRequest};
 use wire::order::ListFilter;
 use wire::{EndReason, UserError};
 
-/// How long a run is believed to be driven without a sign of life.
+/// How long a run without a heartbeat is considered alive.
 pub(crate) const LEASE: Duration = Duration::from_secs(15);
 
-/// Submissions that are looked at at once. Each costs some milliseconds, so beyond it nobody would be answered in time; who comes then is
-/// told so at once.
+/// The maximum number of submissions that are processed at once. Each takes some milliseconds, so
+/// with more of them nobody would get a timely response; further ones are refused at once.
 const MAX_LOOKED_AT: usize = 512;
 
-/// Who asks.
+/// The user on whose behalf a request is made.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Caller {
-    /// The owner of all rows that the call may see. Who is not signed in has one, too, that nobody else has.
+    /// The owner of all rows that the request may access. Visitors have an id of their own, too.
     pub user_id: String,
-    /// What he is called, if that is known.
+    /// The display name, if known.
     pub name: Option<String>,
-    /// Whether he is signed in.
+    /// Whether the user is signed in.
     pub is_authenticated: bool,
-    /// What he is, in the config's words. Without meaning as long as he is not signed in.
+    /// The roles, as named in the config. Ignored unless the user is signed in.
     pub roles: Vec<String>,
-    /// What the site says on which the chat stands, if it signs tokens.
+    /// The claims of the embedding site, if it signs tokens.
     pub vouched: Option<Arc<Vouched>>,
-    /// What he came with, where it may be passed on for him.
+    /// The user's token, if it may be passed on to other services.
     pub bearer: Option<Bearer>,
 }
 
-/// The token that a user came with. It is for who is asked on his behalf; nothing shows or stores it.
+/// The token of a user. It is only sent to services that are called on the user's behalf, and is
+/// neither displayed nor stored.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Bearer(Arc<str>);
 
 impl Bearer {
-    /// A token without the word before it.
+    /// Wraps a token, without the scheme name before it.
     pub fn new(token: &str) -> Self {
         Self(token.into())
     }
 
-    /// The token itself, for a header of a request.
+    /// Returns the token, for a request header.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -130,30 +131,31 @@ impl fmt::Debug for Bearer {
     }
 }
 
-/// What a site vouches for beside who its user is: no browser can change it.
+/// What an embedding site signs in addition to the user's identity; the browser cannot change it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Vouched {
-    /// What instructions and endpoints may read of the user's business there.
+    /// Data about the user that instructions and endpoints may read.
     pub inputs: Map<String, Value>,
-    /// The only page on which he may ask.
+    /// The only page that the user may use.
     pub page_id: Option<String>,
-    /// The only agent that he may ask.
+    /// The only agent that the user may use.
     pub agent_id: Option<String>,
 }
 
 impl Caller {
-    /// Somebody of whom no more is known than that he is signed in.
+    /// Returns a signed-in user without a profile.
     pub fn signed_in(user_id: impl Into<String>) -> Self {
         Self { is_authenticated: true, ..Self::visitor(user_id) }
     }
 
-    /// Somebody who is not signed in.
+    /// Returns a visitor who is not signed in.
     pub fn visitor(user_id: impl Into<String>) -> Self {
         let user_id = user_id.into();
         Self { user_id, name: None, is_authenticated: false, roles: Vec::new(), vouched: None, bearer: None }
     }
 
-    /// What a config may read of him with `_user`: `id`, `name` and `roles`, and what is vouched for as `inputs`.
+    /// Returns what a config may read with `_user`: `id`, `name` and `roles`, and the site's claims
+    /// as `inputs`.
     pub fn facts(&self) -> Value {
         let roles: &[String] = if self.is_authenticated { &self.roles } else { &[] };
         let mut facts = json!({ "id": self.user_id, "name": self.name, "roles": roles });
@@ -163,12 +165,12 @@ impl Caller {
         facts
     }
 
-    /// What a site vouches for, if it does.
+    /// Returns the inputs that the embedding site has signed, if any.
     pub fn inputs(&self) -> Option<&Map<String, Value>> {
         self.vouched.as_ref().map(|vouched| &vouched.inputs).filter(|inputs| !inputs.is_empty())
     }
 
-    /// Lets him use a page, as far as a site has narrowed that.
+    /// Checks that the site's claims allow a page.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -177,7 +179,7 @@ impl Caller {
         is_meant(only, page_id, "This token is for another page.")
     }
 
-    /// Lets him ask an agent, as far as a site has narrowed that.
+    /// Checks that the site's claims allow an agent.
     ///
     /// # Errors
     /// `Forbidden`.
@@ -194,61 +196,62 @@ fn is_meant(only: Option<&str>, wanted: &str, refusal: &str) -> Result<(), UserE
     }
 }
 
-/// Whole server-sent events (`id: EPOCH.SEQ\ndata: {chunk}\n\n`), perhaps several in one piece; the last one is
-/// `data: [DONE]\n\n`. A stream that ends without it was cut short and may be watched again from its last id.
+/// A stream of server-sent events (`id: EPOCH.SEQ\ndata: {chunk}\n\n`). Each item contains one or
+/// more whole events; the last event is `data: [DONE]\n\n`. A stream that ends without it was cut
+/// off and can be resumed after its last id.
 pub type Frames = BoxStream<'static, Bytes>;
 
-/// A submission was accepted.
+/// The response to an accepted submission.
 pub struct Sent {
-    /// The run that answers; empty when answers were kept and others are still missing.
+    /// The run that answers; empty if answers were stored and others are still missing.
     pub run_id: String,
-    /// The assistant message that it writes.
+    /// The assistant message that the run writes.
     pub message_id: String,
-    /// Its stream.
+    /// The run's stream.
     pub frames: Frames,
 }
 
-/// Where the agents come from: the config, as it is at this moment.
+/// The source of agents: the current config.
 pub trait Agents: Send + Sync + 'static {
-    /// The agent for one turn, ready to run.
+    /// Returns the agent for one turn, ready to run.
     ///
     /// # Errors
-    /// Not found, not allowed, or not available; in words for the user.
+    /// The agent does not exist, is not allowed or not available; the error is for the user.
     fn agent(&self, request: &AgentRequest<'_>) -> Result<Arc<agent::Agent>, UserError>;
 
-    /// Who is told about this turn; nobody without hooks.
+    /// Returns the hooks of this turn, if any.
     fn hooks(&self, _request: &AgentRequest<'_>) -> Option<Arc<dyn Hooks>> {
         None
     }
 
-    /// What the caller may use; each holds.
+    /// Returns the caller's quotas, all of which apply.
     fn quotas(&self, _caller: &Caller) -> Vec<Quota> {
         Vec::new()
     }
 
-    /// How much at once.
+    /// Returns the caller's limits.
     fn bounds(&self, _caller: &Caller) -> Bounds {
         Bounds::default()
     }
 
-    /// How long things are kept.
+    /// Returns the retention settings.
     fn retention(&self) -> Retention {
         Retention::default()
     }
 
-    /// The agent as it is on no page.
+    /// Returns an agent outside of any page.
     ///
     /// # Errors
-    /// As [`Agents::agent`].
+    /// The same as [`Agents::agent`].
     fn by_id(&self, caller: &Caller, id: &str) -> Result<Arc<agent::Agent>, UserError>;
 }
 
-/// How much a user may have written at once, and send.
+/// Limits on a user's submissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// Answers that are written for him at the same time, on this server.
+    /// The maximum number of concurrent runs of the user on this server.
     pub runs: usize,
-    /// Bytes of a message's text.
+    /// The maximum size of a message's text in bytes.
     pub text_bytes: usize,
 }
 
@@ -258,24 +261,24 @@ impl Default for Bounds {
     }
 }
 
-/// What an agent may depend on.
+/// What an agent's configuration may depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct AgentRequest<'a> {
-    /// Who asks.
+    /// The caller.
     pub caller: &'a Caller,
-    /// The page on which the chat stands.
+    /// The page that shows the chat.
     pub page_id: &'a str,
-    /// The chat on the page, by the id of its block, if the client names it.
+    /// The id of the chat's block on the page, if the client sent it.
     pub block_id: Option<&'a str>,
     /// The agent.
     pub agent_id: &'a str,
     /// The conversation.
     pub conversation_id: &'a str,
-    /// The page's shared state at this moment.
+    /// The current shared state of the page.
     pub shared_state: &'a Map<String, Value>,
     /// The page's query string.
     pub url_query: &'a Map<String, Value>,
-    /// The switches of the composer, `true` or `false`.
+    /// The states of the composer's switches, `true` or `false`.
     pub switches: &'a Map<String, Value>,
 }
 
@@ -294,7 +297,7 @@ impl<'a> AgentRequest<'a> {
     }
 }
 
-/// The facade; a cheap handle.
+/// The facade of this crate; a cheap handle.
 #[derive(Clone)]
 pub struct Chat {
     inner: Arc<Inner>,
@@ -308,23 +311,24 @@ pub(crate) struct Inner {
     turns: turns::Turns,
     invocations: invoke::Invocations,
     purge: AbortOnDropHandle<()>,
-    /// Where there may be other servers.
+    /// The background tasks of a server that shares its database with others.
     replica: Option<AbortOnDropHandle<()>>,
     readiness: readiness::Readiness,
     sweeper: retention::Sweeper,
     tasks: TaskTracker,
     stopping: CancellationToken,
-    /// A place for each submission that is looked at.
+    /// A permit for each submission that is being processed.
     desk: Arc<Semaphore>,
-    /// A place for each run.
+    /// A permit for each run.
     places: places::Places,
     clock: Clock,
     telemetry: Arc<OnceLock<Arc<dyn Telemetry>>>,
 }
 
 impl Chat {
-    /// Closes what a dead server left open and takes away what was deleted, then opens the doors. `max_runs` bounds the runs of this process; more are
-    /// answered with 503.
+    /// Recovers the runs of a dead server, purges deleted data, and starts accepting submissions.
+    /// `max_runs` is the maximum number of concurrent runs in this process; further ones are
+    /// refused with 503.
     ///
     /// # Errors
     /// The store cannot be read or written.
@@ -332,10 +336,10 @@ impl Chat {
         Self::open_at(Clock::default(), store, agents, max_runs).await
     }
 
-    /// The same by another clock than the world's.
+    /// Opens the chat with another clock than the system's.
     ///
     /// # Errors
-    /// As [`Chat::open`].
+    /// The same as [`Chat::open`].
     pub async fn open_at(
         clock: Clock,
         store: Store,
@@ -381,15 +385,15 @@ impl Chat {
         })
     }
 
-    /// Accepts a submission and starts the run that answers it. The stream holds what is new: all of a new message, only
-    /// the continuation of one that goes on.
+    /// Accepts a submission and starts the run that answers it. The stream contains what is new: a
+    /// whole new message, or only the continuation of an existing one.
     ///
     /// # Errors
-    /// 404 for an agent or a conversation that is not the caller's, 409 while a run is active, 413 and 422 for what is
-    /// wrong with the submission, 503 when full or draining.
+    /// 404 for an agent or a conversation that the caller may not access, 409 while a run is
+    /// active, 413 and 422 for an invalid submission, 503 when full, short of memory or draining.
     pub async fn send(&self, caller: &Caller, request: SendRequest) -> Result<Sent, UserError> {
         let place = self.inner.desk.clone().try_acquire_owned().map_err(|_| errors::full(2))?;
-        // In a task of its own: a caller who hangs up must not leave a half-begun run (D3).
+        // In a task of its own, so that a caller who disconnects leaves no half-started run.
         let (inner, caller) = (self.inner.clone(), caller.clone());
         let task = async move {
             let sent = inner.send_to_end(&caller, request).await;
@@ -400,12 +404,12 @@ impl Chat {
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
-    /// The stream of the conversation's active run; none when none is active. Without a cursor it starts from the start
-    /// and gives the message whole, also what an earlier run wrote of it. A cursor is an event's `id`; one that cannot be
-    /// continued yields `data-gap`.
+    /// Returns the stream of the conversation's active run; `None` if there is none. Without a
+    /// cursor it contains the whole message, including the parts that earlier runs wrote. A cursor
+    /// is the `id` of an event; one that cannot be resumed yields `data-gap`.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn watch(
         &self,
         caller: &Caller,
@@ -425,10 +429,10 @@ impl Chat {
         }))
     }
 
-    /// Ends the active run; nothing happens when there is none. What was written stays.
+    /// Stops the active run, if there is one. What was written stays.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn stop(&self, caller: &Caller, conversation_id: &str) -> Result<(), UserError> {
         if let Some(run) = self.inner.registry.get(&caller.user_id, conversation_id) {
             run.stop(EndReason::StoppedByUser);
@@ -443,11 +447,11 @@ impl Chat {
         Ok(())
     }
 
-    /// The caller's conversations, the pinned ones first, each kind newest first, at most `limit` (1 to 100) at once; `cursor` is an
-    /// earlier answer's `next`.
+    /// Lists the caller's conversations: pinned ones first, each group newest first, at most
+    /// `limit` (1 to 100). `cursor` is the `next` of an earlier page.
     ///
     /// # Errors
-    /// 400 for a cursor that is not ours.
+    /// 400 for an invalid cursor.
     pub async fn conversations(
         &self,
         caller: &Caller,
@@ -458,55 +462,56 @@ impl Chat {
         self.inner.conversations(caller, filter, limit, cursor).await
     }
 
-    /// One conversation as it stands, the message that is being written as far as it has come.
+    /// Returns a conversation, including a message that is still being generated, as far as it
+    /// exists.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn conversation(&self, caller: &Caller, id: &str) -> Result<ConversationView, UserError> {
         self.inner.conversation(caller, id).await
     }
 
-    /// What a conversation took: its sums, those of branches that are no longer shown included, and its last 500 requests to models.
+    /// Returns the usage of a conversation: the totals, including inactive branches, and the last
+    /// 500 model requests.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn usage(&self, caller: &Caller, id: &str) -> Result<ConversationUsage, UserError> {
         self.inner.usage(caller, id).await
     }
 
-    /// The caller's standing approvals, newest first.
+    /// Returns the caller's standing approvals, newest first.
     ///
     /// # Errors
-    /// 503 when the store fails.
+    /// 503 if the store fails.
     pub async fn standing_approvals(&self, caller: &Caller) -> Result<StandingApprovals, UserError> {
         self.inner.standing_approvals(caller).await
     }
 
-    /// Takes a standing approval back: from the next call on, the user is asked again.
+    /// Revokes a standing approval: from the next call on, the user is asked again.
     ///
     /// # Errors
-    /// 404 for one that is not the caller's.
+    /// 404 for one that the caller does not own.
     pub async fn revoke(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         self.inner.revoke(caller, id).await
     }
 
-    /// Changes what is in a conversation without asking the agent anything: another branch, a deletion, a judgement, a copy.
+    /// Changes a conversation without a run: switches branches, deletes, rates or copies.
     ///
     /// # Errors
-    /// 404 for a conversation or a message that is not the caller's, 409 while an answer is being written that it concerns, 422 for
-    /// a judgement that is too long.
+    /// 404 for a conversation or a message that the caller does not own, 409 while a run is active
+    /// that the change affects, 422 for feedback that is too long.
     pub async fn revise(&self, caller: &Caller, id: &str, change: Change) -> Result<Changed, UserError> {
         self.inner.revise(caller, id, change).await
     }
 
-    /// Claims events of an answer for one page of the caller's, by keys that follow from the
-    /// answer. Answers with those that no other page has claimed. `by` is a random id; with the
-    /// same one, the same claim can be made again. Nothing is granted 10 minutes after the answer
-    /// has ended.
+    /// Claims events of an answer for one page of the caller, by keys that are derived from the
+    /// answer. Returns the keys that no other page has claimed. `by` is a random id; a claim can be
+    /// repeated with the same id. Nothing is granted later than 10 minutes after the end of the
+    /// answer.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's, 422 for too many keys, or ids that are
-    /// none.
+    /// 404 for a conversation that the caller does not own, 422 for too many keys or invalid ids.
     pub async fn claim_events(
         &self,
         caller: &Caller,
@@ -518,11 +523,12 @@ impl Chat {
         self.inner.claim_events(caller, conversation_id, message_id, keys, by).await
     }
 
-    /// Asks an agent once, without its tools, and keeps the answer. A caller who hangs up finds it in the list.
+    /// Invokes an agent once, without its tools, and stores the answer. A caller who disconnects
+    /// finds it in the list.
     ///
     /// # Errors
-    /// 404 for an agent that is not the caller's, 413 and 422 for the question, 503 when full or draining. A model that fails
-    /// is no error here: the answer says so.
+    /// 404 for an agent that the caller may not use, 413 and 422 for an invalid request, 503 when
+    /// full, short of memory or draining. A failure of the model is reported in the invocation.
     pub async fn invoke(&self, caller: &Caller, request: InvokeRequest) -> Result<Invocation, UserError> {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
@@ -532,36 +538,37 @@ impl Chat {
         task.await.unwrap_or_else(|_| Err(errors::internal()))
     }
 
-    /// The caller's invocations, newest first, at most `limit` (1 to 100).
+    /// Returns the caller's invocations, newest first, at most `limit` (1 to 100).
     ///
     /// # Errors
-    /// 503 when the store fails.
+    /// 503 if the store fails.
     pub async fn invocations(&self, caller: &Caller, limit: u32) -> Result<InvocationList, UserError> {
         let items = self.inner.store.invocations(&caller.user_id, limit.max(1)).await.map_err(errors::of_store)?;
         Ok(InvocationList { items })
     }
 
-    /// One invocation.
+    /// Returns one invocation.
     ///
     /// # Errors
-    /// 404 for one that is not the caller's.
+    /// 404 for one that the caller does not own.
     pub async fn invocation(&self, caller: &Caller, id: &str) -> Result<Invocation, UserError> {
         let found = self.inner.store.invocation(&caller.user_id, id).await.map_err(errors::of_store)?;
         found.ok_or_else(UserError::not_found)
     }
 
-    /// How many runs are active.
+    /// Returns the number of active runs.
     pub fn active_runs(&self) -> usize {
         self.inner.registry.len()
     }
 
-    /// Has what runs do told to somebody. Only the first call counts; runs that have begun tell nothing.
+    /// Sets the receiver of telemetry. Only the first call has an effect; runs that have started
+    /// already report nothing.
     pub fn tell(&self, telemetry: Arc<dyn Telemetry>) {
-        // Whoever is told already stays.
+        // A receiver that is already set stays.
         let _ = self.inner.telemetry.set(telemetry);
     }
 
-    /// What is told and not stored yet.
+    /// Returns the backlog of the journal and the database.
     pub fn backlog(&self) -> Backlog {
         let runs = self.inner.registry.all();
         let behind = runs.iter().map(|run| run.behind());
@@ -570,23 +577,24 @@ impl Chat {
         Backlog { events, lag, writes: self.inner.store.queued() }
     }
 
-    /// Whether submissions are no longer taken.
+    /// Returns whether submissions are refused because the server is shutting down.
     pub fn is_draining(&self) -> bool {
         self.inner.tasks.is_closed()
     }
 
-    /// Whether the store reads and writes, as of the last two seconds.
+    /// Returns the health of the store, as of the last two seconds.
     pub async fn storage(&self) -> Storage {
         self.inner.readiness.check(&self.inner.store).await
     }
 
-    /// Takes no more submissions, gives active runs `patience` to end, then stops them. What they wrote is stored.
+    /// Refuses new submissions, gives active runs `patience` to end, then stops them. What they
+    /// wrote is stored.
     pub async fn shutdown(&self, patience: Duration) {
         self.drain(patience).await;
         self.close().await;
     }
 
-    /// The first half of [`Chat::shutdown`]: what is stored can still be read.
+    /// The first half of [`Chat::shutdown`]; stored data can still be read afterwards.
     pub async fn drain(&self, patience: Duration) {
         self.inner.tasks.close();
         if tokio::time::timeout(patience, self.inner.tasks.wait()).await.is_err() {
@@ -596,13 +604,13 @@ impl Chat {
         }
     }
 
-    /// The second half: nothing is stored or read any more.
+    /// The second half of [`Chat::shutdown`]; nothing can be read or stored afterwards.
     pub async fn close(&self) {
         self.inner.purge.abort();
         if let Some(replica) = &self.inner.replica {
             replica.abort();
         }
-        // Otherwise the others wait for the lease to end.
+        // Otherwise the other servers would wait until the lease expires.
         if let Err(error) = self.inner.store.leave().await {
             tracing::warn!(%error, "the other servers could not be told that this one goes");
         }
@@ -610,7 +618,7 @@ impl Chat {
     }
 }
 
-/// A task of its own goes on in the trace of the request that started it, in the logs and elsewhere.
+/// Runs a task in the trace of the request that started it, for logs and telemetry.
 fn in_trace<F: Future + Send>(work: F) -> impl Future<Output = F::Output> + Send {
     let trace = trace();
     let work = async move {
@@ -622,7 +630,7 @@ fn in_trace<F: Future + Send>(work: F) -> impl Future<Output = F::Output> + Send
     work.in_current_span()
 }
 
-/// Unix time in milliseconds.
+/// Returns Unix time in milliseconds.
 pub(crate) fn now() -> i64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
 }

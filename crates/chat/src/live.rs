@@ -1,6 +1,6 @@
-//! A run as long as it lives: its encoded events in memory, in order, for any number of watchers.
+//! An active run: its encoded events in memory, in order, for any number of watchers.
 //!
-//! Each watcher keeps a position and nothing else, so a slow one costs nothing and holds nobody up.
+//! A watcher only has a position, so a slow one costs nothing and delays nobody.
 
 use bytes::{BufMut, Bytes, BytesMut};
 use parking_lot::Mutex;
@@ -12,19 +12,21 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 use wire::{Chunk, EndReason, Reducer, UiMessage};
 
-/// Stored events stay in memory up to this size, so that most watchers never touch the database.
+/// Stored events stay in memory up to this size, so that most watchers never read from the
+/// database.
 const KEPT_BYTES: usize = 256 * 1024;
 
-/// Events are written into blocks of this size, so that a delta does not cost an allocation.
+/// The size of the blocks into which events are written, so that a delta needs no allocation of its
+/// own.
 const BLOCK_BYTES: usize = 2 * 1024;
 
-/// What most events need.
+/// The space that most events need.
 const EVENT_BYTES: usize = 160;
 
 /// The end of every stream.
 pub(crate) const DONE: &[u8] = b"data: [DONE]\n\n";
 
-/// Who and what a run is.
+/// The ids of a run.
 #[derive(Clone, Debug)]
 pub(crate) struct RunIdentity {
     pub(crate) run_id: String,
@@ -34,33 +36,34 @@ pub(crate) struct RunIdentity {
     pub(crate) epoch: u64,
 }
 
-/// A run that is writing.
+/// An active run.
 pub(crate) struct LiveRun {
     pub(crate) identity: RunIdentity,
-    /// What the message held when a run that continues it began; told again to those who join from the start.
+    /// The message when a run that continues it started; sent to watchers who join from the start.
     pub(crate) base: Option<UiMessage>,
-    /// Ends the run; [`LiveRun::stop`] also says why.
+    /// Stops the run; [`LiveRun::stop`] also records the reason.
     pub(crate) cancel: CancellationToken,
-    /// Why it was stopped, if it was.
+    /// The reason why it was stopped, if it was.
     stopped: OnceLock<EndReason>,
-    /// The message as far as it has come.
+    /// The message so far.
     message: Mutex<Reducer>,
     log: Mutex<Log>,
     changed: Notify,
 }
 
-/// Events are numbered from 1. `stored` and `told` are the numbers of the newest stored and told ones.
+/// The run's events, numbered from 1. `stored` and `told` are the numbers of the last stored and
+/// the last sent event.
 struct Log {
     frames: VecDeque<Bytes>,
     /// The number of `frames[0]`.
     first: u64,
     stored: u64,
-    /// Since when there is something that is not stored.
+    /// Since when there are events that are not stored.
     unstored_since: Option<Instant>,
     told: u64,
     kept_bytes: usize,
     buffer: BytesMut,
-    /// The run's row is being closed: nothing more goes to the journal.
+    /// Whether the run's row is being closed, so that nothing more goes to the journal.
     sealed: bool,
     ended: bool,
 }
@@ -99,20 +102,20 @@ impl Log {
     }
 }
 
-/// What a watcher finds after its position.
+/// The events after a watcher's position.
 pub(crate) enum Next {
     /// Events up to this number.
     Frames(Bytes, u64),
-    /// They are no longer in memory; the journal has them up to this number.
+    /// The events are no longer in memory; the journal has them up to this number.
     InJournal(u64),
-    /// Nothing more for now.
+    /// No events yet.
     Nothing,
-    /// Nothing more ever.
+    /// The stream has ended.
     End,
 }
 
 impl LiveRun {
-    /// A run that writes `message`, which is empty unless the run `continues` it.
+    /// Creates a run that writes `message`, which is empty unless the run `continues` it.
     pub(crate) fn new(identity: RunIdentity, message: UiMessage, continues: bool, cancel: CancellationToken) -> Self {
         let base = continues.then(|| message.clone());
         let log = Log {
@@ -131,38 +134,40 @@ impl LiveRun {
         Self { identity, base, cancel, stopped, message, log: Mutex::new(log), changed: Notify::new() }
     }
 
-    /// Ends the run for this reason; of several, the first one counts.
+    /// Stops the run for this reason; the first reason counts.
     pub(crate) fn stop(&self, why: EndReason) {
         let _ = self.stopped.set(why);
         self.cancel.cancel();
     }
 
-    /// Why the run was stopped. A stop for which nobody gave a reason is that of all runs when the server ends.
+    /// Returns why the run was stopped. Without a recorded reason, the server is shutting down.
     pub(crate) fn why_stopped(&self) -> EndReason {
         self.stopped.get().copied().unwrap_or(EndReason::Shutdown)
     }
 
-    /// Folds a chunk into the message. A chunk that does not fit is the run's own fault, and is left out.
+    /// Applies a chunk to the message. A chunk that does not fit is a bug of the run, and is
+    /// skipped.
     pub(crate) fn fold(&self, chunk: &Chunk) {
         if let Err(error) = self.message.lock().apply(chunk) {
             tracing::warn!(%error, run = self.identity.run_id, "a chunk did not fit its message");
         }
     }
 
-    /// The message as far as it has come.
+    /// Returns a copy of the message so far.
     pub(crate) fn message(&self) -> UiMessage {
         self.look(UiMessage::clone)
     }
 
-    /// The same for who only looks: a message may be long.
+    /// Reads the message without copying it, since it may be long.
     pub(crate) fn look<T>(&self, look: impl FnOnce(&UiMessage) -> T) -> T {
         let mut reducer = self.message.lock();
         reducer.settle();
         look(reducer.message())
     }
 
-    /// Appends an event that may be told at once; it is stored with the next group. Watchers who sleep hear of it with the next
-    /// [`LiveRun::announce`]: waking them costs more than the event itself.
+    /// Appends an event that is sent at once and stored with the next batch. Waiting watchers get
+    /// it with the next [`LiveRun::announce`], because waking them costs more than the event
+    /// itself.
     pub(crate) fn tell(&self, chunk: &Chunk) {
         let mut log = self.log.lock();
         log.push(self.identity.epoch, chunk);
@@ -174,12 +179,12 @@ impl LiveRun {
         self.changed.notify_waiters();
     }
 
-    /// Appends an event that is told when it is stored.
+    /// Appends an event that is sent once it is stored.
     pub(crate) fn hold(&self, chunk: &Chunk) {
         self.log.lock().push(self.identity.epoch, chunk);
     }
 
-    /// The last events, told without being journaled: the message itself is stored by now.
+    /// Sends the last events without journaling them, since the message is stored by then.
     pub(crate) fn end(&self, chunks: &[Chunk]) {
         let mut log = self.log.lock();
         for chunk in chunks {
@@ -191,7 +196,8 @@ impl LiveRun {
         self.changed.notify_waiters();
     }
 
-    /// What the journal does not have yet, with the events that will end the run: they are journaled where another server may tell them.
+    /// Returns the events that are not journaled yet, together with the events that end the run.
+    /// They are journaled if another server may send them.
     pub(crate) fn last_batch(&self, chunks: &[Chunk]) -> Option<JournalBatch> {
         let (epoch, mut log) = (self.identity.epoch, self.log.lock());
         let (first_seq, last) = (log.stored + 1, log.last());
@@ -204,12 +210,12 @@ impl LiveRun {
         (last_seq >= first_seq).then(|| JournalBatch { run_id, epoch, first_seq, last_seq, frames: frames.into() })
     }
 
-    /// Keeps the journal from this run; call it before the run's row is closed.
+    /// Excludes the run from the journal; must be called before the run's row is closed.
     pub(crate) fn seal(&self) {
         self.log.lock().sealed = true;
     }
 
-    /// What the journal does not have yet.
+    /// Returns the events that are not journaled yet.
     pub(crate) fn unstored(&self) -> Option<JournalBatch> {
         let log = self.log.lock();
         if log.sealed || log.last() <= log.stored {
@@ -226,7 +232,8 @@ impl LiveRun {
         })
     }
 
-    /// How many events the journal does not have yet, and how long the oldest one has waited.
+    /// Returns the number of events that are not journaled yet, and how long the oldest of them has
+    /// waited.
     pub(crate) fn behind(&self) -> (u64, Duration) {
         let log = self.log.lock();
         match log.unstored_since {
@@ -235,11 +242,12 @@ impl LiveRun {
         }
     }
 
-    /// The journal has everything up to this number: held events may be told, old ones forgotten.
+    /// Records that the journal has everything up to this number. Held events may then be sent, and
+    /// old ones dropped.
     pub(crate) fn stored_up_to(&self, seq: u64) {
         let mut log = self.log.lock();
         log.stored = log.stored.max(seq);
-        // What came meanwhile has waited at most as long as the group took.
+        // Events that were added meanwhile have waited at most as long as the batch took.
         log.unstored_since = (log.stored < log.last()).then(Instant::now);
         let news = seq > log.told;
         log.told = log.told.max(seq);
@@ -250,7 +258,7 @@ impl LiveRun {
         }
     }
 
-    /// What comes after an event's number.
+    /// Returns the events after a number.
     pub(crate) fn next(&self, after: u64) -> Next {
         let log = self.log.lock();
         if after + 1 < log.first {
@@ -269,7 +277,7 @@ impl LiveRun {
         seq <= self.log.lock().told
     }
 
-    /// Waits until [`LiveRun::next`] may answer something else than `Nothing`.
+    /// Waits until [`LiveRun::next`] returns something other than `Nothing`.
     pub(crate) async fn news(&self, after: u64) {
         let mut notified = std::pin::pin!(self.changed.notified());
         notified.as_mut().enable();
@@ -279,7 +287,8 @@ impl LiveRun {
     }
 }
 
-/// One server-sent event. `buffer` is shared by the run's events, so that most of them allocate nothing of their own.
+/// Encodes one server-sent event. The run's events share `buffer`, so that most of them need no
+/// allocation.
 fn encode(buffer: &mut BytesMut, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
     use std::fmt::Write;
     buffer.reserve(EVENT_BYTES);
@@ -292,13 +301,13 @@ fn encode(buffer: &mut BytesMut, epoch: u64, seq: u64, chunk: &Chunk) -> Bytes {
     buffer.split().freeze()
 }
 
-/// One server-sent event without a cursor, for events that are not of the run's log.
+/// Encodes a server-sent event without an id, for events that are not part of the run's log.
 pub(crate) fn encode_aside(chunk: &Chunk) -> Bytes {
     let json = serde_json::to_string(chunk).unwrap_or_default();
     Bytes::from(format!("data: {json}\n\n"))
 }
 
-/// The runs of this process, by conversation.
+/// The active runs of this process, by conversation.
 #[derive(Default)]
 pub(crate) struct Registry {
     runs: Mutex<HashMap<String, Arc<LiveRun>>>,
@@ -309,12 +318,12 @@ impl Registry {
         self.runs.lock().insert(run.identity.conversation_id.clone(), run);
     }
 
-    /// The conversation's run, if it is this owner's.
+    /// Returns the run of a conversation, if this owner owns it.
     pub(crate) fn get(&self, owner: &str, conversation_id: &str) -> Option<Arc<LiveRun>> {
         self.runs.lock().get(conversation_id).filter(|run| run.identity.owner == owner).cloned()
     }
 
-    /// Forgets a run, unless a newer one has taken its place.
+    /// Removes a run, unless a newer one has replaced it.
     pub(crate) fn remove(&self, run: &LiveRun) {
         let mut runs = self.runs.lock();
         if runs.get(&run.identity.conversation_id).is_some_and(|live| live.identity.run_id == run.identity.run_id) {

@@ -1,17 +1,18 @@
-//! Arguments as the audit log keeps them: what tells who may do what is masked, what is long is cut.
+//! Prepares arguments for the audit log: masks credentials and truncates long values.
 
 use serde_json::Value;
 
-/// Stands for what is masked.
+/// The replacement of a masked value.
 const MASK: &str = "[masked]";
 
-/// A text that is kept, in bytes.
+/// The maximum length of a stored text in bytes.
 const MAX_TEXT: usize = 2 * 1024;
 
-/// Arguments that are kept, in bytes of JSON. Of longer ones the beginning is kept, as text.
+/// The maximum size of stored arguments in bytes of JSON. Of longer ones, the beginning is stored
+/// as text.
 const MAX_ARGUMENTS: usize = 32 * 1024;
 
-/// A key that holds one of these, in whatever spelling (`apiKey`, `api_key`, `X-API-Key`), names a secret.
+/// Parts of keys that indicate a secret, in any spelling (`apiKey`, `api_key`, `X-API-Key`).
 const SECRETS: [&str; 12] = [
     "password",
     "passwd",
@@ -27,13 +28,13 @@ const SECRETS: [&str; 12] = [
     "cookie",
 ];
 
-/// Keys of an object that name what its `value` is, as in a list of headers.
+/// Keys whose value names the sibling `value`, as in a list of headers.
 const NAMES: [&str; 3] = ["name", "key", "header"];
 
-/// Arguments for the log.
+/// Prepares arguments for the log.
 pub(crate) fn arguments(input: &Value) -> Value {
     let masked = match input {
-        // What the model wrote where JSON was due: there are no keys to go by.
+        // Malformed arguments of a model have no keys to check.
         Value::String(text) if is_secret(text) => Value::from(MASK),
         input => mask(input),
     };
@@ -41,7 +42,7 @@ pub(crate) fn arguments(input: &Value) -> Value {
     if json.len() <= MAX_ARGUMENTS { masked } else { Value::from(cut_to(&json, MAX_ARGUMENTS)) }
 }
 
-/// A text for the log.
+/// Truncates a text for the log.
 pub(crate) fn cut(text: &str) -> String {
     cut_to(text, MAX_TEXT)
 }
@@ -69,7 +70,7 @@ fn mask(value: &Value) -> Value {
     }
 }
 
-/// A text may be JSON itself, such as the body of a request.
+/// Masks a text, which may itself be JSON, such as a request body.
 fn mask_text(text: &str) -> String {
     if !text.trim_start().starts_with(['{', '[']) {
         return cut(text);
@@ -89,7 +90,7 @@ fn is_secret(key: &str) -> bool {
     SECRETS.iter().any(|secret| plain.contains(secret))
 }
 
-/// Yes, no and nothing give nothing away, and a number of tokens is a count.
+/// Returns whether a value is not secret despite its key: booleans, null, and token counts.
 fn is_harmless(key: &str, value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) => true,
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_long_is_cut() {
+    fn long_values_are_truncated() {
         let text = "é".repeat(1024);
         assert_eq!(arguments(&json!({ "text": text })), json!({ "text": text }));
         let longer = arguments(&json!({ "text": format!("a{text}b") }));
@@ -140,13 +141,13 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the arguments are, what is kept is bounded, and no value under a secret's key is in it.
+        /// For any arguments, the stored form is bounded and contains no value of a secret key.
         #[test]
-        fn bounded_and_masked(texts in proptest::collection::vec("\\PC{0,40}", 0..40), times in 1_usize..400) {
+        fn any_arguments_are_bounded_and_masked(texts in proptest::collection::vec("\\PC{0,40}", 0..40), times in 1_usize..400) {
             let items: Vec<_> = texts.iter().map(|text| json!({ "text": text.repeat(times), "token": "hunter2" })).collect();
             let kept = arguments(&json!({ "items": items })).to_string();
             prop_assert!(!kept.contains("hunter2"));
-            // As text, each byte may need an escape.
+            // As text, each byte may be escaped.
             prop_assert!(kept.len() <= 2 * MAX_ARGUMENTS + 100, "{}", kept.len());
         }
     }

@@ -1,4 +1,4 @@
-//! Order in many conversations: changes of one or several, folders, search.
+//! Organizing conversations: changes of one or several, folders and search.
 
 use crate::send::{check_id, new_id};
 use crate::{Caller, Chat, errors};
@@ -7,22 +7,24 @@ use wire::api::ConversationSummary;
 use wire::order::{ConversationChange, Folder, FolderList, FoundList};
 use wire::{EndReason, UserError};
 
-/// Characters of a title.
+/// The maximum length of a title in characters.
 const MAX_TITLE: usize = 200;
-/// Characters of a folder's name.
+/// The maximum length of a folder's name in characters.
 const MAX_NAME: usize = 60;
-/// Conversations changed at once.
+/// The maximum number of conversations in one change.
 const MAX_CHANGED: usize = 100;
-/// Characters of a search.
+/// The maximum length of a search text in characters.
 const MAX_SEARCH: usize = 200;
-/// Finds of one page; one less than the store gives at once.
+/// The maximum number of hits on a page, one less than the store's maximum.
 const MAX_PAGE: u32 = store::MAX_FOUND - 1;
 
 impl Chat {
-    /// Changes conversations, all or none; at most 100 at once. A deletion ends an active run and can be undone for five minutes.
+    /// Changes up to 100 conversations atomically. A deletion stops an active run and can be undone
+    /// for five minutes.
     ///
     /// # Errors
-    /// 404 when one of them, or the folder, is not the caller's, 422 for the title or for too many.
+    /// 404 if the caller does not own one of them or the folder, 422 for an invalid title or too
+    /// many conversations.
     pub async fn change(&self, caller: &Caller, ids: Vec<String>, change: ConversationChange) -> Result<(), UserError> {
         if ids.len() > MAX_CHANGED {
             return Err(UserError::invalid(
@@ -47,7 +49,8 @@ impl Chat {
         Ok(())
     }
 
-    /// They are the caller's: the change before has seen to that.
+    /// Sets or removes the expiry. The preceding change has checked that the caller owns the
+    /// conversations.
     async fn set_temporary(&self, caller: &Caller, ids: &[String], is_temporary: bool) -> Result<(), UserError> {
         let at = is_temporary.then(|| self.inner.clock.now() + self.retention().temporary.as_millis() as i64);
         for id in ids {
@@ -56,7 +59,8 @@ impl Chat {
         Ok(())
     }
 
-    /// Ends what is written in deleted conversations. A submission that was being accepted meanwhile has its run by then, too.
+    /// Stops the runs of deleted conversations. It takes each conversation's lock, so that a
+    /// submission that was being accepted has started its run by then.
     async fn end_runs(&self, caller: &Caller, ids: &[String]) -> Result<(), StoreError> {
         let store = &self.inner.store;
         for id in ids {
@@ -70,28 +74,29 @@ impl Chat {
         Ok(())
     }
 
-    /// Deletes a conversation: for five minutes it can be brought back with a change, then it is gone with all that belongs to it.
+    /// Deletes a conversation. For five minutes a change can restore it; then it is deleted for
+    /// good with everything in it.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn delete(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         let change = ConversationChange { deleted: Some(true), ..ConversationChange::default() };
         self.change(caller, vec![id.to_owned()], change).await
     }
 
-    /// The caller's folders, by name.
+    /// Returns the caller's folders, sorted by name.
     ///
     /// # Errors
-    /// 503 when the store fails.
+    /// 503 if the store fails.
     pub async fn folders(&self, caller: &Caller) -> Result<FolderList, UserError> {
         let items = self.inner.store.folders(&caller.user_id).await.map_err(errors::of_store)?;
         Ok(FolderList { items })
     }
 
-    /// Makes a folder (name: 1 to 60 characters).
+    /// Creates a folder (name: 1 to 60 characters).
     ///
     /// # Errors
-    /// 422 for the name, or when the caller has as many folders as there may be.
+    /// 422 for an invalid name, or if the caller has the maximum number of folders.
     pub async fn add_folder(&self, caller: &Caller, name: &str) -> Result<Folder, UserError> {
         let folder = Folder { id: new_id(), name: folder_name(name)? };
         let added = self.inner.store.add_folder(&caller.user_id, folder.clone(), crate::now());
@@ -102,28 +107,29 @@ impl Chat {
         Err(UserError::invalid("/name", format!("There can be {most} folders. Delete one that you no longer need.")))
     }
 
-    /// Gives a folder another name.
+    /// Renames a folder.
     ///
     /// # Errors
-    /// 404 for a folder that is not the caller's, 422 for the name.
+    /// 404 for a folder that the caller does not own, 422 for an invalid name.
     pub async fn rename_folder(&self, caller: &Caller, id: &str, name: &str) -> Result<(), UserError> {
         let name = folder_name(name)?;
         found(self.inner.store.rename_folder(&caller.user_id, id, &name).await.map_err(errors::of_store)?)
     }
 
-    /// Deletes a folder; what is in it stays.
+    /// Deletes a folder and keeps its conversations.
     ///
     /// # Errors
-    /// 404 for a folder that is not the caller's.
+    /// 404 for a folder that the caller does not own.
     pub async fn delete_folder(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         found(self.inner.store.delete_folder(&caller.user_id, id).await.map_err(errors::of_store)?)
     }
 
-    /// The caller's conversations whose title or a message has all words of `text`, the last word also as the beginning of one;
-    /// newest first, at most `limit` (1 to 50) at once. `cursor` is an earlier answer's `next`.
+    /// Finds the caller's conversations whose title or one of whose messages contains all words of
+    /// `text` (the last one also as a prefix), newest first, at most `limit` (1 to 50). `cursor` is
+    /// the `next` of an earlier page.
     ///
     /// # Errors
-    /// 400 for a cursor that is not ours, 422 for a text of more than 200 characters.
+    /// 400 for an invalid cursor, 422 for a text of more than 200 characters.
     pub async fn search(
         &self,
         caller: &Caller,
@@ -139,7 +145,7 @@ impl Chat {
             Some(cursor) => Some(parse_cursor(cursor).ok_or_else(errors::foreign_cursor)?),
             None => None,
         };
-        // One more than asked tells whether there is a next page.
+        // One hit more than requested shows whether there is a next page.
         let found = self.inner.store.search(&caller.user_id, text, limit + 1, after).await.map_err(errors::of_store)?;
         let more = found.len() > limit as usize;
         let items: Vec<_> = found.into_iter().take(limit as usize).collect();
@@ -158,7 +164,7 @@ fn folder_name(name: &str) -> Result<String, UserError> {
     named("/name", "A name", name, MAX_NAME)
 }
 
-/// A name on one line, of 1 to `most` characters.
+/// Normalizes a name to one line, and checks that it has 1 to `most` characters.
 fn named(path: &str, what: &str, name: &str, most: usize) -> Result<String, UserError> {
     let name = name.split_whitespace().collect::<Vec<_>>().join(" ");
     if name.is_empty() || name.chars().count() > most {

@@ -1,36 +1,37 @@
-//! How much of the journal is read at once. A row holds what one group stored of a run, which is a few hundred bytes or a megabyte: a number of rows
-//! bounds no memory, and there may be many slow readers.
+//! Chooses how many journal rows are read at once. A row holds one batch of a run's events, from a
+//! few hundred bytes to a megabyte, so a fixed number of rows would not bound the memory of many
+//! slow readers.
 
 use store::JournalRow;
 
-/// Bytes to read at once, about.
+/// The target size of a read in bytes.
 const BYTES: usize = 256 * 1024;
 
-/// Rows to begin with, while nothing is known of their size.
+/// The first number of rows, while their size is unknown.
 const FIRST: u32 = 4;
 
-/// Rows at most.
+/// The maximum number of rows.
 const MOST: u32 = 256;
 
-/// The size of the next page, by what was in the last one.
+/// The number of rows of the next read, adapted to the size of the last rows.
 pub(crate) struct Page(u32);
 
 impl Page {
-    /// The first one.
+    /// Returns the size of the first read.
     pub(crate) fn first() -> Self {
         Self(FIRST)
     }
 
-    /// Rows to ask for.
+    /// Returns the number of rows to read.
     pub(crate) fn rows(&self) -> u32 {
         self.0
     }
 
-    /// Takes the measure of what was read.
+    /// Adapts to the size of the rows that were read.
     pub(crate) fn measure(&mut self, rows: &[JournalRow]) {
         let bytes: usize = rows.iter().map(|row| row.frames.len()).sum();
         if let Some(each) = bytes.checked_div(rows.len()) {
-            // Step by step: what follows small rows may be large.
+            // At most doubles, because large rows may follow small ones.
             self.0 = u32::try_from(BYTES / each.max(1)).unwrap_or(MOST).clamp(1, MOST.min(self.0 * 2));
         }
     }
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_rows_are_read_one_by_one_and_small_ones_together() {
+    fn page_size_adapts_to_row_size() {
         let check = |sizes: &[usize], expected: u32| {
             let row = |size: &usize| JournalRow { first_seq: 1, last_seq: 1, frames: vec![0; *size] };
             let rows: Vec<_> = sizes.iter().map(row).collect();

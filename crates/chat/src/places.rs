@@ -1,39 +1,39 @@
-//! Places for runs: of the process, and of each user among them.
+//! Permits for runs, limited for the process and for each user.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// Room for runs. A user has at most some of it, so that nobody takes all.
+/// The permits of the process. A single user can hold only some of them.
 pub(crate) struct Places {
     all: Arc<Semaphore>,
-    /// How many each user has, of those who have one.
+    /// The number of permits by user; users without a permit are absent.
     taken: Arc<Mutex<HashMap<String, usize>>>,
 }
 
-/// One place; it is free again when this is dropped.
+/// A permit for a run; released when dropped.
 pub(crate) struct Place {
     _of_all: OwnedSemaphorePermit,
     taken: Arc<Mutex<HashMap<String, usize>>>,
     user_id: String,
 }
 
-/// Why there is no place.
+/// The reason why there is no permit.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// All are taken.
+    /// All permits are in use.
     Full,
-    /// The user has as many as he may.
+    /// The user holds the maximum number of permits.
     UserFull,
 }
 
 impl Places {
-    /// Places of the whole process.
+    /// Creates the permits of the whole process.
     pub(crate) fn new(most: usize) -> Self {
         Self { all: Arc::new(Semaphore::new(most)), taken: Arc::default() }
     }
 
-    /// Whether anybody would get one now.
+    /// Returns whether a permit is free.
     pub(crate) fn has_room(&self) -> bool {
         self.all.available_permits() > 0
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn at_below_and_above() {
+    fn permits_are_limited_in_total_and_per_user() {
         let places = Places::new(3);
         let take = |user: &str| places.take(user, 2);
         let (first, second) = (take("ada").ok(), take("ada").ok());

@@ -1,5 +1,5 @@
-//! The end of deleted conversations: out of sight at once, gone for good when the time for an undo is over. And of files that no
-//! message uses. What goes without anybody's doing is `retention`'s.
+//! Deletes conversations for good once their deletion can no longer be undone, and files that no
+//! message uses. `retention` handles what expires by itself.
 
 use crate::audit::{self, Subject};
 use crate::files;
@@ -10,37 +10,38 @@ use tokio_util::task::AbortOnDropHandle;
 
 /// How long a deletion can be undone.
 pub(crate) const UNDO: Duration = Duration::from_secs(5 * 60);
-/// How often is looked for what is due.
+/// How often due data is deleted.
 const EVERY: Duration = Duration::from_secs(30);
-/// Conversations taken away before is looked again.
+/// The number of conversations in a batch.
 const BATCH: u32 = 100;
-/// Why a question has no answer.
+/// The reason why an open call has no result.
 const DELETED: &str = "The user deleted the conversation.";
 
-/// Takes away what is due, now and then, until the handle is dropped.
+/// Deletes due data periodically until the handle is dropped.
 pub(crate) fn start(store: Store, sweeper: Sweeper) -> AbortOnDropHandle<()> {
     AbortOnDropHandle::new(tokio::spawn(async move {
         loop {
             tokio::time::sleep(EVERY).await;
-            // What fails is still due the next time.
+            // What fails is retried in the next round.
             match purge(&store, crate::now()).await {
                 Ok(count) => sweeper.tell("deleted", count),
-                Err(error) => tracing::error!(%error, "deleted conversations could not be taken away"),
+                Err(error) => tracing::error!(%error, "deleted conversations could not be purged"),
             }
             if let Err(error) = sweeper.sweep().await {
-                tracing::error!(%error, "what is kept long enough could not be taken away");
+                tracing::error!(%error, "expired data could not be deleted");
             }
             if let Err(error) = purge_users(&store).await {
-                tracing::error!(%error, "deleted users could not be taken away");
+                tracing::error!(%error, "deleted users could not be purged");
             }
             if let Err(error) = files::purge(&store, crate::now()).await {
-                tracing::error!(%error, "files that no message uses could not be taken away");
+                tracing::error!(%error, "unused files could not be deleted");
             }
         }
     }))
 }
 
-/// Takes away what was deleted longer ago than [`UNDO`], as of `now` (Unix time, milliseconds); answers how many conversations.
+/// Deletes conversations that were deleted longer than [`UNDO`] before `now` (Unix time,
+/// milliseconds). Returns their number.
 pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
     let mut count = 0;
     loop {
@@ -54,13 +55,14 @@ pub(crate) async fn purge(store: &Store, now: i64) -> Result<u64, StoreError> {
     }
 }
 
-/// Takes a conversation away for good; `reason` is why its open questions have no answer. False when it was gone already.
+/// Deletes a conversation for good; `reason` explains in the audit log why its open calls have no
+/// result. Returns false if it was gone already.
 pub(crate) async fn take_away(store: &Store, deleted: &Deleted, reason: &str) -> Result<bool, StoreError> {
     let open = open_calls(store, deleted, reason).await?;
     store.delete(&deleted.owner, &deleted.id, open).await
 }
 
-/// Takes away users who are being deleted, with all that is theirs.
+/// Deletes the users that are marked for deletion, with all their data.
 pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
     for user_id in store.users_to_delete().await? {
         loop {
@@ -77,10 +79,10 @@ pub(crate) async fn purge_users(store: &Store) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The rows of calls that waited for the user when the conversation went.
+/// Returns audit entries for the calls that still waited when the conversation was deleted.
 pub(crate) async fn open_calls(store: &Store, deleted: &Deleted, reason: &str) -> Result<Vec<AuditEntry>, StoreError> {
     let mut entries = Vec::new();
-    // In any branch: the one that waits may have been left for another.
+    // All branches, since a call may wait on an inactive one.
     for stored in store.messages(&deleted.owner, &deleted.id).await? {
         if !stored.message.tools().any(audit::is_open) {
             continue;

@@ -1,5 +1,5 @@
-//! What a user may use in a day or a month, checked before an answer begins. What was used is summed by day in the store, and stays when
-//! conversations are deleted.
+//! Quotas of a user per day or month, checked before an answer starts. The store sums usage by day,
+//! and keeps it when conversations are deleted.
 
 use crate::{Caller, Inner, errors};
 use jiff::Timestamp;
@@ -11,34 +11,34 @@ use wire::{ErrorCode, UserError};
 /// A day in milliseconds.
 const DAY: i64 = 86_400_000;
 
-/// A bound on what one user uses.
+/// A limit on one user's usage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Quota {
-    /// When it begins anew.
+    /// The period after which the quota renews.
     pub span: QuotaSpan,
-    /// Messages, and questions of programs.
+    /// The maximum number of messages and invocations.
     pub messages: Option<u64>,
-    /// Tokens in and out.
+    /// The maximum number of input and output tokens.
     pub tokens: Option<u64>,
-    /// US dollars, as far as prices are known.
+    /// The maximum cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
 }
 
-/// A span of time, in UTC.
+/// A calendar period in UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QuotaSpan {
-    /// A day.
+    /// A calendar day.
     Day,
-    /// A month.
+    /// A calendar month.
     Month,
 }
 
 impl Inner {
-    /// Whether the caller may begin something. `is_message`: it counts as a message; what only goes on does not. `unpriced` is a model
-    /// that may be asked and whose price is not known.
+    /// Checks the caller's quotas. `is_message` is set if the request counts as a message; a
+    /// continuation does not. `unpriced` is a model that may be used and has no known price.
     ///
     /// # Errors
-    /// 429 with the time when it begins anew; 503 for a quota of cost that could not be kept.
+    /// 429 with the time at which the quota renews; 503 for a cost quota that cannot be enforced.
     pub(crate) async fn check_quotas(
         &self,
         caller: &Caller,
@@ -61,7 +61,7 @@ impl Inner {
     }
 }
 
-/// What of a quota is used up, in words.
+/// Returns the name of the quota that is used up, if any.
 fn exceeded(quota: &Quota, used: &Used, is_message: bool) -> Option<&'static str> {
     let messages = quota.messages.filter(|_| is_message);
     if messages.is_some_and(|most| u64::try_from(used.messages).unwrap_or_default() >= most) {
@@ -75,7 +75,8 @@ fn exceeded(quota: &Quota, used: &Used, is_message: bool) -> Option<&'static str
     }
 }
 
-/// The first day of the span in which `now` is (days since 1970), and when the next one begins; Unix time, milliseconds.
+/// Returns the first day of the current period (days since 1970), and when the next one starts
+/// (Unix time, milliseconds).
 fn span(span: QuotaSpan, now: i64) -> (i64, i64) {
     let today = now.div_euclid(DAY);
     let month = || {
@@ -95,7 +96,7 @@ fn used_up(span: QuotaSpan, what: &str, next: i64, now: i64) -> UserError {
     let when = Timestamp::from_millisecond(next).map(|at| at.strftime("%-d %B %Y, %H:%M UTC").to_string());
     let in_span = if span == QuotaSpan::Day { "today" } else { "this month" };
     let message = format!(
-        "You have used up your {what} for {in_span}. You can go on from {}.",
+        "You have used up your {what} for {in_span}. You can continue from {}.",
         when.unwrap_or_else(|_| "tomorrow".to_owned())
     );
     let retry_after = u32::try_from((next - now) / 1_000).unwrap_or(u32::MAX).max(1);
@@ -111,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn spans() {
+    fn quota_periods_are_calendar_days_and_months() {
         let check = |kind: QuotaSpan, now: &str, first: &str, next: &str| {
             assert_eq!(span(kind, at(now)), (at(first) / DAY, at(next)), "{now}");
         };
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_used_up() {
+    fn exceeded_quota_is_named() {
         let none = Quota { span: QuotaSpan::Day, messages: None, tokens: None, cost_usd: None };
         let used = Used { messages: 3, input_tokens: 60.0, output_tokens: 40.0, cost_usd: 0.5, ..Used::default() };
         let check = |quota: Quota, is_message: bool, expected: Option<&str>| {
@@ -140,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_user_reads_when_he_can_go_on() {
+    fn error_says_when_the_quota_renews() {
         let error = used_up(QuotaSpan::Day, "messages", at("2026-11-22T00:00:00Z"), at("2026-11-21T23:00:00Z"));
         assert_eq!(
             error.message,

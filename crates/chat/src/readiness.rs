@@ -1,29 +1,31 @@
-//! Whether the store takes writes. The answer is kept for a while, so that frequent health checks do not make the disk work.
+//! Health check of the store. The result is cached, so that frequent checks do not load the disk.
 
 use std::time::{Duration, Instant};
 use store::{Store, StoreError};
 use tokio::sync::Mutex;
 
-/// How long an answer is kept.
+/// How long a result is cached.
 const HOLDS: Duration = Duration::from_secs(2);
 
-/// Whether the store reads and writes.
+/// The health of the store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
-    /// It does.
+    /// The store can be read and written.
     Works,
-    /// It does not answer, or cannot be written.
+    /// The store does not respond or cannot be written.
     Fails,
-    /// A file of the database was moved, deleted, replaced or cut while it is open. What is written now would be lost.
+    /// A file of the open database was moved, deleted, replaced or truncated. Further writes would
+    /// be lost.
     FileLost,
 }
 
-/// The last answer.
+/// The cached result.
 #[derive(Default)]
 pub(crate) struct Readiness(Mutex<Option<(Instant, Storage)>>);
 
 impl Readiness {
-    /// Whether the store works, or did a moment ago. Of many callers at once, one asks the store. The log has a line when this changes.
+    /// Returns the health of the store, cached for a moment. Concurrent callers share one check.
+    /// Changes are logged.
     pub(crate) async fn check(&self, store: &Store) -> Storage {
         let mut last = self.0.lock().await;
         if let Some((_, storage)) = last.filter(|(asked, _)| asked.elapsed() < HOLDS) {

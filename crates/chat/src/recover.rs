@@ -1,4 +1,5 @@
-//! What a dead server left open: its runs are closed with everything that was journaled, marked as interrupted.
+//! Recovery after a crash: closes the runs of a dead server with everything that was journaled, and
+//! marks them as interrupted.
 
 use crate::audit::{self, Subject};
 use crate::page::Page;
@@ -11,19 +12,20 @@ use store::{CutOffCall, FinishRun, OpenRun, Store, StoreError};
 use wire::api::{MessageMetadata, Outcome};
 use wire::{Approval, ApprovalTerms, Chunk, CutOff, EndReason, Reducer, Role, ToolPart, ToolState, UiMessage, UiPart};
 
-/// Closes every run that nobody drives: before the first request is served, and where there are other servers, now and then.
+/// Closes every run without a live server: before the first request is served, and periodically if
+/// there are several servers.
 pub(crate) async fn recover(store: &Store) -> Result<usize, StoreError> {
     let open = store.take_over().await?;
     close_all(store, &open, EndReason::ServerGone).await?;
     Ok(open.len())
 }
 
-/// Closes them all for this reason, whatever becomes of one; the last failure is told at the end.
+/// Closes all these runs for this reason, even if some fail; returns the last error.
 pub(crate) async fn close_all(store: &Store, open: &[OpenRun], reason: EndReason) -> Result<(), StoreError> {
     let mut all = Ok(());
     for run in open {
         match close_run(store, run, reason).await {
-            // Deleted meanwhile, or somebody else's.
+            // Deleted meanwhile, or taken over by another server.
             Ok(()) | Err(StoreError::Fenced) => {}
             Err(error) => {
                 tracing::error!(%error, run = run.run_id, "a run that was left open could not be closed");
@@ -34,20 +36,20 @@ pub(crate) async fn close_all(store: &Store, open: &[OpenRun], reason: EndReason
     all
 }
 
-/// Closes open runs that a panic of this server's has left. What fails is in the log, and is closed at the next start; what others drive
-/// is fenced.
+/// Closes open runs that a panic on this server left behind. Failures are logged and retried at the
+/// next start; runs of other servers are fenced.
 pub(crate) async fn close_own(store: &Store, is_left: impl Fn(&OpenRun) -> bool) {
     let open = store.open_runs().await;
     let open = open.inspect_err(|error| tracing::error!(%error, "a run that was left open could not be found"));
     let left: Vec<_> = open.unwrap_or_default().into_iter().filter(is_left).collect();
-    // Told there.
+    // Errors are logged there.
     let _ = close_all(store, &left, EndReason::Panic).await;
 }
 
 async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), StoreError> {
     let mut message = rebuild(store, run).await?;
     let cut_off = cut_off(store, run).await?;
-    // What was made once more has a row of its own.
+    // A repeated call has an audit entry of its own.
     for tool in message.parts.iter_mut().filter_map(UiPart::as_tool_mut) {
         if cut_off.get(&tool.tool_call_id).is_some_and(|call| call.is_repeated) {
             tool.set_cut_off(CutOff::Again);
@@ -56,12 +58,12 @@ async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), S
     let not_begun = not_begun(store, run, &message).await?;
     for tool in message.parts.iter_mut().filter_map(UiPart::as_tool_mut) {
         if not_begun.contains(&tool.tool_call_id) {
-            // A yes was for one more time, and the user decides about the next.
+            // The approval was for one repetition; the user decides on the next.
             let terms = tool.approval.take().and_then(|approval| approval.terms).unwrap_or_default();
             ask_again(tool, terms);
         }
     }
-    // A question to the user stays open.
+    // An approval request stays open.
     let ended = message.tools().filter(|tool| tool.state != ToolState::ApprovalRequested);
     let below = store.calls_running_below(&run.owner, &run.run_id).await?;
     let mut audit = audit::interrupted_below(&subject(run), below);
@@ -97,16 +99,16 @@ async fn close_run(store: &Store, run: &OpenRun, why: EndReason) -> Result<(), S
     store.finish_run(finish).await
 }
 
-/// A call that had begun and could be made once more.
+/// An interrupted call that could be repeated.
 struct Begun {
-    /// The tool as it was, by its fingerprint.
+    /// The fingerprint of the tool at that time.
     fingerprint: String,
     is_idempotent: bool,
-    /// It was cut off in an earlier run, too.
+    /// Whether the call had been interrupted before, in an earlier run.
     is_repeated: bool,
 }
 
-/// Such calls of the run, by their ids in the message.
+/// Returns the run's interrupted calls that could be repeated, by call id.
 async fn cut_off(store: &Store, run: &OpenRun) -> Result<HashMap<String, Begun>, StoreError> {
     let (above, again) = (format!("{}:", run.message_id), format!(":{}", run.run_id));
     let begun = store.calls_cut_off(&run.owner, &run.run_id).await?.into_iter().filter_map(|call| {
@@ -118,7 +120,8 @@ async fn cut_off(store: &Store, run: &OpenRun) -> Result<HashMap<String, Begun>,
     Ok(begun.collect())
 }
 
-/// Calls that were about to be made once more in this run, and were not: nothing of them is in the ledger.
+/// Returns the calls that this run was about to repeat but did not start: the ledger has no entry
+/// for them.
 async fn not_begun(store: &Store, run: &OpenRun, message: &UiMessage) -> Result<HashSet<String>, StoreError> {
     let mut not_begun = HashSet::new();
     for tool in message.tools().filter(|tool| !tool.is_final() && tool.cut_off() == Some(CutOff::Again)) {
@@ -130,7 +133,7 @@ async fn not_begun(store: &Store, run: &OpenRun, message: &UiMessage) -> Result<
     Ok(not_begun)
 }
 
-/// The user is asked whether the call is made once more.
+/// Asks the user whether to repeat the call.
 fn ask_again(tool: &mut ToolPart, terms: Box<ApprovalTerms>) {
     tool.state = ToolState::ApprovalRequested;
     (tool.error_text, tool.output, tool.preliminary) = (None, None, None);
@@ -148,7 +151,7 @@ fn subject(run: &OpenRun) -> Subject {
     }
 }
 
-/// The stored message with everything folded in that the journal holds of the run.
+/// Rebuilds a run's message: the stored message plus the journaled events.
 pub(crate) async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, StoreError> {
     let messages = store.messages(&run.owner, &run.conversation_id).await?;
     let stored = messages.into_iter().find(|stored| stored.id == run.message_id);
@@ -161,7 +164,7 @@ pub(crate) async fn rebuild(store: &Store, run: &OpenRun) -> Result<UiMessage, S
         if rows.is_empty() {
             break;
         }
-        // Events whose commit was not answered may be there twice.
+        // Events may be journaled twice if the response to a commit was lost.
         for row in &rows {
             if row.last_seq <= after {
                 continue;
@@ -181,7 +184,7 @@ fn fold(reducer: &mut Reducer, chunk: &Chunk) {
     }
 }
 
-/// The chunks of journaled frames; one that cannot be read is left out.
+/// Parses the chunks of journaled frames; unreadable ones are skipped.
 fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
     let lines = frames.split(|byte| *byte == b'\n').filter_map(|line| line.strip_prefix(b"data: "));
     lines.filter_map(|json| {
@@ -189,9 +192,10 @@ fn chunks(frames: &[u8]) -> impl Iterator<Item = Chunk> {
     })
 }
 
-/// Questions to the user stay open, and a call that had begun becomes one: whether it is made once more, unless its tool needs no such
-/// question. Every other call without a result gets one that says what is known. What a suspended call goes on from is stored with the end
-/// of its run, so a question within one may have outlived it: nobody could act on the answer.
+/// Closes the message. Approval requests stay open. A call that had started becomes an approval
+/// request for its repetition, or is repeated without one if its tool is idempotent. Every other
+/// call without a result gets an error result. The state of a suspended call is stored when its run
+/// ends; without it, a nested approval request could not be acted on, so it is closed.
 fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>, why: EndReason) {
     settle_texts(message);
     exposure::mark_cut_off(message);
@@ -216,11 +220,11 @@ fn close(message: &mut UiMessage, cut_off: &HashMap<String, Begun>, why: EndReas
     message.metadata = serde_json::to_value(MessageMetadata { outcome, reason, ..known.unwrap_or_default() }).ok();
 }
 
-/// The call may be made once more: when the answer goes on, or if the user says so.
+/// Offers to repeat the call: when the answer continues, or after the user's approval.
 fn offer_again(tool: &mut ToolPart, begun: &Begun) {
     let known = tool.approval.take().unwrap_or_else(|| Approval::new(new_id()));
     let mut terms = known.terms.clone().unwrap_or_default();
-    // What the user was told when he said yes to it counts on.
+    // The tool that the user approved stays the reference.
     terms.tool.get_or_insert_with(|| begun.fingerprint.clone());
     (terms.may_remember, terms.expires_at, terms.cut_off) = (None, None, Some(CutOff::Open));
     match begun.is_idempotent {

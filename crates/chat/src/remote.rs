@@ -1,5 +1,5 @@
-//! A run that another server drives: it is watched by reading the journal. News is hinted at by the database; who misses it looks now and
-//! then.
+//! Watches a run on another server by reading the journal. Database notifications announce news; a
+//! missed one is compensated by polling.
 
 use crate::live::{DONE, RunIdentity};
 use crate::page::Page;
@@ -11,10 +11,10 @@ use std::time::Duration;
 use store::{Conversation, Listener, News, OpenRun, Store};
 use wire::{UiMessage, UserError};
 
-/// How often a watcher looks without news.
+/// How often a watcher polls without a notification.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// The run that another server drives in a conversation, if one does.
+/// Returns the run of another server that is active in a conversation, if any.
 pub(crate) fn of(store: &Store, owner: &str, conversation: &Conversation) -> Option<RunIdentity> {
     let run = conversation.active_run.as_ref().filter(|_| store.is_shared())?;
     Some(RunIdentity {
@@ -27,7 +27,7 @@ pub(crate) fn of(store: &Store, owner: &str, conversation: &Conversation) -> Opt
 }
 
 impl Inner {
-    /// The stream of such a run: after a cursor, or from the start.
+    /// Streams such a run after a cursor, or from the start.
     pub(crate) async fn watch_remote(&self, run: RunIdentity, after: Option<&str>) -> Result<Frames, UserError> {
         let Some(cursor) = after else { return self.whole_remote(run).await };
         Ok(match Cursor::parse(cursor).and_then(|cursor| cursor.within(run.epoch)) {
@@ -36,12 +36,13 @@ impl Inner {
         })
     }
 
-    /// The stream from the start, which gives the message whole.
+    /// Streams from the start, including the message's earlier parts.
     pub(crate) async fn whole_remote(&self, run: RunIdentity) -> Result<Frames, UserError> {
         let messages = self.store.messages(&run.owner, &run.conversation_id).await.map_err(errors::of_store)?;
         let message = messages.into_iter().find(|stored| stored.id == run.message_id);
         let message = message.ok_or_else(UserError::not_found)?.message;
-        // Read after the message: until it has ended, the message is what it was when the run began.
+        // Read after the message: while the run is active, the stored message is the one from its
+        // start.
         let progress = self.store.progress(&run.owner, &run.run_id).await.map_err(errors::of_store)?;
         if progress.is_none_or(|progress| progress.is_over) {
             return Ok(watch::ended(&message));
@@ -50,11 +51,11 @@ impl Inner {
             return Ok(tail(self.store.clone(), run, 0));
         }
         let earlier = watch::earlier(&message);
-        // Number 1 is the run's own `start`.
+        // Event 1 is the run's own `start`.
         Ok(futures::stream::once(async { earlier }).chain(tail(self.store.clone(), run, 1)).boxed())
     }
 
-    /// The message that such a run writes, as far as the journal has it.
+    /// Returns the message of such a run, as far as it is journaled.
     pub(crate) async fn written_remote(&self, run: &RunIdentity, agent_id: &str) -> Result<UiMessage, UserError> {
         let open = OpenRun {
             owner: run.owner.clone(),
@@ -71,15 +72,15 @@ impl Inner {
 
 fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
     async_stream::stream! {
-        // Before the first look, so that nothing is missed between the two.
+        // Subscribes before the first read, so that nothing is missed in between.
         let mut news = store.listen();
         let mut page = Page::first();
         loop {
-            // Asked first: what the journal has then is all of it.
+            // Read before the events: if the run is over by then, the events are complete.
             let progress = store.progress(&run.owner, &run.run_id).await;
             let rows = store.events(&run.owner, &run.run_id, after, page.rows()).await;
             let (Ok(progress), Ok(rows)) = (progress, rows) else {
-                // The watcher comes again from where it was.
+                // The watcher reconnects at its cursor.
                 tracing::warn!(run = run.run_id, "the journal of another server's run could not be read");
                 return;
             };
@@ -92,9 +93,9 @@ fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
             }
             match progress {
                 Some(progress) if !progress.is_over => wait(news.as_mut(), &run.run_id).await,
-                // All was told.
+                // Everything was sent.
                 Some(progress) if progress.last_seq == Some(after) => break,
-                // It was cut off, or has been deleted: the message says what became of it.
+                // The run was interrupted or deleted; the message has its outcome.
                 _ => {
                     yield watch::gap_frame();
                     break;
@@ -106,7 +107,7 @@ fn tail(store: Store, run: RunIdentity, mut after: u64) -> Frames {
     .boxed()
 }
 
-/// Until there may be something new.
+/// Waits until there may be new events.
 async fn wait(news: Option<&mut Listener>, run_id: &str) {
     let Some(news) = news else { return tokio::time::sleep(LOOK).await };
     let heard = async {
@@ -118,6 +119,6 @@ async fn wait(news: Option<&mut Listener>, run_id: &str) {
             }
         }
     };
-    // Looking all the same is what counts.
+    // A timeout is fine: the caller polls in any case.
     let _ = tokio::time::timeout(LOOK, heard).await;
 }

@@ -1,5 +1,6 @@
-//! What a server among others does besides its own work: it shows that it lives, takes over the runs of one that does not any more, and
-//! ends runs that another one was asked to stop. Alone on its database it has nothing to do.
+//! Background tasks of a server that shares its database with others: sends heartbeats, takes over
+//! the runs of dead servers, and stops runs on request of other servers. A single server has
+//! nothing to do here.
 
 use crate::live::Registry;
 use crate::{invoke, recover};
@@ -10,17 +11,17 @@ use store::{Listener, News, Store, StoreError};
 use tokio_util::task::AbortOnDropHandle;
 use wire::EndReason;
 
-/// How often a sign of life is shown, and others are looked after; a third of [`crate::LEASE`].
+/// The interval of heartbeats and of takeovers: a third of [`crate::LEASE`].
 const BEAT: Duration = Duration::from_secs(5);
 
-/// How often is looked for runs to stop: news of them may be missed.
+/// The polling interval for stop requests, since a notification may be missed.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Begins to do so, until the handle is dropped.
+/// Starts the tasks; they end when the handle is dropped.
 pub(crate) fn start(store: Store, registry: Arc<Registry>) -> Option<AbortOnDropHandle<()>> {
     let listener = store.listen()?;
     Some(AbortOnDropHandle::new(tokio::spawn(async move {
-        // Each for itself: a sign of life does not wait until others' runs are closed.
+        // Concurrently, so that a heartbeat does not wait while other servers' runs are closed.
         tokio::join!(beat(&store, &registry), look_after(&store, &registry), serve(&store, &registry, listener));
     })))
 }
@@ -49,7 +50,7 @@ async fn serve(store: &Store, registry: &Registry, mut news: Listener) {
         tokio::select! {
             _ = look.tick(), if store.has_others() && registry.len() > 0 => tell(stop_wanted(store, registry).await),
             heard = news.next() => {
-                // Why is in the database.
+                // The reason is in the database.
                 if matches!(heard, News::Stop(_)) {
                     tell(stop_wanted(store, registry).await);
                 }
@@ -64,20 +65,21 @@ fn interval(period: Duration) -> tokio::time::Interval {
     interval
 }
 
-/// What fails is done the next time.
+/// Logs a failure; it is retried in the next round.
 fn tell(done: Result<(), StoreError>) {
     if let Err(error) = done {
-        tracing::warn!(%error, "the other servers on this database could not be looked after");
+        tracing::warn!(%error, "the coordination with other servers on this database failed");
     }
 }
 
 async fn live(store: &Store, registry: &Registry) -> Result<(), StoreError> {
-    // Before it is asked what the database knows: what begins meanwhile is not missed in its answer.
+    // Read before the database, so that a run that starts meanwhile is not missing in the
+    // database's list.
     let runs = registry.all();
     if store.beat(crate::LEASE).await?.lapsed && !runs.is_empty() {
         tracing::warn!(
             runs = runs.len(),
-            "this server showed no sign of life for too long; others may have taken its runs over"
+            "this server sent no heartbeat for too long; others may have taken over its runs"
         );
         let driven = store.driven_runs().await?;
         for run in runs.iter().filter(|run| !driven.contains(&run.identity.run_id)) {
@@ -88,15 +90,16 @@ async fn live(store: &Store, registry: &Registry) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Closes runs that the database says are this server's, and that nobody here has driven for longer than a run takes to begin: their end
-/// could not be stored when it came.
+/// Closes runs that the database assigns to this server, but that have had no task here for longer
+/// than the lease: their end could not be stored.
 async fn close_missing(
     store: &Store,
     registry: &Registry,
     missing: &mut HashMap<String, Instant>,
 ) -> Result<(), StoreError> {
     let driven = store.driven_runs().await?;
-    // Read after that: what has ended meanwhile is not among the driven the next time.
+    // Read after the database, so that a run that ends meanwhile is gone from the database's next
+    // list.
     let live: HashSet<String> = registry.all().iter().map(|run| run.identity.run_id.clone()).collect();
     missing.retain(|id, _| driven.contains(id) && !live.contains(id));
     for id in driven.into_iter().filter(|id| !live.contains(id)) {

@@ -1,4 +1,5 @@
-//! How long things are kept. What is over goes for good, some at a time; the audit log and what was used stay.
+//! Retention: expired data is deleted for good, in limited amounts at a time. The audit log and
+//! usage totals are kept.
 
 use crate::{Agents, Chat, Clock, Telemetry, errors, purge};
 use serde::Serialize;
@@ -7,49 +8,50 @@ use std::time::Duration;
 use store::{Due, Store, StoreError};
 use wire::UserError;
 
-/// Conversations that are looked for at once.
+/// The number of conversations in a batch.
 const BATCH: u32 = 100;
-/// Of one kind in one round; the rest waits for the next, so that others write in between.
+/// The maximum number of each kind per round; the rest waits for the next, so that other writes are
+/// not delayed.
 const MOST: u64 = 1_000;
-/// Why a question has no answer.
-const OVER: &str = "The conversation was kept for as long as the config says.";
+/// The reason why an open call has no result.
+const OVER: &str = "The retention period of the conversation is over.";
 
-/// How long things are kept.
+/// How long data is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Retention {
-    /// Conversations, after the last change to them; for ever without it.
+    /// The retention of conversations after their last change; unlimited if absent.
     pub conversations: Option<Duration>,
-    /// The same for those with single agents, by id; these count instead.
+    /// Retention by agent id, which overrides the general one.
     pub agents: Vec<(String, Duration)>,
-    /// Conversations that their owners have pinned stay.
+    /// Whether pinned conversations are kept.
     pub keeps_pinned: bool,
-    /// Temporary conversations, after they were made so.
+    /// The retention of temporary conversations after they were marked as such.
     pub temporary: Duration,
-    /// Questions of programs, after their end; for ever without it.
+    /// The retention of invocations after their end; unlimited if absent.
     pub questions: Option<Duration>,
 }
 
 impl Default for Retention {
-    /// All is kept but what is temporary, which goes after a day.
+    /// Keeps everything except temporary conversations, which are kept for a day.
     fn default() -> Self {
         let temporary = Duration::from_secs(24 * 60 * 60);
         Self { conversations: None, agents: Vec::new(), keeps_pinned: true, temporary, questions: None }
     }
 }
 
-/// One rule about conversations.
+/// A retention rule for conversations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RetentionRule {
-    /// The agent; none: all that have no rule of their own.
+    /// The agent; if absent, all agents without a rule of their own.
     pub agent_id: Option<String>,
-    /// After the last change.
+    /// The retention after the last change.
     pub kept: Duration,
-    /// What goes by it.
+    /// The conversations that are due under this rule.
     pub due: Due,
 }
 
 impl Retention {
-    /// The rules about conversations, as of `now`; Unix time, milliseconds.
+    /// Returns the rules for conversations as of `now` (Unix time, milliseconds).
     pub fn rules(&self, now: i64) -> Vec<RetentionRule> {
         let rule = |agent_id: Option<&String>, kept: Duration| RetentionRule {
             agent_id: agent_id.cloned(),
@@ -68,7 +70,7 @@ impl Retention {
         self.agents.iter().map(|(id, kept)| rule(Some(id), *kept)).chain(all).collect()
     }
 
-    /// Questions of programs that ended before then are over; Unix time, milliseconds.
+    /// Returns the time before which ended invocations are due; Unix time in milliseconds.
     pub fn questions_before(&self, now: i64) -> Option<i64> {
         self.questions.map(|kept| before(now, kept))
     }
@@ -78,18 +80,18 @@ fn before(now: i64, kept: Duration) -> i64 {
     now.saturating_sub(i64::try_from(kept.as_millis()).unwrap_or(i64::MAX))
 }
 
-/// What a round took away.
+/// The amounts that a round deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Swept {
-    /// Conversations that nobody had touched for long.
+    /// Conversations without a change for longer than their retention.
     pub conversations: u64,
-    /// Temporary ones.
+    /// Temporary conversations.
     pub temporary: u64,
-    /// Questions of programs.
+    /// Invocations.
     pub questions: u64,
 }
 
-/// Takes away what is over.
+/// Deletes expired data.
 #[derive(Clone)]
 pub(crate) struct Sweeper {
     pub(crate) store: Store,
@@ -99,7 +101,7 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    /// One round. What does not fit into it is taken away by the next one.
+    /// Runs one round. What exceeds its limits is deleted in the next one.
     pub(crate) async fn sweep(&self) -> Result<Swept, StoreError> {
         let (retention, now) = (self.agents.retention(), self.clock.now());
         let mut swept = Swept::default();
@@ -112,7 +114,7 @@ impl Sweeper {
         }
         if swept != Swept::default() {
             let Swept { conversations, temporary, questions } = swept;
-            tracing::info!(conversations, temporary, questions, "what was kept long enough was deleted");
+            tracing::info!(conversations, temporary, questions, "expired data was deleted");
         }
         self.tell("untouched", swept.conversations);
         self.tell("temporary", swept.temporary);
@@ -130,7 +132,7 @@ impl Sweeper {
                 gone += u64::from(self.store.delete_due(due, conversation, open).await?);
             }
             count += gone;
-            // Nothing is left, or somebody else takes the same away.
+            // Nothing is left, or another server deletes the same conversations.
             if found.len() < BATCH as usize || gone == 0 {
                 break;
             }
@@ -138,7 +140,7 @@ impl Sweeper {
         Ok(count)
     }
 
-    /// Tells the operator what is gone for good.
+    /// Reports a number of deletions to telemetry.
     pub(crate) fn tell(&self, what: &'static str, count: u64) {
         if let (Some(to), true) = (self.telemetry.get(), count > 0) {
             to.deleted(what, count);
@@ -147,15 +149,15 @@ impl Sweeper {
 }
 
 impl Chat {
-    /// How long things are kept, by the config as it is now.
+    /// Returns the current retention settings.
     pub fn retention(&self) -> Retention {
         self.inner.agents.retention()
     }
 
-    /// Takes away what is over now instead of in half a minute; answers what is gone.
+    /// Deletes expired data now instead of in the next round, and returns the amounts.
     ///
     /// # Errors
-    /// 503 when the store fails.
+    /// 503 if the store fails.
     pub async fn sweep(&self) -> Result<Swept, UserError> {
         self.inner.sweeper.sweep().await.map_err(errors::of_store)
     }

@@ -1,5 +1,6 @@
-//! Requests to models that routines make outside of a run: for a button on a page, a hook, a policy or another platform. They count for
-//! the user whom the routine works for, as those of a run do.
+//! Meters the model requests that routines make outside of a run: for a button on a page, a hook, a
+//! policy, or a call from another platform. They count towards the usage of the user on whose
+//! behalf the routine runs.
 
 use crate::telemetry::RunFacts;
 use crate::{Caller, Chat, Inner, steps, telemetry};
@@ -9,18 +10,19 @@ use futures::future::BoxFuture;
 use std::sync::{Arc, OnceLock, Weak};
 use store::Step;
 
-/// Counts for whoever a routine works for. It is there before the chat is; what is asked before that is refused.
+/// Meters routines. It exists before the chat does; requests before the chat is set are refused.
 #[derive(Clone, Default)]
 pub struct RoutineUse(Arc<OnceLock<Weak<Inner>>>);
 
 impl RoutineUse {
-    /// Counts with this chat from now on. Only the first call counts.
+    /// Sets the chat that records usage. Only the first call has an effect.
     pub fn count_with(&self, chat: &Chat) {
-        // Whoever counts already stays.
+        // A chat that is already set stays.
         let _ = self.0.set(Arc::downgrade(&chat.inner));
     }
 
-    /// The meter of one call of a routine. `agent_id` names who made it: an agent, or `endpoint:ID` where none did.
+    /// Returns the meter of one routine call. `agent_id` is the agent that made the call, or
+    /// `endpoint:ID` if none did.
     pub fn of(&self, caller: &Caller, agent_id: impl Into<String>) -> ModelUse {
         ModelUse::new(Arc::new(RoutineMeter {
             chat: self.clone(),
@@ -65,7 +67,7 @@ impl ModelMeter for RoutineMeter {
 }
 
 impl Inner {
-    /// Records what a request took that belongs to no conversation.
+    /// Records the usage of a request outside of conversations.
     pub(crate) async fn enter_outside(&self, step: Step) {
         if let Some(to) = self.telemetry.get() {
             let (run_id, agent_id) = (step.run_id.clone(), step.agent_id.clone());
@@ -73,7 +75,7 @@ impl Inner {
             to.model_replied(&facts, &step);
         }
         if let Err(error) = self.store.append_steps(vec![step]).await {
-            tracing::error!(%error, "what a request of a routine took could not be entered");
+            tracing::error!(%error, "the usage of a routine's model request could not be stored");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One run: a task that drives the agent, and closes what it opened however it ends.
+//! A run: a task that drives the agent, and closes everything it opened however it ends.
 
 use crate::audit::{self, Subject};
 use crate::ending::End;
@@ -22,40 +22,40 @@ use wire::api::{MessageMetadata, Outcome, Usage};
 use wire::chunk::DataChunk;
 use wire::{Chunk, EndReason, ToolPart, UiMessage, UiPart, UserError};
 
-/// What a call reads that was not finished when its run ended.
+/// The result of a call that was unfinished when its run ended.
 pub(crate) const INTERRUPTED: &str = "Interrupted before it finished. It may or may not have had an effect.";
 
-/// How often the end of a run is tried to be stored before the run is left to recovery.
+/// How often storing the end of a run is attempted before the run is left to recovery.
 const CLOSE_ATTEMPTS: u32 = 4;
 
-/// What a run begins with.
+/// The parameters of a new run.
 pub(crate) struct Start {
     pub(crate) agent: Arc<Agent>,
-    /// Tells the hooks.
+    /// Notifies the hooks.
     pub(crate) observer: Option<Observer>,
     pub(crate) prompt: Vec<Arc<Message>>,
-    /// Where in it the turn itself begins.
+    /// The index in `prompt` at which the turn itself starts.
     pub(crate) own_from: usize,
     pub(crate) pending: Vec<PendingCall>,
-    /// The standing approvals that hold.
+    /// The user's standing approvals.
     pub(crate) grants: Arc<dyn Grants>,
-    /// What the conversation has in it already.
+    /// What the conversation has exposed to the agent so far.
     pub(crate) seen: Seen,
-    /// What the turn used before it waited for the user.
+    /// The usage of the turn before it waited for the user.
     pub(crate) earlier: Spent,
-    /// Of the request that started it.
+    /// The trace of the request that started the run.
     pub(crate) trace: Option<Trace>,
 }
 
-/// Tells the beginning and starts the task, which has its `place` to the end. The task belongs to the chat's tracker, not to the request that
-/// asked.
+/// Sends the start and spawns the run's task, which holds the permit `place` until its end. The
+/// task belongs to the chat's tracker, not to the request.
 pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, place: Place) {
     tell_start(&run, &start.agent);
     chat.registry.insert(run.clone());
     let tasks = chat.tasks.clone();
     let chat = chat.clone();
     let (house, left) = (chat.clone(), run.clone());
-    // An error's level, so that its lines name their run whatever is filtered out.
+    // At error level, so that the run's fields appear in its log lines under any filter.
     let span = tracing::error_span!(
         "run",
         run = run.identity.run_id,
@@ -78,11 +78,11 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
         let agent = start.agent.clone();
         let driven = AssertUnwindSafe(async {
             let outcome = drive(start, &mut sink).await;
-            // Hooks may take their time.
+            // Wakes the watchers before the hooks, which may take time.
             run.announce();
             let parts = Box::pin(tell_end(&run, &outcome, &mut sink)).await;
             let mut close = Close { parts, ..Close::of(&outcome, &agent.settings, &sink) };
-            // Of the agent itself: those below have a context of their own.
+            // Only the agent's own steps: sub-agents have contexts of their own.
             let newest = sink.steps.iter().rev().find(|step| step.call_id.is_none());
             close.metadata.context_used = newest.map(|step| step.usage.input_tokens + step.usage.output_tokens);
             close.metadata.context_size = agent.settings.context_tokens;
@@ -106,7 +106,8 @@ pub(crate) fn start(chat: &Arc<Inner>, run: Arc<LiveRun>, mut start: Start, plac
     tasks.spawn(kept.instrument(span));
 }
 
-/// A panic outside of the agent is a bug of this room. The run is closed as after a crash, so that its conversation goes on.
+/// Closes a run as after a crash, so that its conversation can continue. A panic outside of the
+/// agent is a bug in this crate.
 async fn abandon(chat: &Inner, run: &LiveRun) {
     run.seal();
     recover::close_own(&chat.store, |open| open.run_id == run.identity.run_id).await;
@@ -145,7 +146,7 @@ async fn drive(start: Start, sink: &mut RunSink) -> RunOutcome {
     agent::run(&start.agent, turn, sink).await
 }
 
-/// Tells the hooks that the run ends; what they add is part of the message.
+/// Notifies the hooks that the run ends, and returns the parts that they add to the message.
 async fn tell_end(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Vec<DataChunk> {
     match sink.observer.take() {
         Some(observer) => observer.finish(outcome, &run.message(), run.cancel.clone()).await,
@@ -153,15 +154,15 @@ async fn tell_end(run: &LiveRun, outcome: &RunOutcome, sink: &mut RunSink) -> Ve
     }
 }
 
-/// How a run is closed: what its row says, what the message says, and the last chunks.
+/// How a run is closed: its status, its metadata and its last chunks.
 struct Close {
     status: Outcome,
     reason: EndReason,
     metadata: MessageMetadata,
     chunks: Vec<Chunk>,
-    /// What the hooks add.
+    /// The parts that the hooks add.
     parts: Vec<DataChunk>,
-    /// For the operator.
+    /// The cause, for the operator.
     cause: Option<String>,
 }
 
@@ -169,13 +170,13 @@ impl Close {
     fn of(outcome: &RunOutcome, settings: &Settings, sink: &RunSink) -> Self {
         let usage = steps::usage(outcome.usage);
         if matches!(outcome.ending, Ending::Waiting) {
-            // Folded at once, not told: it is nobody's business but the next run's.
+            // Applied to the message but not sent: only the next run needs it.
             sink.run.fold(&to_wire::spent(&outcome.in_all));
         }
         let end = End::of(&outcome.ending, settings, &sink.run, sink.closed);
         let mut close = Self::ended(end, outcome.finish_reason, sink);
         close.metadata.finish_reason = match &outcome.ending {
-            // The model was not heard to the end.
+            // The model's reply is incomplete.
             Ending::Stopped | Ending::SinkClosed => None,
             Ending::Failed(_) | Ending::UnknownPrice { .. } => Some(wire::FinishReason::Error),
             Ending::Done | Ending::Waiting | Ending::Limit(_) | Ending::InvalidCall { .. } => {
@@ -198,8 +199,8 @@ impl Close {
         let status = reason.outcome();
         let chunks = match status {
             Outcome::Done | Outcome::Waiting => vec![finish_chunk(finish_reason)],
-            // A stop by a limit ends with an empty step: without it the AI SDK's helper sees completed calls in the last step and sends
-            // again by itself, for ever.
+            // A limit ends with an empty step. Otherwise the AI SDK's helper would see completed
+            // calls in the last step and keep sending by itself.
             Outcome::Limit => vec![Chunk::StartStep, Chunk::FinishStep, finish_chunk(finish_reason)],
             Outcome::Stopped => vec![Chunk::Abort { reason: Some("stopped".to_owned()) }],
             Outcome::Failed | Outcome::Interrupted => failure_chunks(error.as_ref(), sink),
@@ -215,7 +216,8 @@ impl Close {
     }
 }
 
-/// A failure before the first step is told as `error` alone, a later one also ends its step (the AI SDK's order).
+/// Returns the chunks of a failure, in the order of the AI SDK: before the first step only `error`,
+/// later also the end of the step.
 fn failure_chunks(error: Option<&UserError>, sink: &RunSink) -> Vec<Chunk> {
     let error_text = error.map_or_else(|| errors::not_saved().message, |error| error.message.clone());
     let mut chunks = vec![Chunk::Error { error_text }];
@@ -225,7 +227,7 @@ fn failure_chunks(error: Option<&UserError>, sink: &RunSink) -> Vec<Chunk> {
     chunks
 }
 
-/// The runs of one message together.
+/// Adds up the usage of all runs of a message.
 fn sum(before: Usage, now: Usage) -> Usage {
     Usage {
         input_tokens: before.input_tokens.saturating_add(now.input_tokens),
@@ -240,19 +242,19 @@ fn finish_chunk(reason: FinishReason) -> Chunk {
     Chunk::Finish { finish_reason: Some(to_wire::finish_reason(reason)), message_metadata: None }
 }
 
-/// What a run's sink has not entered yet.
+/// Data of the sink that is not stored yet.
 struct Leftover {
-    /// Calls of agents below that nobody ends any more.
+    /// The entries of sub-agents' calls that were interrupted.
     cut_off: Vec<AuditEntry>,
-    /// What requests took.
+    /// The usage of model requests.
     steps: Vec<Step>,
 }
 
-/// Stores the message and the run's end in one transaction, then tells it.
+/// Stores the message and the end of the run in one transaction, then sends the last chunks.
 async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, leftover: Leftover) {
     log_end(subject, &close);
     let (mut chunks, mut audit) = match close.status {
-        // Its calls wait for their answers.
+        // Its calls wait for answers.
         Outcome::Waiting => (Vec::new(), Vec::new()),
         _ => run.look(|message| (unfinished_calls(message), audit::interrupted(subject, message.tools()))),
     };
@@ -269,7 +271,8 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     settle_texts(&mut message);
     if close.status != Outcome::Waiting {
         settle::forget_spent(&mut message);
-        // What had begun to wait for the user once more, and was stopped, is not made without his yes.
+        // A repetition that was stopped while it waited for the user must not run without a new
+        // approval.
         let tools = message.parts.iter_mut().filter_map(UiPart::as_tool_mut);
         tools.filter(|tool| tool.runs_again()).for_each(ToolPart::disarm);
     }
@@ -297,8 +300,9 @@ async fn finish(chat: &Inner, run: &LiveRun, subject: &Subject, close: Close, le
     run.end(&chunks);
 }
 
-/// Of a deleted conversation, the audit log is what is left to close. A run that was taken over is closed by whoever took
-/// it, who may keep its questions open. What its requests took was taken in any case.
+/// Stores what is left when the run is fenced: the usage in any case, and the audit entries if the
+/// conversation was deleted. If another server took over the run, that server closes it and may
+/// keep its approval requests open.
 async fn enter_fenced(
     chat: &Inner,
     subject: &Subject,
@@ -337,7 +341,7 @@ async fn store_end(
     }
 }
 
-/// Logs why a run ended, whatever the reason; never what was said in it.
+/// Logs why a run ended, without any content of the conversation.
 fn log_end(subject: &Subject, close: &Close) {
     let Subject { run_id: run, conversation_id: conversation, agent_id: agent, .. } = subject;
     let (outcome, reason) = (close.status.name(), close.reason.name());
@@ -348,7 +352,7 @@ fn log_end(subject: &Subject, close: &Close) {
     }
 }
 
-/// Each call ends with a result, so that the history stays valid.
+/// Gives each unfinished call a result, so that the history stays valid.
 fn unfinished_calls(message: &UiMessage) -> Vec<Chunk> {
     let open = message.tools().filter(|tool| !tool.is_final());
     open.map(|tool| Chunk::ToolOutputError {
@@ -360,7 +364,7 @@ fn unfinished_calls(message: &UiMessage) -> Vec<Chunk> {
     .collect()
 }
 
-/// No text of a stored message grows any more.
+/// Marks all text parts as complete.
 pub(crate) fn settle_texts(message: &mut UiMessage) {
     use wire::UiPart::{Reasoning, Text};
     for part in &mut message.parts {

@@ -1,5 +1,6 @@
-//! A submission: checked, stored, answered by a run. Nothing in it is authority but the user's own words: ids are looked
-//! up with their owner, decisions are entered into the server's record.
+//! Handles a submission: checks it, stores it, and starts a run. Only the user's own text is
+//! trusted: ids are looked up together with their owner, and decisions are recorded in the server's
+//! own messages.
 
 use crate::audit::{self, Subject};
 use crate::hooks::Observer;
@@ -18,46 +19,47 @@ use store::{AuditEntry, BeginRun, Begun, Conversation, NewGrant, NewMessage, Sto
 use wire::api::{Answer, MessageMetadata, SendRequest, Submission};
 use wire::{ErrorCode, Role, TextPart, ToolPart, UiMessage, UiPart, UserError};
 
-/// A tool's output from the browser, in bytes of JSON.
+/// The maximum size of a browser tool's output in bytes of JSON.
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
-/// Messages that a client may bring into a new conversation.
+/// The maximum number of messages that a client may import into a new conversation.
 const MAX_HISTORY: usize = 500;
-/// Switches of a composer.
+/// The maximum number of switches.
 const MAX_SWITCHES: usize = 50;
-/// Bytes of a switch's key.
+/// The maximum length of a switch's key in bytes.
 const MAX_SWITCH_KEY: usize = 64;
-/// Characters of a title.
+/// The maximum length of a title in characters.
 const MAX_TITLE: usize = 60;
-/// What the model reads when an interrupted answer is to go on.
+/// The prompt for continuing an interrupted answer.
 const GO_ON: &str = "Your answer was cut off. Go on from where it stopped, without repeating anything.";
 
-/// What a submission does to the conversation.
+/// The effect of a submission on the conversation.
 struct Plan {
-    /// Makes a repeated submission the same one.
+    /// The idempotency key.
     key: String,
     insert: Vec<NewMessage>,
     update: Vec<UiMessage>,
-    /// The assistant message that the run writes, as it is when the run begins.
+    /// The assistant message that the run writes, in its initial state.
     message: UiMessage,
     /// Whether the message has content already.
     continues: bool,
-    /// What the model reads before `message`.
+    /// The messages that the model reads before `message`.
     history: Vec<UiMessage>,
-    /// Whether the model must be told to go on.
+    /// Whether the model must be asked to continue.
     go_on: bool,
     title: String,
-    /// Calls that end with the submission.
+    /// The audit entries of calls that end with the submission.
     audit: Vec<AuditEntry>,
-    /// Calls that the user has decided on, or that are made once more, for the run to act on first.
+    /// The calls that the user decided on, and those to repeat, which the run handles first.
     pending: Vec<PendingCall>,
-    /// Standing approvals that are given with it.
+    /// The standing approvals that the submission creates.
     grants: Vec<NewGrant>,
-    /// What the turn used before it waited for the user.
+    /// The usage of the turn before it waited for the user.
     earlier: Spent,
 }
 
 impl Plan {
-    /// With the decisions out of the message and in the hands of the run that begins; what was cut off and needs none goes with them.
+    /// Moves the decisions from the message to the pending calls of the new run, together with
+    /// interrupted calls that need no decision.
     fn taken_up(mut self) -> Self {
         self.pending = settle::decided(&self.message);
         self.pending.extend(settle::repeat(&mut self.message));
@@ -68,8 +70,8 @@ impl Plan {
 }
 
 impl Inner {
-    /// See [`crate::Chat::send`]. A panic is a bug; it must not leave behind a run that nobody drives, for the conversation would be busy until the
-    /// server starts again.
+    /// See [`crate::Chat::send`]. A panic is a bug; it must not leave an open run without a task
+    /// behind, because the conversation would stay busy until the server restarts.
     pub(crate) async fn send_to_end(
         self: &Arc<Self>,
         caller: &Caller,
@@ -97,7 +99,8 @@ impl Inner {
         faults::point(Point::SendReceived);
         let bounds = self.agents.bounds(caller);
         check(&request, &bounds)?;
-        // Before anything is read for it: who comes while there is no room costs next to nothing. Decisions may only be kept, which takes none.
+        // Checked before anything is read, so that a submission over the limit costs next to
+        // nothing. Decisions may only be stored, which needs no permit.
         if !matches!(request.submission, Submission::Answers { .. }) {
             self.check_room()?;
         }
@@ -106,11 +109,13 @@ impl Inner {
         }
         let agent = self.agents.agent(&AgentRequest::of(caller, &request))?;
         let hooks = self.agents.hooks(&AgentRequest::of(caller, &request));
-        // What is read below must still hold when the run begins: of two decisions at once, one is entered.
+        // Held until the run has started, so that what is read below does not change: of two
+        // concurrent decisions, one is recorded.
         let _turn = self.turns.take(&self.store, &request.conversation_id).await.map_err(errors::of_store)?;
         let conversation =
             self.store.conversation(&caller.user_id, &request.conversation_id).await.map_err(errors::of_store)?;
-        // Its approvals, its audit log and its runs name one agent, so no other one answers in it.
+        // The conversation's approvals, audit log and runs refer to one agent, so no other agent
+        // may answer in it.
         if conversation.as_ref().is_some_and(|known| known.summary.agent_id != request.agent_id) {
             return Err(errors::other_agent());
         }
@@ -126,7 +131,7 @@ impl Inner {
             Submission::Message { message, .. } => branch.iter().any(|known| known.id == message.id),
             _ => false,
         };
-        // What was accepted before is only joined.
+        // A repeated message only joins its run.
         if !is_repeated {
             let is_message = matches!(request.submission, Submission::Message { .. } | Submission::Regenerate { .. });
             self.check_quotas(caller, is_message, agent.unpriced_model()).await?;
@@ -138,11 +143,11 @@ impl Inner {
             message_id: message_id.to_owned(),
             run_id: run_id.clone(),
         };
-        // What waits in the newest message is left behind by everything but an answer.
+        // Everything but an answer leaves the pending calls of the newest message undecided.
         let left =
             branch.last().map(|last| audit::passed_over(&subject(&last.id), &last.message, wire::message::PASSED_OVER));
         let left = left.unwrap_or_default();
-        // Its branch may be looked at again: what waited there is over.
+        // The user may return to that branch, so its pending calls are closed.
         let closed = branch.last().and_then(left_behind);
         let close = |plan: Plan| Plan { update: with_closed(plan.update, closed), audit: left, ..plan };
         let plan = match &request.submission {
@@ -161,7 +166,8 @@ impl Inner {
             }
             Submission::Continue => plan_continue(branch)?,
         };
-        // Of one submission that comes many times at once, one takes room. What is only joined takes none of the user's.
+        // Of many copies of one submission at once, one takes a permit. Joining takes none of the
+        // user's permits.
         let place = self.admit(caller, if is_repeated { usize::MAX } else { bounds.runs })?;
         self.begin(caller, request, (run_id, place), agent, hooks, plan).await
     }
@@ -175,7 +181,7 @@ impl Inner {
         hooks: Option<Arc<dyn Hooks>>,
         plan: Plan,
     ) -> Result<Sent, UserError> {
-        // Read before the run begins: a store that fails here leaves nothing behind.
+        // Read before the run starts, so that a failure of the store leaves nothing behind.
         let read = attached::with_files(&self.store, &caller.user_id, &plan.history).await.map_err(errors::of_store)?;
         let (prompt, own_from) = prompt(&read, &plan.message, plan.continues, plan.go_on);
         drop(read);
@@ -234,13 +240,14 @@ impl Inner {
                     },
                     place,
                 );
-                // The one who sent has the message so far; only news follows.
+                // The sender has the message so far, so only new events follow.
                 Ok(Sent { run_id, message_id, frames: watch::after_start(self.store.clone(), live) })
             }
         }
     }
 
-    /// Room for one more run of the caller, who has at most `most`, unless the server is draining or full.
+    /// Returns a permit for another run of the caller, who may have `most`, unless the server is
+    /// draining or full.
     fn admit(&self, caller: &Caller, most: usize) -> Result<Place, UserError> {
         self.check_room()?;
         self.places.take(&caller.user_id, most).map_err(|refusal| match refusal {
@@ -249,7 +256,7 @@ impl Inner {
         })
     }
 
-    /// Whether anybody's run could begin.
+    /// Checks whether a run could start at all.
     fn check_room(&self) -> Result<(), UserError> {
         if self.stopping.is_cancelled() || self.tasks.is_closed() {
             return Err(errors::draining());
@@ -273,7 +280,7 @@ impl Inner {
         Ok(Sent { run_id, message_id, frames })
     }
 
-    /// The same of a run that another server drives, or that has ended.
+    /// Returns the stream of a run on another server, or of one that has ended.
     async fn join_elsewhere(
         &self,
         caller: &Caller,
@@ -291,7 +298,7 @@ impl Inner {
         Ok(watch::ended(&message.ok_or_else(UserError::not_found)?.message))
     }
 
-    /// Some calls are answered, others still wait: the answers are kept, no run starts.
+    /// Stores answers without starting a run, while other calls still wait.
     async fn keep_answers(
         &self,
         caller: &Caller,
@@ -328,7 +335,7 @@ impl Inner {
         } else if branch.last().is_some_and(|last| last.id == message.id)
             || branch.iter().any(|known| known.id == message.id)
         {
-            // The same message again: the store answers with the run that it started.
+            // A repeated message: the store returns the run that it started.
             branch.truncate(branch.iter().position(|known| known.id == message.id).unwrap_or(branch.len()));
         }
         let mut update = Vec::new();
@@ -361,7 +368,7 @@ impl Inner {
         })
     }
 
-    /// The branch that ends before a user message, wherever in the tree that stands.
+    /// Returns the branch that ends before a user message, anywhere in the tree.
     async fn before(
         &self,
         caller: &Caller,
@@ -376,7 +383,8 @@ impl Inner {
         let replaced = found(message_id).filter(|stored| stored.message.role == Role::User);
         let mut parent = replaced.ok_or_else(UserError::not_found)?.parent_id.clone();
         let mut branch = Vec::new();
-        // Parents are older than their children, so the walk ends; the bound holds even for a damaged row.
+        // Parents are older than their children, so the loop ends; the limit also protects against
+        // a damaged row.
         while let (Some(stored), true) = (parent.as_deref().and_then(found), branch.len() <= all.len()) {
             branch.push(stored.clone());
             parent = stored.parent_id.clone();
@@ -386,7 +394,7 @@ impl Inner {
     }
 }
 
-/// The newest message of the branch without what waited for the user in it, if anything did.
+/// Returns the newest message of the branch with its pending calls closed, if it has any.
 fn left_behind(last: &StoredMessage) -> Option<UiMessage> {
     let waits = last.message.role == Role::Assistant && last.message.tools().any(audit::is_open);
     let mut message = waits.then(|| last.message.clone())?;
@@ -406,7 +414,7 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
         None => branch.len().checked_sub(1),
     };
     let at = at.ok_or_else(UserError::not_found)?;
-    // Asking again from a user's message answers that one; from an answer, the message before it.
+    // Regenerating at a user message answers that message; at an answer, the message before it.
     let keep = if branch[at].message.role == Role::User { at + 1 } else { at };
     branch.truncate(keep);
     let parent =
@@ -428,7 +436,7 @@ fn plan_regenerate(mut branch: Vec<StoredMessage>, message_id: Option<&str>) -> 
     })
 }
 
-/// The newest assistant message and what stands before it.
+/// Returns the newest assistant message and the messages before it.
 fn newest_answer(mut branch: Vec<StoredMessage>) -> Result<(UiMessage, Vec<UiMessage>), UserError> {
     let last = branch.pop().filter(|last| last.message.role == Role::Assistant).ok_or_else(UserError::not_found)?;
     Ok((last.message, branch.into_iter().map(|stored| stored.message).collect()))
@@ -458,7 +466,7 @@ fn plan_answers(
     conversation_id: &str,
 ) -> Result<Plan, UserError> {
     if answers.is_empty() {
-        return Err(UserError::invalid("/answers", "There is no answer in it."));
+        return Err(UserError::invalid("/answers", "The list of answers is empty."));
     }
     let (mut message, history) = newest_answer(branch)?;
     let grants = standing::given(&message, answers, agent_id, conversation_id);
@@ -475,16 +483,16 @@ fn plan_continue(branch: Vec<StoredMessage>) -> Result<Plan, UserError> {
     }
     let runs_again = message.tools().any(ToolPart::runs_again);
     if !runs_again {
-        // The user asks for more: what the turn used before is not held against it.
+        // The user asks for more, so the earlier usage of the turn does not count.
         settle::forget_spent(&mut message);
     }
     let plan = continuing(format!("continue:{}", new_id()), message, history, !runs_again);
-    // The results are what the model goes on from.
+    // The model continues from the results of the repeated calls.
     Ok(if runs_again { plan.taken_up() } else { plan })
 }
 
-/// What the model reads: the history, then what the message holds already, and where that begins. The loop adds the results of decided
-/// calls.
+/// Returns the prompt (the history, and then the content of the message) and the index at which the
+/// message starts. The loop adds the results of decided calls.
 fn prompt(
     history: &[UiMessage],
     message: &UiMessage,
@@ -502,7 +510,8 @@ fn prompt(
     (messages, own_from)
 }
 
-/// Takes earlier messages into a new conversation: text only, so that no client can bring a tool's result or a decision.
+/// Imports earlier messages into a new conversation, only their texts, so that no client can forge
+/// a tool's result or a decision.
 fn take_over(history: &[UiMessage], branch: &mut Vec<StoredMessage>, insert: &mut Vec<NewMessage>) {
     for message in history.iter().take(MAX_HISTORY).filter(|message| message.role != Role::System) {
         let mut kept = UiMessage { metadata: created_now(), ..UiMessage::new(new_id(), message.role) };
@@ -525,7 +534,7 @@ fn plain_text(part: &UiPart) -> Option<UiPart> {
     }
 }
 
-/// What is taken from a user's message: text and files.
+/// Keeps only the text and the files of a user's message.
 fn accepted(message: &UiMessage) -> UiMessage {
     let part = |part: &UiPart| match part {
         UiPart::File(file) => Some(UiPart::File(file.clone())),
@@ -541,7 +550,7 @@ fn created_now() -> Option<serde_json::Value> {
     serde_json::to_value(MessageMetadata { created_at: Some(crate::now()), ..MessageMetadata::default() }).ok()
 }
 
-/// The first words of a message.
+/// Returns the first words of a message.
 fn title_of(message: &UiMessage) -> String {
     let text = message.text();
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -560,7 +569,7 @@ pub(crate) fn new_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }
 
-/// The bounds of a submission.
+/// Checks the limits of a submission.
 fn check(request: &SendRequest, bounds: &Bounds) -> Result<(), UserError> {
     check_id("/conversationId", &request.conversation_id)?;
     let is_switch = |(key, value): (&String, &serde_json::Value)| key.len() <= MAX_SWITCH_KEY && value.is_boolean();
@@ -620,7 +629,7 @@ fn check_answers(answers: &[Answer]) -> Result<(), UserError> {
     }
 }
 
-/// Ids come from clients; these characters need no care anywhere.
+/// Checks an id, which clients choose; these characters are safe everywhere.
 pub(crate) fn check_id(path: &str, id: &str) -> Result<(), UserError> {
     let fits =
         (1..=128).contains(&id.len()) && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
@@ -632,7 +641,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles() {
+    fn titles_are_shortened_at_words() {
         let check = |text: &str, expected: &str| assert_eq!(title_of(&UiMessage::user("m", text)), expected);
         check("Hello", "Hello");
         check("  two\n\nlines  ", "two lines");
@@ -643,7 +652,7 @@ mod tests {
     }
 
     #[test]
-    fn ids() {
+    fn invalid_ids_are_rejected() {
         let check = |id: &str, fits: bool| assert_eq!(check_id("/id", id).is_ok(), fits, "{id:?}");
         check("c1-A_z", true);
         check(&"x".repeat(128), true);

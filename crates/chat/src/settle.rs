@@ -1,4 +1,5 @@
-//! What becomes of pending calls: decisions and outputs are entered, a new message supersedes what is still open.
+//! Updates pending calls in a stored message: records decisions and outputs, and closes calls that
+//! a new message supersedes.
 
 use crate::to_prompt;
 use agent::{Decision, PendingCall, Spent};
@@ -9,24 +10,25 @@ use wire::{
     Approval, CutOff, EndReason, ErrorCode, SPENT, SUSPENDED_CALL, ToolPart, ToolState, UiMessage, UiPart, UserError,
 };
 
-const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see how it stands.";
+const NOT_WAITING: &str = "This is no longer waiting for an answer. Reload the conversation to see its current state.";
 const OTHER_ARGUMENTS: &str =
-    "What this page showed is not what would run, so nothing was done. Check the question again, then decide.";
-const ELSEWHERE: &str = "Another page runs this already.";
-const TOO_LATE: &str = "The time to decide this was up, so it was not done. Ask the agent again if you still want it.";
+    "The arguments changed after this page showed them, so nothing was done. Review them again, then decide.";
+const ELSEWHERE: &str = "Another page is already running this.";
+const TOO_LATE: &str = "The time to decide ran out, so this was not done. Ask the agent again if you still want it.";
 
-/// Whether the call waits for the user or the user's browser.
+/// Returns whether the call waits for the user or the user's browser.
 pub(crate) fn is_pending(tool: &ToolPart) -> bool {
     tool.provider_executed != Some(true)
         && matches!(tool.state, ToolState::InputAvailable | ToolState::ApprovalRequested)
 }
 
-/// Whether the user decided and the loop has not acted on it yet.
+/// Returns whether the user has decided on the call and the loop has not acted on it yet.
 pub(crate) fn is_decided(tool: &ToolPart) -> bool {
     tool.state == ToolState::ApprovalResponded
 }
 
-/// Enters answers into the message. Only calls that are pending in this record can be answered, each in its own way.
+/// Records answers in the message. Only calls that are pending in the server's record can be
+/// answered.
 pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), UserError> {
     for (at, answer) in answers.iter().enumerate() {
         let (call_id, state) = match answer {
@@ -45,7 +47,7 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
         if let Answer::Approval { approval_id: Some(id), .. } = answer
             && tool.approval.as_ref().is_none_or(|open| open.id != *id)
         {
-            let message = "The agent asks something else by now. Look at the question again.";
+            let message = "The agent is asking something else now. Review the question again.";
             return Err(UserError::invalid(format!("/answers/{at}/approvalId"), message));
         }
         if let Answer::Approval { approved: true, input_hash: Some(hash), .. } = answer
@@ -68,18 +70,19 @@ pub(crate) fn enter(message: &mut UiMessage, answers: &[Answer]) -> Result<(), U
     Ok(())
 }
 
-/// Whether the user may put these arguments in the place of the agent's. They are checked against the tool when the call runs.
+/// Checks whether the user may replace the agent's arguments by these. The arguments themselves are
+/// validated when the call runs.
 fn check_changed(tool: &ToolPart, input: &Value) -> Result<(), &'static str> {
     if tool.cut_off().is_some() {
-        return Err("What was cut off is made once more as it was, or not at all.");
+        return Err("An interrupted call can only be repeated with the same arguments.");
     }
     if tool.output.is_some() {
-        return Err("What an agent within asks for cannot be changed, only approved or denied.");
+        return Err("The arguments of a sub-agent's call cannot be changed, only approved or denied.");
     }
     let Some(input) = input.as_object() else { return Err("The arguments must be a JSON object.") };
     match tool.visible_parameters() {
         Some(visible) if input.keys().any(|key| !visible.contains(key)) => {
-            Err("Of this call's arguments, only those that are shown first can be changed.")
+            Err("Only the arguments that are shown first can be changed.")
         }
         _ => Ok(()),
     }
@@ -95,7 +98,7 @@ fn enter_one(tool: &mut ToolPart, answer: &Answer) {
             let approval = tool.approval.take().unwrap_or_else(|| Approval::new(""));
             tool.approval = Some(Approval { approved: Some(*approved), reason: reason.clone(), ..approval });
         }
-        // Said again, it is as it was.
+        // Repeating a claim changes nothing.
         Answer::Started { by, .. } if tool.runner().is_none() => tool.begin(by, crate::now()),
         Answer::Started { .. } => {}
         Answer::Output { output, .. } => {
@@ -109,7 +112,7 @@ fn enter_one(tool: &mut ToolPart, answer: &Answer) {
     }
 }
 
-/// The calls that the user decided on, for the loop to act on first.
+/// Returns the calls that the user has decided on, which the loop handles first.
 pub(crate) fn decided(message: &UiMessage) -> Vec<PendingCall> {
     let decided = message.tools().filter(|tool| is_decided(tool));
     decided
@@ -135,8 +138,8 @@ fn pending(message: &UiMessage, tool: &ToolPart, decision: Decision) -> PendingC
     }
 }
 
-/// Opens again, for a run that begins, what was cut off and is made once more, by the user's word or without it. Answers the calls about
-/// which nobody was asked.
+/// Reopens interrupted calls that the new run repeats, with or without the user's approval. Returns
+/// those that need no approval.
 pub(crate) fn repeat(message: &mut UiMessage) -> Vec<PendingCall> {
     let unasked = message.tools().filter(|tool| tool.runs_again());
     let unasked = unasked.map(|tool| {
@@ -159,14 +162,16 @@ pub(crate) fn repeat(message: &mut UiMessage) -> Vec<PendingCall> {
     unasked
 }
 
-/// Whether an answer to the call's question can be acted on: of a suspended call, if what is stored of it waits for that answer.
+/// Returns whether a decision on the call's approval request can be acted on. A suspended call
+/// needs a stored state that waits for this decision.
 pub(crate) fn is_answerable(message: &UiMessage, tool: &ToolPart) -> bool {
     let Some(shown) = &tool.output else { return true };
     let stored = suspended(message, &tool.tool_call_id);
     stored.is_some_and(|state| state.pointer("/view/waiting") == shown.get("waiting"))
 }
 
-/// What decided calls go on from is for one run: what comes after it, a crash in the middle included, must not begin there again.
+/// Removes the state of suspended calls that are decided. It is for one run only: after that run,
+/// even after a crash in the middle, a call must not resume from the same state again.
 pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall]) {
     let is_decided = |id: &str| pending.iter().any(|pending| pending.call.id == id);
     message.parts.retain(|part| match part {
@@ -175,8 +180,8 @@ pub(crate) fn forget_suspended(message: &mut UiMessage, pending: &[PendingCall])
     });
 }
 
-/// What the turn of the message had used when it last began to wait; nothing where it did not. It stays in the message until the turn
-/// ends, so that a run that goes on after a crash counts on from there.
+/// Returns the usage of the message's turn when it last started to wait; zero if it never waited.
+/// It stays in the message until the turn ends, so that a run after a crash continues counting.
 pub(crate) fn spent(message: &UiMessage) -> Spent {
     let found = message.parts.iter().find_map(|part| match part {
         UiPart::Data(data) if data.kind == SPENT => Some(data.data.clone()),
@@ -185,19 +190,19 @@ pub(crate) fn spent(message: &UiMessage) -> Spent {
     found.and_then(|data| serde_json::from_value(data).ok()).unwrap_or_default()
 }
 
-/// Removes what the turn of the message had used: the turn is over.
+/// Removes the stored usage, because the turn has ended.
 pub(crate) fn forget_spent(message: &mut UiMessage) {
     message.parts.retain(|part| !matches!(part, UiPart::Data(data) if data.kind == SPENT));
 }
 
-/// Notes in the message that the user went on without answering it.
+/// Records that the user continued without answering.
 fn note_replaced(message: &mut UiMessage) {
     let known = message.metadata.take().and_then(|metadata| serde_json::from_value::<MessageMetadata>(metadata).ok());
     let metadata = MessageMetadata { reason: Some(EndReason::Replaced), ..known.unwrap_or_default() };
     message.metadata = serde_json::to_value(metadata).ok();
 }
 
-/// What a suspended call goes on from.
+/// Returns the state from which a suspended call resumes.
 pub(crate) fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
     let found = message.parts.iter().find_map(|part| match part {
         UiPart::Data(data) if data.kind == SUSPENDED_CALL && data.id.as_deref() == Some(call_id) => Some(&data.data),
@@ -206,7 +211,8 @@ pub(crate) fn suspended(message: &UiMessage, call_id: &str) -> Option<Value> {
     found.filter(|state| !state.is_null()).cloned()
 }
 
-/// Closes every open call because the user went on without it; says whether there was one.
+/// Closes every open call because the user continued without answering; returns whether there was
+/// one.
 pub(crate) fn supersede(message: &mut UiMessage) -> bool {
     let mut superseded = false;
     for part in &mut message.parts {
@@ -216,13 +222,13 @@ pub(crate) fn supersede(message: &mut UiMessage) -> bool {
         }
         superseded = true;
         match tool.approval.take() {
-            // The browser had it: it may have run.
+            // The browser had received the call, so it may have run.
             Some(approval) if tool.state == ToolState::InputAvailable => {
                 tool.state = ToolState::OutputError;
                 tool.error_text = Some(PASSED_OVER.to_owned());
                 tool.approval = Some(approval);
             }
-            // The user's own no, which waited for other answers.
+            // The user had denied this call, and other calls were still undecided.
             Some(approval) if approval.approved == Some(false) => {
                 tool.state = ToolState::OutputDenied;
                 tool.approval = Some(approval);

@@ -1,4 +1,5 @@
-//! A link to a frozen copy of a conversation: anyone may read it who has the link, until its owner takes it away.
+//! Share links: anyone with the link can read a snapshot of the conversation until its owner
+//! revokes it.
 
 use crate::export::strip_for_readers;
 use crate::{Caller, Chat, errors};
@@ -7,28 +8,28 @@ use wire::api::ConversationView;
 use wire::order::{Share, ShareList};
 use wire::{ErrorCode, UiMessage, UserError};
 
-/// Bytes of a copy.
+/// The maximum size of a snapshot in bytes.
 const MAX_COPY: usize = 4 * 1024 * 1024;
 
-/// What is behind a link.
+/// A snapshot of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedCopy {
-    /// The title, as it was then.
+    /// The title at that time.
     pub title: String,
-    /// When the copy was made; Unix time, milliseconds.
+    /// When the snapshot was taken; Unix time in milliseconds.
     pub created_at: i64,
-    /// The active branch, as it was then.
+    /// The active branch at that time.
     pub messages: Vec<UiMessage>,
 }
 
 impl Chat {
-    /// Makes a link to a copy of the conversation as it is now. Without `tool_results` the copy does not have what tools were given and
-    /// what they gave, nor what the model thought.
+    /// Creates a share link to a snapshot of the conversation. Without `tool_results` the snapshot
+    /// omits the inputs and outputs of tools and the reasoning.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's, 409 while an answer is being written, 413 for one that is too long, 422 when there
-    /// are as many links as there may be.
+    /// 404 for a conversation that the caller does not own, 409 while an answer is being generated,
+    /// 413 for a conversation that is too long, 422 if it has the maximum number of links.
     pub async fn share(&self, caller: &Caller, id: &str, tool_results: bool) -> Result<Share, UserError> {
         let view = self.conversation(caller, id).await?;
         if view.active.is_some() {
@@ -44,24 +45,25 @@ impl Chat {
         let most = store::MAX_SHARES;
         Err(UserError::invalid(
             "/",
-            format!("A conversation has at most {most} links. Take one away that is no longer needed."),
+            format!("A conversation has at most {most} links. Revoke one that you no longer need."),
         ))
     }
 
-    /// The conversation as it is now, with what tools gave, for its owner to read; no link leads to it.
+    /// Returns a snapshot with tool results for the owner, without creating a link.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's, 413 for one that is too long for a page.
+    /// 404 for a conversation that the caller does not own, 413 for one that is too long for a
+    /// page.
     pub async fn to_read(&self, caller: &Caller, id: &str) -> Result<SharedCopy, UserError> {
         let copy = copy_of(self.conversation(caller, id).await?, true);
         written(&copy, "The conversation is too long for one page. It can be exported as Markdown or JSON.")?;
         Ok(copy)
     }
 
-    /// The links to copies of a conversation, the newest first.
+    /// Returns the share links of a conversation, newest first.
     ///
     /// # Errors
-    /// 404 for a conversation that is not the caller's.
+    /// 404 for a conversation that the caller does not own.
     pub async fn shares(&self, caller: &Caller, id: &str) -> Result<ShareList, UserError> {
         let store = &self.inner.store;
         let known = store.conversation(&caller.user_id, id).await.map_err(errors::of_store)?;
@@ -69,19 +71,19 @@ impl Chat {
         Ok(ShareList { items: store.shares(&caller.user_id, id).await.map_err(errors::of_store)? })
     }
 
-    /// Takes a link away; whoever opens it finds nothing from then on.
+    /// Revokes a share link.
     ///
     /// # Errors
-    /// 404 for a link that is not the caller's.
+    /// 404 for a link that the caller does not own.
     pub async fn unshare(&self, caller: &Caller, id: &str) -> Result<(), UserError> {
         let gone = self.inner.store.unshare(&caller.user_id, id).await.map_err(errors::of_store)?;
         if gone { Ok(()) } else { Err(UserError::not_found()) }
     }
 
-    /// What is behind a link, for whoever has it.
+    /// Returns the snapshot behind a link, for anyone who has the link.
     ///
     /// # Errors
-    /// 404 for a link that is none, or none any more.
+    /// 404 for an unknown or revoked link.
     pub async fn shared(&self, id: &str) -> Result<SharedCopy, UserError> {
         let copy = self.inner.store.shared(id).await.map_err(errors::of_store)?.ok_or_else(UserError::not_found)?;
         serde_json::from_str(&copy).map_err(|error| {
@@ -91,7 +93,10 @@ impl Chat {
     }
 }
 
-/// A copy as it is kept, or why it is too long.
+/// Serializes a snapshot.
+///
+/// # Errors
+/// 413 with the text `too_long` if it is too long.
 fn written(copy: &SharedCopy, too_long: &'static str) -> Result<String, UserError> {
     let written = serde_json::to_string(copy).map_err(|_| errors::internal())?;
     if written.len() > MAX_COPY {

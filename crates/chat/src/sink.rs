@@ -1,4 +1,5 @@
-//! Where a run's events go: folded into the message, encoded once, stored, told.
+//! The event sink of a run: folds events into the message, encodes them once, stores them and sends
+//! them.
 
 use crate::Clock;
 use crate::audit::{Auditor, Subject};
@@ -18,37 +19,38 @@ use std::sync::Arc;
 use store::{AuditEntry, CallBelow, StartedCall, Step, Store, StoreError, ToolOutcome};
 use wire::Chunk;
 
-/// One turn may write this much, in bytes of text and arguments.
+/// The maximum size of a turn in bytes of text and arguments.
 const MAX_TURN_BYTES: usize = 16 * 1024 * 1024;
 
-/// What requests took is entered when the next step begins, or when there is this much of it.
+/// Usage is stored when the next step starts, or when this many entries have accumulated.
 const MAX_STEPS: usize = 32;
 
-/// The sink of one run.
+/// The event sink of one run.
 pub(crate) struct RunSink {
     pub(crate) run: Arc<LiveRun>,
-    /// Tells the hooks, until the run ends.
+    /// Notifies the hooks, until the run ends.
     pub(crate) observer: Option<Observer>,
-    /// Makes the audit rows.
+    /// Creates the audit entries.
     pub(crate) auditor: Auditor,
-    /// What requests took, as far as it is not entered yet.
+    /// The usage that is not stored yet.
     pub(crate) steps: Vec<Step>,
     subject: Subject,
-    /// Tells the operator.
+    /// Reports to telemetry.
     pub(crate) recorder: Recorder,
     store: Store,
     journal: Journal,
     to_wire: ToWire,
     chunks: Vec<Chunk>,
     inputs: HashMap<String, Value>,
-    /// Calls that are in the ledger and have not ended; one that could not be run never gets there.
+    /// Calls that are in the ledger and have not ended. Calls that could not be run are never
+    /// there.
     started: HashSet<String>,
     /// Calls that were suspended in an earlier run.
     resumed: HashSet<String>,
-    /// Calls that were cut off in one.
+    /// Calls that were interrupted in an earlier run.
     repeated: HashSet<String>,
     bytes: usize,
-    /// Whether a step is open, so that a failure knows how to end the stream.
+    /// Whether a step is open, so that a failure can end the stream correctly.
     pub(crate) in_step: bool,
     /// Why the sink closed, if it did.
     pub(crate) closed: Option<SinkEnd>,
@@ -84,9 +86,10 @@ impl RunSink {
         }
     }
 
-    /// The call's name in the ledger. Providers repeat their ids in another branch of the same conversation; within one
-    /// message, over all its runs, an id is one call; one that was suspended is entered again by each run that goes on with it, and one
-    /// that was cut off by each that makes it once more.
+    /// Returns the call's id in the ledger. Providers reuse call ids in other branches of a
+    /// conversation, so the id is prefixed by the message's. A call that was suspended or
+    /// interrupted gets a new entry in each run that resumes or repeats it, so the run's id is
+    /// appended.
     fn entry(&self, call_id: &str) -> String {
         let identity = &self.run.identity;
         match self.resumed.contains(call_id) || self.repeated.contains(call_id) {
@@ -100,8 +103,8 @@ impl RunSink {
         SinkClosed
     }
 
-    /// Writes the ledger: before a tool's effect that it began, after it how it ended. A call's audit row goes with its end;
-    /// `agent_id` is for calls of an agent below.
+    /// Writes the tool ledger: the start of a call before its effect, and its end afterwards,
+    /// together with its audit entry. `agent_id` is set for calls of a sub-agent.
     async fn enter_in_ledger(&mut self, event: &Event, agent_id: Option<&str>) -> Result<(), SinkClosed> {
         let run = self.run.clone();
         let identity = &run.identity;
@@ -110,7 +113,7 @@ impl RunSink {
             self.recorder.called(row);
         }
         if let Event::ToolFinished { call_id, .. } = event {
-            // What an agent below still had running, its call takes along.
+            // The calls of a sub-agent that still run end with their parent call.
             for row in self.auditor.cut_off(call_id) {
                 self.recorder.called(&row);
                 self.end_cut_off(row).await.map_err(|error| self.cannot_write(&error))?;
@@ -139,7 +142,8 @@ impl RunSink {
                     }
                 }
             }
-            // Its entry has no end: what a page does is known by what it says, which the message and the audit log hold.
+            // This ledger entry has no end: the page reports the result, which the message and the
+            // audit log record.
             Event::CallForPage { call_id, name, repeat } => {
                 let input = self.inputs.get(call_id).cloned().unwrap_or_default();
                 let entry = self.entry(call_id);
@@ -176,7 +180,8 @@ impl RunSink {
         entered.map_err(|error| self.cannot_write(&error))
     }
 
-    /// With its row, its entry in the ledger ends: recovery must not enter it once more.
+    /// Stores the audit entry and ends the ledger entry, so that recovery does not log the call
+    /// again.
     async fn end_cut_off(&mut self, row: AuditEntry) -> Result<(), StoreError> {
         if !self.started.remove(&row.call_id) {
             return self.enter_in_audit(Some(row)).await;
@@ -191,8 +196,8 @@ impl RunSink {
         self.close(SinkEnd::Storage)
     }
 
-    /// A call of an agent below is in the ledger and in the audit log like any other, under a name of its own. Answers what the user is
-    /// told of it besides.
+    /// Records an event of a sub-agent. Its calls are in the ledger and the audit log like any
+    /// other, with an id of their own. Returns the event if the user sees it, too.
     async fn enter_nested(&mut self, event: Event) -> Result<Option<Event>, SinkClosed> {
         let Event::Nested { call_id, agent_id, event } = event else { return Ok(None) };
         if let Event::Replied(replied) = *event {
@@ -204,7 +209,7 @@ impl RunSink {
         Ok(matches!(event, Event::CallGranted { .. } | Event::Exposed { .. }).then_some(event))
     }
 
-    /// Keeps what a request took; `below` names the call and the agent of one below.
+    /// Records the usage of a request; `below` is the call and the agent of a sub-agent.
     async fn replied(&mut self, replied: Replied, below: Option<(String, String)>) -> Result<(), SinkClosed> {
         let step = steps::of_run(&self.subject, replied, below);
         self.recorder.replied(&step);
@@ -217,12 +222,13 @@ impl RunSink {
             return Ok(());
         }
         self.store.append_steps(std::mem::take(&mut self.steps)).await.map_err(|error| {
-            tracing::error!(%error, run = self.run.identity.run_id, "what requests took could not be entered");
+            tracing::error!(%error, run = self.run.identity.run_id, "the usage of model requests could not be stored");
             self.close(SinkEnd::Storage)
         })
     }
 
-    /// The row of a call that is not in the ledger. Most events end no call, and cost nothing here.
+    /// Stores the audit entry of a call that is not in the ledger. Most events end no call and cost
+    /// nothing here.
     async fn enter_in_audit(&self, row: Option<AuditEntry>) -> Result<(), StoreError> {
         match row {
             Some(row) => self.store.append_audit(vec![row]).await,
@@ -235,7 +241,7 @@ fn repeatable(repeat: &Repeat) -> store::Repeat<'_> {
     store::Repeat { fingerprint: &repeat.fingerprint, is_idempotent: repeat.is_idempotent }
 }
 
-/// What an event adds to the size of the turn.
+/// Returns what a chunk adds to the size of the turn.
 fn size(chunk: &Chunk) -> usize {
     match chunk {
         Chunk::TextDelta { delta, .. } | Chunk::ReasoningDelta { delta, .. } => delta.len(),
@@ -245,7 +251,7 @@ fn size(chunk: &Chunk) -> usize {
     }
 }
 
-/// The points before an event is stored; answers the one after it.
+/// Passes the fault-injection points before an event is stored; returns the point after it.
 fn pass(event: &Event) -> Option<Point> {
     match event {
         Event::ToolStarted { .. } => return Some(Point::ToolEntered),
@@ -274,7 +280,8 @@ impl EventSink for RunSink {
             }
             Event::StepFinish { .. } => self.in_step = false,
             Event::Nested { .. } | Event::Replied(_) => {}
-            // The many pieces of a reply; of those, only a provider's own tools are anyone's business.
+            // The frequent parts of a reply. Of these, only results of a provider's own tools are
+            // audited.
             Event::Part(ref part) if !matches!(part, Part::ToolResult { .. }) => {}
             _ => self.enter_in_ledger(&event, None).await?,
         }
@@ -292,7 +299,7 @@ impl EventSink for RunSink {
             }
             event => event,
         };
-        // The pieces of a reply are announced when no more of them is there.
+        // Watchers are notified of the parts of a reply once no more are ready, in `pause`.
         let is_piece = matches!(event, Event::Part(_));
         let mut chunks = std::mem::take(&mut self.chunks);
         if let Event::ToolFinished { call_id, .. } = &event

@@ -1,12 +1,12 @@
-//! What a file is, by its bytes. A name is only a word of who sends it.
+//! Detects the type of a file by its content, since the name is only the sender's claim.
 
-/// Bytes from the beginning that are looked at.
+/// The number of leading bytes that are examined.
 pub(crate) const HEAD: usize = 8 * 1024;
 
-/// What nobody knows better.
+/// The type of unknown content.
 const UNKNOWN: &str = "application/octet-stream";
 
-/// The kinds of text that a name may tell apart. None of them is ever shown in a page as what it is.
+/// The text types that a name may distinguish. A page never renders any of them as its type.
 const TEXTS: [(&str, &str); 14] = [
     ("md", "text/markdown"),
     ("markdown", "text/markdown"),
@@ -24,10 +24,11 @@ const TEXTS: [(&str, &str); 14] = [
     ("sql", "application/sql"),
 ];
 
-/// The kind of a file that begins with these bytes. The name decides only between kinds of text.
+/// Returns the media type of a file that starts with these bytes. The name only distinguishes types
+/// of text.
 pub(crate) fn media_type(head: &[u8], name: &str) -> String {
     let head = &head[..head.len().min(HEAD)];
-    // Markup is text: what it is here depends on nothing that is in it.
+    // Markup counts as text, regardless of what it contains.
     if let Some(found) = infer::get(head).filter(|found| found.matcher_type() != infer::MatcherType::Text) {
         return found.mime_type().to_owned();
     }
@@ -39,12 +40,13 @@ pub(crate) fn media_type(head: &[u8], name: &str) -> String {
     known.map_or("text/plain", |(_, kind)| kind).to_owned()
 }
 
-/// Whether a model can read it as text.
+/// Returns whether a model can read the type as text.
 pub(crate) fn is_text_kind(media_type: &str) -> bool {
     media_type.starts_with("text/") || TEXTS.iter().any(|(_, kind)| *kind == media_type)
 }
 
-/// UTF-8 without control characters that no text has; the head may end within a character.
+/// Returns whether the bytes are UTF-8 without control characters that texts do not contain. They
+/// may end within a character.
 fn is_text(head: &[u8]) -> bool {
     let text = match std::str::from_utf8(head) {
         Ok(text) => text,
@@ -61,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds() {
+    fn media_types_are_detected_by_content() {
         let check = |head: &[u8], name: &str, expected: &str| assert_eq!(media_type(head, name), expected, "{name}");
         check(b"\x89PNG\r\n\x1a\n....", "report.pdf", "image/png");
         check(b"\xff\xd8\xff\xe0....", "x", "image/jpeg");
@@ -69,7 +71,7 @@ mod tests {
         check(b"GIF89a....", "x", "image/gif");
         check(b"%PDF-1.7\n", "notes.txt", "application/pdf");
         check(b"PK\x03\x04\x14\0\0\0", "x.txt", "application/zip");
-        // A polyglot is what its first bytes are.
+        // The first bytes decide about a polyglot file.
         check(b"GIF89a/*<script>alert(1)</script>*/", "x.html", "image/gif");
         check(b"<!DOCTYPE html><script>", "x.png", "text/plain");
         check(b"<!DOCTYPE html><script>", "x.html", "text/html");

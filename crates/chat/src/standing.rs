@@ -1,4 +1,5 @@
-//! Standing approvals: a yes that holds for further calls, too. They are the user's, so he sees all of them and takes back any.
+//! Standing approvals: an approval that also covers further calls. They belong to the user, who can
+//! list and revoke them.
 
 use crate::{Caller, Inner, errors, settle};
 use agent::{Decision, Grant, Grants, PendingCall, Wanted, waiting_within};
@@ -8,7 +9,7 @@ use store::{GrantRow, NewGrant, Store};
 use wire::api::{Answer, Remember, StandingApproval, StandingApprovals};
 use wire::{Approval, ToolPart, ToolState, UiMessage, UiPart, UserError};
 
-/// Those that hold for a user in a conversation.
+/// The standing approvals of a user that apply in a conversation.
 pub(crate) struct StoredGrants {
     pub(crate) store: Store,
     pub(crate) owner: String,
@@ -28,7 +29,8 @@ impl Grants for StoredGrants {
     }
 }
 
-/// The standing approvals that answers give; the questions are still open in the message. `agent_id` makes the message's own calls.
+/// Returns the standing approvals that these answers create. The approval requests must still be
+/// open in the message. `agent_id` is the agent that made the message's own calls.
 pub(crate) fn given(
     message: &UiMessage,
     answers: &[Answer],
@@ -40,7 +42,10 @@ pub(crate) fn given(
         let Answer::Approval { tool_call_id, approved: true, remember: Some(remember), .. } = answer else { continue };
         let tool = message.tools().rfind(|tool| tool.tool_call_id == *tool_call_id);
         let covered = tool.and_then(|tool| covered(message, tool, agent_id)).ok_or_else(|| {
-            UserError::invalid(format!("/answers/{at}/remember"), "A yes to this call holds for this call alone.")
+            UserError::invalid(
+                format!("/answers/{at}/remember"),
+                "An approval of this call cannot cover further calls.",
+            )
         })?;
         let (agent_id, tool, fingerprint) = covered;
         let conversation_id = (*remember == Remember::Conversation).then(|| conversation_id.to_owned());
@@ -50,7 +55,8 @@ pub(crate) fn given(
     Ok(grants)
 }
 
-/// What a standing approval would cover that is given with a yes to this call, if it may be given: agent, tool, fingerprint.
+/// Returns what a standing approval of this call would cover (agent, tool, fingerprint), if one is
+/// allowed.
 fn covered(message: &UiMessage, tool: &ToolPart, agent_id: &str) -> Option<(String, String, String)> {
     let terms = tool.approval.as_ref()?.terms.as_ref().filter(|terms| terms.may_remember == Some(true))?;
     match settle::suspended(message, &tool.tool_call_id) {
@@ -62,7 +68,7 @@ fn covered(message: &UiMessage, tool: &ToolPart, agent_id: &str) -> Option<(Stri
     }
 }
 
-/// Other open questions of the message that the approvals cover are answered with them.
+/// Approves the other open requests of the message that the new standing approvals cover.
 pub(crate) fn follow(message: &mut UiMessage, given: &[NewGrant], agent_id: &str) {
     let covers = |tool: &ToolPart, message: &UiMessage| {
         let covered = covered(message, tool, agent_id);
@@ -84,13 +90,13 @@ pub(crate) fn follow(message: &mut UiMessage, given: &[NewGrant], agent_id: &str
 }
 
 impl Inner {
-    /// The approvals that hold in a conversation.
+    /// Returns the standing approvals that apply in a conversation.
     pub(crate) fn grants(&self, caller: &Caller, conversation_id: &str) -> StoredGrants {
         let (owner, conversation_id) = (caller.user_id.clone(), conversation_id.to_owned());
         StoredGrants { store: self.store.clone(), owner, conversation_id }
     }
 
-    /// Decided calls with the standing approvals that cover them by now, for the record.
+    /// Adds to decided calls the standing approvals that cover them by now, for the audit log.
     pub(crate) async fn with_grants(
         &self,
         message: &UiMessage,

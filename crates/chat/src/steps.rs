@@ -1,4 +1,4 @@
-//! What requests took, for the store.
+//! Usage of model requests, as rows for the store.
 
 use crate::audit::Subject;
 use crate::{Caller, Inner, errors};
@@ -8,13 +8,13 @@ use store::{Step, Totals};
 use wire::UserError;
 use wire::api::Usage;
 
-/// What a conversation took.
+/// The usage of a conversation.
 #[derive(Clone, Debug, Serialize)]
 pub struct ConversationUsage {
-    /// Summed up.
+    /// The totals.
     #[serde(flatten)]
     pub total: Totals,
-    /// Its last requests to models, oldest first.
+    /// The last model requests, oldest first.
     #[serde(rename = "requests")]
     pub steps: Vec<Step>,
 }
@@ -30,7 +30,7 @@ impl Inner {
     }
 }
 
-/// A row of a run; `below` names the call and the agent where that is one below.
+/// Builds the row of a request in a run; `below` is the call and the agent of a sub-agent.
 pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String, String)>) -> Step {
     let (call_id, agent_id) = match below {
         Some((call_id, agent_id)) => (Some(call_id), agent_id),
@@ -44,7 +44,7 @@ pub(crate) fn of_run(subject: &Subject, replied: Replied, below: Option<(String,
     }
 }
 
-/// A row of a request outside of conversations: of a program's question, a routine, a trial.
+/// Builds the row of a request outside of conversations: of an invocation, a routine or a trial.
 pub(crate) fn outside(owner: &str, id: &str, agent_id: &str, replied: Replied) -> Step {
     row(owner, id, agent_id.to_owned(), replied)
 }
@@ -69,7 +69,7 @@ fn row(owner: &str, run_id: &str, agent_id: String, replied: Replied) -> Step {
     }
 }
 
-/// Tokens in the wire's words.
+/// Converts usage to the wire type.
 pub(crate) fn usage(usage: contract::Usage) -> Usage {
     Usage {
         input_tokens: usage.input_tokens,

@@ -1,4 +1,4 @@
-//! What an operator learns of runs: who, how long, how much, how it ended. Never what was said.
+//! Telemetry of runs for the operator: user, duration, usage and outcome, but no content.
 
 use crate::audit::Subject;
 use std::sync::Arc;
@@ -11,85 +11,87 @@ tokio::task_local! {
     static TRACE: Trace;
 }
 
-/// What everything has in common that one request brings about, by the rules of W3C Trace Context.
+/// A position in a trace, as in W3C Trace Context.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trace {
     /// 32 lower-case hexadecimal digits.
     pub trace_id: String,
-    /// The request itself, 16 lower-case hexadecimal digits.
+    /// The id of the request's span, 16 lower-case hexadecimal digits.
     pub span_id: String,
-    /// Whether whoever sent the request records it.
+    /// Whether the client records the trace.
     pub is_sampled: bool,
 }
 
-/// Answers a request as a part of this trace: so are the runs that it starts.
+/// Runs a request as part of this trace. Runs that it starts belong to the trace, too.
 pub async fn traced<F: Future>(trace: Trace, request: F) -> F::Output {
     TRACE.scope(trace, request).await
 }
 
-/// The trace of the request that is being answered here.
+/// Returns the trace of the current request.
 pub fn trace() -> Option<Trace> {
     TRACE.try_with(Clone::clone).ok()
 }
 
-/// Which run something is about, or which question of a program.
+/// Identifies the run or the invocation that an event is about.
 #[derive(Clone, Debug)]
 pub struct RunFacts {
-    /// The run's id, or the invocation's.
+    /// The id of the run or the invocation.
     pub run_id: String,
-    /// The conversation; none for a question of a program.
+    /// The conversation; absent for an invocation.
     pub conversation_id: Option<String>,
-    /// The agent that was asked.
+    /// The agent.
     pub agent_id: String,
-    /// The trace of the request that started it.
+    /// The trace of the request that started the run.
     pub trace: Option<Trace>,
 }
 
-/// A call of a tool that has ended. Its arguments and its result are nobody's business here.
+/// The end of a tool call, without its arguments and its result.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolEnd<'a> {
-    /// The agent that made the call, which may be one below the run's.
+    /// The agent that made the call; possibly a sub-agent.
     pub agent_id: &'a str,
-    /// The call.
+    /// The call's id.
     pub call_id: &'a str,
-    /// The tool; none where there is no such tool, since the name is the model's invention then.
+    /// The tool; absent if there is no such tool, since the model invented the name.
     pub tool: Option<&'a str>,
-    /// How it ended.
+    /// The outcome.
     pub outcome: AuditOutcome,
-    /// How long it ran; none where it did not run.
+    /// How long it ran; absent if it did not run.
     pub took: Option<Duration>,
 }
 
-/// Is told what runs do. Each call must return at once: the run waits for it.
+/// Receives events of runs. Each method must return at once, because the run waits for it.
 pub trait Telemetry: Send + Sync + 'static {
-    /// A run has begun.
+    /// A run has started.
     fn run_began(&self, run: &RunFacts);
     /// A model's reply is complete.
     fn model_replied(&self, run: &RunFacts, step: &Step);
-    /// A call has begun to run; one that was suspended does so again. `agent_id` is the agent's that made it.
+    /// A tool call has started, or resumed after a suspension. `agent_id` is the agent that made
+    /// it.
     fn tool_started(&self, _run: &RunFacts, _agent_id: &str, _call_id: &str, _tool: &str) {}
-    /// A call has ended.
+    /// A tool call has ended.
     fn tool_ended(&self, run: &RunFacts, call: ToolEnd<'_>);
-    /// A run has ended, in these words: `done`, `waiting`, `stopped`, `limit`, `failed`, `interrupted`; a question of a program also
-    /// `timeout`.
+    /// A run has ended. The outcome is `done`, `waiting`, `stopped`, `limit`, `failed` or
+    /// `interrupted`, and for an invocation also `timeout`.
     fn run_ended(&self, run: &RunFacts, outcome: &'static str, reason: EndReason, took: Duration);
-    /// So much is gone for good: conversations that were `deleted` by their users, were `untouched` for long or `temporary`, or a
-    /// program's `question`.
+    /// Data was deleted for good: conversations that were `deleted` by their users, `untouched` for
+    /// the retention period, or `temporary`; or invocations (`question`).
     fn deleted(&self, _what: &'static str, _count: u64) {}
 }
 
-/// How far the journal is behind, and what waits for the database.
+/// The backlog of the journal and the database.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Backlog {
-    /// Events that were told and are not stored yet.
+    /// The number of events that were sent and are not stored yet.
     pub events: u64,
     /// How long the oldest of them has waited.
     pub lag: Duration,
-    /// Writes that wait for the database.
+    /// The number of writes that wait for the database.
     pub writes: usize,
 }
 
-/// Tells of one run. When nobody has told how it ended, a panic of ours for example, it has failed.
+/// Reports the events of one run. If nothing reports the end, for example after a panic, dropping
+/// it reports a failure.
 #[derive(Clone)]
 pub(crate) struct Recorder(Arc<Told>);
 
@@ -115,7 +117,7 @@ impl Drop for Told {
 }
 
 impl Recorder {
-    /// Begins to tell.
+    /// Starts reporting.
     pub(crate) fn begin(to: Option<Arc<dyn Telemetry>>, facts: RunFacts) -> Self {
         if let Some(to) = &to {
             to.run_began(&facts);
@@ -123,13 +125,13 @@ impl Recorder {
         Self(Arc::new(Told { facts, to, begun: Instant::now(), has_ended: AtomicBool::new(false) }))
     }
 
-    /// A run of a conversation, as part of a request's trace.
+    /// Starts reporting a run of a conversation, as part of a request's trace.
     pub(crate) fn begin_run(to: Option<Arc<dyn Telemetry>>, subject: &Subject, trace: Option<Trace>) -> Self {
         let (run_id, agent_id) = (subject.run_id.clone(), subject.agent_id.clone());
         Self::begin(to, RunFacts { run_id, conversation_id: Some(subject.conversation_id.clone()), agent_id, trace })
     }
 
-    /// By what the user can name it to an operator.
+    /// Returns the trace id, by which a user can refer an operator to the run.
     pub(crate) fn trace_id(&self) -> Option<String> {
         self.0.facts.trace.as_ref().map(|trace| trace.trace_id.clone())
     }
@@ -140,7 +142,7 @@ impl Recorder {
         }
     }
 
-    /// `agent_id` is that of an agent below, if it made the call.
+    /// Reports the start of a call. `agent_id` is set if a sub-agent made it.
     pub(crate) fn started(&self, agent_id: Option<&str>, call_id: &str, tool: &str) {
         if let Some(to) = &self.0.to {
             to.tool_started(&self.0.facts, agent_id.unwrap_or(&self.0.facts.agent_id), call_id, tool);
@@ -162,7 +164,7 @@ impl Recorder {
         );
     }
 
-    /// A run of a conversation has ended.
+    /// Reports the end of a conversation's run.
     pub(crate) fn ended(&self, reason: EndReason) {
         self.ended_as(reason.outcome().name(), reason);
     }
@@ -189,9 +191,9 @@ mod tests {
         }
     }
 
-    /// However it ends, it is told, and once.
+    /// The end is reported exactly once, however the run ends.
     #[test]
-    fn every_run_ends() {
+    fn every_run_reports_its_end_once() {
         let check = |run: fn(Recorder), expected: &'static str| {
             let ends = Arc::new(Ends::default());
             let (run_id, agent_id) = ("r".to_owned(), "a".to_owned());

@@ -1,7 +1,8 @@
-//! Stored messages → what a model reads. Rules of the AI SDK's `convertToModelMessages`: an assistant message is cut at
-//! its steps, each step is one assistant message and, if it called tools, one tool message behind it.
+//! Converts stored messages to a prompt, with the rules of the AI SDK's `convertToModelMessages`:
+//! an assistant message is split at its steps, and each step becomes one assistant message and, if
+//! it called tools, one tool message after it.
 //!
-//! The result is a valid history for any provider: a call without a result gets one that says so.
+//! The result is a valid history for any provider: a call without a result gets an error result.
 
 use contract::{AssistantPart, FileData, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
@@ -10,15 +11,17 @@ use wire::api::{MessageMetadata, Outcome};
 use wire::message::PASSED_OVER;
 use wire::{PROVIDER_ITEM, Role, ToolPart, ToolState, UiMessage, UiPart};
 
-/// What the model reads for a call that never got a result.
+/// The result that the model reads for a call without one.
 const NO_RESULT: &str = "The call was interrupted before it had a result. It may or may not have had an effect.";
 
-/// Converts a branch, oldest first. Calls for which `pending` says true are left without a result, for the loop to add.
+/// Converts a branch, oldest first. Calls for which `pending` returns true get no result; the loop
+/// adds it.
 pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> bool) -> Vec<Arc<Message>> {
     let (mut prompt, mut broken_off) = (Vec::new(), None);
     for message in messages {
         match message.role {
-            // Instructions come from the config; a stored system message could only be a client's.
+            // Instructions come from the config; a stored system message could only come from a
+            // client.
             Role::System => {}
             Role::User => push_user(message, broken_off.take(), &mut prompt),
             Role::Assistant => {
@@ -30,8 +33,8 @@ pub(crate) fn to_prompt(messages: &[UiMessage], pending: impl Fn(&ToolPart) -> b
     prompt.into_iter().map(Arc::new).collect()
 }
 
-/// `broken_off` is how the answer before it ended, if that did not come to its end: without a word
-/// about it, a model takes what is there for the whole, or goes on with it unasked.
+/// Adds a user message. `broken_off` is the outcome of the answer before it, if that is incomplete:
+/// without a note, a model would take it as complete, or continue it unasked.
 fn push_user(message: &UiMessage, broken_off: Option<Outcome>, prompt: &mut Vec<Message>) {
     let parts: Vec<_> = message.parts.iter().filter_map(user_part).collect();
     if !parts.is_empty() {
@@ -109,7 +112,8 @@ fn assistant_part(part: &UiPart) -> Option<Vec<AssistantPart>> {
     })
 }
 
-/// The call of a tool part. Arguments that are no object were refused; providers want an object all the same.
+/// Converts a tool part to a call. Providers require an object as arguments, so refused arguments
+/// become an empty one.
 pub(crate) fn tool_call(tool: &ToolPart) -> ToolCall {
     let input = tool.input.as_ref().or(tool.raw_input.as_ref()).filter(|input| input.is_object());
     ToolCall {
@@ -132,7 +136,7 @@ fn tool_result(tool: &ToolPart) -> ToolResult {
             let reason = tool.approval.as_ref().and_then(|approval| approval.reason.as_deref());
             ToolOutput::ErrorText(agent::skipped(reason))
         }
-        // Not the user's no: nothing is known of what they want.
+        // This is not a denial: what the user wants is unknown.
         ToolState::OutputDenied if tool.is_passed_over() => ToolOutput::ErrorText(PASSED_OVER.to_owned()),
         ToolState::OutputDenied => {
             ToolOutput::Denied(tool.approval.as_ref().and_then(|approval| approval.reason.clone()))

@@ -1,4 +1,4 @@
-//! Agent events → stream chunks. The only place where the two vocabularies meet in this direction.
+//! Converts agent events to stream chunks. No other code converts in this direction.
 
 use crate::{Clock, exposure};
 use agent::{Decision, Event, Grant, Spent};
@@ -9,17 +9,17 @@ use wire::{
     ApprovalTerms, Chunk, CutOff, DataChunk, FinishReason, PROVIDER_ITEM, SPENT, STANDING_APPROVAL, SUSPENDED_CALL,
 };
 
-/// Converts one run's events. Providers name their parts as they like, and again in the next step; on the wire each
-/// part gets a short name of its own.
+/// Converts the events of one run. Providers choose the ids of their parts, and reuse them in the
+/// next step, so each part gets a short id of its own in the stream.
 #[derive(Default)]
 pub(crate) struct ToWire {
     open: Vec<(String, String)>,
     named: u32,
-    /// By which questions expire.
+    /// The clock by which approval requests expire.
     clock: Clock,
 }
 
-/// As the AI SDK's client reads it.
+/// Converts a citation to the format of the AI SDK's client.
 fn citation(citation: Citation) -> Value {
     let source = match citation.source {
         Source::Url { id, url, title, metadata } => {
@@ -46,14 +46,14 @@ fn citation(citation: Citation) -> Value {
     citation
 }
 
-/// What is not there is left out: the client refuses `null`.
+/// Removes `null` fields, which the client rejects.
 fn without_nulls(value: &mut Value) {
     if let Value::Object(fields) = value {
         fields.retain(|_, value| !value.is_null());
     }
 }
 
-/// What there is of a result.
+/// Builds the chunk of an interim result.
 fn preliminary(tool_call_id: String, output: Value) -> Chunk {
     Chunk::ToolOutputAvailable {
         tool_call_id,
@@ -65,40 +65,41 @@ fn preliminary(tool_call_id: String, output: Value) -> Chunk {
     }
 }
 
-/// What a call goes on from; `null` when it is over.
+/// Builds the chunk with the state of a suspended call; `null` once the call is over.
 pub(crate) fn suspended(call_id: String, state: Value) -> Chunk {
     about_call(SUSPENDED_CALL, call_id, state)
 }
 
-/// What a turn has used when it waits for the user.
+/// Builds the chunk with the usage of a turn that waits for the user.
 pub(crate) fn spent(spent: &Spent) -> Chunk {
     let data = serde_json::to_value(spent).unwrap_or_default();
     Chunk::Data(DataChunk { kind: SPENT.to_owned(), id: Some("spent".to_owned()), data, transient: None })
 }
 
-/// What lets a call run without a question.
+/// Builds the chunk about the standing approval that lets a call run.
 fn standing_approval(call_id: String, tool: &str, grant: &Grant) -> Chunk {
     let scope = if grant.is_for_conversation { "conversation" } else { "always" };
     about_call(STANDING_APPROVAL, call_id, json!({ "grantId": grant.id, "toolName": tool, "scope": scope }))
 }
 
-/// Something about a call that is no part of it.
+/// Builds a data chunk about a call.
 fn about_call(kind: &str, call_id: String, data: Value) -> Chunk {
     Chunk::Data(DataChunk { kind: kind.to_owned(), id: Some(call_id), data, transient: None })
 }
 
-/// An id that is unique in the message: providers number their sources anew in each reply.
+/// Returns an id that is unique in the message, because providers restart the numbering of sources
+/// in each reply.
 fn new_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }
 
 impl ToWire {
-    /// One whose questions expire by this clock.
+    /// Creates a converter with this clock.
     pub(crate) fn at(clock: Clock) -> Self {
         Self { clock, ..Self::default() }
     }
 
-    /// How a question is asked now.
+    /// Converts the terms of an approval request.
     fn terms(&self, asked: Option<String>, terms: contract::ApprovalTerms) -> ApprovalTerms {
         let lasts = terms.expires_after.map(|after| i64::try_from(after.as_millis()).unwrap_or(i64::MAX));
         ApprovalTerms {
@@ -121,7 +122,7 @@ impl ToWire {
             }
             Event::Part(part) => self.part(part, out),
             Event::ToolCall { call, dynamic } => out.push(available(call, dynamic)),
-            // Told once more: for a client this is what makes it run the call.
+            // The repeated chunk makes the client run the call.
             Event::CallHandedOver { call } => out.push(available(call, false)),
             Event::ToolCallInvalid { id, name, input, error, dynamic } => out.push(Chunk::ToolInputError {
                 tool_call_id: id,
@@ -160,7 +161,7 @@ impl ToWire {
                 },
             }),
             Event::ToolDenied { call_id, .. } => out.push(Chunk::ToolOutputDenied { tool_call_id: call_id }),
-            // It is seen to run, for whoever reads along: until now it had ended.
+            // Shows the call as running again, since it had ended for watchers.
             Event::CallDecided {
                 call, cut_off: true, decision: Decision::Approved | Decision::Again { .. }, ..
             } => {
@@ -288,7 +289,7 @@ fn available(call: ToolCall, dynamic: bool) -> Chunk {
     }
 }
 
-/// Whether the user may rely on what the chunk says, so that it is stored before it is told.
+/// Returns whether the user may rely on the chunk, so that it must be stored before it is sent.
 pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
     match chunk {
         Chunk::ToolInputAvailable { .. }
@@ -301,12 +302,12 @@ pub(crate) fn is_acknowledgement(chunk: &Chunk) -> bool {
     }
 }
 
-/// Whether the chunk is for the store alone.
+/// Returns whether the chunk must stay on the server.
 pub(crate) fn is_private(chunk: &Chunk) -> bool {
     matches!(chunk, Chunk::Data(data) if wire::is_private(&data.kind))
 }
 
-/// The finish reason in the wire's words.
+/// Converts a finish reason to the wire type.
 pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
     use contract::FinishReason as From;
     match reason {
@@ -323,9 +324,9 @@ pub(crate) fn finish_reason(reason: contract::FinishReason) -> FinishReason {
 mod tests {
     use super::*;
 
-    /// Providers begin to number their sources anew in each reply of a message.
+    /// Providers restart the numbering of sources in each reply of a message.
     #[test]
-    fn sources_of_all_steps_have_their_own_ids() {
+    fn source_ids_are_unique_across_steps() {
         let (mut to_wire, mut chunks) = (ToWire::default(), Vec::new());
         for _ in 0..2 {
             let (id, url) = ("source-1".to_owned(), "https://example.org/".to_owned());

@@ -1,9 +1,9 @@
-//! A conversation's tree without its texts: which messages stand in one place, and where a branch ends.
+//! The message tree of a conversation without contents: siblings and branch ends.
 
 use std::collections::{HashMap, HashSet};
 use store::Node;
 
-/// The tree; what was deleted is not in it.
+/// The tree, without deleted messages.
 pub(crate) struct Tree {
     /// Parents before their children, oldest first.
     nodes: Vec<Node>,
@@ -11,7 +11,7 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// The rows are as [`store::Store::outline`] gives them.
+    /// Builds the tree from the rows of [`store::Store::outline`].
     pub(crate) fn new(rows: Vec<Node>) -> Self {
         let mut tree = Self { nodes: Vec::new(), places: HashMap::new() };
         for row in rows {
@@ -28,14 +28,14 @@ impl Tree {
         self.places.contains_key(id)
     }
 
-    /// All messages in the place of this one, itself included, oldest first.
+    /// Returns the siblings of a message including itself, oldest first.
     pub(crate) fn siblings(&self, id: &str) -> Vec<&str> {
         let Some(of) = self.node(id) else { return Vec::new() };
         let same = self.nodes.iter().filter(|node| node.parent_id == of.parent_id);
         same.map(|node| node.id.as_str()).collect()
     }
 
-    /// The places with more than one message: each of these, with all of them.
+    /// Returns the messages of the branch that have siblings, each with all of its siblings.
     pub(crate) fn forks<'t>(&'t self, branch: impl Iterator<Item = &'t str>) -> Vec<(&'t str, Vec<&'t str>)> {
         let mut children: HashMap<Option<&str>, Vec<&str>> = HashMap::new();
         for node in &self.nodes {
@@ -45,14 +45,15 @@ impl Tree {
         branch.filter_map(of).filter(|(_, siblings)| siblings.len() > 1).collect()
     }
 
-    /// Where the branch ends that was written last of those with this message.
+    /// Returns the end of the most recent branch that contains the message.
     pub(crate) fn newest_leaf(&self, id: &str) -> Option<&str> {
         let below = self.below(id)?;
         below.iter().rposition(|is_below| *is_below).map(|at| self.nodes[at].id.as_str())
     }
 
-    /// Where the active branch ends when this message goes with all that follows it: in what stands beside it, or before it.
-    /// Empty when nothing is left. None when the branch that ends in `head` goes on as it is.
+    /// Returns the end of the active branch after deleting this message and its descendants: that
+    /// of a sibling, or else the parent. Empty if nothing is left; `None` if the branch that ends
+    /// at `head` is not affected.
     pub(crate) fn head_without(&self, id: &str, head: &str) -> Option<&str> {
         let below = self.below(id)?;
         if !self.places.get(head).is_some_and(|at| below[*at]) {
@@ -67,18 +68,18 @@ impl Tree {
         }
     }
 
-    /// This message and all that follow it.
+    /// Returns the message and all its descendants.
     pub(crate) fn from(&self, id: &str) -> HashSet<&str> {
         let below = self.below(id).unwrap_or_default();
         let nodes = self.nodes.iter().zip(below).filter(|(_, is_below)| *is_below);
         nodes.map(|(node, _)| node.id.as_str()).collect()
     }
 
-    /// The messages up to this one, oldest first.
+    /// Returns the path to the message, oldest first.
     pub(crate) fn path(&self, id: &str) -> Vec<&str> {
         let mut path = Vec::new();
         let mut at = self.places.get(id);
-        // A parent stands before its child, so the walk ends.
+        // A parent precedes its child, so the loop terminates.
         while let Some(place) = at {
             let node = &self.nodes[*place];
             path.push(node.id.as_str());
@@ -92,7 +93,7 @@ impl Tree {
         self.places.get(id).map(|at| &self.nodes[*at])
     }
 
-    /// For each message whether it is this one or follows it.
+    /// Returns for each message whether it is this one or a descendant of it.
     fn below(&self, id: &str) -> Option<Vec<bool>> {
         let top = *self.places.get(id)?;
         let mut below = vec![false; self.nodes.len()];
@@ -109,7 +110,8 @@ impl Tree {
 mod tests {
     use super::*;
 
-    /// `q < -`, then `a1` and `a2` answer it; `a2` goes on to `q2` and `b1`, `b2`; `r` is another first message.
+    /// `q < -`; `a1` and `a2` answer it; `q2` with `b1` and `b2` continues `a2`; `r` is another
+    /// root.
     fn tree(deleted: &str) -> Tree {
         let rows = [
             ("q", None),
@@ -130,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_in_one_place() {
+    fn siblings_and_forks_are_found() {
         let tree = tree("");
         let check = |id: &str, expected: &[&str]| assert_eq!(tree.siblings(id), expected, "{id}");
         check("q", &["q", "r"]);
@@ -142,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn where_a_branch_ends() {
+    fn newest_leaf_of_a_branch_is_found() {
         let tree = tree("");
         let check = |id: &str, expected: Option<&str>| assert_eq!(tree.newest_leaf(id), expected, "{id}");
         check("q", Some("q3"));
@@ -155,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn where_it_ends_when_a_message_goes() {
+    fn head_moves_when_its_branch_is_deleted() {
         let tree = tree("");
         let check = |id: &str, head: &str, expected: Option<&str>| {
             assert_eq!(tree.head_without(id, head), expected, "{id}, {head}");
@@ -170,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_deleted_is_not_there() {
+    fn deleted_messages_are_not_in_the_tree() {
         let tree = tree("q2");
         assert!(!tree.has("q2") && !tree.has("q3"));
         assert_eq!(tree.newest_leaf("q"), Some("a2"));

@@ -1,4 +1,5 @@
-//! A tool that an administrator tries: one call, as if the agent's model had made it, with every gate and a row in the audit log.
+//! Tool trials by an administrator: one call, as if the agent's model had made it, with every gate
+//! and an audit entry.
 
 use crate::audit::{Auditor, Subject};
 use crate::{Caller, Chat, Inner, errors, in_trace, steps};
@@ -14,36 +15,36 @@ use store::{AuditEntry, AuditOutcome, GateDecision};
 use tokio_util::sync::CancellationToken;
 use wire::{ErrorCode, UserError};
 
-/// Bytes of arguments.
+/// The maximum size of the arguments in bytes.
 const MAX_ARGUMENTS: usize = 64 * 1024;
-/// Why a call was not run that asks first.
+/// The reason for denying a call that needs approval.
 const NOT_APPROVED: &str = "Not approved in this trial.";
 
-/// A call to try.
+/// A tool call to try.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TrialRequest {
-    /// Whose tool it is.
+    /// The agent that has the tool.
     pub agent_id: String,
     /// The tool.
     pub tool: String,
-    /// Its arguments, as JSON; empty: none.
+    /// The arguments as JSON; empty for none.
     pub arguments: String,
-    /// What is said where the call asks first.
+    /// Whether to approve the call if it needs approval.
     pub approved: bool,
 }
 
-/// What came of it.
+/// The result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Trial {
-    /// As in the audit log.
+    /// The outcome, as in the audit log.
     pub outcome: AuditOutcome,
-    /// What was decided about the call, in order.
+    /// The gate decisions, in order.
     pub gates: Vec<GateDecision>,
     /// The result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// Why there is none, in the words for the model.
+    /// The error message for the model, if there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// How long the tool ran, in milliseconds.
@@ -52,12 +53,14 @@ pub struct Trial {
 }
 
 impl Chat {
-    /// Makes one call of an agent's tool for the caller, with the caller's rights. What asks first runs only with the caller's yes. The
-    /// call is entered in the audit log, and goes on when the caller hangs up.
+    /// Makes one call of an agent's tool with the caller's rights. A call that needs approval runs
+    /// only if the request approves it. The call is recorded in the audit log, and continues if the
+    /// caller disconnects.
     ///
     /// # Errors
-    /// 404 for an agent that the caller may not ask, 413 for the arguments, 422 for a tool that runs in a browser, 503 when the store
-    /// fails. A tool that fails is no error here.
+    /// 404 for an agent that the caller may not use, 413 for too large arguments, 422 for a tool
+    /// that runs in a browser, 503 if the store fails. A failure of the tool itself is reported in
+    /// the result.
     pub async fn try_tool(&self, caller: &Caller, request: TrialRequest) -> Result<Trial, UserError> {
         if self.inner.tasks.is_closed() {
             return Err(errors::draining());
@@ -125,7 +128,7 @@ impl Inner {
     }
 }
 
-/// The agent with the administrator in the place of its model.
+/// Replaces the agent's model by one that makes the requested call.
 fn driven(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
     let call = Part::ToolCall {
         id: id.to_owned(),
@@ -136,15 +139,16 @@ fn driven(mut agent: Agent, id: &str, request: &TrialRequest) -> Agent {
     };
     agent.model = Arc::new(Hand::new(call));
     agent.fallbacks.clear();
-    // These ask models of their own.
+    // Sub-agents would use models of their own.
     agent.agents.clear();
     agent.settings.max_steps = 1;
-    // The administrator costs nothing; what the tool asks of models is theirs to answer for.
+    // The scripted model costs nothing. The administrator is responsible for model requests of the
+    // tool itself.
     agent.settings.limits.cost_usd = None;
     agent
 }
 
-/// A model that makes one call and then has nothing more to say.
+/// A model that makes one call and then ends.
 struct Hand {
     id: ModelId,
     call: Part,
@@ -172,12 +176,12 @@ impl Model for Hand {
     }
 }
 
-/// What a trial tells.
+/// Collects the events of a trial.
 struct Seen {
     auditor: Auditor,
     row: Option<AuditEntry>,
     result: Option<Result<Value, ToolError>>,
-    /// What requests of the tool took, with the agent's id.
+    /// The model replies of the tool's own requests, with the agent's id.
     replies: Vec<(String, Replied)>,
     cancel: CancellationToken,
 }
@@ -191,7 +195,7 @@ impl EventSink for Seen {
             return Ok(());
         }
         let row = self.auditor.see(&event, None, &self.cancel);
-        // Of a call that cannot be run, its end is told after its row.
+        // For a call that cannot be run, the end is reported after its audit entry.
         self.row = self.row.take().or(row);
         if let Event::ToolFinished { result, .. } = event {
             self.result = Some(result);

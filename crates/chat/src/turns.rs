@@ -1,22 +1,23 @@
-//! One submission at a time in each conversation, over all servers.
+//! Locks per conversation, so that one submission at a time is accepted, across all servers.
 
 use std::hash::{BuildHasher, RandomState};
 use store::{Lock, Store, StoreError};
 use tokio::sync::{Mutex, MutexGuard};
 
-/// Conversations that share a lock only ever wait a little longer; a lock each would have to be collected.
+/// Conversations may share a lock, which only causes short waits; a lock for each would need
+/// cleanup.
 const LOCKS: usize = 64;
 
-/// The locks.
+/// The locks of all conversations.
 pub(crate) struct Turns {
     locks: [Mutex<()>; LOCKS],
     hasher: RandomState,
 }
 
-/// Held until it is dropped.
+/// A conversation's lock; released when dropped.
 pub(crate) struct Turn<'a> {
     _here: MutexGuard<'a, ()>,
-    /// Where there may be other servers.
+    /// The lock in the database, if several servers share it.
     _everywhere: Option<Lock>,
 }
 
@@ -27,10 +28,10 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits until no other submission to this conversation is being accepted.
+    /// Waits for the lock of a conversation.
     ///
     /// # Errors
-    /// Another server kept it for too long, or the database failed.
+    /// Another server held it for too long, or the database failed.
     pub(crate) async fn take(&self, store: &Store, conversation_id: &str) -> Result<Turn<'_>, StoreError> {
         let here = self.locks[self.hasher.hash_one(conversation_id) as usize % LOCKS].lock().await;
         Ok(Turn { _here: here, _everywhere: store.lock(conversation_id).await? })

@@ -1,4 +1,5 @@
-//! A run's stream, from its start or from any point: what is told is read from memory, what is older from the journal.
+//! Streams of a run's events, from the start or a cursor: recent events from memory, older ones
+//! from the journal.
 
 use crate::Frames;
 use crate::live::{DONE, LiveRun, Next, encode_aside};
@@ -11,7 +12,8 @@ use std::sync::Arc;
 use store::{JournalRow, Store};
 use wire::{Chunk, DataChunk, UiMessage, reduce};
 
-/// An event's number with the epoch that it was told in, so that a number is never used twice for different events.
+/// The position of an event: its number and the epoch of its run, so that a position is never
+/// reused for another event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Cursor {
     epoch: u64,
@@ -19,19 +21,20 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// The number, if the event was told in this epoch.
+    /// Returns the number if the epoch matches.
     pub(crate) fn within(self, epoch: u64) -> Option<u64> {
         (self.epoch == epoch).then_some(self.seq)
     }
 
-    /// Reads `EPOCH.SEQ`.
+    /// Parses `EPOCH.SEQ`.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (epoch, seq) = text.split_once('.')?;
         Some(Self { epoch: epoch.parse().ok()?, seq: seq.parse().ok()? })
     }
 }
 
-/// The stream after a cursor. One that this run cannot continue gets a `data-gap`: the client loads the conversation anew.
+/// Streams after a cursor. A cursor that this run cannot continue yields `data-gap`, after which
+/// the client reloads the conversation.
 pub(crate) fn after(store: Store, run: Arc<LiveRun>, cursor: Option<Cursor>) -> Frames {
     match cursor {
         Some(Cursor { epoch, seq }) if epoch == run.identity.epoch && run.has_told(seq) => tail(store, run, seq),
@@ -39,20 +42,21 @@ pub(crate) fn after(store: Store, run: Arc<LiveRun>, cursor: Option<Cursor>) -> 
     }
 }
 
-/// The stream from the run's own start: all of a new message, only the news of one that the run continues.
+/// Streams from the run's own start: a whole new message, or only what the run adds to a continued
+/// one.
 pub(crate) fn after_start(store: Store, run: Arc<LiveRun>) -> Frames {
     tail(store, run, 0)
 }
 
-/// The stream from the start, which gives the message whole: a run that continues a message tells its earlier parts again.
+/// Streams from the start, including the parts of the message that precede the run.
 pub(crate) fn whole(store: Store, run: Arc<LiveRun>) -> Frames {
     let Some(base) = &run.base else { return tail(store, run, 0) };
     let earlier = earlier(base);
-    // Number 1 is the run's own `start`, told already.
+    // Event 1 is the run's own `start`, which was sent already.
     futures::stream::once(async { earlier }).chain(tail(store, run, 1)).boxed()
 }
 
-/// The stream of a run that has ended, made from the message that it left.
+/// Streams an ended run, from its stored message.
 pub(crate) fn ended(message: &UiMessage) -> Frames {
     let start = Chunk::Start { message_id: Some(message.id.clone()), message_metadata: message.metadata.clone() };
     let mut told = retell(message, start).to_vec();
@@ -61,7 +65,7 @@ pub(crate) fn ended(message: &UiMessage) -> Frames {
     futures::stream::once(async { Bytes::from(told) }).boxed()
 }
 
-/// What a message held before its run went on with it.
+/// Returns the events for the parts of a message that precede its run.
 pub(crate) fn earlier(base: &UiMessage) -> Bytes {
     let start = Chunk::Start { message_id: Some(base.id.clone()), message_metadata: base.metadata.clone() };
     retell(base, start)
@@ -77,13 +81,13 @@ fn retell(message: &UiMessage, start: Chunk) -> Bytes {
     .into()
 }
 
-/// A stream that tells the client to load the conversation anew.
+/// Returns a stream that makes the client reload the conversation.
 pub(crate) fn gap() -> Frames {
     let told = [&gap_frame()[..], DONE].concat();
     futures::stream::once(async { Bytes::from(told) }).boxed()
 }
 
-/// The event that tells so.
+/// Returns the event that makes the client reload the conversation.
 pub(crate) fn gap_frame() -> Bytes {
     let chunk = DataChunk { kind: "data-gap".to_owned(), id: None, data: json!({}), transient: Some(true) };
     encode_aside(&Chunk::Data(chunk))
@@ -116,7 +120,8 @@ fn tail(store: Store, run: Arc<LiveRun>, mut after: u64) -> Frames {
     .boxed()
 }
 
-/// The journal's events after a number; none when they are not there (the database failed, or has a hole).
+/// Reads events after a number from the journal; `None` if they are missing (the database failed,
+/// or there is a gap).
 async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64, page: &mut Page) -> Option<(Bytes, u64)> {
     let rows = store.events(&run.identity.owner, &run.identity.run_id, after, page.rows()).await;
     let rows = rows.inspect_err(|error| tracing::error!(%error, "the journal could not be read")).ok()?;
@@ -125,8 +130,8 @@ async fn from_journal(store: &Store, run: &LiveRun, after: u64, last: u64, page:
     (reached > after).then_some((frames, reached))
 }
 
-/// The events after a number, up to the row of `last` or the first hole, and how far they reach. Rows may overlap where a group was stored
-/// while its run ended.
+/// Joins the events after a number, up to the row of `last` or the first gap, and returns them with
+/// the number of the last one. Rows may overlap if a batch was stored while its run ended.
 pub(crate) fn join(rows: &[JournalRow], after: u64, last: u64) -> (Bytes, u64) {
     let (mut frames, mut reached) = (Vec::new(), after);
     for row in rows.iter().filter(|row| row.first_seq <= last && row.last_seq > after) {
@@ -143,7 +148,7 @@ pub(crate) fn join(rows: &[JournalRow], after: u64, last: u64) -> (Bytes, u64) {
     (frames.into(), reached)
 }
 
-/// Leaves out whole events at the front. JSON escapes line ends, so a blank line is always the end of an event.
+/// Skips whole events at the front. JSON escapes line breaks, so a blank line always ends an event.
 pub(crate) fn skip_frames(mut frames: &[u8], count: usize) -> &[u8] {
     for _ in 0..count {
         let end = frames.windows(2).position(|pair| pair == b"\n\n").map_or(frames.len(), |at| at + 2);
@@ -157,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors() {
+    fn cursors_are_parsed() {
         let check = |text, expected: Option<(u64, u64)>| {
             assert_eq!(Cursor::parse(text), expected.map(|(epoch, seq)| Cursor { epoch, seq }), "{text}");
         };
@@ -171,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_joined() {
+    fn overlapping_rows_are_joined_up_to_the_first_gap() {
         let row = |first_seq: u64, last_seq: u64| JournalRow {
             first_seq,
             last_seq,
@@ -187,14 +192,14 @@ mod tests {
         check(&[(1, 2), (3, 5)], 3, 99, "4 5 to 5");
         check(&[(1, 2), (3, 5)], 0, 2, "1 2 to 2");
         check(&[(1, 2), (4, 5)], 0, 99, "1 2 to 2");
-        // A group that was being stored when the run's last events were.
+        // A batch that was being stored while the run's last events were.
         check(&[(1, 4), (3, 6)], 0, 99, "1 2 3 4 5 6 to 6");
         check(&[(1, 6), (3, 4)], 0, 99, "1 2 3 4 5 6 to 6");
         check(&[], 7, 99, "to 7");
     }
 
     #[test]
-    fn whole_events_are_skipped() {
+    fn frames_are_skipped_by_whole_events() {
         let frames = b"id: 1.1\ndata: a\n\nid: 1.2\ndata: b\n\n";
         assert_eq!(skip_frames(frames, 0), frames);
         assert_eq!(skip_frames(frames, 1), b"id: 1.2\ndata: b\n\n");

@@ -1,4 +1,5 @@
-//! What a user does to a conversation without asking the agent: other branches, deletions, copies, judgements.
+//! Changes that a user makes to a conversation without the agent: branches, deletions, copies,
+//! feedback.
 
 #[path = "audit/house.rs"]
 #[expect(dead_code, reason = "shared with the tests of the audit log")]
@@ -22,7 +23,7 @@ impl House {
         self.chat.revise(&ada(), "c1", change).await
     }
 
-    /// One line a message of the active branch; behind it which one of how many it is.
+    /// Returns one line per message of the active branch, with its position among its siblings.
     async fn shown(&self, id: &str) -> String {
         let view = self.chat.conversation(&ada(), id).await.unwrap();
         view.messages.iter().fold(String::new(), |mut lines, message| {
@@ -36,7 +37,7 @@ impl House {
         })
     }
 
-    /// The other messages in the place of the newest one of a role.
+    /// Returns the siblings of the newest message with this role.
     async fn others(&self, role: Role) -> Vec<String> {
         let view = self.chat.conversation(&ada(), "c1").await.unwrap();
         let newest = view.messages.iter().rfind(|message| message.role == role).unwrap();
@@ -76,13 +77,13 @@ fn rate(message_id: &str, feedback: Option<(Rating, &str)>) -> Change {
 }
 
 #[tokio::test]
-async fn a_branch_is_chosen_and_gone_on_with() {
+async fn switching_branches_continues_the_chosen_one() {
     let house = House::open(["one", "two", "three", "four"].map(says).into()).await;
     house.say("m1").await;
     house.ask(AGAIN).await;
     house.ask(edit("m2", "better", "m1")).await;
     assert_eq!(house.shown("c1").await, "User better 2/2\nAssistant three\n");
-    // Back to the first message: with what was said last below it.
+    // Switches back to the first message and its most recent branch.
     house.change(switch("m1")).await.unwrap();
     assert_eq!(house.shown("c1").await, "User go 1/2\nAssistant two 2/2\n");
     let [first] = &house.others(Role::Assistant).await[..] else { panic!("one other answer") };
@@ -94,14 +95,14 @@ async fn a_branch_is_chosen_and_gone_on_with() {
     User go
     Assistant four
     ");
-    // The edited message is still there, as it was.
+    // The edited message is unchanged.
     house.change(switch("m2")).await.unwrap();
     assert_eq!(house.shown("c1").await, "User better 2/2\nAssistant three\n");
     assert_eq!(house.change(switch("nothing")).await, Err(UserError::not_found()));
 }
 
 #[tokio::test]
-async fn a_message_goes_with_what_follows_and_comes_back() {
+async fn deleted_message_and_its_descendants_can_be_restored() {
     let house = House::open(["one", "two", "three", "four"].map(says).into()).await;
     house.say("m1").await;
     house.say("m2").await;
@@ -114,11 +115,11 @@ async fn a_message_goes_with_what_follows_and_comes_back() {
     house.change(restore("m2")).await.unwrap();
     assert_eq!(house.shown("c1").await, whole);
     assert_eq!(house.change(restore("m2")).await, Err(UserError::not_found()));
-    // Of two answers the other one is shown.
+    // The other one of two answers is shown.
     house.ask(AGAIN).await;
     house.change(delete(&house.newest().await)).await.unwrap();
     assert_eq!(house.shown("c1").await, whole);
-    // The first one: nothing is left, and the conversation goes on all the same.
+    // Deleting the first message empties the conversation, which can still be continued.
     house.change(delete("m1")).await.unwrap();
     assert_eq!(house.shown("c1").await, "");
     house.say("m4").await;
@@ -128,7 +129,7 @@ async fn a_message_goes_with_what_follows_and_comes_back() {
 }
 
 #[tokio::test]
-async fn a_copy_is_a_conversation_of_its_own() {
+async fn copy_is_an_independent_conversation() {
     let house = House::open(vec![says("one"), says("two"), says("three"), says("four")]).await;
     house.say("m1").await;
     let first = house.newest().await;
@@ -146,9 +147,9 @@ async fn a_copy_is_a_conversation_of_its_own() {
     assert_eq!(house.shown(&to).await, "User go\nAssistant one\nUser go\nAssistant four\n");
 }
 
-/// A call that waits in a branch that is left ends there, once; a copy of it waits for nobody.
+/// A pending call on a branch that the user leaves is closed once; in a copy it does not wait.
 #[tokio::test]
-async fn what_waits_in_a_branch() {
+async fn leaving_a_branch_closes_its_pending_calls_once() {
     let asks = || calls(&[("a", "pay", "{}")]);
     let check = async |leave: Submission| {
         let house = House::open(vec![asks(), says("two")]).await;
@@ -176,7 +177,7 @@ async fn what_waits_in_a_branch() {
 }
 
 #[tokio::test]
-async fn nothing_changes_under_an_answer_that_is_being_written() {
+async fn branches_cannot_change_during_a_run() {
     let mut endless = says("begun ");
     endless.truncate(2);
     endless.push(Cue::Silence);
@@ -197,7 +198,7 @@ async fn nothing_changes_under_an_answer_that_is_being_written() {
 }
 
 #[tokio::test]
-async fn judgements() {
+async fn feedback_is_stored_and_validated() {
     let house = House::open(vec![says("one")]).await;
     house.say("m1").await;
     let answer = house.newest().await;
@@ -221,7 +222,7 @@ async fn judgements() {
 }
 
 #[tokio::test]
-async fn nobody_elses() {
+async fn changes_by_other_users_are_rejected() {
     let house = House::open(vec![says("secret")]).await;
     house.say("m1").await;
     let answer = house.newest().await;

@@ -1,4 +1,5 @@
-//! Whole conversations over a real store: what is told, what is kept, who may see it, and what is left after a crash.
+//! Whole conversations with a real store: what is sent, what is stored, who has access, and what
+//! remains after a crash.
 
 use agent::{Agent, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
@@ -17,7 +18,8 @@ use wire::change::Change;
 use wire::order::{ConversationChange, ListFilter};
 use wire::{Chunk, ErrorCode, Reducer, Role, ToolState, UiMessage, UiPart, UserError};
 
-/// A server of one agent. Dropping it without `shutdown` is a crash: nothing more is written.
+/// A server with one agent. Dropping it without `shutdown` simulates a crash: nothing more is
+/// written.
 struct House {
     chat: Chat,
     model: Arc<ScriptedModel>,
@@ -42,7 +44,7 @@ impl House {
         Self::reopen(Arc::new(TempDir::new().unwrap()), replies).await
     }
 
-    /// The same database under a new process.
+    /// Opens the same database in a new process.
     async fn reopen(folder: Arc<TempDir>, replies: Vec<Vec<Cue>>) -> Self {
         let model = Arc::new(ScriptedModel::new(replies));
         let schema = json!({ "type": "object" });
@@ -76,7 +78,7 @@ impl House {
         self.chat.send(&ada(), request("c1", submission)).await
     }
 
-    /// Sends and reads the answer to its end.
+    /// Sends a submission and reads the answer to its end.
     async fn ask(&self, submission: Submission) -> Vec<Chunk> {
         let sent = self.send(submission).await.unwrap();
         read(sent.frames).await
@@ -127,7 +129,7 @@ fn approve(call: &str, approved: bool) -> Submission {
     }
 }
 
-/// The chunks of a stream that ends as it should.
+/// Reads the chunks of a stream that ends normally.
 async fn read(frames: Frames) -> Vec<Chunk> {
     let all = tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
     let text = String::from_utf8(all.concat()).unwrap();
@@ -139,7 +141,7 @@ async fn read(frames: Frames) -> Vec<Chunk> {
         .collect()
 }
 
-/// One line a chunk; ids and times left out.
+/// Returns one line per chunk, without ids and times.
 fn told(chunks: &[Chunk]) -> String {
     chunks.iter().fold(String::new(), |mut lines, chunk| {
         let value = serde_json::to_value(chunk).unwrap();
@@ -153,7 +155,7 @@ fn told(chunks: &[Chunk]) -> String {
     })
 }
 
-/// One line a message.
+/// Returns one line per message.
 fn kept(view: &ConversationView) -> String {
     view.messages.iter().fold(String::new(), |mut lines, message| {
         let parts = message.parts.iter().filter_map(|part| match part {
@@ -170,7 +172,7 @@ fn kept(view: &ConversationView) -> String {
 }
 
 #[tokio::test]
-async fn a_turn_is_told_and_kept() {
+async fn turn_is_streamed_and_stored() {
     let house = House::open(vec![says("Hello Ada")]).await;
     assert_snapshot!(told(&house.ask(message("m1", "Who am I?")).await), @r#"
     start
@@ -195,7 +197,7 @@ async fn a_turn_is_told_and_kept() {
 }
 
 #[tokio::test]
-async fn the_same_message_again_is_the_same_run() {
+async fn repeated_message_joins_the_same_run() {
     let house = House::open(vec![says("once")]).await;
     let first = house.ask(message("m1", "hi")).await;
     let again = house.ask(message("m1", "hi")).await;
@@ -211,7 +213,7 @@ async fn the_same_message_again_is_the_same_run() {
 }
 
 #[tokio::test]
-async fn fifty_at_once_are_one_run() {
+async fn fifty_concurrent_sends_of_a_message_start_one_run() {
     let house = House::open(vec![says("once")]).await;
     let sends = (0..50).map(|_| house.send(message("m1", "hi")));
     let runs: Vec<_> = futures::future::join_all(sends).await.into_iter().map(|sent| sent.unwrap().run_id).collect();
@@ -220,7 +222,7 @@ async fn fifty_at_once_are_one_run() {
     assert_eq!((house.model.requests().len(), house.view().await.messages.len()), (1, 2));
 }
 
-/// An answer that begins and is never heard of again.
+/// An answer that starts and never ends.
 fn endless() -> Vec<Cue> {
     let mut endless = says("begun ");
     endless.truncate(2);
@@ -228,9 +230,10 @@ fn endless() -> Vec<Cue> {
     endless
 }
 
-/// More than there is room for, all at the same moment: none slips in between the look and the beginning.
+/// More submissions than permits at the same moment: none starts between the check and the start of
+/// another.
 #[tokio::test]
-async fn as_many_run_as_there_is_room_for() {
+async fn concurrent_runs_are_limited() {
     let (house, ada) = (House::open((0..30).map(|_| endless()).collect()).await, ada());
     let ids: Vec<_> = (0..20).map(|number| format!("c{number}")).collect();
     let sends = ids.iter().map(|id| house.chat.send(&ada, request(id, message("m1", "hi"))));
@@ -238,7 +241,7 @@ async fn as_many_run_as_there_is_room_for() {
     let refused: Vec<_> = sent.iter().filter_map(|sent| sent.as_ref().err()).collect();
     assert_eq!((refused.len(), house.chat.active_runs()), (12, 8));
     assert!(refused.iter().all(|error| error.code == ErrorCode::Unavailable && error.retry_after == Some(10)));
-    // What was refused is not there, and as soon as one has ended another one may begin.
+    // Refused submissions left nothing behind, and another run can start as soon as one has ended.
     let there = ids.iter().zip(&sent).find(|(_, sent)| sent.is_ok()).unwrap().0;
     let gone = ids.iter().zip(&sent).find(|(_, sent)| sent.is_err()).unwrap().0;
     assert_eq!(house.chat.conversation(&ada, gone).await.err().unwrap().code, ErrorCode::NotFound);
@@ -251,9 +254,9 @@ async fn as_many_run_as_there_is_room_for() {
     assert!(house.chat.send(&ada, request("more", message("m1", "hi"))).await.is_err());
 }
 
-/// Of a rush, the first 512 are looked at, and the others are told at once.
+/// Of many submissions at once, the first 512 are processed, and the others are refused at once.
 #[tokio::test]
-async fn a_rush_is_told_to_come_again() {
+async fn submissions_over_the_limit_are_refused_at_once() {
     let (house, ada) = (House::open((0..8).map(|_| endless()).collect()).await, ada());
     let check = async |from: usize, rush: usize, expected: usize| {
         let ids: Vec<_> = (from..from + rush).map(|number| format!("c{number}")).collect();
@@ -270,7 +273,7 @@ async fn a_rush_is_told_to_come_again() {
 }
 
 #[tokio::test]
-async fn one_run_at_a_time_and_a_stop_that_keeps_what_was_written() {
+async fn second_run_is_refused_and_stop_keeps_the_partial_answer() {
     let house = House::open(vec![endless(), says("next")]).await;
     let sent = house.send(message("m1", "hi")).await.unwrap();
     let busy = house.send(message("m2", "and?")).await.err().unwrap();
@@ -290,7 +293,7 @@ async fn one_run_at_a_time_and_a_stop_that_keeps_what_was_written() {
 }
 
 #[tokio::test]
-async fn watchers_see_the_same_whenever_they_come() {
+async fn watchers_see_the_same_stream_whenever_they_join() {
     let slow =
         says("one two three four").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
     let house = House::open(vec![slow]).await;
@@ -310,7 +313,7 @@ async fn watchers_see_the_same_whenever_they_come() {
 }
 
 #[tokio::test]
-async fn nobody_elses() {
+async fn conversations_of_other_users_are_not_found() {
     let house = House::open(vec![says("secret")]).await;
     house.ask(message("m1", "hi")).await;
     let eve = caller("eve");
@@ -336,9 +339,9 @@ async fn nobody_elses() {
     assert_eq!(house.model.requests().len(), 1);
 }
 
-/// Whatever is sent to another agent than the conversation's is refused; another page is none.
+/// Any submission to another agent than the conversation's is refused; another page is allowed.
 #[tokio::test]
-async fn another_agent_is_refused_in_a_conversation() {
+async fn send_to_another_agent_is_refused() {
     let house = House::open(vec![says("hello"), calls(&[("a", "act", "{}")]), says("done"), says("mine")]).await;
     let to_second = |conversation: &str, submission| SendRequest {
         agent_id: "second".to_owned(),
@@ -356,7 +359,7 @@ async fn another_agent_is_refused_in_a_conversation() {
     };
     for submission in [
         message("m3", "and you?"),
-        // Also one that was accepted before.
+        // Also a message that was accepted before.
         message("m2", "act"),
         edit("m4"),
         Submission::Regenerate { message_id: None },
@@ -372,13 +375,13 @@ async fn another_agent_is_refused_in_a_conversation() {
     let on_another_page = SendRequest { page_id: "q".to_owned(), ..request("c1", approve("a", true)) };
     read(house.chat.send(&ada(), on_another_page).await.unwrap().frames).await;
     assert_eq!(house.effects.lock().unwrap().len(), 1);
-    // In a conversation of its own it answers.
+    // The other agent answers in a conversation of its own.
     let sent = house.chat.send(&ada(), to_second("c2", message("m6", "hi"))).await.unwrap();
     read(sent.frames).await;
 }
 
 #[tokio::test]
-async fn an_approval_is_asked_entered_and_acted_on_once() {
+async fn approval_is_requested_recorded_and_applied_once() {
     let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
     house.ask(message("m1", "act")).await;
     let view = house.view().await;
@@ -402,7 +405,7 @@ async fn an_approval_is_asked_entered_and_acted_on_once() {
 }
 
 #[tokio::test]
-async fn a_denial_is_told_to_the_model() {
+async fn model_reads_a_denial() {
     let house = House::open(vec![calls(&[("a", "act", "{}")]), says("as you wish")]).await;
     house.ask(message("m1", "act")).await;
     let chunks = house.ask(approve("a", false)).await;
@@ -413,7 +416,7 @@ async fn a_denial_is_told_to_the_model() {
 }
 
 #[tokio::test]
-async fn a_new_message_settles_what_was_pending() {
+async fn new_message_closes_pending_calls() {
     let house = House::open(vec![calls(&[("a", "act", "{}"), ("b", "page", "{}")]), says("moving on")]).await;
     house.ask(message("m1", "act")).await;
     house.ask(message("m2", "never mind")).await;
@@ -426,9 +429,9 @@ async fn a_new_message_settles_what_was_pending() {
     assert!(house.effects.lock().unwrap().is_empty());
 }
 
-/// Not a no: nothing is known of what the user wants.
+/// This is not a denial: what the user wants is unknown.
 #[tokio::test]
-async fn what_is_passed_over_is_not_denied() {
+async fn undecided_call_is_not_reported_as_denied() {
     let both = calls(&[("a", "act", "{}"), ("b", "act", "{}")]);
     let house = House::open(vec![both, says("moving on")]).await;
     house.ask(message("m1", "act")).await;
@@ -444,7 +447,7 @@ async fn what_is_passed_over_is_not_denied() {
 }
 
 #[tokio::test]
-async fn the_model_knows_that_an_answer_is_not_complete() {
+async fn model_reads_that_an_answer_is_incomplete() {
     let house = House::open(vec![vec![Cue::Fail(failure(ModelErrorKind::Refused))], says("now"), says("more")]).await;
     house.ask(message("m1", "hello")).await;
     house.ask(message("m2", "again")).await;
@@ -457,7 +460,7 @@ async fn the_model_knows_that_an_answer_is_not_complete() {
 }
 
 #[tokio::test]
-async fn the_browsers_output_goes_on_by_itself_and_a_joiner_gets_it_whole() {
+async fn browser_output_resumes_the_run_and_joiners_get_the_whole_message() {
     let slow = says("thank you").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
     let house = House::open(vec![calls(&[("a", "page", "{}")]), slow]).await;
     house.ask(message("m1", "write")).await;
@@ -476,7 +479,7 @@ async fn the_browsers_output_goes_on_by_itself_and_a_joiner_gets_it_whole() {
 }
 
 #[tokio::test]
-async fn edits_and_regenerations_are_branches() {
+async fn edits_and_regenerations_create_branches() {
     let house = House::open(vec![says("one"), says("two"), says("three")]).await;
     house.ask(message("m1", "first")).await;
     house.ask(Submission::Regenerate { message_id: None }).await;
@@ -499,7 +502,7 @@ async fn edits_and_regenerations_are_branches() {
 }
 
 #[tokio::test]
-async fn a_failure_is_told_plainly_and_can_be_retried() {
+async fn failed_answer_can_be_retried() {
     let house = House::open(vec![vec![Cue::Fail(failure(ModelErrorKind::Unauthorized))], says("now it works")]).await;
     let chunks = house.ask(message("m1", "hi")).await;
     assert_snapshot!(told(&chunks), @r#"
@@ -515,7 +518,7 @@ async fn a_failure_is_told_plainly_and_can_be_retried() {
 }
 
 #[tokio::test]
-async fn a_limit_ends_with_an_empty_step() {
+async fn limit_ends_with_an_empty_step() {
     let again = || calls(&[("x", "nowhere", "{}")]);
     let house = House::open(vec![again(), again(), again()]).await;
     let chunks = house.ask(message("m1", "loop")).await;
@@ -523,7 +526,7 @@ async fn a_limit_ends_with_an_empty_step() {
 }
 
 #[tokio::test]
-async fn a_crash_loses_nothing_that_was_shown() {
+async fn crash_loses_nothing_that_was_sent() {
     let mut half = says("half an answer");
     half.truncate(3);
     half.push(Cue::Silence);
@@ -531,7 +534,7 @@ async fn a_crash_loses_nothing_that_was_shown() {
     let sent = house.send(message("m1", "hi")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(400)).await;
     let folder = house.folder.clone();
-    // The old process's run never ends; the new one must not wait for it.
+    // The run of the old process never ends; the new one must not wait for it.
     drop(sent);
     let house = House::reopen(folder, vec![says("and the rest")]).await;
     assert_snapshot!(kept(&house.view().await), @r#"
@@ -548,7 +551,7 @@ async fn a_crash_loses_nothing_that_was_shown() {
 }
 
 #[tokio::test]
-async fn a_crash_in_a_tool_does_not_run_it_again() {
+async fn crash_during_a_tool_call_does_not_repeat_it() {
     let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
     let _sent = house.send(message("m1", "hang")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
@@ -560,7 +563,7 @@ async fn a_crash_in_a_tool_does_not_run_it_again() {
 }
 
 #[tokio::test]
-async fn a_decision_is_about_the_question_that_was_read() {
+async fn decision_on_another_request_is_rejected() {
     let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
     house.ask(message("m1", "act")).await;
     let open = house.view().await.messages[1].tools().next().unwrap().approval.clone().unwrap().id;
@@ -603,13 +606,13 @@ async fn approval_of_other_arguments_than_the_stored_ones_is_refused() {
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Conflict, Some("/answers/0/inputHash")));
     assert_eq!(refused.code.status(), 409);
     assert!(house.effects.lock().unwrap().is_empty());
-    // It still waits, and can be decided on by what is stored.
+    // The call still waits, and can be decided on with its stored arguments.
     house.ask(decide(json!({ "n": 1 }), true)).await;
     assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 1 })]);
 }
 
 #[tokio::test]
-async fn what_runs_is_what_the_user_made_of_it() {
+async fn edited_arguments_are_run_and_recorded() {
     let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done")]).await;
     house.ask(message("m1", "act")).await;
     let changed = |input: Value| {
@@ -630,7 +633,7 @@ async fn what_runs_is_what_the_user_made_of_it() {
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/input")));
     house.ask(changed(json!({ "n": 7 }))).await;
     assert_eq!(*house.effects.lock().unwrap(), [json!({ "n": 7 })]);
-    // The record says what ran, to the user and to the model.
+    // The record shows what ran, to the user and to the model.
     let view = house.view().await;
     assert_eq!(view.messages[1].tools().next().unwrap().input, Some(json!({ "n": 7 })));
     let asked = serde_json::to_string(&house.model.requests()[1].messages).unwrap();
@@ -638,7 +641,7 @@ async fn what_runs_is_what_the_user_made_of_it() {
 }
 
 #[tokio::test]
-async fn a_pending_approval_outlives_a_restart() {
+async fn pending_approval_survives_a_restart() {
     let house = House::open(vec![calls(&[("a", "act", r#"{"n":1}"#)])]).await;
     house.ask(message("m1", "act")).await;
     let house = House::reopen(house.folder.clone(), vec![says("done")]).await;
@@ -650,9 +653,10 @@ async fn a_pending_approval_outlives_a_restart() {
     "#);
 }
 
-/// A call that the provider makes after a yes waits like any other; the provider's own item and the answer are in the next request.
+/// A call that the provider makes after an approval waits like any other; the next request contains
+/// the provider's item and the decision.
 #[tokio::test]
-async fn a_question_of_the_provider_outlives_a_restart() {
+async fn provider_approval_survives_a_restart() {
     let metadata = serde_json::from_value(json!({ "p": { "approvalRequestId": "r" } })).unwrap();
     let (id, name, input) = ("r".to_owned(), "mcp.add".to_owned(), r#"{"a":1}"#.to_owned());
     let asks = Part::ToolCall { id, name, input, provider_executed: false, metadata };
@@ -668,7 +672,7 @@ async fn a_question_of_the_provider_outlives_a_restart() {
 }
 
 #[tokio::test]
-async fn what_a_client_may_bring() {
+async fn invalid_and_forged_submissions_are_rejected() {
     let house = House::open(vec![says("ok")]).await;
     let mut forged = UiMessage::new("h2", Role::Assistant);
     forged.parts.push(UiPart::Tool(Box::new(wire::ToolPart {
@@ -696,7 +700,7 @@ async fn what_a_client_may_bring() {
 }
 
 #[tokio::test]
-async fn a_drain_lets_answers_end_and_takes_no_more() {
+async fn drain_finishes_runs_and_refuses_new_ones() {
     let slow = says("to the end").into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(30)), cue]).collect();
     let house = House::open(vec![slow]).await;
     let sent = house.send(message("m1", "hi")).await.unwrap();
@@ -707,7 +711,7 @@ async fn a_drain_lets_answers_end_and_takes_no_more() {
 }
 
 #[tokio::test]
-async fn a_long_reply_is_read_from_the_journal_by_those_who_come_late() {
+async fn late_watchers_read_a_long_reply_from_the_journal() {
     let long: Vec<_> = std::iter::once(Cue::Part(Part::TextStart { id: "t".to_owned() }))
         .chain((0..4000).map(|n| Cue::Part(Part::TextDelta { id: "t".to_owned(), delta: format!("{n:0>100} ") })))
         .chain([Cue::Pause(Duration::from_millis(500))])

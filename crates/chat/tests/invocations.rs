@@ -1,4 +1,4 @@
-//! Agents asked by programs (B-8 to B-11).
+//! Invocations of agents by programs.
 
 use agent::{Agent, Limits, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat};
@@ -80,7 +80,7 @@ async fn check(replies: Vec<Vec<Cue>>, request: Value, expected: (InvocationStat
 }
 
 #[tokio::test]
-async fn answers() {
+async fn invocation_returns_text_or_json() {
     use InvocationStatus::{Failed, Succeeded};
     let plain = json!({ "agent_id": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "complex" });
     check(vec![says("Hello.")], plain, (Succeeded, json!("Hello."), None)).await;
@@ -99,7 +99,7 @@ async fn answers() {
 }
 
 #[tokio::test]
-async fn what_does_not_fit_is_sent_back_once() {
+async fn invalid_answer_is_sent_back_once() {
     use InvocationStatus::{Failed, Succeeded};
     let wrong = || says(r#"{"score": "high"}"#);
     let mended = vec![wrong(), says(r#"{"score": 7}"#)];
@@ -116,7 +116,8 @@ async fn what_does_not_fit_is_sent_back_once() {
     check(vec![wrong(), wrong()], scores(), (Failed, Value::Null, Some(&error))).await;
 }
 
-/// The limits of the agent are for both attempts together, and a limit that is reached without an answer is no empty answer.
+/// The agent's limits apply to both attempts together, and reaching a limit without an answer is
+/// reported as such.
 #[tokio::test]
 async fn both_attempts_share_the_limits() {
     let check = async |limits: Limits, asked: usize, reason: Option<EndReason>| {
@@ -129,14 +130,14 @@ async fn both_attempts_share_the_limits() {
     check(Limits::default(), 2, Some(EndReason::Done)).await;
     check(Limits { requests: Some(2), ..Limits::default() }, 2, Some(EndReason::Done)).await;
     check(Limits { requests: Some(1), ..Limits::default() }, 1, Some(EndReason::Requests)).await;
-    // A scripted reply takes 15 tokens.
+    // A scripted reply uses 15 tokens.
     check(Limits { total_tokens: Some(15), ..Limits::default() }, 1, Some(EndReason::TotalTokens)).await;
     check(Limits { cost_usd: Some(1.0), ..Limits::default() }, 0, Some(EndReason::UnknownPrice)).await;
 }
 
-/// There are no tools, also none that the provider runs.
+/// No tools are offered, not even those that the provider runs.
 #[tokio::test]
-async fn tools_of_the_provider_are_off() {
+async fn provider_tools_are_disabled() {
     let options = json!({
         "openai": { "tools": [{ "type": "web_search" }], "tool_choice": "required", "allowedTools": {}, "text": { "verbosity": "low" } },
         "google": { "tools": [{ "googleSearch": {} }], "toolConfig": {} },
@@ -151,7 +152,7 @@ async fn tools_of_the_provider_are_off() {
 }
 
 #[tokio::test]
-async fn questions_that_are_none() {
+async fn invalid_invocations_are_rejected() {
     let house = open(vec![]).await;
     let refused = async |change: fn(&mut Value)| {
         let mut request = scores();
@@ -177,7 +178,7 @@ async fn questions_that_are_none() {
     );
     assert_eq!(
         refused_schema(json!({ "pattern": "(?=x)" })).await,
-        "Invalid /response_schema/schema This schema cannot be used: the pattern `(?=x)` needs look-around or a back-reference, which take time without a bound."
+        "Invalid /response_schema/schema This schema cannot be used: the pattern `(?=x)` needs look-around or a back-reference, which can take unbounded time."
     );
     let tier = json!({ "agent_name": "extractor", "input": { "prompt": "Hi" }, "agent_tier": "huge" });
     let error = serde_json::from_value::<wire::invoke::InvokeRequest>(tier).unwrap_err();
@@ -185,9 +186,9 @@ async fn questions_that_are_none() {
     assert_eq!(house.chat.invocations(&caller("ada"), 10).await.unwrap().items, []);
 }
 
-/// One that a dead server left open is not for ever running.
+/// An invocation that a dead server left open does not stay `running`.
 #[tokio::test]
-async fn a_crash_ends_it() {
+async fn crash_ends_a_running_invocation() {
     let House { chat, folder, .. } = open(vec![vec![Cue::Silence]]).await;
     let request = serde_json::from_value(scores()).unwrap();
     let asked = tokio::spawn(async move { chat.invoke(&caller("ada"), request).await });
@@ -212,6 +213,6 @@ async fn a_crash_ends_it() {
     let found = &chat.invocations(&caller("ada"), 1).await.unwrap().items[0];
     assert_eq!(
         (found.status, found.error.as_deref()),
-        (InvocationStatus::Failed, Some("The server ended before the answer."))
+        (InvocationStatus::Failed, Some("The server stopped before the answer was complete."))
     );
 }

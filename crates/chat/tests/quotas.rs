@@ -1,4 +1,4 @@
-//! What users may use in a day, by a clock of its own.
+//! Daily quotas, with a controlled clock.
 
 use agent::{Agent, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat, Clock, Quota, QuotaSpan};
@@ -56,7 +56,7 @@ fn status(done: Result<(), UserError>) -> u16 {
 }
 
 #[tokio::test]
-async fn a_quota_holds_until_the_next_day_whatever_is_deleted() {
+async fn quota_lasts_until_the_next_day_despite_deletions() {
     let agent = Agent {
         id: "helper".to_owned(),
         model: Arc::new(ScriptedModel::new((0..9).map(|_| says("Hi.")).collect())),
@@ -81,10 +81,10 @@ async fn a_quota_holds_until_the_next_day_whatever_is_deleted() {
     let refused = send(&chat, "ada", "c", "m3").await.unwrap_err();
     assert_eq!(refused.code.status(), 429);
     assert!(refused.retry_after.is_some_and(|seconds| (1..=86_400).contains(&seconds)), "{refused:?}");
-    // What was accepted before is joined, and nothing is kept of what was refused.
+    // A message that was accepted before is joined, and refused messages leave nothing behind.
     assert_eq!(status(send(&chat, "ada", "c", "m2").await), 200);
     assert_eq!(chat.conversation(&caller("ada"), "c").await.unwrap().messages.len(), 4);
-    // A question of a program counts as well; so does what was deleted.
+    // An invocation counts as well, and so does what was deleted.
     chat.delete(&caller("ada"), "c").await.unwrap();
     let question = serde_json::from_value(json!({ "agent_name": "helper", "input": { "prompt": "Hello" } })).unwrap();
     assert_eq!(chat.invoke(&caller("ada"), question).await.unwrap_err().code.status(), 429);

@@ -1,5 +1,5 @@
-//! Two servers on one PostgreSQL: what one of them drives is watched, stopped and answered from the other, and closed by it when its server
-//! is gone.
+//! Two servers on one PostgreSQL database: a run of one server can be watched, stopped and answered
+//! on the other, which also closes it if its server dies.
 
 use agent::{Agent, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat, Frames, Sent};
@@ -26,7 +26,7 @@ impl Agents for OneAgent {
     }
 }
 
-/// A server on the database, and what its tool did.
+/// Starts a server on the database; also returns the effects of its tool.
 async fn serve(url: &str, replies: Vec<Vec<Cue>>) -> (Chat, Arc<Mutex<Vec<Value>>>) {
     let spec = ToolSpec { needs_approval: true, ..ToolSpec::new("act", "", json!({ "type": "object" })) };
     let act = RecordingTool::new(spec, |input: Value, _| async move { Ok(json!({ "did": input })) });
@@ -83,21 +83,21 @@ async fn last_answer(chat: &Chat) -> (String, Value) {
     (last.text(), last.metadata.clone().unwrap()["outcome"].clone())
 }
 
-/// An answer of so many words, one each 60 ms.
+/// An answer of this many words, one every 60 ms.
 fn slow(words: usize) -> Vec<Cue> {
     let words: String = (0..words).map(|number| format!("w{number} ")).collect();
     says(&words).into_iter().flat_map(|cue| [Cue::Pause(Duration::from_millis(60)), cue]).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_is_watched_from_the_other_server() {
+async fn run_can_be_watched_on_the_other_server() {
     let Some(url) = test_postgres::new_database().await else { return };
     let (a, _) = serve(&url, vec![slow(40)]).await;
     let (b, _) = serve(&url, vec![]).await;
     let sent = send(&a, message("m1")).await.unwrap();
     let from_start = watch(&b, None).await;
     tokio::time::sleep(Duration::from_millis(500)).await;
-    // The same submission again, at the other server, is the same run.
+    // The same submission on the other server joins the same run.
     let joined = send(&b, message("m1")).await.unwrap();
     assert_eq!((&joined.run_id, &joined.message_id), (&sent.run_id, &sent.message_id));
     assert_eq!(send(&b, message("m2")).await.err().unwrap().code, ErrorCode::Busy);
@@ -117,7 +117,8 @@ async fn an_answer_is_watched_from_the_other_server() {
     assert!(b.watch(&ada(), "c", None).await.unwrap().is_none());
 }
 
-/// Cuts the connection on which servers hear of each other, as often as it is there, until it is told to stop; how often that was.
+/// Cuts the connection for notifications between servers whenever it is open, until told to stop;
+/// returns how often.
 async fn cut_listeners(url: &str, mut until: tokio::sync::oneshot::Receiver<()>) -> i64 {
     const CUT: &str = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
         WHERE datname = current_database() AND query LIKE 'LISTEN %'";
@@ -130,9 +131,9 @@ async fn cut_listeners(url: &str, mut until: tokio::sync::oneshot::Receiver<()>)
     cut
 }
 
-/// F40: who hears nothing of the others looks for it, and misses nothing.
+/// A server that receives no notifications polls, and misses nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn news_that_is_never_heard_is_found() {
+async fn lost_notifications_are_compensated_by_polling() {
     let Some(url) = test_postgres::new_database().await else { return };
     let (a, _) = serve(&url, vec![slow(60), slow(4_000), slow(4_000)]).await;
     let (b, _) = serve(&url, vec![]).await;
@@ -146,7 +147,7 @@ async fn news_that_is_never_heard_is_found() {
     let (sent, watched) = futures::join!(text(sent.frames), text(watched));
     assert!(sent.contains("w59 ") && sent.ends_with("[DONE]\n\n"), "{sent}");
     assert_eq!(watched, sent, "event for event the same, to the end");
-    // A stop is found as well.
+    // A stop request is found, too.
     let sent = send(&a, message("m2")).await.unwrap();
     b.stop(&ada(), "c").await.unwrap();
     text(sent.frames).await;
@@ -155,33 +156,34 @@ async fn news_that_is_never_heard_is_found() {
     let cut = cutting.await.unwrap();
     assert!(cut > 5, "{cut} connections were cut");
 
-    // Once it stays, news is heard again.
+    // Once the connection stays open, notifications arrive again.
     tokio::time::sleep(Duration::from_secs(3)).await;
     let sent = send(&a, message("m3")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
     b.stop(&ada(), "c").await.unwrap();
-    // Without the stop, it would go on for four minutes.
+    // Without the stop, it would run for four minutes.
     text(sent.frames).await;
     assert_eq!(last_answer(&b).await.1, "stopped");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_is_stopped_from_the_other_server() {
+async fn run_can_be_stopped_on_the_other_server() {
     let Some(url) = test_postgres::new_database().await else { return };
     let (a, _) = serve(&url, vec![slow(4_000)]).await;
     let (b, _) = serve(&url, vec![]).await;
     let sent = send(&a, message("m1")).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
     b.stop(&ada(), "c").await.unwrap();
-    // Without the stop, it would go on for four minutes.
+    // Without the stop, it would run for four minutes.
     text(sent.frames).await;
     assert_eq!(last_answer(&b).await.1, "stopped");
     b.stop(&ada(), "c").await.unwrap();
 }
 
-/// A question of one server is answered at the other; of many answers at once, at both, one counts and the tool runs once.
+/// An approval request of one server is answered on the other. Of many answers at once on both
+/// servers, one counts and the tool runs once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_question_is_answered_at_the_other_server() {
+async fn approval_can_be_answered_on_the_other_server() {
     let Some(url) = test_postgres::new_database().await else { return };
     let replies = || vec![calls(&[("a", "act", r#"{"n":1}"#)]), says("done"), says("done")];
     let ((a, acted), (b, acted_b)) =
@@ -210,9 +212,9 @@ async fn a_question_is_answered_at_the_other_server() {
     assert_eq!(last_answer(&a).await.1, "done");
 }
 
-/// F15: whoever watched at the server that died goes on at the other one, which closes the run.
+/// A client that watched on the dead server continues on the other one, which closes the run.
 #[test]
-fn the_run_of_a_dead_server_is_closed_by_the_other() {
+fn run_of_a_dead_server_is_closed_by_the_other() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let Some(url) = runtime.block_on(test_postgres::new_database()) else { return };
     let dying = tokio::runtime::Runtime::new().unwrap();
@@ -223,14 +225,14 @@ fn the_run_of_a_dead_server_is_closed_by_the_other() {
         tokio::time::sleep(Duration::from_millis(300)).await;
         begun
     });
-    // All its tasks end where they are.
+    // Ends all tasks of the server abruptly.
     dying.shutdown_background();
     assert!(!begun.is_empty());
     runtime.block_on(async {
         let (b, _) = serve(&url, vec![says("and the rest")]).await;
         let watched = text(watch(&b, Some("1.3")).await);
         tokio::time::sleep(Duration::from_millis(300)).await;
-        // As if its lease had ended.
+        // Simulates the expiry of the lease.
         let dead = "UPDATE replicas SET alive_until = 0 WHERE id = (SELECT replica FROM runs WHERE status = 'running')";
         test_postgres::execute(&url, dead).await;
         let watched = watched.await;

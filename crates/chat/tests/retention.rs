@@ -1,4 +1,4 @@
-//! How long things are kept, by a clock of its own.
+//! Retention, with a controlled clock.
 
 use agent::{Agent, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat, Clock, Retention, Swept, Telemetry};
@@ -17,7 +17,7 @@ use wire::{UiMessage, UserError};
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Conversations stay for ten days, those with the agent `short` for one.
+/// Keeps conversations for ten days, those with the agent `short` for one.
 struct Kept(Arc<Agent>);
 
 impl Agents for Kept {
@@ -35,7 +35,7 @@ impl Agents for Kept {
     }
 }
 
-/// What the operator was told.
+/// The deletions that telemetry received.
 #[derive(Default)]
 struct Told(Mutex<Vec<(&'static str, u64)>>);
 
@@ -70,7 +70,7 @@ async fn say(chat: &Chat, agent: &str, conversation: &str) {
 }
 
 #[tokio::test]
-async fn what_was_kept_long_enough_goes_for_good() {
+async fn expired_data_is_deleted_for_good() {
     let agent = Agent {
         id: "helper".to_owned(),
         model: Arc::new(ScriptedModel::new((0..9).map(|_| says("Hi.")).collect())),
@@ -119,7 +119,7 @@ async fn what_was_kept_long_enough_goes_for_good() {
     assert_eq!(after(10 * DAY + second).await, (swept, "pinned".to_owned()));
     assert_eq!(after(999 * DAY).await, (Swept::default(), "pinned".to_owned()), "what is pinned stays");
     assert_eq!(*told.0.lock(), [("untouched", 1), ("temporary", 1), ("question", 1), ("untouched", 1)]);
-    // For good, and what was used stays.
+    // They are gone for good, and their usage stays.
     assert_eq!(store.any_conversation("long").await.unwrap(), None);
     assert!(store.used(0, 99_999).await.unwrap().messages >= 5);
     assert!(store.verify_audit(None).await.unwrap().is_ok());

@@ -1,4 +1,5 @@
-//! Rows of calls that end outside of a run: by a user's answer, by a new message or none in time, by recovery.
+//! Audit entries for calls that end outside of a run: by a user's answer, a new message, expiry, or
+//! recovery.
 
 use super::{Call, End, Subject, asked, repeated};
 use crate::{expiry, settle};
@@ -8,10 +9,10 @@ use wire::api::Answer;
 use wire::question::ASK_USER;
 use wire::{Approval, CutOff, ToolPart, ToolState, UiMessage};
 
-/// Where a call ran.
+/// The location of a call, for the audit log.
 const IN_BROWSER: &str = "in the user's browser";
 
-/// Calls that the user's browser has run.
+/// Returns entries for the calls that ran in the user's browser.
 pub(crate) fn answered(subject: &Subject, message: &UiMessage, answers: &[Answer]) -> Vec<AuditEntry> {
     let answered = answers.iter().filter_map(|answer| {
         let (call_id, outcome) = match answer {
@@ -28,20 +29,22 @@ pub(crate) fn answered(subject: &Subject, message: &UiMessage, answers: &[Answer
     answered.collect()
 }
 
-/// That a call ran in the user's browser, which says so itself. A question is answered by the user.
+/// Returns the decision that a call ran in the user's browser, as reported by the browser. Answers
+/// to questions come from the user and have none.
 fn in_browser(tool: &ToolPart) -> Option<GateDecision> {
     let (gate, decision, reason) = (Gate::Execution, GateVerdict::Delegated, Some(IN_BROWSER.to_owned()));
     (tool.tool_name != ASK_USER).then_some(GateDecision { gate, decision, by: None, reason })
 }
 
-/// Open calls of a message that the user turned away from: what was to be approved is not run; what the browser had, or
-/// what came to its question half-way, may have had an effect. `why` is the user's turn in words.
+/// Returns entries for the open calls of a message that the user left. A call that awaited approval
+/// did not run; one that the browser had, or that requested approval half-way, may have had an
+/// effect. `why` describes what the user did instead.
 pub(crate) fn passed_over(subject: &Subject, message: &UiMessage, why: &str) -> Vec<AuditEntry> {
     let open = message.tools().filter(|tool| is_open(tool));
     open.flat_map(|tool| match &tool.approval {
-        // The user's own no needs no other one.
+        // The user has denied the call already.
         Some(Approval { approved: Some(false), .. }) => closed(subject, message, tool, None),
-        // The user had said yes, and the browser had it.
+        // The user had approved, and the browser had received the call.
         Some(approval) if tool.state == ToolState::InputAvailable => {
             vec![subject.of_part(tool, subject.approval(Some(approval)), AuditOutcome::Interrupted)]
         }
@@ -51,14 +54,15 @@ pub(crate) fn passed_over(subject: &Subject, message: &UiMessage, why: &str) -> 
     .collect()
 }
 
-/// Calls whose question nobody decided on in time.
+/// Returns entries for the calls whose approval request expired.
 pub(crate) fn expired(subject: &Subject, message: &UiMessage, now: i64) -> Vec<AuditEntry> {
     let due = message.tools().filter(|tool| expiry::is_due(tool, now));
     let no = GateDecision { by: None, ..subject.decided(false, Some(expiry::NOT_IN_TIME)) };
     due.flat_map(|tool| closed(subject, message, tool, Some(no.clone()))).collect()
 }
 
-/// A call whose question is closed with this no, and the calls within it that waited.
+/// Returns entries for a call that is closed with this decision, and for the nested calls that
+/// waited in it.
 fn closed(subject: &Subject, message: &UiMessage, tool: &ToolPart, no: Option<GateDecision>) -> Vec<AuditEntry> {
     let gates = subject.approval(tool.approval.as_ref()).into_iter().chain(no.clone());
     let outcome = if tool.output.is_some() { AuditOutcome::Interrupted } else { AuditOutcome::Denied };
@@ -73,7 +77,8 @@ fn closed(subject: &Subject, message: &UiMessage, tool: &ToolPart, no: Option<Ga
     within.chain([above]).collect()
 }
 
-/// Calls of a message that nobody goes on with. One that the user had denied was not run; of the others it is not known.
+/// Returns entries for the calls of a message that will not continue. A denied call did not run;
+/// for the others this is unknown.
 pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a ToolPart>) -> Vec<AuditEntry> {
     let open = tools.filter(|tool| is_open(tool));
     open.map(|tool| {
@@ -85,7 +90,8 @@ pub(crate) fn interrupted<'a>(subject: &Subject, tools: impl Iterator<Item = &'a
     .collect()
 }
 
-/// What had been decided about a call that ran: of one that was made once more without a question, that.
+/// Returns the decisions on a call that ran. For one that was repeated without an approval, this is
+/// the repetition only.
 fn gates(subject: &Subject, tool: &ToolPart) -> Vec<GateDecision> {
     let is_decided = tool.approval.as_ref().is_some_and(|approval| approval.approved.is_some());
     let asked = tool.approval.as_ref().filter(|_| is_decided || tool.cut_off().is_none());
@@ -93,8 +99,8 @@ fn gates(subject: &Subject, tool: &ToolPart) -> Vec<GateDecision> {
     subject.approval(asked).into_iter().chain(again).collect()
 }
 
-/// Calls of agents below that ran when nobody was left to tell how they end. No message holds them: they come out of the ledger, by the
-/// names that they have there.
+/// Returns entries for the calls of sub-agents that were running when their server died. Messages
+/// do not contain these calls, so they come from the ledger, with the ids they have there.
 pub(crate) fn interrupted_below(subject: &Subject, running: Vec<CallBelow>) -> Vec<AuditEntry> {
     let (above, run) = (format!("{}:", subject.message_id), format!(":{}", subject.run_id));
     let entry = |call: CallBelow| {
@@ -106,7 +112,7 @@ pub(crate) fn interrupted_below(subject: &Subject, running: Vec<CallBelow>) -> V
     running.into_iter().map(entry).collect()
 }
 
-/// Whether it is a call, and has not ended. While its arguments arrive it is none yet.
+/// Returns whether the call is open. A call whose arguments are still arriving does not count.
 pub(crate) fn is_open(tool: &ToolPart) -> bool {
     !tool.is_final() && tool.state != ToolState::InputStreaming
 }

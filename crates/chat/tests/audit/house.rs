@@ -1,4 +1,4 @@
-//! A server with the tools that the audit log is about, and the log in short words.
+//! A server with the tools that the audit tests call, and its audit log as short text.
 
 use agent::{Agent, Limits, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat};
@@ -14,7 +14,7 @@ use wire::api::{Answer, SendRequest, Submission};
 use wire::order::ConversationChange;
 use wire::{UiMessage, UserError};
 
-/// A server of one agent. Dropping it without `shutdown` is a crash.
+/// A server with one agent. Dropping it without `shutdown` simulates a crash.
 pub(crate) struct House {
     pub(crate) chat: Chat,
     pub(crate) store: Store,
@@ -67,7 +67,7 @@ impl House {
         Self::reopen(Arc::new(TempDir::new().unwrap()), replies, tools()).await
     }
 
-    /// The same database under a new process.
+    /// Opens the same database in a new process.
     pub(crate) async fn reopen(folder: Arc<TempDir>, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> Self {
         Self::serve(folder, agent("helper", replies, tools)).await
     }
@@ -82,7 +82,7 @@ impl House {
         self.chat.send(&ada(), request(submission)).await.unwrap()
     }
 
-    /// Sends and waits for the end of the answer.
+    /// Sends a submission and waits for the end of the answer.
     pub(crate) async fn ask(&self, submission: Submission) {
         let frames = self.begin(submission).await.frames;
         tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
@@ -97,7 +97,7 @@ impl House {
         self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap()
     }
 
-    /// As if it had been deleted so long ago that the time for an undo is over.
+    /// Marks a conversation as deleted so long ago that this can no longer be undone.
     pub(crate) async fn delete_long_ago(&self, id: &str) {
         for (deleted, now) in [(false, 0), (true, 0)] {
             let change = ConversationChange { deleted: Some(deleted), ..ConversationChange::default() };
@@ -105,7 +105,7 @@ impl House {
         }
     }
 
-    /// One line a row.
+    /// Returns one line per entry.
     pub(crate) async fn log(&self) -> String {
         self.rows().await.iter().fold(String::new(), |lines, row| {
             assert_eq!([&*row.user_id, &*row.conversation_id], ["ada", "c1"]);

@@ -1,4 +1,4 @@
-//! The audit log of whole conversations: one row for each call, however it ended.
+//! The audit log of whole conversations: one entry per call, however it ended.
 
 mod house;
 
@@ -17,7 +17,7 @@ use wire::UiMessage;
 use wire::api::{Answer, Submission};
 
 #[tokio::test]
-async fn calls_that_end_in_their_run() {
+async fn calls_ending_in_their_run_are_logged() {
     let first = calls(&[
         ("a", "look", r#"{"n":1,"token":"t0p"}"#),
         ("b", "fail", "{}"),
@@ -29,7 +29,7 @@ async fn calls_that_end_in_their_run() {
     let house = House::open(vec![first, says("done")]).await;
     house.say("m1").await;
     let mut lines: Vec<_> = house.log().await.lines().map(str::to_owned).collect();
-    // Calls that run side by side end in any order.
+    // Concurrent calls end in any order.
     lines.sort();
     assert_snapshot!(lines.join("\n"), @r#"
     a look {"n":1,"token":"[masked]"} ok ran []
@@ -46,14 +46,14 @@ async fn calls_that_end_in_their_run() {
 }
 
 #[tokio::test]
-async fn a_turn_without_calls_writes_nothing() {
+async fn turn_without_calls_logs_nothing() {
     let house = House::open(vec![says("hello")]).await;
     house.say("m1").await;
     assert_eq!(house.log().await, "");
 }
 
 #[tokio::test]
-async fn what_the_user_decided() {
+async fn decisions_of_the_user_are_logged() {
     let first = calls(&[("a", "pay", r#"{"sum":1}"#), ("b", "pay", r#"{"sum":2}"#)]);
     let house = House::open(vec![first, says("done")]).await;
     house.say("m1").await;
@@ -67,9 +67,9 @@ async fn what_the_user_decided() {
     "#);
 }
 
-/// Whatever the user does instead of deciding, it is entered once.
+/// Whatever the user does instead of deciding is logged once.
 #[tokio::test]
-async fn questions_passed_over() {
+async fn undecided_requests_are_logged_once() {
     let asks = || calls(&[("a", "pay", "{}")]);
     let check = async |instead: Submission| {
         let house = House::open(vec![asks(), says("done"), says("done")]).await;
@@ -85,7 +85,7 @@ async fn questions_passed_over() {
     let edit = Submission::Message { message, replaces: Some("m1".to_owned()), history: Vec::new() };
     assert_eq!(check(edit).await, passed);
 
-    // Sent again, the same message is the same turn: its question stays.
+    // Sending the same message again joins the same turn; its approval request stays.
     let house = House::open(vec![asks(), says("done")]).await;
     house.say("m1").await;
     house.say("m1").await;
@@ -95,7 +95,7 @@ async fn questions_passed_over() {
 }
 
 #[tokio::test]
-async fn decisions_that_were_passed_over() {
+async fn superseded_decisions_are_logged() {
     let asks = calls(&[("a", "pay", "{}"), ("b", "pay", "{}"), ("c", "pay", "{}"), ("d", "page", "{}")]);
     let house = House::open(vec![asks, says("done")]).await;
     house.say("m1").await;
@@ -110,7 +110,7 @@ async fn decisions_that_were_passed_over() {
 }
 
 #[tokio::test]
-async fn calls_of_the_browser() {
+async fn browser_calls_are_logged() {
     let asks = calls(&[("a", "page", "{}"), ("b", "page", "{}"), ("c", "page", "{}")]);
     let house = House::open(vec![asks, says("done")]).await;
     house.say("m1").await;
@@ -129,7 +129,7 @@ async fn calls_of_the_browser() {
 }
 
 #[tokio::test]
-async fn refused_by_a_limit_and_by_a_tool_that_is_gone() {
+async fn calls_refused_by_a_limit_or_a_missing_tool_are_logged() {
     let many = calls(&[1, 2, 3, 4, 5].map(|n| (["a", "b", "c", "d", "e"][n - 1], "look", r#"{"n":1}"#)));
     let house = House::open(vec![many]).await;
     house.say("m1").await;
@@ -139,12 +139,13 @@ async fn refused_by_a_limit_and_by_a_tool_that_is_gone() {
     house.say("m1").await;
     let house = House::reopen(house.folder.clone(), vec![says("done")], Vec::new()).await;
     house.ask(answers(vec![decide("a", true)])).await;
-    assert_snapshot!(house.log().await, @r#"a pay {} refused [approval asked, approval approved ada, schema refused The tool or what it takes changed before the user had decided.]"#);
+    assert_snapshot!(house.log().await, @r#"a pay {} refused [approval asked, approval approved ada, schema refused The tool or its parameters changed before the user decided.]"#);
 }
 
-/// A task that is handed down is a call, with the last question that came up in it; so is each call within it.
+/// A task for a sub-agent is a call, logged with the last approval request in it; so is each call
+/// within it.
 #[tokio::test]
-async fn a_task_handed_down() {
+async fn sub_agent_task_and_its_calls_are_logged() {
     let check = async |then: Submission, expected: (&str, &str)| {
         let below = agent("payer", vec![calls(&[("x", "pay", "{}")]), says("paid")], tools());
         let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
@@ -168,11 +169,11 @@ async fn a_task_handed_down() {
     check(message("m2"), (&format!("payer: a/x pay {{}} denied {passed}\n"), &format!("interrupted {passed}"))).await;
 }
 
-/// A task whose tool does not stop in time has a row for both, as it has when the run is stopped.
+/// A task whose tool does not stop in time has an entry for both, as when the run is stopped.
 #[tokio::test]
-async fn a_task_that_is_cut_off() {
+async fn interrupted_sub_agent_task_is_logged() {
     let check = async |timeout: Duration, is_stopped: bool, expected: &str| {
-        // The tool of the agent below that one takes longer to give up than its caller waits.
+        // The tool of the nested agent takes longer to stop than its caller waits.
         let lowest = agent("lowest", vec![calls(&[("x", "hang", "{}")])], tools());
         let spec = ToolSpec { timeout, ..ToolSpec::new("lowest", "", SubAgent::default_schema()) };
         let task = |id, name| calls(&[(id, name, r#"{"task":"Do."}"#)]);
@@ -197,7 +198,7 @@ async fn a_task_that_is_cut_off() {
     check(Duration::from_millis(200), false, late).await;
 }
 
-/// Says no to `fail`, and has the user asked for `look`.
+/// A policy that denies `fail` and requires approval of `look`.
 struct Strict;
 
 impl Policy for Strict {
@@ -210,7 +211,7 @@ impl Policy for Strict {
 }
 
 #[tokio::test]
-async fn what_a_policy_says() {
+async fn policy_decisions_are_logged() {
     let made = calls(&[("a", "fail", "{}"), ("b", "look", r#"{"n":1}"#)]);
     let agent = Agent { policy: Some(Arc::new(Strict)), ..agent("helper", vec![made, says("done")], tools()) };
     let house = House::serve(Arc::new(TempDir::new().unwrap()), agent).await;
@@ -222,9 +223,9 @@ async fn what_a_policy_says() {
     "#);
 }
 
-/// The provider's own tools, and calls of a reply that was cut off.
+/// A provider's own tools, and calls of a reply that was interrupted.
 #[tokio::test]
-async fn calls_that_did_not_run_here() {
+async fn provider_calls_and_interrupted_calls_are_logged() {
     let call = |id: &str| {
         let (id, name, input) = (id.to_owned(), "web_search".to_owned(), r#"{"q":1}"#.to_owned());
         Cue::Part(Part::ToolCall { id, name, input, provider_executed: true, metadata: None })
@@ -249,7 +250,7 @@ async fn calls_that_did_not_run_here() {
 }
 
 #[tokio::test]
-async fn interrupted_by_a_stop() {
+async fn calls_interrupted_by_a_stop_are_logged() {
     let house = House::open(vec![calls(&[("a", "hang", "{}")])]).await;
     let sent = house.begin(message("m1")).await;
     tokio::time::sleep(Duration::from_millis(200)).await;
@@ -258,9 +259,9 @@ async fn interrupted_by_a_stop() {
     assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
 }
 
-/// The server dies while a tool runs, beside one that has ended and a question that stays open.
+/// The server dies while a tool runs; another call has ended, and an approval request stays open.
 #[tokio::test]
-async fn interrupted_by_a_crash() {
+async fn calls_interrupted_by_a_crash_are_logged() {
     let first = calls(&[("a", "pay", "{}"), ("b", "look", r#"{"n":1}"#), ("c", "hang", r#"{"cookie":"t0p"}"#)]);
     let house = House::open(vec![first]).await;
     let _sent = house.begin(message("m1")).await;
@@ -272,16 +273,16 @@ async fn interrupted_by_a_crash() {
     "#);
     let rows = house.rows().await;
     assert_eq!(rows[0].run_id, rows[1].run_id);
-    // What recovery has entered stays as it is after another restart.
+    // The entries of recovery stay the same after another restart.
     let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
     assert_eq!(house.rows().await, rows);
     house.ask(answers(vec![decide("a", true), decide("c", false)])).await;
     assert!(house.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
 }
 
-/// The server dies while an agent two levels below has one call that runs and one that has ended.
+/// The server dies while an agent two levels down has one running and one ended call.
 #[tokio::test]
-async fn a_task_that_is_interrupted_by_a_crash() {
+async fn nested_calls_interrupted_by_a_crash_are_logged() {
     let tried = calls(&[("x", "hang", r#"{"token":"t0p"}"#), ("y", "look", r#"{"n":1}"#)]);
     let lowest = agent("lowest", vec![tried], tools());
     let task = |id, name| calls(&[(id, name, r#"{"task":"Do."}"#)]);
@@ -307,7 +308,7 @@ async fn a_task_that_is_interrupted_by_a_crash() {
     let house = House::reopen(house.folder.clone(), vec![says("done")], tools()).await;
     assert_eq!(house.rows().await, rows, "once");
 
-    // What had been decided about the call stays known.
+    // The decisions on the call stay in the log.
     let asking = agent("payer", vec![calls(&[("x", "hang", "{}")])], tools());
     let asking = Agent { policy: Some(Arc::new(Strict)), ..asking };
     let mut above = agent("helper", vec![task("a", "payer")], Vec::new());
@@ -324,7 +325,7 @@ async fn a_task_that_is_interrupted_by_a_crash() {
 }
 
 #[tokio::test]
-async fn a_deleted_conversation_keeps_its_rows() {
+async fn audit_entries_outlive_a_deleted_conversation() {
     let house = House::open(vec![calls(&[("a", "look", r#"{"n":1}"#), ("b", "pay", "{}")])]).await;
     house.say("m1").await;
     house.chat.delete(&ada(), "c1").await.unwrap();
@@ -345,9 +346,9 @@ async fn a_deleted_conversation_keeps_its_rows() {
     assert_eq!(house.log().await, "a hang {} interrupted ran []\n");
 }
 
-/// Another process takes the run over while it goes on: what it keeps open is not entered as ended.
+/// Another process takes over an active run: what it keeps open is not logged as ended.
 #[tokio::test]
-async fn a_run_that_was_taken_over() {
+async fn taken_over_run_logs_no_end_for_open_calls() {
     let first = calls(&[("a", "pay", "{}"), ("b", "hang", "{}")]);
     let old = House::open(vec![first]).await;
     let sent = old.begin(message("m1")).await;
@@ -360,9 +361,10 @@ async fn a_run_that_was_taken_over() {
     assert!(new.log().await.ends_with("a pay {} ok ran [approval asked, approval approved ada]\n"));
 }
 
-/// A reply that is cut off by the deletion of its conversation: its call has not begun, and is entered all the same.
+/// Deleting the conversation interrupts a reply: its call has not started, and is logged
+/// nevertheless.
 #[tokio::test]
-async fn a_call_that_had_not_begun_when_its_conversation_was_deleted() {
+async fn unstarted_call_of_a_deleted_conversation_is_logged() {
     let mut reply = calls(&[("a", "look", r#"{"n":1}"#)]);
     reply.pop();
     reply.push(Cue::Silence);

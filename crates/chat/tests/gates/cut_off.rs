@@ -1,4 +1,5 @@
-//! Calls that ran when the server died: made once more if their tool may be called twice, else if the user says so.
+//! Calls that were running when the server died: repeated if their tool is idempotent, otherwise if
+//! the user approves it.
 
 use crate::house::{Effects, House, ada, agent, bob, message, yes};
 use agent::Agent;
@@ -12,7 +13,7 @@ use wire::ErrorCode;
 use wire::api::{Answer, Remember, SendRequest, Submission};
 use wire::change::Change;
 
-/// What a tool is like in one life of the server.
+/// The properties of a tool in one lifetime of the server.
 #[derive(Clone, Copy, Default)]
 struct Like {
     idempotent: bool,
@@ -53,7 +54,7 @@ impl Like {
     }
 }
 
-/// A life of the server, with what its model is asked and what it paid.
+/// One lifetime of the server, with the requests to its model and its payments.
 struct Life {
     house: House,
     model: Arc<ScriptedModel>,
@@ -65,13 +66,13 @@ impl Life {
         self.effects.lock().unwrap().clone()
     }
 
-    /// The next one.
+    /// Starts the next lifetime.
     async fn after(&self, like: Like, replies: Vec<Vec<Cue>>) -> Self {
         let (agent, model, effects) = like.agent(replies);
         Self { house: self.house.reopen(agent).await, model, effects }
     }
 
-    /// Sends, and waits until the call runs, which never ends.
+    /// Sends a submission and waits until the call runs, which never ends.
     async fn until_it_runs(&self, submission: Submission) {
         let _sent = self.house.send("c1", submission).await.unwrap();
         let runs = async {
@@ -86,12 +87,12 @@ impl Life {
         self.house.last("c1").await
     }
 
-    /// What the model was told last.
+    /// Returns the last request to the model.
     fn told(&self) -> String {
         serde_json::to_string(&self.model.requests().last().unwrap().messages).unwrap()
     }
 
-    /// The audit log without the ids of runs.
+    /// Returns the audit log without run ids.
     async fn log(&self) -> String {
         let log = self.house.log().await;
         let line = |line: &str| {
@@ -106,7 +107,7 @@ impl Life {
 
 const PAY: (&str, &str, &str) = ("a", "pay", r#"{"n":1}"#);
 
-/// The server dies while it pays, and lives again.
+/// Crashes the server during a payment and restarts it.
 async fn crashed(before: Like, after: Like, replies: Vec<Vec<Cue>>) -> Life {
     let (agent, model, effects) = before.hanging().agent(vec![calls(&[PAY])]);
     let life = Life { house: House::open(agent).await, model, effects };
@@ -135,14 +136,14 @@ fn no(reason: &str) -> Submission {
 }
 
 #[tokio::test]
-async fn what_may_not_be_made_twice_waits_for_the_user() {
+async fn interrupted_call_needs_approval_to_repeat() {
     let life = crashed(PLAIN, PLAIN, vec![says("done")]).await;
     assert_eq!(life.last().await, "waiting: pay ApprovalRequested");
-    // By no other way, for nobody else, and as it was.
+    // Not by another kind of answer, not by another user, and not with other arguments.
     let refused = async |submission| life.house.send("c1", submission).await.err().unwrap();
     assert_eq!(refused(Submission::Continue).await.message, "Answer the open question first.");
     let changed = refused(yes("a", Some(json!({ "n": 2 })), None)).await;
-    assert_eq!(changed.message, "What was cut off is made once more as it was, or not at all.");
+    assert_eq!(changed.message, "An interrupted call can only be repeated with the same arguments.");
     assert_eq!(refused(yes("a", None, Some(Remember::Always))).await.path.as_deref(), Some("/answers/0/remember"));
     let request = SendRequest {
         page_id: "p".to_owned(),
@@ -168,7 +169,7 @@ async fn what_may_not_be_made_twice_waits_for_the_user() {
 }
 
 #[tokio::test]
-async fn the_user_does_not_want_it_again() {
+async fn denied_repetition_is_skipped() {
     let skipped = "Interrupted before it finished. It may or may not have had an effect. The user did not want it to be run again: ";
     let check = async |submission: Submission, state: &str, why: &str, denied: &str| {
         let life = crashed(PLAIN, PLAIN, vec![says("well")]).await;
@@ -176,7 +177,7 @@ async fn the_user_does_not_want_it_again() {
         assert_eq!(life.last().await, state);
         assert!(life.told().contains(&format!("{skipped}{why}")), "{}", life.told());
         assert_eq!(life.paid(), [] as [Value; 0]);
-        // The next life reads the same.
+        // After another restart it reads the same.
         let next = life.after(PLAIN, vec![says("on")]).await;
         next.house.ask("c1", message("m9")).await;
         assert!(next.told().contains(&format!("{skipped}{why}")), "{}", next.told());
@@ -189,7 +190,7 @@ async fn the_user_does_not_want_it_again() {
 }
 
 #[tokio::test]
-async fn what_may_be_made_twice_is_made_when_the_answer_goes_on() {
+async fn idempotent_call_is_repeated_on_continue() {
     let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![says("done"), says("more")]).await;
     assert_eq!(life.last().await, "interrupted: pay OutputError");
     assert_eq!(life.paid(), [] as [Value; 0], "not before somebody is there");
@@ -205,9 +206,9 @@ async fn what_may_be_made_twice_is_made_when_the_answer_goes_on() {
     ");
 }
 
-/// Each continuation makes it once, and each has its row.
+/// Each continuation repeats the call once and logs it once.
 #[tokio::test]
-async fn cut_off_again_and_again() {
+async fn repeatedly_interrupted_call_runs_once_per_continuation() {
     let first = crashed(IDEMPOTENT, IDEMPOTENT.hanging(), Vec::new()).await;
     first.until_it_runs(Submission::Continue).await;
     let second = first.after(IDEMPOTENT.hanging(), Vec::new()).await;
@@ -224,7 +225,7 @@ async fn cut_off_again_and_again() {
     c1 a:32 ok [execution repeated]
     ");
 
-    // The same of one that the user let run again.
+    // The same for a call that the user approved again.
     let first = crashed(PLAIN, PLAIN.hanging(), Vec::new()).await;
     first.until_it_runs(yes("a", None, None)).await;
     let second = first.after(PLAIN, vec![says("done")]).await;
@@ -233,9 +234,9 @@ async fn cut_off_again_and_again() {
     assert_eq!((second.last().await.as_str(), second.paid().len()), ("done: pay OutputAvailable", 1));
 }
 
-/// The tool as it is by now counts.
+/// The current declaration of the tool decides.
 #[tokio::test]
-async fn a_tool_that_is_another_one_by_now_is_asked_about() {
+async fn changed_tool_needs_approval_to_repeat() {
     let check = async |before: Like, after: Like, expected: &str| {
         let life = crashed(before, after, vec![says("done")]).await;
         life.house.ask("c1", Submission::Continue).await;
@@ -251,14 +252,14 @@ async fn a_tool_that_is_another_one_by_now_is_asked_about() {
     check(IDEMPOTENT, PLAIN, waits).await;
     check(IDEMPOTENT, Like { is_another: true, ..IDEMPOTENT }, waits).await;
     check(IDEMPOTENT, Like { asks: true, ..IDEMPOTENT }, waits).await;
-    // The yes to the first time is one to this call.
+    // The approval of the first attempt covers this call.
     let asking = Like { asks: true, ..IDEMPOTENT };
     check(asking, asking, runs).await;
 }
 
-/// Beside one that had ended, one that waits, and one that has no such tool any more.
+/// Together with a call that had ended, one that waits, and one whose tool no longer exists.
 #[tokio::test]
-async fn of_several_calls_each_is_what_it_is() {
+async fn each_of_several_interrupted_calls_is_handled_by_its_state() {
     let four = calls(&[("a", "look", "{}"), ("b", "pay", "{}"), ("c", "send", "{}"), ("d", "gone", "{}")]);
     let (look, looked) = IDEMPOTENT.tool("look");
     let (pay, paid) = IDEMPOTENT.hanging().tool("pay");
@@ -271,7 +272,7 @@ async fn of_several_calls_each_is_what_it_is() {
         while [&looked, &paid, &ran].iter().any(|effects| effects.lock().unwrap().is_empty()) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        // What has ended is stored.
+        // Waits until the ended call is stored.
         tokio::time::sleep(Duration::from_millis(200)).await;
     };
     tokio::time::timeout(Duration::from_secs(20), begun).await.expect("the calls run");
@@ -288,15 +289,15 @@ async fn of_several_calls_each_is_what_it_is() {
     assert_eq!(house.last("c1").await, stands);
     let effects = [&looked, &paid, &sent].map(|effects| effects.lock().unwrap().len());
     assert_eq!(effects, [0, 1, 1]);
-    // Each call has one result, in their order.
+    // Each call has one result, in order.
     let told = serde_json::to_value(&model.requests()[0].messages).unwrap().to_string();
     let results = ["a", "b", "c", "d"].map(|id| told.matches(&format!(r#""callId":"{id}""#)).count());
     assert_eq!(results, [1, 1, 1, 1], "{told}");
 }
 
-/// Neither a copy nor a file lets a call run, whatever the file says of it.
+/// Neither a copy nor an imported file lets a call run, whatever the file contains.
 #[tokio::test]
-async fn a_copy_and_a_file_repeat_nothing() {
+async fn copies_and_imports_repeat_no_call() {
     let life = crashed(IDEMPOTENT, IDEMPOTENT, vec![says("on"), says("on"), says("on")]).await;
     let chat = &life.house.chat;
     let exported = serde_json::to_value(chat.export(&ada(), "c1").await.unwrap()).unwrap();

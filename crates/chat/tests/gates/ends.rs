@@ -1,5 +1,5 @@
-//! Why runs end: what stands in the message, and in the run's row for the operator. And that turns end: what they have used counts on
-//! over approvals, calls of the page and restarts.
+//! The end reasons of runs, in the message and in the run's row. Also that turns end: their usage
+//! counts on over approvals, page calls and restarts.
 
 use crate::house::{House, ada, agent, helper, message, yes};
 use crate::paid;
@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 use wire::api::{Answer, Submission};
 
-/// A model with a bug.
+/// A model that panics.
 struct Panics(ModelId);
 
 impl Model for Panics {
@@ -29,7 +29,7 @@ impl Model for Panics {
 }
 
 impl House {
-    /// The newest run: what its message says, and what its row does.
+    /// Returns the end of the newest run, as in its message and in its row.
     async fn end(&self, conversation: &str) -> (String, String, String, String) {
         let message = self.chat.conversation(&ada(), conversation).await.unwrap().messages.pop().unwrap();
         let metadata = message.metadata.unwrap_or_default();
@@ -45,7 +45,7 @@ fn endless() -> Vec<Cue> {
 }
 
 #[tokio::test]
-async fn every_end_says_why() {
+async fn every_end_has_a_reason() {
     let check = async |house: &House, outcome: &str, reason: &str, cause: &str| {
         let (said, why, row, error) = house.end("c1").await;
         assert_eq!((said.as_str(), why.as_str(), row), (outcome, reason, format!("{outcome} {reason}")));
@@ -92,7 +92,7 @@ async fn every_end_says_why() {
 }
 
 #[tokio::test]
-async fn every_stop_says_who() {
+async fn every_stop_has_a_reason() {
     let check = async |stop: fn(&House), reason: &str| {
         let house = House::open(helper(vec![endless()], ApprovalTerms::default()).0).await;
         let sent = house.send("c1", message("m1")).await.unwrap();
@@ -112,7 +112,7 @@ async fn every_stop_says_who() {
 }
 
 #[tokio::test]
-async fn a_question_that_is_passed_over_ends_its_run() {
+async fn superseded_approval_request_ends_its_run() {
     let house = House::open(helper(vec![calls(&[("a", "pay", "{}")]), says("ok")], ApprovalTerms::default()).0).await;
     house.ask("c1", message("m1")).await;
     house.ask("c1", message("m2")).await;
@@ -124,9 +124,9 @@ async fn a_question_that_is_passed_over_ends_its_run() {
     assert_eq!(rows, [("done", Some("done")), ("stopped", Some("replaced"))]);
 }
 
-/// Whoever approves every call does not get an agent that runs for ever, also under another process.
+/// Approving every call does not make an agent run forever, not even across restarts.
 #[tokio::test]
-async fn steps_count_on_after_each_approval() {
+async fn steps_accumulate_over_approvals() {
     let another = |n: u32| {
         let (id, input) = (format!("a{n}"), format!(r#"{{"n":{n}}}"#));
         calls(&[(&id, "pay", &input)])
@@ -149,9 +149,9 @@ async fn steps_count_on_after_each_approval() {
     assert_eq!(paid(&effects).len() + paid(&more).len(), 3);
 }
 
-/// A page that answers every call does not keep the agent in its loop, also under another process.
+/// A page that answers every call does not keep the agent looping, not even across restarts.
 #[tokio::test]
-async fn a_loop_over_calls_of_the_page_ends() {
+async fn loop_of_page_calls_ends() {
     let looping = |from: usize| {
         let again = |n: usize| calls(&[(&format!("a{n}"), "page", r#"{"same":1}"#)]);
         let spec = ToolSpec { execution: Execution::Client, ..ToolSpec::new("page", "", json!({ "type": "object" })) };

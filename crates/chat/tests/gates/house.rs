@@ -1,4 +1,4 @@
-//! A server of one agent that pays, with a clock of its own.
+//! A server with one agent that pays, with a controlled clock.
 
 use agent::{Agent, Settings};
 use chat::{AgentRequest, Agents, Caller, Chat, Clock, Hook, Hooks, Sent};
@@ -16,10 +16,10 @@ use tokio_util::sync::CancellationToken;
 use wire::api::{Answer, Remember, SendRequest, StandingApproval, Submission};
 use wire::{DataChunk, STANDING_APPROVAL, UiMessage, UiPart, UserError};
 
-/// Arguments of calls that ran.
+/// The arguments of calls that ran.
 pub(crate) type Effects = Arc<Mutex<Vec<Value>>>;
 
-/// Dropping it without `shutdown` is a crash.
+/// A server with one agent. Dropping it without `shutdown` simulates a crash.
 pub(crate) struct House {
     pub(crate) chat: Chat,
     pub(crate) store: Store,
@@ -44,7 +44,7 @@ impl Agents for OneAgent {
     }
 }
 
-/// Keeps a run from its end, when the server is to die before that.
+/// A hook that keeps a run from ending, for a server that dies before that.
 struct Endless(Arc<AtomicBool>);
 
 impl Hooks for Endless {
@@ -64,7 +64,7 @@ impl Hooks for Endless {
     }
 }
 
-/// A tool that asks first, and what it did.
+/// Returns a tool that needs approval, and its effects.
 pub(crate) fn described(name: &str, description: &str, approval: ApprovalTerms) -> (Arc<dyn Tool>, Effects) {
     let spec =
         ToolSpec { needs_approval: true, approval, ..ToolSpec::new(name, description, json!({ "type": "object" })) };
@@ -93,7 +93,7 @@ pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>)
     (agent, model)
 }
 
-/// The agent that pays, and what it paid.
+/// Returns the agent that pays, and its payments.
 pub(crate) fn helper(replies: Vec<Vec<Cue>>, terms: ApprovalTerms) -> (Agent, Effects) {
     let (pay, effects) = tool("pay", terms);
     (agent("helper", replies, vec![pay]).0, effects)
@@ -113,12 +113,12 @@ impl House {
         Self { chat, store, folder, now, dies }
     }
 
-    /// The same database, at the same time, under a new process.
+    /// Opens the same database in a new process, at the same time.
     pub(crate) async fn reopen(&self, agent: Agent) -> Self {
         Self::serve(self.folder.clone(), self.now.clone(), agent).await
     }
 
-    /// Time goes by, in milliseconds.
+    /// Advances the clock, in milliseconds.
     pub(crate) fn pass(&self, time: i64) {
         self.now.fetch_add(time, Ordering::Relaxed);
     }
@@ -137,18 +137,18 @@ impl House {
         self.chat.send(&ada(), request).await
     }
 
-    /// Sends and waits for the end of the answer.
+    /// Sends a submission and waits for the end of the answer.
     pub(crate) async fn ask(&self, conversation: &str, submission: Submission) {
         let frames = self.send(conversation, submission).await.unwrap().frames;
         tokio::time::timeout(Duration::from_secs(20), frames.collect::<Vec<_>>()).await.expect("the stream ends");
     }
 
-    /// Sends, and never comes to the end of the run that asks the user something.
+    /// Sends a submission whose run asks for approval and never ends.
     pub(crate) async fn ask_and_die(&self, conversation: &str, submission: Submission) {
         self.die_after("tool-approval-request", conversation, submission).await;
     }
 
-    /// Sends, and never comes to the end of the run that tells such a chunk.
+    /// Sends a submission whose run stops after such a chunk and never ends.
     pub(crate) async fn die_after(&self, chunk: &str, conversation: &str, submission: Submission) {
         self.dies.store(true, Ordering::Relaxed);
         let sent = self.send(conversation, submission).await.unwrap();
@@ -156,7 +156,8 @@ impl House {
         tokio::time::timeout(Duration::from_secs(20), std::pin::pin!(told).next()).await.expect(chunk).unwrap();
     }
 
-    /// The newest message: how it stands, its calls, and what let them run.
+    /// Returns the newest message: its outcome, its calls, and the standing approvals that let them
+    /// run.
     pub(crate) async fn last(&self, conversation: &str) -> String {
         let message = self.chat.conversation(&ada(), conversation).await.unwrap().messages.pop().unwrap();
         let parts = message.parts.iter().filter_map(|part| match part {
@@ -175,13 +176,13 @@ impl House {
         self.chat.standing_approvals(&ada()).await.unwrap().items
     }
 
-    /// Whether it is known how long each call took, by the audit log.
+    /// Returns for each call in the audit log whether its duration is known.
     pub(crate) async fn took(&self) -> Vec<bool> {
         let rows = self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
         rows.iter().map(|row| row.duration_ms.is_some_and(|time| (0..60_000).contains(&time))).collect()
     }
 
-    /// The audit log, a line a row.
+    /// Returns the audit log, one line per entry.
     pub(crate) async fn log(&self) -> String {
         let rows = self.store.audit_rows(i64::MIN, i64::MIN).await.unwrap();
         rows.iter().fold(String::new(), |lines, row| {
@@ -212,7 +213,7 @@ pub(crate) fn message(id: &str) -> Submission {
     Submission::Message { message: UiMessage::user(id, "go"), replaces: None, history: Vec::new() }
 }
 
-/// A yes, perhaps with other arguments, perhaps for more than this call.
+/// An approval, optionally with other arguments or as a standing approval.
 pub(crate) fn yes(call: &str, input: Option<Value>, remember: Option<Remember>) -> Submission {
     let (tool_call_id, approval_id, reason) = (call.to_owned(), None, None);
     Submission::Answers {

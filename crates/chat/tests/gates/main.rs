@@ -1,4 +1,4 @@
-//! Questions to the user over a real store: a yes for more than one call, questions that expire, arguments that are not shown.
+//! Approvals with a real store: standing approvals, expiry, hidden arguments, and crashes.
 
 mod cut_off;
 mod ends;
@@ -29,7 +29,7 @@ fn remember(call: &str, remember: Remember) -> Submission {
 }
 
 #[tokio::test]
-async fn a_yes_for_this_conversation_or_for_all() {
+async fn standing_approval_covers_its_scope() {
     let replies = (0..5).flat_map(|_| [calls(&[PAY]), says("done")]);
     let (agent, effects) = helper(replies.collect(), ApprovalTerms::default());
     let house = House::open(agent).await;
@@ -44,7 +44,7 @@ async fn a_yes_for_this_conversation_or_for_all() {
     let here = format!("done: pay OutputAvailable, conversation {} pay", grant.id);
     assert_eq!(house.last("c1").await, here);
     check("c1", "m2", &here).await;
-    // Elsewhere it is asked for; and then for everywhere.
+    // In another conversation it needs approval, now with a standing approval for all.
     check("c2", "m3", "waiting: pay ApprovalRequested").await;
     house.ask("c2", remember("a", Remember::Always)).await;
     let all = house.grants().await.remove(0);
@@ -58,7 +58,7 @@ async fn a_yes_for_this_conversation_or_for_all() {
     c2 helper a ok [approval asked, approval approved ada, approval approved ada standing approval ALL]
     c3 helper a ok [approval approved ada standing approval ALL]
     ");
-    // It is its user's to see and to take back.
+    // Only its owner can see and revoke it.
     assert_eq!(house.chat.standing_approvals(&bob()).await.unwrap().items, []);
     for (caller, id) in [(bob(), all.id.as_str()), (ada(), "nothing")] {
         assert_eq!(house.chat.revoke(&caller, id).await.unwrap_err().code, ErrorCode::NotFound);
@@ -67,9 +67,10 @@ async fn a_yes_for_this_conversation_or_for_all() {
     check("c3", "m5", "waiting: pay ApprovalRequested").await;
 }
 
-/// A turn that waited for the user goes on with what it has taken, under another process, too; the next one begins anew.
+/// The usage of a turn that waited for the user keeps counting, also in another process; the next
+/// turn starts from zero.
 #[tokio::test]
-async fn limits_count_on_after_a_question() {
+async fn limits_accumulate_over_an_approval() {
     let limited = |replies| {
         let (mut agent, effects) = helper(replies, ApprovalTerms::default());
         agent.settings.limits.requests = Some(2);
@@ -99,7 +100,7 @@ async fn limits_count_on_after_a_question() {
 }
 
 #[tokio::test]
-async fn a_yes_answers_what_else_waits_for_the_same_tool() {
+async fn standing_approval_decides_other_open_requests_of_the_tool() {
     let both = calls(&[PAY, ("b", "pay", r#"{"n":2}"#), ("c", "send", "{}")]);
     let (mut agent, effects) = helper(vec![both, says("done")], ApprovalTerms::default());
     agent.tools.push(tool("send", ApprovalTerms::default()).0);
@@ -116,7 +117,7 @@ async fn a_yes_answers_what_else_waits_for_the_same_tool() {
 }
 
 #[tokio::test]
-async fn a_yes_that_must_not_be_kept() {
+async fn standing_approval_is_refused_where_not_allowed() {
     let terms = ApprovalTerms { may_remember: false, ..ApprovalTerms::default() };
     let (agent, effects) = helper(vec![calls(&[PAY]), says("done")], terms);
     let house = House::open(agent).await;
@@ -124,7 +125,7 @@ async fn a_yes_that_must_not_be_kept() {
     let refused = house.send("c1", remember("a", Remember::Always)).await.err().unwrap();
     assert_eq!((refused.code, refused.path.as_deref()), (ErrorCode::Invalid, Some("/answers/0/remember")));
     assert_eq!((house.grants().await.len(), paid(&effects).len()), (0, 0));
-    // A no gives nothing.
+    // A denial creates no standing approval.
     let no = Answer::Approval {
         tool_call_id: "a".to_owned(),
         approval_id: None,
@@ -139,7 +140,7 @@ async fn a_yes_that_must_not_be_kept() {
 }
 
 #[tokio::test]
-async fn a_tool_that_says_something_else_of_itself_asks_anew() {
+async fn changed_tool_asks_again() {
     let house = House::open(helper(vec![calls(&[PAY]), says("done")], ApprovalTerms::default()).0).await;
     house.ask("c1", message("m1")).await;
     house.ask("c1", remember("a", Remember::Always)).await;
@@ -148,12 +149,12 @@ async fn a_tool_that_says_something_else_of_itself_asks_anew() {
     let house = house.reopen(changed).await;
     house.ask("c1", message("m2")).await;
     assert_eq!(house.last("c1").await, "waiting: pay ApprovalRequested");
-    // A yes to the new one takes the place of the old.
+    // A standing approval of the changed tool replaces the old one.
     house.ask("c1", remember("a-2", Remember::Always)).await;
     assert_eq!(house.grants().await.len(), 1);
 }
 
-/// An agent that hands a task to `payer`, so often, and what that pays.
+/// Returns an agent that gives this many tasks to `payer`, and the payments of `payer`.
 fn above(tasks: usize, replies: Vec<Vec<Cue>>) -> (Agent, Effects) {
     let (pay, effects) = tool("pay", ApprovalTerms::default());
     let spec = ToolSpec::new("payer", "", SubAgent::default_schema());
@@ -163,7 +164,7 @@ fn above(tasks: usize, replies: Vec<Vec<Cue>>) -> (Agent, Effects) {
 }
 
 #[tokio::test]
-async fn a_yes_within_a_task_is_for_the_agent_that_asked() {
+async fn standing_approval_within_a_task_belongs_to_the_sub_agent() {
     let twice = || [calls(&[("x", "pay", "{}"), ("y", "pay", "{}")]), says("paid")];
     let house = House::open(above(2, [twice(), twice()].into_iter().flatten().collect()).0).await;
     house.ask("c1", message("m1")).await;
@@ -189,7 +190,7 @@ fn for_a_minute() -> ApprovalTerms {
 }
 
 #[tokio::test]
-async fn a_question_expires_whoever_comes_upon_it() {
+async fn expired_request_is_closed_by_any_access() {
     let asked = async || {
         let (agent, model) = agent("helper", vec![calls(&[PAY]), says("on")], vec![tool("pay", for_a_minute()).0]);
         let house = House::open(agent).await;
@@ -203,14 +204,14 @@ async fn a_question_expires_whoever_comes_upon_it() {
     let reason = "The user did not decide in time, so it was not done.";
     let row = format!("c1 helper a denied [approval asked, approval denied {reason}]\n");
 
-    // An answer that is too late.
+    // A late answer.
     let (house, _) = asked().await;
     let refused = house.send("c1", yes("a", None, Some(Remember::Always))).await.err().unwrap();
-    assert!(refused.message.starts_with("The time to decide this was up"), "{}", refused.message);
+    assert!(refused.message.starts_with("The time to decide ran out"), "{}", refused.message);
     assert_eq!((house.last("c1").await, house.log().await), (gone.to_owned(), row.clone()));
     assert_eq!(house.grants().await.len(), 0);
 
-    // Opening it; the agent can go on, and learns why.
+    // Opening the conversation; the agent can continue, and reads the reason.
     let (house, model) = asked().await;
     assert_eq!(house.last("c1").await, gone);
     assert_eq!(house.log().await, row);
@@ -236,7 +237,7 @@ async fn a_question_expires_whoever_comes_upon_it() {
 }
 
 #[tokio::test]
-async fn of_two_questions_one_expires() {
+async fn one_of_two_requests_expires() {
     let both = calls(&[PAY, ("b", "send", "{}")]);
     let (mut agent, _) = helper(vec![both, says("done")], for_a_minute());
     agent.tools.push(tool("send", ApprovalTerms::default()).0);
@@ -249,7 +250,7 @@ async fn of_two_questions_one_expires() {
 }
 
 #[tokio::test]
-async fn only_what_is_shown_can_be_changed() {
+async fn only_visible_arguments_can_be_edited() {
     let terms =
         ApprovalTerms { visible_parameters: Some(vec!["n".to_owned(), "m".to_owned()]), ..ApprovalTerms::default() };
     let made = ("a", "pay", r#"{"n":1,"m":2,"account":"x"}"#);
@@ -262,10 +263,10 @@ async fn only_what_is_shown_can_be_changed() {
     assert_eq!(paid(&effects), [json!({ "n": 7, "account": "x" })]);
 }
 
-/// The second question within a task looks like the first, and the server dies before the run that asks it has ended. What the first
-/// answer let run must not run again.
+/// The second approval request within a task looks like the first, and the server dies before the
+/// requesting run has ended. What the first approval let run must not run again.
 #[tokio::test]
-async fn a_crash_after_a_second_question_within_a_task() {
+async fn crash_after_a_second_request_within_a_task_repeats_nothing() {
     let pays = |id| calls(&[(id, "pay", "{}")]);
     let script = || above(1, vec![pays("x"), pays("y"), says("paid")]);
     let (agent, effects) = script();
@@ -283,9 +284,10 @@ async fn a_crash_after_a_second_question_within_a_task() {
     assert_eq!(house.last("c1").await, "waiting: payer ApprovalRequested");
 }
 
-/// The first question within a task, half-stored: the task ends with a result, and the conversation goes on.
+/// The first approval request within a task is only half stored: the task ends with a result, and
+/// the conversation continues.
 #[tokio::test]
-async fn a_crash_after_a_question_within_a_task() {
+async fn crash_after_a_request_within_a_task_ends_the_task() {
     let script = || above(1, vec![calls(&[("x", "pay", "{}")]), says("paid")]).0;
     let house = House::open(script()).await;
     house.ask_and_die("c1", message("m1")).await;
@@ -297,9 +299,10 @@ async fn a_crash_after_a_question_within_a_task() {
     assert_eq!(house.last("c1").await, "done: payer OutputAvailable");
 }
 
-/// A question that was told, and whose run did not get to its end: it stays open, about the tool as it was.
+/// The server dies after it sent an approval request and before the run ended: the request stays
+/// open, for the tool as it was.
 #[tokio::test]
-async fn a_crash_after_a_question() {
+async fn crash_after_a_request_keeps_it_open() {
     let house = House::open(helper(vec![calls(&[PAY])], ApprovalTerms::default()).0).await;
     house.ask_and_die("c1", message("m1")).await;
     let (pay, effects) = described("pay", "Pays twice.", ApprovalTerms::default());

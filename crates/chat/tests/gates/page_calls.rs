@@ -1,4 +1,4 @@
-//! Calls that a page runs: asked for, handed over, begun by one page and answered once.
+//! Calls that run in a page: approved, handed over, claimed by one page and answered once.
 
 use crate::house::{House, agent, bob, message, yes};
 use agent::Agent;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use wire::ErrorCode;
 use wire::api::{Answer, SendRequest, Submission};
 
-/// What the page's tool is like.
+/// The properties of the page's tool.
 #[derive(Clone, Copy, Default)]
 struct Like {
     needs_approval: bool,
@@ -52,7 +52,7 @@ fn output(output: Value) -> Submission {
 }
 
 #[tokio::test]
-async fn a_call_is_handed_over_begun_by_one_page_and_answered_once() {
+async fn page_call_is_claimed_by_one_page_and_answered_once() {
     let house = house(true).await;
     house.ask("c1", message("m1")).await;
     assert_eq!(house.last("c1").await, "waiting: page ApprovalRequested");
@@ -63,7 +63,7 @@ async fn a_call_is_handed_over_begun_by_one_page_and_answered_once() {
     house.ask("c1", started("one")).await;
     house.ask("c1", started("one")).await;
     let late = house.send("c1", started("two")).await.err().unwrap();
-    assert_eq!(late.message, "Another page runs this already.");
+    assert_eq!(late.message, "Another page is already running this.");
     let odd = house.send("c1", started("no id")).await.err().unwrap();
     assert_eq!(odd.code, ErrorCode::Invalid);
     house.ask("c1", output(json!(1))).await;
@@ -75,7 +75,7 @@ async fn a_call_is_handed_over_begun_by_one_page_and_answered_once() {
 }
 
 #[tokio::test]
-async fn what_was_handed_over_and_passed_over_may_have_run() {
+async fn superseded_page_call_may_have_run() {
     let house = house(true).await;
     house.ask("c1", message("m1")).await;
     house.ask("c1", yes("a", None, None)).await;
@@ -84,9 +84,9 @@ async fn what_was_handed_over_and_passed_over_may_have_run() {
     assert_snapshot!(house.log().await, @"c1 helper a interrupted [approval asked, approval approved ada]");
 }
 
-/// A6: a call is its user's to answer, and to begin.
+/// Only the owner can claim and answer a call.
 #[tokio::test]
-async fn nobody_else_finds_the_call() {
+async fn page_calls_of_other_users_are_not_found() {
     let house = house(false).await;
     house.ask("c1", message("m1")).await;
     for submission in [started("two"), output(json!("forged"))] {
@@ -105,7 +105,7 @@ async fn nobody_else_finds_the_call() {
     assert_eq!(house.last("c1").await, "waiting: page InputAvailable");
 }
 
-/// The server died when the page was about to be told of the call.
+/// Crashes the server when it is about to hand the call to the page.
 async fn died(before: Like, after: Like) -> House {
     let house = House::open(before.agent(vec![asks()])).await;
     match before.needs_approval {
@@ -119,7 +119,7 @@ async fn died(before: Like, after: Like) -> House {
 }
 
 #[tokio::test]
-async fn what_was_cut_off_is_handed_over_again_if_it_may_be_called_twice() {
+async fn interrupted_idempotent_page_call_is_handed_over_again() {
     let check = async |needs_approval: bool| {
         let like = Like { needs_approval, idempotent: true, ..Like::default() };
         let house = died(like, like).await;
@@ -137,7 +137,7 @@ async fn what_was_cut_off_is_handed_over_again_if_it_may_be_called_twice() {
 }
 
 #[tokio::test]
-async fn of_any_other_the_user_decides() {
+async fn interrupted_page_call_needs_approval_to_repeat() {
     let check = async |before: Like, after: Like| {
         let house = died(before, after).await;
         if before.idempotent {
@@ -152,15 +152,15 @@ async fn of_any_other_the_user_decides() {
     let (plain, idempotent) = (Like::default(), Like { idempotent: true, ..Like::default() });
     check(plain, plain).await;
     check(Like { needs_approval: true, ..plain }, Like { needs_approval: true, ..plain }).await;
-    // The tool as it is by now counts.
+    // The current declaration of the tool decides.
     check(idempotent, plain).await;
     check(idempotent, Like { needs_approval: true, ..idempotent }).await;
     check(idempotent, Like { description: "Pays twice.", ..idempotent }).await;
 }
 
-/// Each continuation hands it over once more, and each has its row.
+/// Each continuation hands the call over once and logs it once.
 #[tokio::test]
-async fn cut_off_again_and_again() {
+async fn repeatedly_interrupted_page_call_is_handed_over_once_per_continuation() {
     let like = Like { idempotent: true, ..Like::default() };
     let house = died(like, like).await;
     house.die_after("tool-input-available", "c1", Submission::Continue).await;

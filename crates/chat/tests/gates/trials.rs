@@ -1,4 +1,4 @@
-//! Tools that an administrator tries: through the same gates, with a row in the audit log.
+//! Tool trials by an administrator: the same gates, with an audit entry.
 
 use crate::house::{House, ada, helper, tool};
 use agent::{Asked, Policy, Ruling};
@@ -11,7 +11,7 @@ use insta::assert_snapshot;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Nobody sends anything on Sundays, and it is Sunday.
+/// A policy that denies sending on Sundays, on a Sunday.
 struct Sunday;
 
 impl Policy for Sunday {
@@ -22,7 +22,7 @@ impl Policy for Sunday {
 }
 
 #[tokio::test]
-async fn a_trial_passes_every_gate() {
+async fn trial_passes_every_gate() {
     let (mut agent, paid) = helper(Vec::new(), ApprovalTerms::default());
     let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
     let read = RecordingTool::new(ToolSpec::new("read", "", schema), |input: Value, _| async move { Ok(input) });
@@ -70,7 +70,7 @@ async fn a_trial_passes_every_gate() {
     "#);
     assert_eq!(*paid.lock().unwrap(), [json!({ "n": 3 })], "only what was approved");
     assert_eq!(*sent.lock().unwrap(), [] as [Value; 0]);
-    // Each has its row; what a browser would run was not called.
+    // Each trial has an entry; a browser tool was not called.
     let log = house.log().await;
     let rows: Vec<_> = log.lines().map(|row| row.splitn(4, ' ').skip(3).collect::<String>()).collect();
     assert_snapshot!(rows.join("\n"), @"
