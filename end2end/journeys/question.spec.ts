@@ -30,7 +30,7 @@ test("a form is checked before it is sent", async ({ page }) => {
   const form = chat.question;
   await form.getByLabel("Boxes").fill("many");
   await form.getByRole("button", { name: "Answer" }).click();
-  await expect(form.getByRole("alert")).toHaveText("“Name” is needed.");
+  await expect(form.getByRole("alert")).toHaveText("“Name” is required.");
   await form.getByLabel("Name").fill("Ada Lovelace");
   await form.getByRole("button", { name: "Answer" }).click();
   await expect(form.getByRole("alert")).toHaveText("“Boxes” needs a number.");

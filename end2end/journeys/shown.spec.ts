@@ -122,7 +122,7 @@ test("a card that shows other arguments than the server has decides nothing", as
     await route.continue({ postData: JSON.stringify(body) });
   });
   await chat.approval.getByRole("button", { name: "Approve" }).click();
-  await expect(page.getByText("What this page showed is not what would run")).toBeVisible();
+  await expect(page.getByText("The arguments changed after this page showed them")).toBeVisible();
   await expect(chat.approval).toBeVisible();
   await page.unroute("**/ui/send");
   await chat.approval.getByRole("button", { name: "Approve" }).click();

@@ -68,7 +68,7 @@ async fn schemas_that_cost_keep_nobody_waiting() {
                 match answer["status"].as_str().unwrap() {
                     "failed" => assert!(error.starts_with("the answer could not be checked: "), "{error}"),
                     // Checks give way to everything else, so on a loaded machine the time of the tier may end first.
-                    "timeout" => assert_eq!(error, "There was no answer within the time of this tier."),
+                    "timeout" => assert_eq!(error, "There was no answer within the time limit of this tier."),
                     _ => panic!("{answer}"),
                 }
                 costly += 1;
