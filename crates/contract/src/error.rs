@@ -1,46 +1,48 @@
-//! Errors, chosen by their reader: the loop reads the kind, an operator the cause, a model the tool's text.
+//! The errors of models and tools. Each has its own reader: the loop reads the kind, an operator
+//! the cause, and a model the text of a tool's error.
 
 use std::time::Duration;
 use thiserror::Error;
 
-/// A model could not answer, or not to the end.
+/// A request to a model that failed, before its reply or in the middle of it.
 #[derive(Debug, Error)]
 #[error("{kind}: {cause}")]
 pub struct ModelError {
-    /// What the loop does with it.
+    /// The kind of failure, which decides how the loop reacts.
     pub kind: ModelErrorKind,
-    /// For the operator's log. Never holds a key; may hold a piece of the provider's answer, so it never reaches a browser.
+    /// The cause, for the operator's log. It never contains a key. It may contain a part of the
+    /// provider's answer, so it is never sent to a browser.
     pub cause: String,
-    /// What the provider asked us to wait.
+    /// How long the provider asks to wait before the next request.
     pub retry_after: Option<Duration>,
 }
 
-/// What went wrong with a model.
+/// The kind of a model's failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum ModelErrorKind {
-    /// 401, 403: the key is missing or wrong.
+    /// 401 or 403: the key is missing or wrong.
     #[error("the provider refused the credentials")]
     Unauthorized,
-    /// 429: too many requests or no quota.
-    #[error("the provider limits the rate")]
+    /// 429: too many requests, or no quota.
+    #[error("the rate limit of the provider is reached")]
     RateLimited,
-    /// 400, 404, 422: the request is wrong; asking again does not help.
+    /// 400, 404 or 422: the request is wrong; repeating it does not help.
     #[error("the provider refused the request")]
     Refused,
-    /// 408, 409, 5xx, `overloaded`.
-    #[error("the provider is in trouble")]
+    /// 408, 409, 5xx or `overloaded`.
+    #[error("the provider is temporarily unavailable")]
     Unavailable,
-    /// No connection.
+    /// The connection could not be established.
     #[error("the provider cannot be reached")]
     Unreachable,
-    /// No headers, or no bytes, for too long.
-    #[error("the provider fell silent")]
+    /// No headers, or no further bytes, arrived in time.
+    #[error("the provider did not respond in time")]
     Timeout,
-    /// The stream ended before its end, or held something that cannot be read.
-    #[error("the provider's stream broke off")]
+    /// The stream ended early, or contained something that cannot be parsed.
+    #[error("the provider's stream is broken")]
     BrokenStream,
-    /// It was not asked: it failed before, and its circuit is open.
-    #[error("the provider is not asked for now")]
+    /// The model was not asked: it failed before, and its circuit is open.
+    #[error("the circuit breaker of the model is open")]
     CircuitOpen,
     /// The run was stopped.
     #[error("stopped")]
@@ -48,28 +50,28 @@ pub enum ModelErrorKind {
 }
 
 impl ModelError {
-    /// An error with its cause.
+    /// Creates an error with its cause.
     pub fn new(kind: ModelErrorKind, cause: impl Into<String>) -> Self {
         Self { kind, cause: cause.into(), retry_after: None }
     }
 
-    /// Whether asking again may help, as long as nothing of the reply has arrived.
+    /// Returns whether a retry may help, as long as nothing of the reply has arrived.
     pub fn retryable(&self) -> bool {
         use ModelErrorKind::{BrokenStream, CircuitOpen, RateLimited, Timeout, Unavailable, Unreachable};
         matches!(self.kind, RateLimited | Unavailable | Unreachable | Timeout | BrokenStream | CircuitOpen)
     }
 }
 
-/// A tool could not do what it was asked. The text is for the model.
+/// A failed tool call. The model reads the message.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// For the model; never a secret or a path.
+    /// The message for the model; never contains a secret or a path.
     pub message: String,
 }
 
 impl ToolError {
-    /// An error that the model reads.
+    /// Creates an error with the message for the model.
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: message.into() }
     }

@@ -23,5 +23,6 @@ pub use tool::{
 };
 pub use usage::Usage;
 
-/// What a provider wants back with a part, as `{provider: {…}}`; opaque to everyone but that provider's codec.
+/// Provider-specific data of a part, as `{provider: {…}}`. It goes back to that provider with the
+/// part, and only that provider's codec reads it.
 pub type ProviderMetadata = serde_json::Map<String, serde_json::Value>;

@@ -1,57 +1,58 @@
-//! The conversation as a model reads it.
+//! The messages of a conversation in the form in which a model reads them.
 
 use crate::ProviderMetadata;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One message to a model. A history is valid when every tool call of an assistant message has exactly one result in
-/// the tool message that follows it; whoever builds a history keeps that.
+/// One message of a history. A history is valid when every tool call of an assistant message has
+/// exactly one result in the tool message that follows it; the code that builds a history must
+/// ensure that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", content = "content", rename_all = "lowercase")]
 pub enum Message {
-    /// Instructions.
+    /// The instructions.
     System(String),
-    /// The person.
+    /// A message of the user.
     User(Vec<UserPart>),
-    /// The model.
+    /// A message of the model.
     Assistant(Vec<AssistantPart>),
-    /// Results of the calls in the assistant message before it, in call order.
+    /// The results of the calls in the preceding assistant message, in call order.
     Tool(Vec<ToolResult>),
 }
 
-/// What a person sends.
+/// A part of a user's message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum UserPart {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
     },
     /// An image or a document.
     File {
-        /// For example `image/png`.
+        /// The media type, for example `image/png`.
         media_type: String,
-        /// Its bytes or where they are.
+        /// The content, or its address.
         data: FileData,
-        /// As the user named it.
+        /// The name that the user gave the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filename: Option<String>,
     },
 }
 
-/// A file's bytes, or where they are.
+/// The content of a file, or its address.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FileData {
-    /// Base64.
+    /// The content as Base64.
     Base64(String),
-    /// An `https:` address that the provider fetches itself.
+    /// An `https:` URL that the provider fetches itself.
     Url(String),
 }
 
 impl FileData {
-    /// A `data:` URL is split into its Base64, anything else is an address.
+    /// Reads a URL: a `data:` URL yields its Base64 content, anything else is kept as an address.
     pub fn of(url: &str) -> Self {
         match url.strip_prefix("data:").and_then(|data| data.split_once(";base64,")) {
             Some((_, base64)) => Self::Base64(base64.to_owned()),
@@ -60,132 +61,137 @@ impl FileData {
     }
 }
 
-/// What a model said.
+/// A part of a model's message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum AssistantPart {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
-        /// Goes back to the same provider.
+        /// Data that goes back to the same provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
-    /// Thoughts.
+    /// Reasoning.
     Reasoning {
-        /// The readable thoughts; empty when redacted.
+        /// The readable reasoning; empty when it is redacted.
         text: String,
-        /// Signature or redacted data; without it some providers refuse the part, and their codec leaves it out.
+        /// A signature or redacted data. Without it some providers reject the part, and their codec
+        /// leaves it out.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
-    /// A file that the model made, such as an image. It goes back to providers that take files of a model.
+    /// A file that the model generated, such as an image. It goes back to providers that accept
+    /// files of a model.
     File {
-        /// For example `image/png`.
+        /// The media type, for example `image/png`.
         media_type: String,
-        /// Its content.
+        /// The content, or its address.
         data: FileData,
-        /// Its name, if it has one.
+        /// The file name, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         filename: Option<String>,
-        /// Goes back to the same provider.
+        /// Data that goes back to the same provider.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         metadata: Option<ProviderMetadata>,
     },
-    /// A call of a tool.
+    /// A tool call.
     ToolCall(ToolCall),
     /// The result of a tool that the provider ran itself.
     ToolResult(ToolResult),
-    /// A provider's own item of a kind that has no part here, verbatim; other providers leave it out.
+    /// A provider's item of a kind that has no part here, verbatim. Other providers leave it out.
     ProviderItem {
-        /// For example `anthropic`.
+        /// The provider, for example `anthropic`.
         provider: String,
-        /// As it came.
+        /// The item as it was received.
         item: Value,
     },
 }
 
-/// A call of a tool.
+/// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolCall {
-    /// Unique within the conversation.
+    /// The id, unique within the conversation.
     pub id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
     /// The arguments; an object.
     pub input: Value,
-    /// Run by the provider itself.
+    /// Whether the provider runs the tool itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub provider_executed: bool,
-    /// Goes back to the same provider.
+    /// Data that goes back to the same provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<ProviderMetadata>,
 }
 
 impl ToolCall {
-    /// Whether the provider runs it itself as soon as the user says yes. Its codec marks it with `approvalRequestId` in the
-    /// metadata, and takes the call's result as the answer.
+    /// Returns whether the provider runs the call itself once the user has approved it. The
+    /// provider's codec marks such a call with `approvalRequestId` in the metadata, and reads the
+    /// user's decision from the call's result.
     pub fn asks_for_provider(&self) -> bool {
         let mut own = self.metadata.iter().flat_map(|metadata| metadata.values());
         !self.provider_executed && own.any(|own| own.get("approvalRequestId").is_some())
     }
 }
 
-/// What became of a call.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
-    /// The call.
+    /// The id of the call.
     pub call_id: String,
-    /// The tool.
+    /// The tool's name.
     pub name: String,
-    /// The result.
+    /// The output that the model reads.
     pub output: ToolOutput,
-    /// Goes back to the same provider.
+    /// Data that goes back to the same provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<ProviderMetadata>,
 }
 
-/// A result as the model reads it.
+/// The output of a tool call in the form in which the model reads it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", content = "value", rename_all = "kebab-case")]
 pub enum ToolOutput {
     /// Plain text.
     Text(String),
-    /// Data.
+    /// JSON data.
     Json(Value),
     /// Texts and files; at least one file.
     Content(Vec<OutputPart>),
-    /// It failed; the text says why.
+    /// The message of a failed call.
     ErrorText(String),
-    /// The user said no, perhaps with a reason.
+    /// The user denied the call, with the reason if one was given.
     Denied(Option<String>),
 }
 
-/// A piece of a result.
+/// A part of an output.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum OutputPart {
-    /// Words.
+    /// Text.
     Text {
-        /// The words.
+        /// The text.
         text: String,
     },
-    /// An image, or another file.
+    /// An image or another file.
     File {
-        /// For example `image/png`.
+        /// The media type, for example `image/png`.
         media_type: String,
-        /// Base64.
+        /// The content as Base64.
         data: String,
     },
 }
 
 impl ToolOutput {
-    /// A tool's value. Text stays text; of an agent's work (`_subAgent`) only its answer, `text`, counts (L-55). An object whose only key
-    /// is `content`, a list of MCP's blocks of content with a file among them
-    /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>), is texts and files; anything else is data.
+    /// Converts the value that a tool returned. Text stays text. Of the view of a sub-agent
+    /// (`_subAgent`) only its answer, `text`, is used. An object whose only key is `content`, a
+    /// list of MCP content blocks with at least one file
+    /// (<https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result>),
+    /// becomes texts and files. Anything else is JSON data.
     pub fn of(value: Value) -> Self {
         match value {
             Value::String(text) => Self::Text(text),
@@ -200,12 +206,12 @@ impl ToolOutput {
         }
     }
 
-    /// Whether the model should read it as a failure.
+    /// Returns whether the model should read this as a failure.
     pub fn is_error(&self) -> bool {
         matches!(self, Self::ErrorText(_) | Self::Denied(_))
     }
 
-    /// The text that goes to a provider that knows only text.
+    /// Returns the output as text, for providers that accept only text.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text(text) | Self::ErrorText(text) => text.clone(),
@@ -218,7 +224,7 @@ impl ToolOutput {
 }
 
 impl OutputPart {
-    /// The words, or a note for the file that cannot be shown.
+    /// Returns the text, or a note that the file cannot be shown.
     pub fn to_text(&self) -> String {
         match self {
             Self::Text { text } => text.clone(),
@@ -228,7 +234,7 @@ impl OutputPart {
 }
 
 impl From<OutputPart> for UserPart {
-    /// Most providers take the files of a result as they take a user's.
+    /// Most providers accept the files of a result in the same form as a user's files.
     fn from(part: OutputPart) -> Self {
         match part {
             OutputPart::Text { text } => Self::Text { text },
@@ -239,7 +245,7 @@ impl From<OutputPart> for UserPart {
     }
 }
 
-/// The parts of a result in MCP's form, if one of them is a file.
+/// Returns the parts of a result in MCP's form, if one of them is a file.
 fn content(value: &Value) -> Option<Vec<OutputPart>> {
     let object = value.as_object().filter(|object| object.len() == 1)?;
     let parts = object.get("content")?.as_array()?.iter().map(output_part).collect::<Option<Vec<_>>>()?;

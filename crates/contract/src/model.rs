@@ -1,4 +1,4 @@
-//! What a model promises.
+//! The trait of models.
 
 use crate::{ModelError, Part, Request};
 use futures::future::BoxFuture;
@@ -6,26 +6,30 @@ use futures::stream::BoxStream;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-/// The parts of one reply. A good stream ends with [`Part::Finish`]; an `Err` is the last item.
+/// The parts of one reply. A complete stream ends with [`Part::Finish`]; an `Err` is always the
+/// last item.
 pub type PartStream = BoxStream<'static, Result<Part, ModelError>>;
 
-/// A model that can be asked. One that does not answer in time, or is told to stop, must let go of its connection.
+/// A language model. When a request times out or is cancelled, the implementation must close its
+/// connection.
 pub trait Model: Send + Sync + 'static {
-    /// Which model it is.
+    /// Returns the model's identity.
     fn id(&self) -> &ModelId;
 
-    /// Asks once, without retries of its own. Resolves when the provider has accepted the request (its headers are there).
+    /// Sends one request, without retries. Resolves when the provider has accepted the request,
+    /// that is, when its response headers have arrived.
     ///
     /// # Errors
-    /// Whatever failed before the first part; [`ModelError::retryable`] says whether asking again may help.
+    /// Any failure before the first part; [`ModelError::retryable`] says whether a retry may help.
     /// Cancelling ends the call and the stream with [`crate::ModelErrorKind::Cancelled`].
     fn stream(&self, request: Request, cancel: CancellationToken) -> BoxFuture<'_, Result<PartStream, ModelError>>;
 }
 
-/// A model's name.
+/// The identity of a model.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ModelId {
-    /// The codec's provider name, the key of provider options and metadata: `anthropic`, `openai`, `google`, `demo`, …
+    /// The codec's provider name, which is also the key of provider options and metadata:
+    /// `anthropic`, `openai`, `google`, `demo`, …
     pub provider: String,
     /// The provider's name for the model.
     pub model: String,

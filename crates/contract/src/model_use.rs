@@ -1,4 +1,4 @@
-//! Requests to models that a tool or a routine makes itself, counted for whoever it works for.
+//! Metering of the requests to models that a tool or a routine makes itself.
 
 use crate::{FinishReason, ModelId, Usage};
 use futures::future::BoxFuture;
@@ -6,51 +6,53 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a request to a model took.
+/// The usage of one completed request to a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Replied {
-    /// The step; counts from 1.
+    /// The number of the step, from 1.
     pub number: u32,
-    /// Which model answered.
+    /// The model that answered.
     pub model: ModelId,
     /// Why the reply ended.
     pub finish_reason: FinishReason,
-    /// Tokens.
+    /// The tokens of the request.
     pub usage: Usage,
-    /// What it cost in US dollars, if the model's price is known.
+    /// The cost in US dollars, if the model's price is known.
     pub cost_usd: Option<f64>,
-    /// From the request to the first part of the reply, earlier attempts included.
+    /// The time from the request to the first part of the reply, including earlier attempts.
     pub first_part: Duration,
-    /// From the request to the end of the reply.
+    /// The time from the request to the end of the reply.
     pub whole: Duration,
 }
 
-/// Counts requests to models against limits and quotas, and records what they took.
+/// Counts requests to models against limits and quotas, and records their usage.
 pub trait ModelMeter: Send + Sync + 'static {
-    /// Reserves one request to this model. `is_priced` says whether its price is known.
+    /// Reserves one request to this model. `is_priced` says whether the model's price is known.
     ///
     /// # Errors
-    /// A limit or a quota is used up, or cannot be kept; in one line for the caller.
+    /// A limit or a quota is used up, or cannot be enforced. The message is one line for the
+    /// caller.
     fn admit<'a>(&'a self, model: &'a ModelId, is_priced: bool) -> BoxFuture<'a, Result<(), String>>;
 
-    /// Records what a request took.
+    /// Records the usage of a completed request.
     fn replied(&self, replied: Replied) -> BoxFuture<'_, ()>;
 }
 
-/// The meter of whoever a tool or a routine works for. Without one, nothing is counted.
+/// The meter that counts requests on behalf of the caller of a tool or routine. Without a meter
+/// nothing is counted.
 #[derive(Clone, Default)]
 pub struct ModelUse(Option<Arc<dyn ModelMeter>>);
 
 impl ModelUse {
-    /// Counts with this meter.
+    /// Creates a handle that counts with this meter.
     pub fn new(meter: Arc<dyn ModelMeter>) -> Self {
         Self(Some(meter))
     }
 
-    /// See [`ModelMeter::admit`].
+    /// Calls [`ModelMeter::admit`].
     ///
     /// # Errors
-    /// As there.
+    /// Those of [`ModelMeter::admit`].
     pub async fn admit(&self, model: &ModelId, is_priced: bool) -> Result<(), String> {
         match &self.0 {
             Some(meter) => meter.admit(model, is_priced).await,
@@ -58,7 +60,7 @@ impl ModelUse {
         }
     }
 
-    /// See [`ModelMeter::replied`].
+    /// Calls [`ModelMeter::replied`].
     pub async fn replied(&self, replied: Replied) {
         if let Some(meter) = &self.0 {
             meter.replied(replied).await;

@@ -1,177 +1,179 @@
-//! What streams back from a model: a closed enum, noun first.
+//! The parts in which a model's reply is streamed.
 
 use crate::{ProviderMetadata, Usage};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One event of a model's reply. Ids name open parts and are unique within the reply.
+/// One event of a model's reply. The ids of texts, reasoning and calls are unique within the reply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case", rename_all_fields = "camelCase")]
 pub enum Part {
     /// A text begins.
     TextStart {
-        /// Its id.
+        /// The text's id.
         id: String,
     },
-    /// A text grows.
+    /// A text continues.
     TextDelta {
-        /// Of an open text.
+        /// The id of an open text.
         id: String,
-        /// What is appended.
+        /// The text to append.
         delta: String,
     },
     /// A text is complete.
     TextEnd {
-        /// Of an open text.
+        /// The id of an open text.
         id: String,
-        /// To keep with the text.
+        /// Data to keep with the text.
         metadata: Option<ProviderMetadata>,
-        /// What it cites, in the order of the text.
+        /// The citations, in the order of the text.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         citations: Vec<Citation>,
     },
     /// Reasoning begins.
     ReasoningStart {
-        /// Its id.
+        /// The reasoning's id.
         id: String,
-        /// To keep with the reasoning (redacted data arrives here).
+        /// Data to keep with the reasoning; redacted reasoning arrives here.
         metadata: Option<ProviderMetadata>,
     },
-    /// Reasoning grows.
+    /// Reasoning continues.
     ReasoningDelta {
-        /// Of an open reasoning.
+        /// The id of open reasoning.
         id: String,
-        /// What is appended; empty when only metadata (a signature) arrives.
+        /// The text to append; empty when only metadata, such as a signature, arrives.
         delta: String,
-        /// To keep with the reasoning.
+        /// Data to keep with the reasoning.
         metadata: Option<ProviderMetadata>,
     },
     /// Reasoning is complete.
     ReasoningEnd {
-        /// Of an open reasoning.
+        /// The id of open reasoning.
         id: String,
-        /// To keep with the reasoning.
+        /// Data to keep with the reasoning.
         metadata: Option<ProviderMetadata>,
     },
-    /// A call begins; its arguments will stream.
+    /// A tool call begins; its arguments follow.
     ToolInputStart {
         /// The call's id.
         id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// Run by the provider itself.
+        /// Whether the provider runs the tool itself.
         provider_executed: bool,
     },
-    /// More of the arguments' JSON text.
+    /// The arguments' JSON text continues.
     ToolInputDelta {
         /// The call's id.
         id: String,
-        /// What is appended.
+        /// The text to append.
         delta: String,
     },
-    /// A call is complete. Only this makes a call: arguments that merely parse are not one.
+    /// A tool call is complete. Only this part makes a call valid, even when the streamed arguments
+    /// already parse.
     ToolCall {
         /// The call's id.
         id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// The arguments' whole JSON text as the model wrote it; empty means `{}`.
+        /// The complete JSON text of the arguments as the model wrote it; empty means `{}`.
         input: String,
-        /// Run by the provider itself.
+        /// Whether the provider runs the tool itself.
         provider_executed: bool,
-        /// To keep with the call.
+        /// Data to keep with the call.
         metadata: Option<ProviderMetadata>,
     },
     /// The result of a tool that the provider ran itself.
     ToolResult {
         /// The call's id.
         id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
         /// The result.
         output: Value,
-        /// Whether it failed.
+        /// Whether the call failed.
         is_error: bool,
-        /// To keep with the result.
+        /// Data to keep with the result.
         metadata: Option<ProviderMetadata>,
     },
-    /// Something that the model cites.
+    /// A source that the model cites.
     Source(Source),
-    /// A file that the model made.
+    /// A file that the model generated.
     File {
-        /// For example `image/png`.
+        /// The media type, for example `image/png`.
         media_type: String,
         /// A `data:` or `https:` URL.
         url: String,
-        /// To keep with the file.
+        /// Data to keep with the file.
         metadata: Option<ProviderMetadata>,
     },
-    /// The provider's own item of a kind that has no part here, kept verbatim for the next request to it.
+    /// A provider's item of a kind that has no part here, kept verbatim for the next request to the
+    /// same provider.
     ProviderItem {
-        /// For example `anthropic`.
+        /// The provider, for example `anthropic`.
         provider: String,
-        /// As it came.
+        /// The item as it was received.
         item: Value,
     },
-    /// The provider is at work and has nothing to tell yet: a sign of life, such as an SSE comment. It resets the time that is waited
-    /// for the next part, and is neither told nor kept.
+    /// A keep-alive of the provider, such as an SSE comment. It resets the timeout for the next
+    /// part and is neither emitted nor stored.
     Alive,
-    /// The reply is over; the last part of a good stream.
+    /// The reply is complete. This is the last part of a complete stream.
     Finish {
-        /// Why.
+        /// Why the reply ended.
         reason: FinishReason,
-        /// The provider's own word for it.
+        /// The provider's own term for the reason.
         raw_reason: Option<String>,
-        /// Tokens of this request.
+        /// The tokens of this request.
         usage: Usage,
-        /// About the reply as a whole.
+        /// Data about the reply as a whole.
         metadata: Option<ProviderMetadata>,
     },
 }
 
-/// Something that the model cites.
+/// A source that the model cites.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", rename_all_fields = "camelCase")]
 pub enum Source {
     /// A web page.
     Url {
-        /// Unique within the reply.
+        /// The id, unique within the reply.
         id: String,
-        /// Its address.
+        /// The URL.
         url: String,
-        /// Its title.
+        /// The title.
         title: Option<String>,
-        /// To keep with the source.
+        /// Data to keep with the source.
         metadata: Option<ProviderMetadata>,
     },
     /// A document.
     Document {
-        /// Unique within the reply.
+        /// The id, unique within the reply.
         id: String,
-        /// For example `application/pdf`.
+        /// The media type, for example `application/pdf`.
         media_type: String,
-        /// Its title.
+        /// The title.
         title: String,
-        /// Its file name.
+        /// The file name.
         filename: Option<String>,
-        /// To keep with the source.
+        /// Data to keep with the source.
         metadata: Option<ProviderMetadata>,
     },
 }
 
-/// What a passage of a text rests on.
+/// The citation of a source for a passage of a text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Citation {
-    /// What is cited. Its id is the page's address or the file's id, not that of a source part.
+    /// The cited source. Its id is the page's URL or the file's id, not that of a source part.
     pub source: Source,
-    /// Where the passage begins in the text, as the provider counts.
+    /// The start of the passage in the text, in the provider's units.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_index: Option<u64>,
-    /// Where it ends.
+    /// The end of the passage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub end_index: Option<u64>,
-    /// The words that are cited.
+    /// The cited text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cited_text: Option<String>,
 }
@@ -180,18 +182,19 @@ pub struct Citation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinishReason {
-    /// The model had said all it wanted.
+    /// The model finished its reply.
     Stop,
-    /// Out of tokens.
+    /// The token limit was reached.
     Length,
-    /// Refused or filtered.
+    /// The reply was refused or filtered.
     ContentFilter,
-    /// It waits for tools.
+    /// The model waits for the results of tool calls.
     ToolCalls,
-    /// The provider's own tools took long; asked again with the reply so far, it goes on.
+    /// The provider paused a long run of its own tools. It continues when it is sent the reply so
+    /// far.
     Pause,
     /// The provider failed.
     Error,
-    /// Something else.
+    /// Any other reason.
     Other,
 }

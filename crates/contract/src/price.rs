@@ -1,25 +1,25 @@
-//! What tokens cost.
+//! The prices of models.
 
 use crate::Usage;
 
-/// Tokens that prices are for.
+/// The number of tokens that a price is for.
 const PER: f64 = 1_000_000.0;
 
-/// What a model costs, in US dollars for a million tokens.
+/// The price of a model in US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Price {
-    /// Input that was not cached.
+    /// Uncached input.
     pub input: f64,
     /// Input that was read from a cache.
     pub cache_read: f64,
     /// Input that was written to a cache.
     pub cache_write: f64,
-    /// Output, reasoning included.
+    /// Output, including reasoning.
     pub output: f64,
 }
 
 impl Price {
-    /// What these tokens cost, in US dollars.
+    /// Returns the cost of these tokens in US dollars.
     pub fn of(&self, usage: Usage) -> f64 {
         let cached = usage.cache_read_tokens.saturating_add(usage.cache_write_tokens);
         let parts = [
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn costs() {
+    fn cost_counts_cached_and_uncached_tokens() {
         let price = Price { input: 3.0, cache_read: 0.3, cache_write: 3.75, output: 15.0 };
         let usage = Usage {
             input_tokens: 1_000_000,

@@ -1,62 +1,64 @@
-//! What is asked of a model.
+//! The request to a model.
 
 use crate::{Message, ToolSpec};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// One request. Messages are shared, since a turn of many steps sends the same history again and again.
+/// One request to a model. Messages are shared, because a turn of many steps sends the same history
+/// repeatedly.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Instructions, if any.
+    /// The instructions, if any.
     pub system: Option<String>,
     /// The valid history, oldest first (see [`Message`]).
     pub messages: Vec<Arc<Message>>,
-    /// The tools on offer.
+    /// The tools that the model may call.
     pub tools: Vec<ToolSpec>,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which one.
     pub tool_choice: ToolChoice,
-    /// Sampling settings.
+    /// The sampling settings.
     pub sampling: Sampling,
-    /// The answer as JSON of this form. Codecs pass it on where their provider has such a mode; whoever sets it also says so in
-    /// words, and checks the answer.
+    /// Requests the answer as JSON of this form. Codecs pass it on where the provider supports it.
+    /// The caller must also ask for it in the prompt, and check the answer.
     pub response_format: Option<ResponseFormat>,
-    /// The config's `providerOptions`, keyed by provider, merged last into the request as written.
+    /// The config's `providerOptions`, keyed by provider. They are merged last into the encoded
+    /// request.
     pub provider_options: Map<String, Value>,
 }
 
-/// JSON that is asked for.
+/// The form of a JSON answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResponseFormat {
-    /// A name for it; providers want letters, digits, `_` and `-`, at most 64.
+    /// The name of the form. Providers accept letters, digits, `_` and `-`, at most 64 characters.
     pub name: String,
-    /// Whether the provider is to enforce the schema.
+    /// Whether the provider should enforce the schema.
     #[serde(default)]
     pub strict: bool,
-    /// A JSON Schema.
+    /// The JSON Schema.
     pub schema: Value,
 }
 
-/// Whether and which tool must be called.
+/// Whether the model must call a tool, and which one.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolChoice {
     /// The model decides.
     #[default]
     Auto,
-    /// Some tool.
+    /// The model must call a tool.
     Required,
-    /// None.
+    /// The model must not call a tool.
     None,
-    /// This one.
+    /// The model must call this tool.
     Tool(String),
 }
 
-/// Sampling settings; absent means the provider's default.
+/// Sampling settings. Absent values leave the provider's default.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Sampling {
-    /// At least 1.
+    /// The maximum length of the reply in tokens; at least 1.
     pub max_output_tokens: Option<u32>,
     /// 0 to 2.
     pub temperature: Option<f64>,
@@ -68,8 +70,8 @@ pub struct Sampling {
     pub frequency_penalty: Option<f64>,
     /// -1 to 1.
     pub presence_penalty: Option<f64>,
-    /// For repeatable replies, where the provider can.
+    /// A seed for reproducible replies, where the provider supports it.
     pub seed: Option<i64>,
-    /// Ends the reply where one of these would be written.
+    /// The reply ends where the model would write one of these.
     pub stop_sequences: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! A scripted model and a tool made of a closure: real implementations of the contract, for the tests of every room.
+//! A scripted model and a tool made of a closure. They implement the traits of this crate, for the
+//! tests of every crate.
 
 use crate::{
     AssistantPart, FinishReason, Message, Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request, Usage,
@@ -15,17 +16,17 @@ use tokio_util::sync::CancellationToken;
 /// One step of a scripted reply.
 #[derive(Debug)]
 pub enum Cue {
-    /// This part comes.
+    /// Sends this part.
     Part(Part),
-    /// Nothing comes for this long.
+    /// Sends nothing for this long.
     Pause(Duration),
-    /// Nothing comes any more, and the stream stays open.
+    /// Sends nothing more, and leaves the stream open.
     Silence,
-    /// The stream fails.
+    /// Fails the stream.
     Fail(ModelError),
 }
 
-/// A model that plays its replies one after the other and remembers what it was asked.
+/// A model that plays its replies one after the other and records its requests.
 pub struct ScriptedModel {
     id: ModelId,
     replies: Mutex<VecDeque<Vec<Cue>>>,
@@ -33,14 +34,14 @@ pub struct ScriptedModel {
 }
 
 impl ScriptedModel {
-    /// A model that gives these replies, and fails when it is asked once more. A reply that begins with
-    /// [`Cue::Fail`] fails before its first part.
+    /// Creates a model that gives these replies and fails on any further request. A reply that
+    /// begins with [`Cue::Fail`] fails before its first part.
     pub fn new(replies: Vec<Vec<Cue>>) -> Self {
         let id = ModelId { provider: "scripted".to_owned(), model: "test".to_owned() };
         Self { id, replies: Mutex::new(replies.into()), requests: Mutex::default() }
     }
 
-    /// What it was asked so far.
+    /// Returns the requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -88,12 +89,12 @@ async fn play((mut cues, cancel): Playing) -> Option<(Result<Part, ModelError>, 
     }
 }
 
-/// A failure of this kind.
+/// Creates an error of this kind.
 pub fn failure(kind: ModelErrorKind) -> ModelError {
     ModelError::new(kind, "scripted")
 }
 
-/// A reply of one text.
+/// Scripts a reply with one text.
 pub fn says(text: &str) -> Vec<Cue> {
     let id = "t".to_owned();
     let mut cues = vec![Cue::Part(Part::TextStart { id: id.clone() })];
@@ -105,7 +106,7 @@ pub fn says(text: &str) -> Vec<Cue> {
     cues
 }
 
-/// A reply of calls: id, tool, JSON text of the arguments.
+/// Scripts a reply with tool calls, each as its id, tool and the JSON text of its arguments.
 pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Cue> {
     let mut cues = Vec::new();
     for (id, name, input) in calls {
@@ -119,7 +120,7 @@ pub fn calls(calls: &[(&str, &str, &str)]) -> Vec<Cue> {
     cues
 }
 
-/// The end of a reply.
+/// Scripts the end of a reply.
 pub fn finish(reason: FinishReason) -> Cue {
     let usage = Usage { input_tokens: 10, output_tokens: 5, ..Usage::default() };
     Cue::Part(Part::Finish { reason, raw_reason: None, usage, metadata: None })
@@ -127,7 +128,7 @@ pub fn finish(reason: FinishReason) -> Cue {
 
 type Work = dyn Fn(Value, ToolContext) -> BoxFuture<'static, Result<Value, ToolError>> + Send + Sync;
 
-/// A tool made of a closure, which remembers its inputs.
+/// A tool made of a closure, which records its inputs.
 pub struct RecordingTool {
     spec: ToolSpec,
     work: Box<Work>,
@@ -135,7 +136,7 @@ pub struct RecordingTool {
 }
 
 impl RecordingTool {
-    /// A tool that does `work`.
+    /// Creates a tool that runs `work`.
     pub fn new<F>(spec: ToolSpec, work: impl Fn(Value, ToolContext) -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<Value, ToolError>> + Send + 'static,
@@ -143,7 +144,8 @@ impl RecordingTool {
         Self { spec, work: Box::new(move |input, context| Box::pin(work(input, context))), inputs: Arc::default() }
     }
 
-    /// What it was called with so far; shared, so that it can be kept while the tool is given away.
+    /// Returns the inputs so far. They are shared, so that a test can read them after it has given
+    /// the tool away.
     pub fn inputs(&self) -> Arc<Mutex<Vec<Value>>> {
         self.inputs.clone()
     }
@@ -160,8 +162,9 @@ impl Tool for RecordingTool {
     }
 }
 
-/// What is wrong with a history, if anything is: every call that runs here has exactly one result, in the message right behind it and in
-/// the order of the calls, nothing else has one, and no message is empty.
+/// Returns the first error in a history, if there is one. In a valid history every call that runs
+/// here has exactly one result, in the message directly after it and in the order of the calls;
+/// nothing else has a result, and no message is empty.
 pub fn fault_in(messages: &[Arc<Message>]) -> Option<String> {
     let mut owed: Vec<&str> = Vec::new();
     for (at, message) in messages.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! What a tool promises.
+//! The trait of tools.
 
 use crate::{ModelUse, ToolError};
 use futures::future::BoxFuture;
@@ -10,32 +10,33 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-/// What the model is told about a tool, and how the loop treats it.
+/// The declaration of a tool: what the model reads about it, and how the loop runs it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// `^[a-zA-Z0-9_-]{1,64}$`.
+    /// The name; matches `^[a-zA-Z0-9_-]{1,64}$`.
     pub name: String,
-    /// For the model.
+    /// The description that the model reads.
     pub description: String,
-    /// JSON Schema of an object. Input is checked against it before anything runs.
+    /// The JSON Schema of the arguments, which are an object. The input is checked against it
+    /// before anything runs.
     pub input_schema: Value,
-    /// Who runs it.
+    /// Where the tool runs.
     pub execution: Execution,
-    /// Whether the user must say yes to each call.
+    /// Whether the user must approve each call.
     pub needs_approval: bool,
-    /// How the user is asked, for whatever reason.
+    /// The terms of approval requests, whatever their reason.
     pub approval: ApprovalTerms,
-    /// What a call does with what others should not read, or wrote.
+    /// The tool's annotations.
     pub marks: Marks,
-    /// How long one call may take.
+    /// The maximum duration of one call.
     pub timeout: Duration,
 }
 
 impl ToolSpec {
-    /// How long a call may take unless a tool says otherwise.
+    /// The default of [`ToolSpec::timeout`].
     pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-    /// A tool that the server runs without asking.
+    /// Creates the declaration of a tool that the server runs without approval.
     pub fn new(name: impl Into<String>, description: impl Into<String>, input_schema: Value) -> Self {
         Self {
             name: name.into(),
@@ -49,13 +50,14 @@ impl ToolSpec {
         }
     }
 
-    /// Another text when the tool says something else of itself: 64 hexadecimal digits. A yes to a call holds for the tool that it was
-    /// given to.
+    /// Returns a hash of the name, the description and the schema, as 64 hexadecimal digits. An
+    /// approval is valid only for the tool with the fingerprint for which it was given.
     pub fn fingerprint(&self) -> String {
         let said = [self.name.as_str(), &self.description, &self.input_schema.to_string()];
         let mut hash = Sha256::new();
         for text in said {
-            // With its length, so that nothing can move from one to the next.
+            // The length goes first, so that text cannot move from one field to the next without
+            // changing the hash.
             hash.update((text.len() as u64).to_be_bytes());
             hash.update(text);
         }
@@ -63,19 +65,20 @@ impl ToolSpec {
     }
 }
 
-/// How the user is asked about a tool's calls.
+/// The terms of an approval request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovalTerms {
-    /// A yes may be given for further calls, too.
+    /// Whether the user may give a standing approval.
     pub may_remember: bool,
-    /// How long a question waits for its answer; without an end by default.
+    /// How long the request waits for an answer; without a limit by default.
     pub expires_after: Option<Duration>,
-    /// The arguments that the user sees first and may change; all without it.
+    /// The arguments that the user sees first and may change; all of them if absent.
     pub visible_parameters: Option<Vec<String>>,
-    /// Why the user is asked about a tool that can send things away: what the agent has read by then.
+    /// What the agent has read so far, if that is why the user is asked about a tool that can send
+    /// data to others.
     #[serde(default)]
     pub exposed: Option<Exposure>,
-    /// The call was cut off when it ran: the user is asked whether it is made once more.
+    /// Whether the call was interrupted while it ran: the user is asked whether to run it again.
     #[serde(default)]
     pub cut_off: bool,
 }
@@ -86,39 +89,43 @@ impl Default for ApprovalTerms {
     }
 }
 
-/// What a call does with data, and whether it may be made twice. Text from outside may hold instructions, and a model may follow them: one that has also read private data
-/// must not be able to send it away without the user.
+/// The annotations of a tool: what its calls do with data, and whether a call may be repeated.
+/// Untrusted text may contain instructions that a model follows, so a model that has also read
+/// private data must not be able to send it to others without the user's approval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// It reads what not everybody may see.
+    /// Whether the tool reads private data.
     pub reads_private: bool,
-    /// Its result may be anybody's words.
+    /// Whether the result may contain untrusted text.
     pub returns_untrusted: bool,
-    /// It can send something to others.
+    /// Whether the tool can send data to others.
     pub egress: bool,
-    /// Made twice, the same call does no more than once: one that was cut off may run again without anybody being asked.
+    /// Whether the tool is idempotent. An interrupted call of an idempotent tool may run again
+    /// without approval.
     pub idempotent: bool,
 }
 
-/// What an agent has read so far, by the names of the tools that it came from first.
+/// What an agent has read so far. Each field has the name of the first tool that returned such
+/// data.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exposure {
-    /// Private data.
+    /// The source of private data.
     pub private: Option<String>,
-    /// Text from outside.
+    /// The source of untrusted text.
     pub untrusted: Option<String>,
 }
 
 impl Exposure {
-    /// What is named where a provider has looked something up without telling of a tool.
+    /// The name used when a provider has searched the web without reporting a tool call.
     pub const WEB: &str = "web";
 
-    /// Whether both are there, so that what is sent may be private data on an outsider's word.
+    /// Returns whether both kinds of data were read, so that untrusted instructions could cause
+    /// private data to be sent.
     pub fn is_whole(&self) -> bool {
         self.private.is_some() && self.untrusted.is_some()
     }
 
-    /// Takes in what a call of this tool adds; says whether that is something new.
+    /// Adds what a call of this tool reads. Returns whether that changed anything.
     pub fn add(&mut self, tool: &str, marks: Marks) -> bool {
         let mut grown = false;
         let (private, untrusted) = (&mut self.private, &mut self.untrusted);
@@ -132,20 +139,21 @@ impl Exposure {
     }
 }
 
-/// Who runs a tool.
+/// Where a tool runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Execution {
-    /// [`Tool::call`].
+    /// On this server, by [`Tool::call`].
     Server,
-    /// The user's browser: a call ends the run, its output starts the next one. It asks the user, or what it does can be taken back with
-    /// a click: no policy asks before it.
+    /// In the user's browser: a call ends the run, and its output starts the next one. Such a tool
+    /// asks the user itself, or can be undone with a click, so no policy is applied to it.
     Client,
-    /// The same for what the page's developer wrote. It may do anything that the user could, so the user may be asked first.
+    /// In the user's browser, as code of the page's developer. It may do anything that the user
+    /// could do, so the user may have to approve it first.
     Page,
 }
 
 impl Execution {
-    /// Whether the user's browser runs it.
+    /// Returns whether the user's browser runs the tool.
     pub fn is_client(self) -> bool {
         self != Self::Server
     }
@@ -153,46 +161,50 @@ impl Execution {
 
 /// A tool that an agent can call.
 pub trait Tool: Send + Sync + 'static {
-    /// What it is.
+    /// Returns the tool's declaration.
     fn spec(&self) -> &ToolSpec;
 
-    /// Runs one call. `input` has passed the schema. Never called for what [a client runs](Execution::is_client).
+    /// Runs one call. `input` is valid for the schema. Never called for a tool [of the
+    /// browser](Execution::is_client).
     ///
     /// # Errors
-    /// The text is for the model, which reads it and goes on; it must not hold secrets or paths.
+    /// A message that the model reads before it continues; it must not contain secrets or paths.
     fn call(&self, input: Value, context: ToolContext) -> BoxFuture<'_, Result<Value, ToolError>>;
 }
 
-/// What a call may know and must obey.
+/// The context of one call.
 #[derive(Clone, Debug)]
 pub struct ToolContext {
     /// The call's id, unique within the conversation.
     pub call_id: String,
-    /// On whose behalf; a tool that reads someone's data asks for this id.
+    /// The user for whom the call is made; a tool that reads a user's data must use this id.
     pub user_id: String,
-    /// In which conversation.
+    /// The conversation of the call.
     pub conversation_id: String,
-    /// Ends the call: the run was stopped or the call took too long.
+    /// Cancelled when the run is stopped or the call has timed out.
     pub cancel: CancellationToken,
-    /// Shows the user how far the call has come.
+    /// Reports the progress of the call to the user.
     pub progress: Progress,
-    /// The tool is [idempotent](Marks::idempotent): a call whose outcome is unknown may be made once more.
+    /// Whether the tool is [idempotent](Marks::idempotent), so that a call with an unknown outcome
+    /// may be repeated.
     pub may_repeat: bool,
-    /// Counts the requests to models that the tool makes itself.
+    /// Meters the requests to models that the tool makes itself.
     pub models: ModelUse,
 }
 
-/// Shows the user how far a call has come. What comes faster than it can be shown is left out.
+/// Reports the progress of a call to the user. Reports that arrive faster than they can be shown
+/// are dropped.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Option<(String, mpsc::Sender<(String, Value)>)>);
 
 impl Progress {
-    /// Hands on what is told, with the call's id; the channel's size is what may wait.
+    /// Sends the reports of this call to the channel, together with the call's id. The channel's
+    /// capacity is the number of reports that may be queued.
     pub fn new(call_id: impl Into<String>, sender: mpsc::Sender<(String, Value)>) -> Self {
         Self(Some((call_id.into(), sender)))
     }
 
-    /// Tells what there is of the result so far; it takes the place of what was told before.
+    /// Reports the result so far, which replaces the previous report.
     pub fn tell(&self, output: Value) {
         if let Some((call_id, sender)) = &self.0 {
             let _ = sender.try_send((call_id.clone(), output));
@@ -200,36 +212,37 @@ impl Progress {
     }
 }
 
-/// Tools that are known only when a turn begins: those of a server that may be down, or that offers other ones today.
+/// A source of tools that are known only when a turn begins, such as a server that may be down or
+/// that may change its tools.
 pub trait ToolSource: Send + Sync + 'static {
-    /// What it is called, for the user.
+    /// Returns the source's name, which the user sees.
     fn name(&self) -> &str;
 
-    /// The tools for one turn of this user. Takes no longer than the source's own limit of time.
+    /// Returns the tools for one turn of this user, within the source's own time limit.
     ///
     /// # Errors
-    /// None of its tools can be had; the text is for the user.
+    /// None of the tools is available; the message is for the user.
     fn tools<'a>(&'a self, user_id: &'a str) -> BoxFuture<'a, Result<Sourced, ToolError>>;
 }
 
-/// What a source has for one turn.
+/// What a source provides for one turn.
 #[derive(Default)]
 pub struct Sourced {
     /// The tools.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// What the model should know of the user or the surroundings: a whole block for its instructions.
+    /// A block for the model's instructions about the user or the environment.
     pub context: Option<String>,
-    /// What that is.
+    /// The annotations of the context.
     pub context_marks: Marks,
-    /// Tools that the source has, and that cannot be used.
+    /// Tools of the source that cannot be used.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A tool that a source has and that cannot be used.
+/// A tool of a source that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// The source's name for it.
+    /// The source's name for the tool.
     pub name: String,
-    /// Why; for the operator.
+    /// The reason, for the operator.
     pub reason: String,
 }

@@ -1,26 +1,26 @@
-//! Tokens.
+//! The token usage of requests.
 
 use serde::{Deserialize, Serialize};
 use std::ops::AddAssign;
 
-/// Tokens of one request, or summed over several.
+/// The tokens of one request, or the sum over several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Usage {
-    /// All input, cached included.
+    /// All input, including cached input.
     pub input_tokens: u64,
-    /// All output, reasoning included.
+    /// All output, including reasoning.
     pub output_tokens: u64,
-    /// Of the input: read from a cache.
+    /// The part of the input that was read from a cache.
     pub cache_read_tokens: u64,
-    /// Of the input: written to a cache.
+    /// The part of the input that was written to a cache.
     pub cache_write_tokens: u64,
-    /// Of the output: reasoning.
+    /// The part of the output that was reasoning.
     pub reasoning_tokens: u64,
 }
 
 impl AddAssign for Usage {
-    /// Saturates: a provider's nonsense must not panic.
+    /// Saturates, because a provider's invalid numbers must not cause a panic.
     fn add_assign(&mut self, other: Self) {
         self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);

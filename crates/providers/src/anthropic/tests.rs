@@ -128,7 +128,7 @@ fn garbage() {
     check(&line(&"x".repeat(5 * 1024 * 1024)), "larger than the limit");
     check(
         &line(r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#),
-        "in trouble: overloaded_error: busy",
+        "temporarily unavailable: overloaded_error: busy",
     );
     check(&line(r#"{"error":{"message":"no type"}}"#), "no type");
     let begin = line(r#"{"type":"message_start","message":{"id":"a"}}"#);

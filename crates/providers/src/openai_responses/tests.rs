@@ -196,7 +196,7 @@ fn what_is_said_once_is_enough() {
     check(&[&added(call), &done(call), &end("")], "tool-input-start tool-call finish");
     check(
         &[&added(call), &end("")],
-        "tool-input-start error: the provider's stream broke off: the response was completed without the `response.output_item.done` of a tool call",
+        "tool-input-start error: the provider's stream is broken: the response was completed without the `response.output_item.done` of a tool call",
     );
     let cut = r#"{"type":"response.incomplete","response":{"output":[],"incomplete_details":{"reason":"max_output_tokens"}}}"#;
     check(&[&added(call), cut], "tool-input-start finish");
