@@ -1,5 +1,5 @@
-//! What an agent has from those above it: their policies hold for it, their limits count for it, and all agents of a turn share the
-//! places for those that work at the same time.
+//! What a sub-agent inherits from its calling agents: their policies and limits, and the semaphore
+//! that bounds the sub-agents that run at the same time in the whole turn.
 
 use crate::Policy;
 use crate::limits::Meter;
@@ -8,46 +8,48 @@ use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// What an agent has from those above it.
+/// What a sub-agent inherits from its calling agents.
 #[derive(Clone)]
 pub(crate) struct Above {
-    /// Counts for the limits of the agent above.
+    /// The meter of the calling agent, which counts this agent's usage, too.
     pub(crate) meter: Arc<Meter>,
-    /// The policies of all agents above, the highest first.
+    /// The policies of all calling agents, the root agent's first.
     pub(crate) policies: Vec<Arc<dyn Policy>>,
-    /// The place that the agent works in.
+    /// The permit with which the agent runs.
     pub(crate) place: Place,
 }
 
-/// A place to work in. There are only so many for all agents below the first one, over all levels. An agent leaves its own while it waits
-/// for agents below it: if it kept it, those could wait for it for ever.
+/// A permit for a sub-agent to run. All sub-agents of a turn, on all levels, share one semaphore.
+/// An agent releases its permit while it waits for its own sub-agents; if it kept it, they could
+/// wait for it forever.
 #[derive(Clone)]
 pub(crate) struct Place {
     places: Arc<Semaphore>,
-    /// The place itself; none for the first agent, which needs none, and for one that waits.
+    /// The permit. `None` for the root agent, which needs none, and while the agent waits for its
+    /// sub-agents.
     taken: Arc<Mutex<Option<OwnedSemaphorePermit>>>,
 }
 
 impl Place {
-    /// The first agent's, with so many places for those below it.
+    /// Creates the value of the root agent, with a semaphore of this size for all sub-agents.
     pub(crate) fn of_first(places: usize) -> Self {
         Self { places: Arc::new(Semaphore::new(places.max(1))), taken: Arc::default() }
     }
 
-    /// A place for an agent below; none if the run is stopped before one is free.
+    /// Waits for a permit for a sub-agent. Returns `None` if the run is stopped before.
     pub(crate) async fn below(&self, cancel: &CancellationToken) -> Option<Self> {
         let place = Self { places: self.places.clone(), taken: Arc::default() };
         place.take(cancel).await.then_some(place)
     }
 
-    /// Gives the place to others for as long as `work` runs, and takes one again then.
+    /// Releases the permit while `work` runs, and acquires one again afterwards.
     pub(crate) async fn lend<T>(&self, cancel: &CancellationToken, work: impl Future<Output = T>) -> T {
         let lent = self.taken.lock().take();
         let is_lent = lent.is_some();
         drop(lent);
         let done = work.await;
         if is_lent {
-            // A run that is stopped needs no place to come to its end.
+            // A stopped run needs no permit to finish.
             self.take(cancel).await;
         }
         done

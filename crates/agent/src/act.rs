@@ -1,4 +1,4 @@
-//! What a run does with calls: those of a reply, and those that the user has decided on since.
+//! Handles the tool calls of a run: those of a reply, and those that the user has decided on since.
 
 use crate::calls::{Checked, Runner, Unusable};
 use crate::exposure;
@@ -19,24 +19,27 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the model reads of a call beside one that cannot be run, where that ends the turn.
+/// The result of the other calls of a reply when one of its calls is invalid and thereby ends the
+/// turn.
 const NOT_RUN: &str = "Not run: another call of this reply cannot be run, which ends the turn.";
 
-/// What came of the calls of a reply.
+/// The outcome of a reply's calls.
 pub(crate) struct Acted {
-    /// There were calls.
+    /// Whether there were calls.
     pub(crate) called: bool,
-    /// Each of them has its result.
+    /// Whether each call has its result.
     pub(crate) settled: bool,
-    /// The names of the tools that ran, or that wait for the user: those of calls that were neither invalid nor refused.
+    /// The names of the tools that ran or that wait for the user, that is, of the calls that were
+    /// neither invalid nor refused.
     pub(crate) accepted: Vec<String>,
 }
 
-/// Results by call id.
+/// The results by call id.
 type Results = HashMap<String, Result<Value, ToolError>>;
 
 impl Run<'_> {
-    /// Runs what can be run of a reply's calls and appends both to the history.
+    /// Runs those calls of a reply that can run, and appends the reply and the results to the
+    /// history.
     pub(crate) async fn act_on_calls<S: EventSink>(
         &mut self,
         reply: Reply,
@@ -44,14 +47,15 @@ impl Run<'_> {
         sink: &mut S,
     ) -> Result<Acted, Failure> {
         let Reply { said, calls, has_sources, reason, usage } = reply;
-        // A reply that was cut off or refused says nothing reliable about what to run (wire protocol §5).
+        // The calls of a reply that was truncated or refused may be incomplete, so none of them
+        // runs.
         let run = matches!(reason, FinishReason::Stop | FinishReason::ToolCalls | FinishReason::Pause);
         let order: Vec<_> = calls.iter().map(|checked| checked.call.clone()).collect();
-        // They have run by now: nobody was asked.
+        // The provider has run these calls already, without approval.
         let by_provider =
             |part: &&AssistantPart| matches!(part, AssistantPart::ToolCall(call) if call.provider_executed);
         self.caller.meter.tool_calls(said.iter().filter(by_provider).count());
-        // The calls behind it may follow what stands in there.
+        // The calls of this reply may already follow what the provider's tools returned.
         self.expose_reply(&said, has_sources, sink).await?;
         let (results, accepted) = self.run_calls(calls, run, verdict, sink).await?;
         self.append(said, &order, &results);
@@ -64,7 +68,8 @@ impl Run<'_> {
         Ok(Acted { called: !order.is_empty(), settled, accepted })
     }
 
-    /// Runs what can be run. Answers the results, and the names of the tools that ran or wait for the user.
+    /// Runs the calls that can run. Returns the results, and the names of the tools that ran or
+    /// wait for the user.
     async fn run_calls<S: EventSink>(
         &mut self,
         calls: Vec<Checked>,
@@ -97,7 +102,8 @@ impl Run<'_> {
                 (Ok(_), Some(refusal)) => {
                     results.insert(call.id.clone(), tell_failure(&call, refusal, false, sink).await?);
                 }
-                // What the browser runs by itself is in the user's hands already.
+                // A tool of this kind is under the user's control in the browser, so it needs no
+                // approval.
                 (Ok(tool), None) if tool.spec().execution == Execution::Client => accepted.push(call.name),
                 (Ok(tool), None) => {
                     accepted.push(call.name.clone());
@@ -115,8 +121,9 @@ impl Run<'_> {
         Ok((results, accepted))
     }
 
-    /// Whether a call may run at once; otherwise it waits for the user. He is asked for the tool's own sake, by the policy, or since the
-    /// agent has read private data and text from outside by now, and the tool can send something away.
+    /// Returns whether a call may run at once. Otherwise it waits for the user's approval, which is
+    /// needed if the tool's settings or a policy require it, or if the tool can send data to others
+    /// after the agent has read both private data and untrusted text.
     async fn may_run<S: EventSink>(
         &mut self,
         call: &ToolCall,
@@ -138,7 +145,8 @@ impl Run<'_> {
         Ok(is_granted)
     }
 
-    /// The call waits for the user, who decides about the tool as it is now; of one that was cut off, whether it is made once more.
+    /// Requests the user's approval of a call, for the tool as it is now. `cut_off` asks whether an
+    /// interrupted call should run again.
     async fn ask_user<S: EventSink>(
         &mut self,
         call: ToolCall,
@@ -157,7 +165,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// What the policies say of each call that could be run.
+    /// Returns the policies' ruling on each valid call.
     async fn rulings(&self, calls: &[Checked]) -> HashMap<String, Ruling> {
         if self.caller.policies.is_empty() {
             return HashMap::new();
@@ -167,8 +175,9 @@ impl Run<'_> {
         futures::future::join_all(asked).await.into_iter().collect()
     }
 
-    /// The strictest of what the policies say of a call: the agent's own, and those of all agents above it, which would otherwise be
-    /// evaded by handing over a task. While they are asked the run may be stopped; then the answer is no.
+    /// Returns the strictest ruling of the agent's own policy and of those of all calling agents,
+    /// which could otherwise be evaded by delegating a task. If the run is stopped meanwhile, the
+    /// call is denied.
     async fn ruling(&self, call: &ToolCall) -> Ruling {
         let asked = Asked {
             call,
@@ -184,7 +193,7 @@ impl Run<'_> {
         }
     }
 
-    /// Runs calls. Those that came to a question for the user wait.
+    /// Runs calls, and queues those that got suspended for the user's decision.
     async fn run_ready<S: EventSink>(&mut self, ready: Vec<Ready>, sink: &mut S) -> Result<Results, Failure> {
         let calls: Vec<_> = ready.iter().map(|ready| ready.call.clone()).collect();
         let waits_below = ready.iter().any(|ready| matches!(ready.runner, Runner::Agent(_)));
@@ -206,7 +215,8 @@ impl Run<'_> {
         Ok(results)
     }
 
-    /// Why a call is not run although it could be: a loop, or a limit. `ready` calls of this step run before it.
+    /// Returns why a valid call is not run: a loop, or a limit. `ready` calls of this step run
+    /// before it.
     fn refusal(&self, verdict: Verdict, ready: usize) -> Option<String> {
         if verdict == Verdict::Stop {
             return Some(loops::STOPPED.to_owned());
@@ -226,8 +236,9 @@ impl Run<'_> {
         }
     }
 
-    /// The user's decisions take effect before the model is asked: approved calls run, denied ones are told. Answers whether all of them
-    /// have their results; one that goes on may come to a further question, and what the browser runs is handed over to it.
+    /// Applies the user's decisions before the model is asked: approved calls run, denied ones get
+    /// their result. Returns whether all of them have their results now; a resumed call may request
+    /// a further approval, and calls of the browser are handed over to it.
     pub(crate) async fn act_on_decisions<S: EventSink>(&mut self, sink: &mut S) -> Result<bool, Failure> {
         let pending = std::mem::take(&mut self.pending);
         if pending.is_empty() {
@@ -238,7 +249,7 @@ impl Run<'_> {
             let exposed = asked.as_deref().filter(|asked| exposure::is_exposed(asked)).map(|_| self.caller.seen.now());
             sink.emit(Event::CallDecided { call: call.clone(), decision: decision.clone(), exposed, cut_off }).await?;
             let resumed = match state {
-                // Within a suspended call, a no is an answer like a yes.
+                // For a suspended call, a denial is an input like an approval.
                 Some(state) => Some(Resumed { state, decision: decision.clone(), grant }),
                 None => {
                     tell_grant(&call, grant, sink).await?;
@@ -247,17 +258,20 @@ impl Run<'_> {
             };
             match decision.clone() {
                 Decision::Denied(reason) if resumed.is_none() => {
-                    // The model has something to say to a no, also where the call would have ended the turn.
+                    // The model should react to a denial, even where the call would have ended the
+                    // turn.
                     self.is_last = false;
                     sink.emit(Event::ToolDenied { call_id: call.id.clone(), reason: reason.clone() }).await?;
                     let output = match cut_off {
-                        // It may have happened: that is another thing than a no before it.
+                        // The call may have had its effect, unlike one that is denied before it
+                        // runs.
                         true => ToolOutput::ErrorText(skipped(reason.as_deref())),
                         false => ToolOutput::Denied(reason),
                     };
                     outputs.insert(call.id, (call.name, output));
                 }
-                // The tools may have changed since the user was asked, so the arguments are checked anew.
+                // The tools may have changed since the user was asked, so the arguments are checked
+                // again.
                 _ => match self.fitting(&call).await? {
                     Ok(runner)
                         if asked.is_some_and(|asked| !exposure::is_of(&asked, runner.spec()))
@@ -266,7 +280,8 @@ impl Run<'_> {
                         let ruling = self.ruling(&call).await;
                         self.ask_user(call, runner.spec(), &ruling, cut_off, sink).await?;
                     }
-                    // So may the policy, or the arguments, if the user changed them. What the user said yes to is not asked again.
+                    // The policy may have changed, too, and the user may have edited the arguments.
+                    // A ruling of `Ask` is satisfied by the user's approval.
                     Ok(runner) => match self.ruling(&call).await {
                         Ruling::Deny(reason) if resumed.is_none() => {
                             let ruling = Ruling::Deny(reason.clone());
@@ -302,14 +317,15 @@ impl Run<'_> {
         Ok(self.waiting.is_empty() && !is_handed_over)
     }
 
-    /// The tool for a decided call, unless the run is stopped meanwhile.
+    /// Returns the tool of a decided call, unless the run is stopped meanwhile.
     async fn fitting(&self, call: &ToolCall) -> Result<Result<Runner, Unusable>, Failure> {
         let fitting = self.caller.cancel.run_until_cancelled(self.offer.fitting(call, &call.input)).await;
         fitting.ok_or_else(|| retry::stopped().into())
     }
 
-    /// Whether a decided call may run; one that was cut off may wait for the user once more. What a tool does no more of by a second call
-    /// needs no question of its own, but the gates before it are as they are now.
+    /// Returns whether a decided call may run. An interrupted call may need another approval,
+    /// unless its tool is idempotent; even then the policy and the exposure are checked as they are
+    /// now.
     async fn may_repeat<S: EventSink>(
         &mut self,
         call: &ToolCall,
@@ -328,7 +344,8 @@ impl Run<'_> {
         }
     }
 
-    /// The user's browser is to run the call; what its page may do is known until it is told, should the server die before that.
+    /// Hands the call over to the user's browser. For a tool of the page, what is needed to repeat
+    /// the call is recorded first, in case the server dies before the page reports its outcome.
     async fn hand_over<S: EventSink>(&mut self, call: &ToolCall, tool: &ToolSpec, sink: &mut S) -> Result<(), Failure> {
         self.expose(tool, sink).await?;
         if tool.execution == Execution::Page {
@@ -338,7 +355,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Adds results to the tool message behind the last assistant message, in call order.
+    /// Adds results to the tool message after the last assistant message, in call order.
     fn add_results(&mut self, mut outputs: HashMap<String, (String, ToolOutput)>) {
         let mut known = match self.messages.last().map(|last| &**last) {
             Some(Message::Tool(results)) => {
@@ -370,7 +387,7 @@ async fn tell_grant<S: EventSink>(call: &ToolCall, grant: Option<Grant>, sink: &
     Ok(sink.emit(Event::CallGranted { call_id, tool, grant }).await?)
 }
 
-/// A call that is not run has its result at once: why.
+/// Gives a call that is not run its result: the reason.
 async fn tell_failure<S: EventSink>(
     call: &ToolCall,
     error: String,

@@ -1,4 +1,4 @@
-//! Counts the requests to models that a tool makes itself as part of the run that called it.
+//! Meters the requests to models that a tool makes itself, as part of the run that called it.
 
 use crate::limits::Meter;
 use crate::tools::Record;
@@ -9,18 +9,18 @@ use futures::future::BoxFuture;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// The meter of one call.
+/// The meter of one tool call.
 pub(crate) struct CallMeter {
-    /// Of the run.
+    /// The meter of the run.
     pub(crate) meter: Arc<Meter>,
-    /// Where the run records what requests took.
+    /// Records the usage of the requests with the run.
     pub(crate) record: Record,
     pub(crate) call_id: String,
     /// The agent that made the call.
     pub(crate) agent_id: String,
 }
 
-/// Says that a model cannot be asked because its cost cannot be limited.
+/// Returns the error for a model that is not asked because its cost cannot be limited.
 pub(crate) fn unknown_price(model: &str) -> String {
     format!("the price of the model {model} is not known, so the cost limit cannot be kept")
 }
@@ -46,7 +46,7 @@ impl ModelMeter for CallMeter {
             let (call_id, agent_id) = (self.call_id.clone(), self.agent_id.clone());
             let event = Event::Nested { call_id, agent_id, event: Box::new(Event::Replied(replied)) };
             let (recorded, done) = oneshot::channel();
-            // A run that has ended records nothing more; it says so itself.
+            // A run that has ended accepts no more records, and reports its end itself.
             if self.record.send((event, recorded)).await.is_ok() {
                 let _ = done.await;
             }

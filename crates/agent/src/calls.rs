@@ -1,4 +1,4 @@
-//! Calls as the model made them → calls that can be run, or the reason why not, in words that the model can act on.
+//! Validates the model's tool calls. The errors are written so that the model can correct the call.
 
 use crate::{Agent, SubAgent};
 use contract::{Message, Tool, ToolCall, ToolSpec};
@@ -7,36 +7,36 @@ use serde_json::{Value, json};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-/// Arguments beyond this are not read, in bytes.
+/// The maximum size of the arguments, in bytes.
 const MAX_INPUT: usize = 1024 * 1024;
-/// Errors of one call that are named.
+/// The maximum number of errors that are reported for one call.
 const MAX_ERRORS: usize = 5;
 
-/// The tools of one run by name, their schemas compiled once.
+/// The tools of one run by name, with their compiled schemas.
 #[derive(Default)]
 pub(crate) struct Offer {
-    /// Those that any step may offer.
+    /// The tools that any step may offer.
     tools: HashMap<String, Offered>,
-    /// Of those, what the step offers; all without it.
+    /// The names of the tools that the current step offers; all if absent.
     active: Option<HashSet<String>>,
-    /// Tools that are not offered, because their schemas are invalid or would take work without a bound.
+    /// Tools that are not offered, because their schemas are invalid or too costly to check.
     refused: HashSet<String>,
 }
 
 struct Offered {
     tool: Runner,
-    /// The compiled schema; none while too many others were being compiled.
+    /// The compiled schema; `None` if too many others were being compiled at the time.
     schema: Option<Schema>,
 }
 
-/// Who runs a call.
+/// What executes a call.
 #[derive(Clone)]
 pub(crate) enum Runner {
     /// A tool.
     Tool(Arc<dyn Tool>),
-    /// Another agent.
+    /// A sub-agent.
     Agent(Arc<SubAgent>),
-    /// The provider, when the user says yes: see [`ToolCall::asks_for_provider`].
+    /// The provider, once the user has approved: see [`ToolCall::asks_for_provider`].
     Provider(Arc<ToolSpec>),
 }
 
@@ -49,26 +49,26 @@ impl Runner {
         }
     }
 
-    /// For a call that the provider runs.
+    /// Creates the target of a call that the provider runs.
     fn provider(name: &str) -> Self {
         let spec = ToolSpec::new(name, "", json!({ "type": "object" }));
         Self::Provider(Arc::new(ToolSpec { needs_approval: true, ..spec }))
     }
 }
 
-/// A call with what is known about it.
+/// A call after validation.
 pub(crate) struct Checked {
     pub(crate) call: ToolCall,
     pub(crate) tool: Result<Runner, Unusable>,
 }
 
-/// Why a call cannot be run.
+/// Why a call is invalid.
 pub(crate) struct Unusable {
-    /// As the model wrote them, as text where they are not JSON.
+    /// The arguments as the model wrote them, as text if they are not JSON.
     pub(crate) input: Value,
-    /// For the model.
+    /// The message for the model.
     pub(crate) error: String,
-    /// There is no such tool.
+    /// Whether no tool of this name exists.
     pub(crate) dynamic: bool,
 }
 
@@ -101,22 +101,22 @@ impl Offer {
         offer
     }
 
-    /// Whether a tool is not offered because of its schema.
+    /// Returns whether a tool is not offered because of its schema.
     pub(crate) fn is_refused(&self, name: &str) -> bool {
         self.refused.contains(name)
     }
 
-    /// The next step offers these tools alone; all without a list.
+    /// Restricts the next step to these tools; `None` lifts the restriction.
     pub(crate) fn narrow(&mut self, active: Option<&[String]>) {
         self.active = active.map(|names| names.iter().cloned().collect());
     }
 
-    /// Whether the step offers a tool of this name.
+    /// Returns whether the step offers a tool of this name.
     pub(crate) fn has(&self, name: &str) -> bool {
         self.tools.contains_key(name) && self.active.as_ref().is_none_or(|active| active.contains(name))
     }
 
-    /// Reads a call's arguments (empty means `{}`) and finds its tool, which the step must offer.
+    /// Parses a call's arguments (empty means `{}`) and finds its tool, which the step must offer.
     pub(crate) async fn check(&self, mut call: ToolCall, text: &str) -> Checked {
         let input = match parse(text) {
             Ok(input) => input,
@@ -136,7 +136,8 @@ impl Offer {
         Checked { call, tool }
     }
 
-    /// The tool for a call with these arguments, whichever step it was offered in. Dropping the future ends the check of the arguments.
+    /// Returns the tool for a call with these arguments, regardless of the step that offered it.
+    /// Dropping the future ends the check of the arguments.
     pub(crate) async fn fitting(&self, call: &ToolCall, input: &Value) -> Result<Runner, Unusable> {
         let name = call.name.as_str();
         if call.asks_for_provider() {
@@ -166,13 +167,13 @@ impl Offer {
         let mut names: Vec<_> = self.tools.keys().map(String::as_str).filter(|name| self.has(name)).collect();
         names.sort_unstable();
         match names.is_empty() {
-            true => format!("There is no tool `{name}`, and no other tool either."),
+            true => format!("There is no tool `{name}`. No tools are available."),
             false => format!("There is no tool `{name}`. Available: {}.", names.join(", ")),
         }
     }
 }
 
-/// Why arguments cannot be used, in words that the model can act on.
+/// Describes for the model why arguments do not fit the schema.
 fn explained(misfit: &Misfit) -> String {
     match misfit {
         Misfit::Faults(faults) => {
@@ -195,36 +196,37 @@ fn parse(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("The arguments are not valid JSON: {error}."))
 }
 
-/// Gives each call an id that the conversation does not have yet. Some gateways leave it empty or start again at
-/// `call_0` in every reply.
+/// Gives each call an id that is unique in the conversation. Some gateways leave the id empty, or
+/// start again at `call_0` in every reply.
 pub(crate) struct Ids {
     taken: HashSet<String>,
-    /// Of those, the ones since the user last spoke: they are in the message that is being written.
+    /// The ids since the user's last message, which belong to the message that is being written.
     current: HashSet<String>,
     renamed: HashMap<String, String>,
 }
 
 impl Ids {
-    /// The ids of a history are taken.
+    /// Starts with the ids of a history.
     pub(crate) fn of(messages: &[Arc<Message>]) -> Self {
         let begin = messages.iter().rposition(|message| matches!(**message, Message::User(_))).unwrap_or_default();
         let (taken, current) = (ids(messages), ids(&messages[begin..]));
         Self { taken, current, renamed: HashMap::new() }
     }
 
-    /// Within one reply the same id means the same call; names from an earlier reply are over.
+    /// Starts a reply. The same provider id means the same call only within one reply.
     pub(crate) fn begin_reply(&mut self) {
         self.renamed.clear();
     }
 
-    /// The conversation's id for a call that a result of the provider's names: one of this reply, or an earlier one of the same
-    /// message. None where no such call is there, so that a client could not tell what the result belongs to.
+    /// Returns the conversation's id of the call that a provider's result refers to: a call of this
+    /// reply, or an earlier one of the same message. `None` if there is no such call, because a
+    /// client could not assign the result.
     pub(crate) fn known(&self, provider_id: &str) -> Option<String> {
         let here = self.renamed.get(provider_id).cloned();
         here.or_else(|| self.current.contains(provider_id).then(|| provider_id.to_owned()))
     }
 
-    /// The conversation's id for a provider's id.
+    /// Returns the conversation's id for a provider's id, and assigns one if it is new.
     pub(crate) fn name(&mut self, provider_id: &str) -> String {
         if let Some(known) = self.renamed.get(provider_id) {
             return known.clone();
@@ -242,7 +244,7 @@ impl Ids {
     }
 }
 
-/// The ids of all calls in these messages.
+/// Returns the ids of all calls in these messages.
 fn ids(messages: &[Arc<Message>]) -> HashSet<String> {
     let parts = messages.iter().filter_map(|message| match &**message {
         Message::Assistant(parts) => Some(parts),

@@ -1,6 +1,7 @@
-//! What turns share of a model that fails: a circuit breaker for each model of each connection. Every turn asks again by itself; with a
-//! provider that is down, all of them would hammer it, and each would wait for it to fail. So failures in a row open the circuit, and so
-//! does a wait that the provider asks for: nobody asks for a while, then one does, and what he finds counts for all.
+//! A circuit breaker for each model of each connection, shared by all turns. Without it, every turn
+//! would retry by itself, load a provider that is down and wait for it to fail. Consecutive
+//! failures open the circuit, and so does a wait that the provider asks for. Requests then fail at
+//! once for some time; after that one request is let through, and its result decides for all.
 
 use contract::{Model, ModelError, ModelErrorKind, ModelId, Part, PartStream, Request};
 use futures::StreamExt;
@@ -12,37 +13,41 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Failures in a row that open it.
+/// The number of consecutive failures that open a circuit.
 const FAILURES: u32 = 5;
-/// How long it is open at first; twice as long each time that it is found failing still.
+/// How long a circuit stays open at first. The time doubles each time that the model is found still
+/// failing.
 const FIRST_REST: Duration = Duration::from_secs(5);
-/// How long at most. A provider that asks for more is asked once a minute all the same: somebody may have raised its quota.
+/// The maximum time that a circuit stays open. A provider that asks for more is tried once a minute
+/// all the same, because its quota may have been raised meanwhile.
 const LONGEST_REST: Duration = Duration::from_secs(60);
-/// Circuits of a process: operators may name models, so their number is anybody's.
+/// The maximum number of circuits of a process. It is bounded because custom agents may name any
+/// model.
 const CIRCUITS: usize = 500;
-/// Characters of a failure that are kept.
+/// The number of characters of the last failure that are kept.
 const CAUSE: usize = 300;
 
 /// The circuits of all models.
 #[derive(Default)]
 pub struct Circuits(Mutex<HashMap<(String, ModelId), Arc<Circuit>>>);
 
-/// How one circuit is, for the operator.
+/// The state of one circuit, for the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CircuitFacts {
     /// The connection's id.
     pub connection: String,
     /// The model.
     pub model: ModelId,
-    /// Whether requests are refused without asking the model, or one of them tries it.
+    /// Whether the circuit is open: requests fail without asking the model, or one of them is
+    /// trying it.
     pub is_open: bool,
-    /// Requests that were refused since the process began.
+    /// The number of requests that were refused since the process started.
     pub refused: u64,
 }
 
 impl Circuits {
-    /// The model behind the circuit that all requests to it through this connection share. Requests fail with
-    /// [`ModelErrorKind::CircuitOpen`] while it is open.
+    /// Wraps a model in the circuit that all requests to it through this connection share. While
+    /// the circuit is open, requests fail with [`ModelErrorKind::CircuitOpen`].
     pub fn guard(&self, connection: &str, model: Arc<dyn Model>) -> Arc<dyn Model> {
         let circuit = self.of(connection, model.id());
         Arc::new(Guarded { circuit, model })
@@ -58,21 +63,21 @@ impl Circuits {
             known.retain(|_, circuit| Arc::strong_count(circuit) > 1);
         }
         let circuit = Arc::new(Circuit { name: key.clone(), state: Mutex::default() });
-        // One more than that is not shared.
+        // Above the limit a circuit works, but is not shared.
         if known.len() < CIRCUITS {
             known.insert(key, circuit.clone());
         }
         circuit
     }
 
-    /// Forgets what failed: the operator has changed something.
+    /// Closes all circuits, because the operator has changed something.
     pub fn close(&self) {
         for circuit in self.0.lock().values() {
             circuit.state.lock().close();
         }
     }
 
-    /// How they are.
+    /// Returns the state of all circuits.
     pub fn facts(&self) -> Vec<CircuitFacts> {
         let known = self.0.lock();
         let facts = known.iter().map(|((connection, model), circuit)| {
@@ -91,18 +96,20 @@ struct Circuit {
 
 #[derive(Default)]
 struct State {
-    /// In a row.
+    /// The consecutive failures.
     failures: u32,
-    /// How often it was opened since the last reply.
+    /// How often the circuit was opened since the last reply.
     openings: u32,
-    /// Until then nobody asks; afterwards one does. None while it is closed.
+    /// Until when requests are refused; after that one request is let through. `None` while the
+    /// circuit is closed.
     until: Option<Instant>,
-    /// Whether somebody tries it.
+    /// Whether a trial request is running.
     is_tried: bool,
-    /// What was begun before the circuit was opened or closed tells nothing of the time since.
+    /// Counts changes of the circuit's state. The results of requests that started before the last
+    /// change are ignored.
     era: u64,
     refused: u64,
-    /// What failed last.
+    /// The last failure.
     cause: String,
 }
 
@@ -111,7 +118,7 @@ impl State {
         *self = Self { era: self.era + 1, refused: self.refused, ..Self::default() };
     }
 
-    /// Opens it if it has to be; how long it rests then.
+    /// Counts a failure. If it opens the circuit, returns for how long.
     fn failed(&mut self, is_trial: bool, asked_for: Option<Duration>, cause: String) -> Option<Duration> {
         self.failures += 1;
         self.cause = cause;
@@ -129,14 +136,14 @@ impl State {
 }
 
 impl Circuit {
-    /// Lets a request through, or says when to come again.
+    /// Admits a request, or fails with the time after which to try again.
     fn enter(self: &Arc<Self>, cancel: &CancellationToken) -> Result<Asking, ModelError> {
         let mut state = self.state.lock();
         let is_trial = state.until.is_some();
         if let Some(until) = state.until {
             if Instant::now() < until || state.is_tried {
                 state.refused += 1;
-                let cause = format!("it is not asked after failures, the last of them: {}", state.cause);
+                let cause = format!("not asked after repeated failures, the last one: {}", state.cause);
                 let retry_after = Some(until.saturating_duration_since(Instant::now())).filter(|rest| !rest.is_zero());
                 return Err(ModelError { retry_after, ..ModelError::new(ModelErrorKind::CircuitOpen, cause) });
             }
@@ -147,20 +154,21 @@ impl Circuit {
     }
 }
 
-/// A request that is out.
+/// A running request.
 struct Asking {
     circuit: Arc<Circuit>,
     era: u64,
-    /// Cancelled by who changes his mind.
+    /// The caller's token, cancelled when the caller no longer wants the answer.
     cancel: CancellationToken,
-    /// Whether it is the one that tries a model that failed.
+    /// Whether this is the trial request of an open circuit.
     is_trial: bool,
-    /// Whether its end counts already.
+    /// Whether the result is recorded already.
     is_told: bool,
 }
 
 impl Asking {
-    /// Looks at the first part, or at what came instead of it. What goes wrong later is asked again by nobody.
+    /// Records the first part, or the error instead of it. Failures after the first part are not
+    /// retried, so they do not count.
     fn sees(&mut self, first: Result<(), &ModelError>) {
         if std::mem::replace(&mut self.is_told, true) {
             return;
@@ -168,7 +176,7 @@ impl Asking {
         match first {
             Err(error) if error.kind == ModelErrorKind::Cancelled => self.left(),
             Err(error) if error.retryable() => self.failed(error.retry_after, &error.to_string()),
-            // It answers, if only that it does not want to.
+            // The model answers, even if it refuses the request.
             _ => self.answered(),
         }
     }
@@ -193,11 +201,12 @@ impl Asking {
         }
         if let Some(rest) = state.failed(self.is_trial, asked_for, cause.chars().take(CAUSE).collect()) {
             let ((connection, model), failures) = (&self.circuit.name, state.failures);
-            tracing::warn!(connection, %model, failures, ?rest, cause, "the model fails; nobody asks it for a while");
+            tracing::warn!(connection, %model, failures, ?rest, cause, "the model fails; its circuit breaker is open");
         }
     }
 
-    /// Nobody waits for the answer any more: by a change of mind, which tells nothing of the model, or because it did not come in time.
+    /// Records that the caller dropped the request: cancelled, which says nothing about the model,
+    /// or because the answer did not arrive in time.
     fn left(&self) {
         if !self.cancel.is_cancelled() {
             return self.failed(None, "no answer came");
@@ -232,7 +241,7 @@ impl Model for Guarded {
             let mut asking = self.circuit.enter(&cancel)?;
             let parts = self.model.stream(request, cancel).await.inspect_err(|error| asking.sees(Err(error)))?;
             let look = move |part: &Result<Part, ModelError>| {
-                // A sign of life is no answer yet.
+                // A keep-alive is not an answer yet.
                 if !matches!(part, Ok(Part::Alive)) {
                     asking.sees(part.as_ref().map(|_| ()));
                 }

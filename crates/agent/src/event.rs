@@ -1,209 +1,220 @@
-//! What happens in a run, in order: a closed enum, noun first.
+//! The events of a run, in order.
 
 use crate::{Decision, Grant, Ruling};
 use contract::{ApprovalTerms, Exposure, FinishReason, ModelId, Part, Replied, ToolCall, ToolError, ToolSpec, Usage};
 use serde_json::Value;
 use std::time::Duration;
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The reply to a request begins; told with its first part, so that a request that fails before it leaves no step.
+    /// The reply to a request begins. Emitted with its first part, so that a request that fails
+    /// before that leaves no step.
     StepStart {
-        /// Counts from 1.
+        /// The number of the step, from 1.
         number: u32,
     },
-    /// A piece of the reply as it came; never [`Part::ToolCall`] or [`Part::Finish`], which have events of their own.
+    /// A part of the reply as it was received. Never [`Part::ToolCall`] or [`Part::Finish`], which
+    /// have events of their own.
     Part(Part),
-    /// A call is complete and fits its tool.
+    /// A tool call is complete and valid.
     ToolCall {
         /// The call; its id is unique within the conversation.
         call: ToolCall,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         dynamic: bool,
     },
-    /// A call that cannot be run: no such tool, not JSON, or not what the tool takes. Its [`Event::ToolFinished`] follows.
+    /// A tool call is invalid: there is no such tool, the arguments are not JSON, or they do not
+    /// fit the schema. Its [`Event::ToolFinished`] follows.
     ToolCallInvalid {
-        /// The call.
+        /// The call's id.
         id: String,
-        /// The tool as the model named it.
+        /// The tool's name as the model wrote it.
         name: String,
-        /// The arguments, as text where they are not JSON.
+        /// The arguments, as text if they are not JSON.
         input: Value,
-        /// Why.
+        /// The reason.
         error: String,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         dynamic: bool,
     },
-    /// The user has decided on a call of an earlier run. What comes of it follows.
+    /// The user has decided on a call of an earlier run. The event of its outcome follows.
     CallDecided {
-        /// The call, with the arguments that it will run with.
+        /// The call with the arguments with which it will run.
         call: ToolCall,
         /// The decision.
         decision: Decision,
-        /// Why the user was asked, where that was what the agent had read.
+        /// What the agent had read, if that was why the user was asked.
         exposed: Option<Exposure>,
-        /// It was cut off in an earlier run.
+        /// Whether the call was interrupted in an earlier run.
         cut_off: bool,
     },
-    /// The call is the page's to run: nothing stands before it any more. How it ends is told by the page, in another run.
+    /// The page may run the call: all checks have passed. The page reports the outcome in another
+    /// run.
     CallForPage {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// What must be known if the server dies before the page is told.
+        /// What is needed to repeat the call if the server dies before the page has it.
         repeat: Repeat,
     },
-    /// The user has said yes to a call that the browser runs: it may run it now.
+    /// The user has approved a call that the browser runs, so the browser may run it now.
     CallHandedOver {
-        /// The call, with the arguments that it will run with.
+        /// The call with the arguments with which it will run.
         call: ToolCall,
     },
-    /// The agent's policy has more to say of a call than that it may run. What comes of it follows.
+    /// A policy asks about a call or denies it. The event of the outcome follows.
     CallRuled {
-        /// The call.
+        /// The call's id.
         call_id: String,
         /// [`Ruling::Ask`] or [`Ruling::Deny`].
         ruling: Ruling,
     },
-    /// A standing approval lets the call run, or was given with the user's yes.
+    /// A standing approval covers the call, or the user gave one with the approval of this call.
     CallGranted {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// The tool.
+        /// The tool's name.
         tool: String,
-        /// The approval.
+        /// The standing approval.
         grant: Grant,
     },
-    /// The agent, or one below it, is about to read something that makes sending dangerous. It is to be kept with the conversation, for
-    /// its later runs: see [`crate::Turn::seen`].
+    /// The agent or a sub-agent is about to read private data or untrusted text. This must be
+    /// stored with the conversation, for its later runs: see [`crate::Turn::seen`].
     Exposed {
-        /// All that has been read by then.
+        /// Everything that has been read so far.
         exposure: Exposure,
     },
-    /// Something that happened to a call of an agent below. It is told for the record; the user sees it in the call's
-    /// [progress](Event::ToolProgress).
+    /// An event of a sub-agent's call, for the record. The user sees it in the
+    /// [progress](Event::ToolProgress) of the call.
     Nested {
-        /// The call of that agent; of one further below, the calls on the way with `/` between them.
+        /// The call that runs the sub-agent. On deeper levels, the ids on the path to it are joined
+        /// with `/`.
         call_id: String,
-        /// That agent.
+        /// The sub-agent.
         agent_id: String,
-        /// What happened. Its ids are that agent's.
+        /// The event, with the sub-agent's own ids.
         event: Box<Event>,
     },
-    /// The call waits for the user's decision.
+    /// A call waits for the user's approval.
     ApprovalRequest {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// The tool as it is now, by [`contract::ToolSpec::fingerprint`]; none for a suspended call.
+        /// The current [fingerprint](contract::ToolSpec::fingerprint) of the tool; `None` for a
+        /// suspended call.
         asked: Option<String>,
-        /// How the user is asked.
+        /// The terms of the approval request.
         terms: ApprovalTerms,
     },
-    /// A tool is about to run; it runs once the sink has taken this.
+    /// A tool is about to run. It runs once the sink has accepted this event.
     ToolStarted {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// It goes on from where it was suspended.
+        /// Whether a suspended call resumes.
         resumed: bool,
-        /// What must be known if it is cut off; none for what is never made once more as it is: an agent's task.
+        /// What is needed to repeat the call if it is interrupted; `None` for a task of a
+        /// sub-agent, which is never repeated as it is.
         repeat: Option<Repeat>,
     },
-    /// How far a running tool has come.
+    /// A running tool reports its progress.
     ToolProgress {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// What there is of its result; it takes the place of what was told before.
+        /// The result so far, which replaces the previous one.
         output: Value,
     },
-    /// A call cannot go on before the user has decided on something within it. Its [`Event::ApprovalRequest`] follows.
+    /// A call is suspended until the user has decided on a call within it. Its
+    /// [`Event::ApprovalRequest`] follows.
     ToolSuspended {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// What there is of its result, with what is asked.
+        /// The result so far, with the request.
         output: Value,
-        /// What it goes on from; for nobody else to read.
+        /// The state from which the call resumes; opaque to everyone else.
         state: Value,
     },
-    /// A tool has run, or could not.
+    /// A tool has run, or could not be run.
     ToolFinished {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// The tool.
+        /// The tool's name.
         name: String,
-        /// What came of it.
+        /// The result.
         result: Result<Value, ToolError>,
-        /// Not a declared tool.
+        /// Whether the tool is not a declared one.
         dynamic: bool,
-        /// What it ran for was stopped before it ended.
+        /// Whether the run was stopped before the tool finished.
         stopped: bool,
     },
-    /// The user's no took effect.
+    /// A call was denied by the user.
     ToolDenied {
-        /// The call.
+        /// The call's id.
         call_id: String,
-        /// In the user's words.
+        /// The reason in the user's words.
         reason: Option<String>,
     },
-    /// A reply is complete; none of its calls has run yet. It is for the record of what requests take.
+    /// A reply is complete, and none of its calls has run yet. This event is for the record of
+    /// usage.
     Replied(Replied),
-    /// The reply is over and its tools have run.
+    /// A step is complete, including its tool calls.
     StepFinish {
-        /// Counts from 1.
+        /// The number of the step, from 1.
         number: u32,
         /// Why the reply ended.
         finish_reason: FinishReason,
-        /// Tokens of this request.
+        /// The tokens of this request.
         usage: Usage,
-        /// What it cost in US dollars, if the model's price is known.
+        /// The cost in US dollars, if the model's price is known.
         cost_usd: Option<f64>,
     },
-    /// A model failed before its reply began; another one is asked at once, and goes on being asked in this run.
+    /// A model failed before its reply began. Another one is asked at once, and for the rest of
+    /// this run.
     Fallback {
-        /// The other one.
+        /// The model that is asked instead.
         to: ModelId,
-        /// For the log.
+        /// The failure, for the log.
         error: String,
     },
-    /// Tools that the agent should have cannot be had in this run.
+    /// The tools of a source are not available in this run.
     SourceUnavailable {
-        /// Where they come from.
+        /// The source's name.
         name: String,
-        /// For the user.
+        /// The message for the user.
         error: String,
     },
     /// A request failed before its first part and will be sent again.
     Retry {
-        /// The failures so far.
+        /// The number of failures so far.
         attempt: u32,
-        /// Until it is sent again.
+        /// The time until the request is sent again.
         wait: Duration,
-        /// For the log.
+        /// The failure, for the log.
         error: String,
     },
 }
 
-/// Whether and how a call may be made once more, should it be cut off.
+/// What is needed to decide whether an interrupted call may be repeated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// The tool as it is now, by [`contract::ToolSpec::fingerprint`].
+    /// The tool's current [fingerprint](contract::ToolSpec::fingerprint).
     pub fingerprint: String,
-    /// Nobody needs to be asked.
+    /// Whether the call may be repeated without approval.
     pub is_idempotent: bool,
 }
 
 impl Repeat {
-    /// Of a tool as it is now.
+    /// Returns the terms of a tool as it is now.
     pub(crate) fn of(tool: &ToolSpec) -> Self {
         Self { fingerprint: tool.fingerprint(), is_idempotent: tool.marks.idempotent }
     }
 }
 
 impl Event {
-    /// An event of a call, for the record of an agent above: with ids that are unique there. None for all others.
+    /// Converts the event of a call for the record of the calling agent, with ids that are unique
+    /// there. Returns `None` for all other events.
     pub fn below(self, above: &str) -> Option<Self> {
         let named = |id: String| format!("{above}/{id}");
         Some(match self {
@@ -237,19 +248,21 @@ impl Event {
     }
 }
 
-/// Takes a run's events, one after the other. The run goes on when an event is taken, so a slow sink slows its run.
+/// Receives a run's events in order. The run continues once an event is accepted, so a slow sink
+/// slows down its run.
 pub trait EventSink: Send {
-    /// Takes an event; what must be durable is durable when this resolves.
+    /// Accepts an event. What must be durable is durable when this resolves.
     ///
     /// # Errors
-    /// Nothing more can be taken: the run ends.
+    /// The sink is closed, and the run ends.
     fn emit(&mut self, event: Event) -> impl Future<Output = Result<(), SinkClosed>> + Send;
 
-    /// Nothing more is there for the moment: whoever gathers what came together may pass it on now. It is called before each wait for
-    /// a model, so what a provider sends in one piece can be told in one piece.
+    /// No event follows for the moment, so a sink may flush what it has buffered. This is called
+    /// before each wait for a model, so that parts that a provider sends together can be passed on
+    /// together.
     fn pause(&mut self) {}
 }
 
-/// The sink takes no more events.
+/// The sink accepts no more events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SinkClosed;

@@ -1,5 +1,6 @@
-//! What an agent has read that makes sending dangerous: private data, and text that anybody may have written. Once both are there, a
-//! call that can send something away needs the user's yes. Neither the model nor the text decides about that.
+//! Tracks what an agent has read: private data and untrusted text. Once it has read both, a call of
+//! a tool that can send data to others needs the user's approval. Neither the model nor the text
+//! has an influence on this.
 
 use crate::reply::Failure;
 use crate::run::Run;
@@ -8,10 +9,11 @@ use contract::{AssistantPart, Exposure, Marks, ToolSpec};
 use parking_lot::Mutex;
 use std::sync::Arc;
 
-/// Behind a tool's fingerprint where the user was told what the agent has read.
+/// The suffix of a tool's fingerprint if the approval request showed what the agent has read.
 const EXPOSED: &str = "+exposed";
 
-/// What has been read so far, by an agent and all agents below and above it: what one has read, its answer or its task may hold.
+/// What has been read so far by all agents of a turn. It is shared by all levels, because an answer
+/// or a task may contain what another agent has read.
 #[derive(Clone, Debug, Default)]
 pub struct Seen(Arc<Mutex<Exposure>>);
 
@@ -22,47 +24,48 @@ impl From<Exposure> for Seen {
 }
 
 impl Seen {
-    /// What it is now.
+    /// Returns the current exposure.
     pub fn now(&self) -> Exposure {
         self.0.lock().clone()
     }
 
-    /// Takes in what a call of this tool reads. Answers the whole if that is something new.
+    /// Adds what a call of this tool reads. Returns the whole exposure if that changed it.
     fn add(&self, tool: &str, marks: Marks) -> Option<Exposure> {
         let mut known = self.0.lock();
         known.add(tool, marks).then(|| known.clone())
     }
 
-    /// Why the user is to be asked before a call of this tool, if he is.
+    /// Returns the exposure if it requires the user's approval for a call of this tool.
     pub(crate) fn against(&self, tool: &ToolSpec) -> Option<Exposure> {
         Some(self.now()).filter(|seen| tool.marks.egress && seen.is_whole())
     }
 }
 
-/// What a tool is called when the user is asked about it for this reason. A standing approval that was given without the reason is none
-/// for this question.
+/// Returns the fingerprint that an approval request for this tool is about. A standing approval
+/// that was given without knowledge of the exposure does not cover a request with it.
 pub(crate) fn fingerprint(tool: &ToolSpec, is_exposed: bool) -> String {
     let plain = tool.fingerprint();
     if is_exposed { plain + EXPOSED } else { plain }
 }
 
-/// Whether the user was told this reason.
+/// Returns whether the approval request showed the exposure.
 pub(crate) fn is_exposed(asked: &str) -> bool {
     asked.ends_with(EXPOSED)
 }
 
-/// Whether the user was asked about this tool as it is now.
+/// Returns whether the user was asked about this tool as it is now.
 pub(crate) fn is_of(asked: &str, tool: &ToolSpec) -> bool {
     asked.strip_suffix(EXPOSED).unwrap_or(asked) == tool.fingerprint()
 }
 
 impl Run<'_> {
-    /// Takes in what a call of this tool reads, and has it kept with the conversation.
+    /// Adds what a call of this tool reads, and emits the exposure so that it is stored with the
+    /// conversation.
     pub(crate) async fn expose<S: EventSink>(&self, tool: &ToolSpec, sink: &mut S) -> Result<(), Failure> {
         Ok(expose(&self.caller.seen, &tool.name, tool.marks, sink).await?)
     }
 
-    /// The same for what the provider's own tools brought in a reply: the web, most of all.
+    /// Adds what the provider's own tools returned in a reply, such as web pages.
     pub(crate) async fn expose_reply<S: EventSink>(
         &self,
         said: &[AssistantPart],
@@ -80,10 +83,10 @@ impl Run<'_> {
     }
 }
 
-/// What comes from outside.
+/// The annotations of the provider's own tools.
 const UNTRUSTED: Marks = Marks { reads_private: false, returns_untrusted: true, egress: false, idempotent: false };
 
-/// Takes in what something reads, and has it kept with the conversation if that is new.
+/// Adds what something reads, and emits the exposure if that changed it.
 pub(crate) async fn expose<S: EventSink>(
     seen: &Seen,
     name: &str,

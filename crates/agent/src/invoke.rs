@@ -1,4 +1,4 @@
-//! One question, one answer, no tools: what programs ask for, as text or as JSON of a given form.
+//! A single request without tools, for programs. The answer is text, or JSON that fits a schema.
 
 use crate::call_meter::unknown_price;
 use crate::{Agent, Ending, Event, EventSink, Limit, Outcome, Replied, SinkClosed, Spent, Turn, run};
@@ -11,13 +11,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// Bytes of an answer; a longer one is cut off.
+/// The maximum size of an answer in bytes; a longer one is truncated.
 const MAX_ANSWER: usize = 4 << 20;
-/// Answers that are asked for: the first, and one that mends it.
+/// The maximum number of attempts: the first one, and one to correct it.
 const ATTEMPTS: u32 = 2;
-/// Faults that the model is told at once.
+/// The maximum number of errors in an answer that are reported to the model.
 const MAX_FAULTS: usize = 8;
-/// Provider options that give a model tools which its provider runs, in the words of the APIs and of the AI SDK.
+/// Provider options that give a model tools which its provider runs, in the terms of the providers'
+/// APIs and of the AI SDK.
 const TOOL_OPTIONS: [&str; 11] = [
     "tools",
     "tool_choice",
@@ -32,19 +33,19 @@ const TOOL_OPTIONS: [&str; 11] = [
     "web_search_options",
 ];
 
-/// What is asked.
+/// The request.
 pub struct Question {
-    /// In words.
+    /// The prompt.
     pub prompt: String,
-    /// The form of the answer; text without it.
+    /// The form of the answer; text if absent.
     pub form: Option<Form>,
-    /// For everything, both attempts included.
+    /// The time limit for all attempts together.
     pub time: Duration,
-    /// On whose behalf.
+    /// The user for whom the request is made.
     pub user_id: String,
-    /// Counts its requests for whoever asks.
+    /// Meters the requests to models for the caller.
     pub models: ModelUse,
-    /// Ends it.
+    /// Cancels the request.
     pub cancel: CancellationToken,
 }
 
@@ -54,41 +55,42 @@ pub enum InvokeError {
     /// The model failed.
     #[error("{0}")]
     Model(ModelError),
-    /// The time is over.
-    #[error("there was no answer in time")]
+    /// The time limit was reached.
+    #[error("there was no answer within the time limit")]
     TimedOut,
     /// A limit was reached before there was an answer.
     #[error("a limit was reached before there was an answer")]
     Limit(Limit),
-    /// The price of this model is not known, and the cost is limited.
+    /// The cost is limited, but the price of this model is not known.
     #[error("{}", unknown_price(.0))]
     UnknownPrice(String),
-    /// Whoever counts the request does not let it be sent.
+    /// The meter refused the request.
     #[error("{0}")]
     NotAdmitted(String),
-    /// It was told to end.
-    #[error("it was stopped")]
+    /// The request was cancelled.
+    #[error("the request was cancelled")]
     Stopped,
-    /// The answer was no JSON of that form, twice. Each fault in one line.
+    /// Neither attempt produced JSON that fits the schema. Has the errors, one line each.
     #[error("the answer does not fit the schema: {0}")]
     Unfit(String),
-    /// The answer could not be compared with the schema.
+    /// The answer could not be checked against the schema.
     #[error("the answer could not be checked: {0}")]
     Unchecked(Misfit),
 }
 
-/// An answer with what it took.
+/// The answer with its usage.
 #[derive(Debug)]
 pub struct Answer {
-    /// The text, or the JSON that was asked for.
+    /// The text, or the JSON that was requested.
     pub output: Result<Value, InvokeError>,
-    /// Tokens of all requests.
+    /// The tokens of all requests.
     pub usage: Usage,
-    /// What each request took.
+    /// The usage of each request.
     pub replies: Vec<Replied>,
 }
 
-/// Asks an agent without its tools. JSON that does not fit is sent back once with what is wrong.
+/// Asks an agent without its tools. JSON that does not fit the schema is sent back once with its
+/// errors.
 pub async fn invoke(agent: &Agent, question: Question) -> Answer {
     let mut replies = Vec::new();
     let output = ask(agent, question, &mut replies).await;
@@ -107,7 +109,7 @@ async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> R
     for _ in 0..ATTEMPTS {
         agent.settings.timeouts.total = until.saturating_duration_since(Instant::now());
         let (text, spent) = answer(&agent, messages.clone(), &question, earlier, replies).await?;
-        // Its limits are for both attempts; the step of an attempt is its own.
+        // The limits hold for both attempts together, but each attempt has its own step.
         earlier = Spent { used: spent.used, ..Spent::default() };
         let Some(form) = &question.form else { return Ok(Value::String(text)) };
         match form.read(&text, until, &question.cancel).await? {
@@ -121,7 +123,7 @@ async fn ask(agent: &Agent, question: Question, replies: &mut Vec<Replied>) -> R
     Err(InvokeError::Unfit(faults))
 }
 
-/// The agent without tools, told what its answer must look like.
+/// Returns the agent without tools, with instructions about the form of its answer.
 fn prepared(agent: &Agent, question: &Question) -> Agent {
     let mut agent = agent.clone();
     agent.tools.clear();
@@ -178,19 +180,19 @@ async fn answer(
     match ending {
         Ending::Done | Ending::Waiting | Ending::SinkClosed => Ok((text, in_all)),
         Ending::Limit(Limit::Time) => Err(InvokeError::TimedOut),
-        // A provider that paused may not go on: what it wrote is the answer.
-        // One that holds nothing of a form is asked for once more.
+        // A provider that paused may not continue: what it wrote is the answer. If JSON is required
+        // and there is none, the model is asked once more.
         Ending::Limit(Limit::MaxSteps) if !text.is_empty() || question.form.is_some() => Ok((text, in_all)),
         Ending::Limit(limit) => Err(InvokeError::Limit(limit)),
         Ending::Stopped => Err(InvokeError::Stopped),
         Ending::Failed(error) => Err(InvokeError::Model(error)),
         Ending::UnknownPrice { model } => Err(InvokeError::UnknownPrice(model)),
-        // There are no tools, so a call of one is not part of the answer.
+        // There are no tools, so a tool call is not part of the answer.
         Ending::InvalidCall { .. } => Ok((text, in_all)),
     }
 }
 
-/// Collects the text of an answer, and what it took.
+/// Collects the text of an answer and its usage.
 struct Told<'a> {
     text: String,
     replies: &'a mut Vec<Replied>,
@@ -211,7 +213,7 @@ impl EventSink for Told<'_> {
     }
 }
 
-/// What an answer must look like.
+/// The form of an answer, with its compiled schema.
 #[derive(Clone, Debug)]
 pub struct Form {
     format: ResponseFormat,
@@ -219,22 +221,22 @@ pub struct Form {
 }
 
 impl Form {
-    /// Compiles the schema of an answer, which may come from anyone.
+    /// Compiles the schema of an answer. It may be untrusted.
     ///
     /// # Errors
-    /// It is no JSON Schema, or checking an answer with it would take work without a bound.
+    /// It is not a valid JSON Schema, or it would be too costly to check an answer against it.
     pub async fn new(format: ResponseFormat) -> Result<Self, SchemaError> {
         Ok(Self { schema: Schema::compile(&format.schema).await?, format })
     }
 
-    /// The JSON of an answer, or what is wrong with it. Ends at `until` and when it is stopped.
+    /// Returns the JSON of an answer, or the errors in it. Ends at `until` and on cancellation.
     async fn read(
         &self,
         text: &str,
         until: Instant,
         cancel: &CancellationToken,
     ) -> Result<Result<Value, String>, InvokeError> {
-        let Some(output) = find_json(text) else { return Ok(Err("it holds no JSON.".to_owned())) };
+        let Some(output) = find_json(text) else { return Ok(Err("it contains no JSON.".to_owned())) };
         let check = tokio::time::timeout_at(until, self.schema.check(&output, MAX_FAULTS));
         let checked = cancel.run_until_cancelled(check).await.ok_or(InvokeError::Stopped)?;
         match checked.map_err(|_| InvokeError::TimedOut)? {
@@ -245,8 +247,8 @@ impl Form {
     }
 }
 
-/// The JSON in an answer: all of it, or what stands in a code fence, or between the first and the last bracket; never what a model
-/// only thought.
+/// Finds the JSON in an answer: the whole text, a code fence, or the text from the first to the
+/// last bracket. What the model wrote in `<think>` is ignored.
 fn find_json(text: &str) -> Option<Value> {
     let said = match text.rfind("</think>") {
         Some(end) => &text[end + "</think>".len()..],
@@ -260,10 +262,10 @@ fn find_json(text: &str) -> Option<Value> {
     })
 }
 
-/// What stands in code fences.
+/// Returns the contents of the code fences.
 fn fences(text: &str) -> impl Iterator<Item = &str> {
     let fenced = text.split("```").skip(1).step_by(2);
-    // The first line names the language.
+    // The first line is the name of the language.
     fenced.map(|code| code.split_once('\n').map_or(code, |(_, code)| code))
 }
 
@@ -273,7 +275,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn json_is_found() {
+    fn json_is_found_in_an_answer() {
         let check = |text: &str, expected: &str| {
             assert_eq!(find_json(text).map(|json| json.to_string()).unwrap_or_default(), expected, "{text}");
         };
@@ -288,7 +290,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_read(text in "[`{}\\[\\]a\\n<>/think ü\"]{0,60}") {
+        fn any_text_is_handled_without_a_panic(text in "[`{}\\[\\]a\\n<>/think ü\"]{0,60}") {
             let _ = find_json(&text);
         }
     }

@@ -1,4 +1,4 @@
-//! The limits of a turn, and the meter that counts against them.
+//! The limits of a turn, and the meter that enforces them.
 
 use crate::Limit;
 use crate::spent::Used;
@@ -6,24 +6,28 @@ use contract::Usage;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Bounds of one turn, looked at before each request and each call of a tool. Absent: none.
+/// The limits of one turn, checked before each request and each tool call. An absent limit is
+/// unlimited.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Limits {
-    /// Requests to models, those of tools and agents below included.
+    /// The maximum number of requests to models, including those of tools and sub-agents.
     pub requests: Option<u32>,
-    /// Tokens of all requests, input and output.
+    /// The maximum number of tokens of all requests, input and output.
     pub total_tokens: Option<u64>,
-    /// Calls of tools that run here or at the provider. Further ones are not run here, and end the turn.
+    /// The maximum number of tool calls, here or at the provider. Further calls are not run here,
+    /// and end the turn.
     pub tool_calls: Option<u32>,
-    /// US dollars. A model whose price is not known is not asked.
+    /// The maximum cost in US dollars. A model whose price is not known is not asked.
     pub cost_usd: Option<f64>,
-    /// For a question of a program, whose time is otherwise its own; a turn has [`crate::Timeouts::total`].
+    /// The time limit of a program's request, which otherwise has only its own; turns have
+    /// [`crate::Timeouts::total`].
     pub time: Option<Duration>,
 }
 
 impl Limits {
-    /// The limit that keeps the model from being asked again, if one does. After the last call of a tool it is asked once more, so that
-    /// it can answer; calls beyond the limit end the turn.
+    /// Returns the limit that forbids another request, if one is reached. The limit of tool calls
+    /// is not among them: after the last allowed call the model is asked once more, so that it can
+    /// answer.
     pub(crate) fn reached(&self, spent: &Used) -> Option<Limit> {
         let tokens = spent.usage.input_tokens.saturating_add(spent.usage.output_tokens);
         let reached = [
@@ -34,16 +38,17 @@ impl Limits {
         reached.into_iter().find_map(|(is, limit)| is.then_some(limit))
     }
 
-    /// How many tools may still be called; none without a limit.
+    /// Returns how many more tools may be called; `None` without a limit.
     pub(crate) fn may_call(&self, spent: &Used) -> Option<u32> {
         Some(self.tool_calls?.saturating_sub(spent.tool_calls))
     }
 }
 
-/// What a run has taken, with the agents below it, and its bounds. What an agent below takes counts for those above, too.
+/// The usage of a run, including its sub-agents, and its limits. The usage of a sub-agent also
+/// counts for its calling agents.
 pub(crate) struct Meter {
     spent: Mutex<Used>,
-    /// What the same turn took before it waited for the user.
+    /// The usage of the same turn before it waited for the user.
     before: Used,
     limits: Limits,
     above: Option<Arc<Meter>>,
@@ -58,27 +63,27 @@ impl Meter {
         self.spent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What counts for the limits.
+    /// Returns the usage of the whole turn, to which the limits apply.
     pub(crate) fn in_all(&self) -> Used {
         self.spent().with(&self.before)
     }
 
-    /// What this run took so far.
+    /// Returns the usage of this run.
     pub(crate) fn spent(&self) -> Used {
         *self.lock()
     }
 
-    /// This one, and those above.
+    /// Iterates over this meter and those of the calling agents.
     fn each(&self) -> impl Iterator<Item = &Self> {
         std::iter::successors(Some(self), |meter| meter.above.as_deref())
     }
 
-    /// A request is about to be sent.
+    /// Counts a request that is about to be sent.
     pub(crate) fn request(&self) {
         self.each().for_each(|meter| meter.lock().requests += 1);
     }
 
-    /// What a reply took.
+    /// Counts the usage of a reply.
     pub(crate) fn reply(&self, usage: Usage, cost_usd: Option<f64>) {
         for meter in self.each() {
             let mut spent = meter.lock();
@@ -89,7 +94,7 @@ impl Meter {
         }
     }
 
-    /// So many tools are about to run.
+    /// Counts tool calls that are about to run.
     pub(crate) fn tool_calls(&self, count: usize) {
         let count = u32::try_from(count).unwrap_or(u32::MAX);
         for meter in self.each() {
@@ -98,22 +103,23 @@ impl Meter {
         }
     }
 
-    /// [`Limits::reached`], those above included.
+    /// Returns the limit that is reached, as [`Limits::reached`], here or for a calling agent.
     pub(crate) fn reached(&self) -> Option<Limit> {
         self.each().find_map(|meter| meter.limits.reached(&meter.in_all()))
     }
 
-    /// Whether this meter or one above has a limit of cost.
+    /// Returns whether the cost is limited, here or for a calling agent.
     pub(crate) fn limits_cost(&self) -> bool {
         self.each().any(|meter| meter.limits.cost_usd.is_some())
     }
 
-    /// Whether more tools were called than a limit lets: a provider does not ask before it runs its own.
+    /// Returns whether more tools were called than allowed, which happens when a provider runs its
+    /// own tools without asking.
     pub(crate) fn is_over_calls(&self) -> bool {
         self.each().any(|meter| meter.limits.tool_calls.is_some_and(|most| meter.in_all().tool_calls > most))
     }
 
-    /// How many tools may still be called, and of how many; none without a limit.
+    /// Returns how many more tools may be called, and the limit; `None` without a limit.
     pub(crate) fn may_call(&self) -> Option<(u32, u32)> {
         let left =
             self.each().filter_map(|meter| Some((meter.limits.may_call(&meter.in_all())?, meter.limits.tool_calls?)));
@@ -126,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_taken_below_counts_above() {
+    fn usage_of_a_sub_agent_counts_for_its_caller() {
         let limits = |tool_calls, requests| Limits { tool_calls, requests, ..Limits::default() };
         let above = Meter::new(limits(Some(5), Some(3)), Used::default(), None);
         let below = Meter::new(limits(None, Some(9)), Used::default(), Some(above.clone()));
@@ -142,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reached() {
+    fn limits_are_reached_at_their_values() {
         let spent = Used {
             requests: 2,
             tool_calls: 3,

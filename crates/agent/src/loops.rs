@@ -1,4 +1,4 @@
-//! Detects a model that makes the same calls again and again: it is warned, and then stopped.
+//! Detects a model that repeats the same tool calls. It is warned first, and then stopped.
 
 use contract::ToolCall;
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,26 @@ use std::collections::VecDeque;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
 
-/// The model is told at this many identical steps.
+/// The number of identical steps after which the model is warned.
 const WARN_AT: usize = 3;
-/// The run ends at this many.
+/// The number of identical steps after which the run ends.
 const STOP_AT: usize = 5;
-/// Among this many steps.
+/// The number of recent steps that are compared.
 const WINDOW: usize = 20;
 
-/// What the model reads when it is told.
+/// The warning that the model reads.
 pub(crate) const WARNING: &str = "You have made exactly the same calls several times, and they will not bring anything new. Do something \
      else, or answer with what you have.";
-/// What the model reads for the calls that are not made any more.
+/// The result of the calls that are no longer run.
 pub(crate) const STOPPED: &str = "Not run: the same calls were made too often.";
 
-/// The calls of the last steps, each step as one hash. The hash has a fixed key, so it may be stored; should another version of the
-/// standard library hash differently, a loop is noticed a few steps later.
+/// The hashes of the tool calls of the recent steps, one per step. The hash has a fixed key, so it
+/// may be stored. If another version of the standard library hashes differently, a loop is detected
+/// a few steps later.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Loops(VecDeque<u64>);
 
-/// What is to be done about a step's calls.
+/// How to react to the tool calls of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Fine,
@@ -34,7 +35,7 @@ pub(crate) enum Verdict {
 }
 
 impl Loops {
-    /// Takes note of a step's calls, whatever their order.
+    /// Records the calls of a step, in any order.
     pub(crate) fn see(&mut self, calls: &[ToolCall]) -> Verdict {
         if calls.is_empty() {
             return Verdict::Fine;
@@ -63,7 +64,7 @@ fn fingerprint(call: &ToolCall) -> u64 {
     hasher.finish()
 }
 
-/// The same for objects whose keys stand in another order.
+/// Hashes a value regardless of the order of the keys in its objects.
 fn digest(value: &Value, hasher: &mut impl Hasher) {
     match value {
         Value::Object(fields) => {
@@ -93,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_calls_again_and_again() {
+    fn repeated_calls_are_a_loop() {
         let mut loops = Loops::default();
         let (a, b) = (call("a", json!({ "x": 1, "y": [2] })), call("b", json!({})));
         let turned = call("a", json!({ "y": [2], "x": 1 }));
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn other_calls_in_between_are_no_loop_for_ever() {
+    fn repeated_calls_outside_the_window_are_no_loop() {
         let mut loops = Loops::default();
         for round in 0..3 {
             assert_ne!(loops.see(&[call("a", json!({}))]), Verdict::Stop);

@@ -1,36 +1,37 @@
-//! Whether a call may run, before it does (D-8): by rules, and by someone who is asked. What is stricter counts.
+//! Policies, which decide before a tool call runs whether it may. Of several rulings the strictest
+//! one counts.
 
 use contract::ToolCall;
 use futures::future::BoxFuture;
 
-/// A call that is about to run.
+/// A tool call for a policy to decide on.
 #[derive(Clone, Debug)]
 pub struct Asked<'a> {
-    /// The call; its arguments fit the tool.
+    /// The call; its arguments are valid for the tool.
     pub call: &'a ToolCall,
-    /// The agent that makes it.
+    /// The agent that makes the call.
     pub agent_id: &'a str,
-    /// On whose behalf.
+    /// The user for whom it is made.
     pub user_id: &'a str,
-    /// In which conversation.
+    /// The conversation.
     pub conversation_id: &'a str,
-    /// The agent works for another one, whose policy is asked, too.
+    /// Whether the agent is a sub-agent. The policies of its calling agents are asked, too.
     pub is_sub_agent: bool,
 }
 
-/// What is decided about a call, from the mildest to the strictest.
+/// The decision on a call, from the mildest to the strictest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ruling {
-    /// It may run.
+    /// The call may run.
     Allow,
     /// The user decides.
     Ask,
-    /// It may not; the text is for the model and the user.
+    /// The call may not run. The reason is for the model and the user.
     Deny(String),
 }
 
 impl Ruling {
-    /// The stricter of two; this one, where both are as strict.
+    /// Returns the stricter of two rulings; this one if they are equally strict.
     #[must_use]
     pub fn stricter(self, other: Self) -> Self {
         if other.rank() > self.rank() { other } else { self }
@@ -45,13 +46,13 @@ impl Ruling {
     }
 }
 
-/// Decides about calls.
+/// Decides which tool calls may run.
 pub trait Policy: Send + Sync + 'static {
-    /// Decides about one. Whoever cannot decide denies.
+    /// Decides on one call. An implementation that cannot decide must deny.
     fn decide<'a>(&'a self, asked: Asked<'a>) -> BoxFuture<'a, Ruling>;
 }
 
-/// What the model and the user read of a call that is denied.
+/// Returns the text about a denied call for the model and the user.
 pub(crate) fn denied(reason: &str) -> String {
     format!("Not allowed: {reason}")
 }

@@ -1,28 +1,28 @@
-//! Other settings for some requests of a turn (L-41).
+//! Settings that apply to some steps of a turn only (`prepareStep`).
 
 use contract::ToolChoice;
 
-/// Settings for the requests that it fits; of several rules the first that fits counts.
+/// Settings for some steps. The first rule that matches a step applies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepRule {
-    /// Which requests.
+    /// The steps to which the rule applies.
     pub steps: Steps,
-    /// The tools that are offered, by name.
+    /// The names of the tools that are offered.
     pub active_tools: Option<Vec<String>>,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which one.
     pub tool_choice: Option<ToolChoice>,
-    /// The longest reply, in tokens.
+    /// The maximum length of the reply in tokens.
     pub max_output_tokens: Option<u32>,
     /// 0 to 2.
     pub temperature: Option<f64>,
 }
 
-/// Which requests of a turn, counted from 1.
+/// A selection of steps of a turn, which are numbered from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Steps {
-    /// These.
+    /// The steps with these numbers.
     These(Vec<u32>),
-    /// From the first number to the second, or to the end.
+    /// The steps from the first number to the second, inclusive, or to the end.
     Range(u32, Option<u32>),
 }
 
@@ -41,7 +41,7 @@ impl Steps {
     }
 }
 
-/// The rule for a request.
+/// Returns the rule for a step.
 pub(crate) fn rule(rules: &[StepRule], number: u32) -> Option<&StepRule> {
     rules.iter().find(|rule| rule.steps.contains(number))
 }
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_rule_that_fits_counts() {
+    fn the_first_matching_rule_applies() {
         let of = |steps, temperature| StepRule { steps, temperature: Some(temperature), ..StepRule::default() };
         let rules =
             [of(Steps::These(vec![1, 3]), 0.1), of(Steps::Range(3, Some(4)), 0.2), of(Steps::Range(6, None), 0.3)];

@@ -1,47 +1,47 @@
-//! Leaves out of the history what the model no longer needs, as the AI SDK's `pruneMessages` does.
+//! Prunes the history, as the AI SDK's `pruneMessages` does.
 
 use contract::{AssistantPart, Message};
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// What is left out. Nothing by default.
+/// What to prune. Nothing by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Prune {
-    /// Reasoning.
+    /// Which reasoning to remove.
     pub reasoning: PruneReasoning,
-    /// Tool calls with their results, rule by rule.
+    /// Which tool calls to remove with their results. The rules are applied in order.
     pub tool_calls: Vec<PruneToolCalls>,
-    /// Whether messages that are empty afterwards are left out, too. A request never holds them.
+    /// Whether to remove messages that are empty afterwards. Requests never contain them.
     pub remove_empty: bool,
 }
 
-/// Which reasoning is left out.
+/// Which reasoning to remove.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PruneReasoning {
     /// None.
     #[default]
     None,
-    /// That of all messages but the last.
+    /// The reasoning of all messages except the last.
     BeforeLastMessage,
     /// All.
     All,
 }
 
-/// Which calls are left out.
+/// Which tool calls to remove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PruneToolCalls {
-    /// Calls that occur in so many of the last messages stay, with their results; 0: none stays.
+    /// The number of last messages whose calls and results stay; 0 keeps none.
     pub keep_last: usize,
-    /// Only calls of these tools are left out; of all, without it.
+    /// The names of the tools whose calls are removed; all tools if absent.
     pub tools: Option<Vec<String>>,
 }
 
-/// The history without what is to be left out. Messages that stay as they are stay shared.
+/// Returns the pruned history. Unchanged messages stay shared.
 pub fn prune(messages: &[Arc<Message>], prune: &Prune) -> Vec<Arc<Message>> {
     prune_before(messages, messages.len(), prune)
 }
 
-/// The same, but messages from `own_from` on stay whole, and so do their calls.
+/// Prunes only messages before `own_from`, and keeps the calls that occur from there on.
 pub(crate) fn prune_before(messages: &[Arc<Message>], own_from: usize, prune: &Prune) -> Vec<Arc<Message>> {
     let mut messages = without_reasoning(messages, own_from, prune.reasoning);
     for rule in &prune.tool_calls {
@@ -53,7 +53,7 @@ pub(crate) fn prune_before(messages: &[Arc<Message>], own_from: usize, prune: &P
     messages
 }
 
-/// Whether a message says nothing.
+/// Returns whether a message has no content.
 pub(crate) fn is_empty(message: &Message) -> bool {
     match message {
         Message::System(text) => text.is_empty(),
@@ -105,7 +105,7 @@ fn without_calls(messages: &[Arc<Message>], own_from: usize, rule: &PruneToolCal
     pruned.chain(messages[kept_from..].iter().cloned()).collect()
 }
 
-/// The ids of the calls and results in a message.
+/// Returns the ids of the calls and results in a message.
 fn call_ids(message: &Message) -> Vec<&str> {
     match message {
         Message::Assistant(parts) => parts
@@ -121,7 +121,7 @@ fn call_ids(message: &Message) -> Vec<&str> {
     }
 }
 
-/// The message itself if nothing was left out of it.
+/// Returns the original message if nothing was removed from it, so that it stays shared.
 fn filtered(before: &Arc<Message>, after: Message) -> Arc<Message> {
     if **before == after { before.clone() } else { Arc::new(after) }
 }

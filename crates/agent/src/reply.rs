@@ -1,4 +1,4 @@
-//! Reading one reply: each part is told as it comes and gathered into what the history keeps of it.
+//! Reads one reply: emits its parts as they arrive, and collects them for the history.
 
 use crate::calls::{Checked, Ids, Offer};
 use crate::retry::{Begun, stopped};
@@ -13,14 +13,14 @@ use std::future::poll_fn;
 use std::task::Poll;
 use tokio_util::sync::CancellationToken;
 
-/// Parts that came together are taken together, up to this many; then others have their turn.
+/// The maximum number of parts that are processed without yielding to other tasks.
 const MAX_AT_ONCE: u32 = 64;
 
 /// Why a reply ended early.
 pub(crate) enum Failure {
     Model(ModelError),
     Sink,
-    /// The cost is limited, and this model's price is not known.
+    /// The cost is limited, but the price of this model is not known.
     UnknownPrice {
         model: String,
     },
@@ -38,11 +38,12 @@ impl From<SinkClosed> for Failure {
     }
 }
 
-/// A whole reply.
+/// A complete reply.
 pub(crate) struct Reply {
     pub(crate) said: Vec<AssistantPart>,
     pub(crate) calls: Vec<Checked>,
-    /// Whether the provider named sources: it has looked something up, with or without telling of a tool.
+    /// Whether the provider named sources. If so it has searched the web, with or without reporting
+    /// a tool call.
     pub(crate) has_sources: bool,
     pub(crate) reason: FinishReason,
     pub(crate) usage: Usage,
@@ -62,7 +63,8 @@ pub(crate) async fn read<S: EventSink>(
         Reader { offer, ids, cancel, said: Vec::new(), open: Vec::new(), calls: Vec::new(), has_sources: false };
     let (mut part, mut rest) = (begun.first, begun.rest);
     let idle = agent.settings.timeouts.chunk;
-    // One timer for the whole reply; moving it costs less than making one for each part.
+    // One timer serves the whole reply, since resetting it is cheaper than creating one for each
+    // part.
     let silence = tokio::time::sleep(idle);
     tokio::pin!(silence);
     let mut at_once = 0;
@@ -91,7 +93,7 @@ pub(crate) async fn read<S: EventSink>(
                     () = cancel.cancelled() => return Err(stopped().into()),
                     next = rest.next() => next,
                     () = &mut silence => {
-                        let cause = format!("silence for {idle:?} (chunk)");
+                        let cause = format!("no data for {idle:?} (chunk)");
                         return Err(ModelError::new(ModelErrorKind::Timeout, cause).into());
                     }
                 }
@@ -106,8 +108,9 @@ pub(crate) async fn read<S: EventSink>(
     }
 }
 
-/// The next part if it is there, or comes as soon as the task had its turn that reads the connection: HTTP hands over one chunk at a time,
-/// and a provider that sent many at once would otherwise be told in as many writes to every watcher.
+/// Returns the next part if it is available now, or as soon as the task that reads the connection
+/// has run once. HTTP yields one chunk at a time, so parts that a provider sent together would
+/// otherwise reach every watcher in separate writes.
 async fn soon(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>> {
     let mut has_waited = false;
     poll_fn(|context| match parts.poll_next_unpin(context) {
@@ -115,7 +118,8 @@ async fn soon(parts: &mut PartStream) -> Option<Option<Result<Part, ModelError>>
         Poll::Pending if has_waited => Poll::Ready(None),
         Poll::Pending => {
             has_waited = true;
-            // Behind the tasks that are due, but without a look at the sockets, which costs a system call.
+            // This runs after the tasks that are ready, without polling the sockets, which would
+            // cost a system call.
             context.waker().wake_by_ref();
             Poll::Pending
         }
@@ -128,7 +132,7 @@ struct Reader<'a> {
     ids: &'a mut Ids,
     cancel: &'a CancellationToken,
     said: Vec<AssistantPart>,
-    /// Open texts and reasonings: their ids and places in `said`.
+    /// The ids of open texts and reasoning, with their indexes in `said`.
     open: Vec<(String, usize)>,
     calls: Vec<Checked>,
     has_sources: bool,
@@ -147,7 +151,7 @@ impl Reader<'_> {
             Part::ToolInputDelta { id, delta } => Part::ToolInputDelta { id: self.ids.name(&id), delta },
             Part::ToolResult { id, name, output, is_error, metadata } => {
                 let Some(id) = self.ids.known(&id) else {
-                    tracing::debug!(tool = name, "the provider told a result without its call");
+                    tracing::debug!(tool = name, "the provider sent a result without its call");
                     return Ok(());
                 };
                 let kept =
@@ -163,7 +167,7 @@ impl Reader<'_> {
         sink.emit(Event::Part(part)).await
     }
 
-    /// What the history keeps of texts, reasonings and items.
+    /// Adds a part to the message for the history.
     fn keep(&mut self, part: &Part) {
         match part {
             Part::TextStart { id } => {
@@ -212,7 +216,7 @@ impl Reader<'_> {
             self.said.push(AssistantPart::ToolCall(call.clone()));
             return sink.emit(Event::ToolCall { call, dynamic: false }).await;
         }
-        // The reader of the parts sees that the run was stopped.
+        // If the run was stopped, the loop that reads the parts returns the error.
         let checked = self.cancel.run_until_cancelled(self.offer.check(call, input)).await;
         let Some(checked) = checked else { return Ok(()) };
         self.said.push(AssistantPart::ToolCall(checked.call.clone()));

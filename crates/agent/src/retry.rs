@@ -1,5 +1,5 @@
-//! Asking a model, with retries as long as nothing of its reply has arrived; never after it, since what was told would be
-//! told twice.
+//! Sends a request to a model, with retries and fallback models as long as nothing of the reply has
+//! arrived. After the first part there are no retries, because its parts would be emitted twice.
 
 use crate::reply::Failure;
 use crate::{Agent, Event, EventSink, SinkClosed};
@@ -10,20 +10,22 @@ use std::time::Duration;
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-/// A wait that the provider asks for beyond this is not waited for: the user decides.
+/// The longest wait that a provider may ask for. Beyond that the request fails, and the user
+/// decides whether to try again.
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
-/// The first wait; doubled each time.
+/// The first wait, which doubles with each retry.
 const FIRST_WAIT: Duration = Duration::from_secs(2);
-/// How long one request waits in all for models that are not asked for now.
+/// The maximum time that one request waits for models with an open circuit.
 const LONGEST_REST: Duration = Duration::from_secs(60);
 
-/// A reply that has begun.
+/// A reply whose first part has arrived.
 pub(crate) struct Begun {
     pub(crate) first: Part,
     pub(crate) rest: PartStream,
 }
 
-/// Asks until a reply begins. `current` is which of the agent's models is asked first; afterwards, which one answers.
+/// Sends the request until a reply begins. `current` is the index of the model to ask first, and
+/// afterwards of the one that answered.
 pub(crate) async fn ask<S: EventSink>(
     agent: &Agent,
     current: &mut usize,
@@ -48,8 +50,8 @@ pub(crate) async fn ask<S: EventSink>(
     }
 }
 
-/// Asks each model once, beginning with the current one, until one answers. When none does, what one of them said counts more than that
-/// another was not asked.
+/// Asks each model once, starting with the current one, until one answers. If all fail, the error
+/// of a model that was asked takes precedence over an open circuit.
 async fn ask_all<S: EventSink>(
     agent: &Agent,
     current: &mut usize,
@@ -65,10 +67,11 @@ async fn ask_all<S: EventSink>(
             Err(error) => error,
         };
         let next = (*current + 1) % models.len();
-        // A stop is no failure of the model's.
+        // A stopped run is not a failure of the model.
         if next == first || error.kind == ModelErrorKind::Cancelled {
             *current = first;
-            // One that will answer in a moment counts more than one that never does.
+            // An open circuit closes soon, so it takes precedence over an error that is not
+            // retryable.
             let failed =
                 failed.filter(|failed: &ModelError| error.kind == ModelErrorKind::CircuitOpen && failed.retryable());
             return Ok(Err(failed.unwrap_or(error)));
@@ -94,7 +97,8 @@ async fn ask_once(
     }
 }
 
-/// Waits for the first part of a reply. Each sign of life begins the time anew: a model that thinks silently is not asked twice.
+/// Waits for the first part of a reply. Each keep-alive resets the timeout, so that a model that
+/// reasons silently is not asked twice.
 async fn begin(
     model: &dyn Model,
     request: Request,
@@ -112,25 +116,26 @@ async fn begin(
     }
 }
 
-/// What a request has waited so far.
+/// The waits of one request so far.
 #[derive(Default)]
 struct Waits {
-    /// Times that a model was asked.
+    /// The number of failed attempts.
     asked: u32,
-    /// Times that none was, because their circuits are open.
+    /// The number of attempts that were refused because all circuits were open.
     refused: u32,
-    /// How long the latter took.
+    /// The total time waited for open circuits.
     rested: Duration,
 }
 
 impl Waits {
-    /// How long to wait before the next attempt; none when there is to be none.
+    /// Returns how long to wait before the next attempt; `None` if there is none.
     fn after(&mut self, error: &ModelError, max_retries: u32) -> Option<Duration> {
         if error.kind != ModelErrorKind::CircuitOpen {
             self.asked += 1;
             return wait(error, self.asked, max_retries);
         }
-        // Nothing was asked, so it is no retry. Without a time, somebody is trying the model.
+        // No model was asked, so this does not count as a retry. An error without a time means that
+        // another request is trying the model.
         self.refused += 1;
         let wait = pause(error, self.refused).filter(|_| max_retries > 0)?;
         self.rested += wait;
@@ -138,7 +143,7 @@ impl Waits {
     }
 }
 
-/// How long to wait after a failure; none when it is not to be asked again.
+/// Returns how long to wait after a failed attempt; `None` if there is no further one.
 fn wait(error: &ModelError, attempt: u32, max_retries: u32) -> Option<Duration> {
     if attempt > max_retries || !error.retryable() {
         return None;
@@ -146,7 +151,8 @@ fn wait(error: &ModelError, attempt: u32, max_retries: u32) -> Option<Duration> 
     pause(error, attempt)
 }
 
-/// As long as the provider asks for, or longer each time; none when that is too long.
+/// Returns the wait that the provider asks for, or an exponential one; `None` if the provider asks
+/// for too long.
 fn pause(error: &ModelError, attempt: u32) -> Option<Duration> {
     match error.retry_after {
         Some(asked) if asked > LONGEST_WAIT => None,
@@ -155,7 +161,8 @@ fn pause(error: &ModelError, attempt: u32) -> Option<Duration> {
     }
 }
 
-/// Between half of a wait and all of it, so that many who failed together do not come back together.
+/// Returns a random time between half of `wait` and `wait`, so that requests that failed together
+/// are not retried together.
 fn jitter(wait: Duration) -> Duration {
     let random = RandomState::new().hash_one(0_u8) as u32;
     wait / 2 + (wait / 2).mul_f64(f64::from(random) / f64::from(u32::MAX))
@@ -170,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits() {
+    fn waits_depend_on_the_error_and_the_attempt() {
         let check = |kind, retry_after: Option<u64>, attempt, expected: Option<std::ops::RangeInclusive<u64>>| {
             let error = ModelError { retry_after: retry_after.map(Duration::from_secs), ..ModelError::new(kind, "") };
             let wait = wait(&error, attempt, 2).map(|wait| wait.as_millis() as u64);
@@ -186,9 +193,9 @@ mod tests {
         check(ModelErrorKind::Refused, None, 1, None);
     }
 
-    /// A model that is not asked is waited for without using up the retries, but not for ever.
+    /// Waiting for an open circuit does not use up the retries, but is limited in time.
     #[test]
-    fn waits_for_a_model_that_rests() {
+    fn an_open_circuit_is_waited_for_without_using_retries() {
         let rests = |seconds: Option<u64>| {
             let retry_after = seconds.map(Duration::from_secs);
             ModelError { retry_after, ..ModelError::new(ModelErrorKind::CircuitOpen, "") }

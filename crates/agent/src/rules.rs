@@ -1,22 +1,22 @@
-//! A policy of rules: which tools may run, for whom, with which arguments.
+//! A policy made of rules about tools, roles and arguments.
 
 use crate::Ruling;
 use contract::ToolCall;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::Value;
 
-/// What is read for a call that a rule without a reason denies.
+/// The reason for a denial by a rule without one.
 const NO_REASON: &str = "the agent's policy does not let this tool run.";
 
-/// Rules in their order; the first that fits decides.
+/// The rules in order; the first one that matches decides.
 #[derive(Clone, Debug)]
 pub struct Rules {
     rules: Vec<Rule>,
-    /// For a call that none fits.
+    /// The action for a call that no rule matches.
     otherwise: Action,
 }
 
-/// What a rule does.
+/// The action of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
     /// The call may run.
@@ -24,42 +24,45 @@ pub enum Action {
     Allow,
     /// The user decides.
     Ask,
-    /// It may not run.
+    /// The call may not run.
     Deny,
 }
 
-/// One rule.
+/// A compiled rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     tools: GlobSet,
-    /// Users with one of these roles; everyone without it.
+    /// The roles of the users to whom the rule applies; all users if absent.
     roles: Option<Vec<String>>,
-    /// By a path with dots; each must be there and match. Of a list each item must match where the rule allows, and one where it asks or
-    /// denies: an item more must not get a call through.
+    /// Patterns by dotted path. Each path must exist and match. Of a list all items must match if
+    /// the rule allows, and one if it asks or denies, so that an additional item never lets a call
+    /// pass.
     arguments: Vec<(String, GlobSet)>,
     action: Action,
     reason: Option<String>,
 }
 
-/// A rule as it is written; patterns are globs such as `delete_*`.
+/// A rule as it is configured. Patterns are globs such as `delete_*`.
 #[derive(Clone, Debug, Default)]
 pub struct RuleSettings {
-    /// Patterns over the names of tools; one must match.
+    /// Patterns for the tool's name, one of which must match.
     pub tools: Vec<String>,
-    /// Users with one of these roles; everyone without it.
+    /// The roles of the users to whom the rule applies; all users if absent.
     pub roles: Option<Vec<String>>,
-    /// By a path with dots (`to`, `message.to`), patterns of which one must match. A text is matched as it is, a list by its
-    /// items (see [`Rule`]), anything else by its JSON.
+    /// Patterns by dotted path (`to`, `message.to`), one of which must match. Text is matched as it
+    /// is, a list by its items (see [`Rule`]), any other value by its JSON.
     pub arguments: Vec<(String, Vec<String>)>,
-    /// What it does.
+    /// The action of the rule.
     pub action: Action,
-    /// For the model and the user, when it denies.
+    /// The reason of a denial, for the model and the user.
     pub reason: Option<String>,
 }
 
 impl Rule {
+    /// Compiles a rule.
+    ///
     /// # Errors
-    /// In one line, which pattern cannot be read.
+    /// The invalid pattern, in one line.
     pub fn new(settings: RuleSettings) -> Result<Self, String> {
         let arguments = settings.arguments.into_iter().map(|(path, texts)| Ok((path, patterns(&texts)?)));
         Ok(Self {
@@ -87,12 +90,12 @@ impl Rule {
 }
 
 impl Rules {
-    /// These rules, and what is done where none fits.
+    /// Creates a policy of these rules; `otherwise` applies if none matches.
     pub fn new(rules: Vec<Rule>, otherwise: Action) -> Self {
         Self { rules, otherwise }
     }
 
-    /// What they say of a call by a user with these roles.
+    /// Returns the ruling on a call by a user with these roles.
     pub fn ruling(&self, call: &ToolCall, roles: &[String]) -> Ruling {
         let first = self.rules.iter().find(|rule| rule.fits(call, roles));
         first.map_or_else(
@@ -106,7 +109,7 @@ impl Rules {
     }
 }
 
-/// Whether what the path leads to matches, for a rule that does this.
+/// Returns whether the value at the path matches, for a rule with this action.
 fn matches(input: &Value, path: &str, patterns: &GlobSet, action: Action) -> bool {
     let found = path.split('.').try_fold(input, |value, key| match value {
         Value::Array(items) => items.get(key.parse::<usize>().ok()?),
@@ -129,11 +132,11 @@ fn matches_one(value: &Value, patterns: &GlobSet) -> bool {
     }
 }
 
-/// Patterns of which one must match. `*` does not stop at a slash.
+/// Compiles patterns of which one must match. `*` also matches slashes.
 fn patterns(texts: &[String]) -> Result<GlobSet, String> {
     let mut set = GlobSetBuilder::new();
     for text in texts {
-        set.add(Glob::new(text).map_err(|error| format!("`{text}` is no pattern: {}", error.kind()))?);
+        set.add(Glob::new(text).map_err(|error| format!("`{text}` is not a valid pattern: {}", error.kind()))?);
     }
     set.build().map_err(|error| error.to_string())
 }
@@ -149,7 +152,7 @@ mod tests {
 
     fn rules() -> Rules {
         let rule = |tools: &[&str], action| RuleSettings { tools: owned(tools), action, ..RuleSettings::default() };
-        let reason = Some("mail stays in the house.".to_owned());
+        let reason = Some("mail stays in the company.".to_owned());
         let rules = [
             RuleSettings { roles: Some(owned(&["admin"])), ..rule(&["delete_*"], Action::Ask) },
             rule(&["delete_*", "drop"], Action::Deny),
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_fits_decides() {
+    fn the_first_matching_rule_decides() {
         let check = |name: &str, input: Value, roles: &[&str], expected: Ruling| {
             let (id, name) = (String::new(), name.to_owned());
             let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
@@ -178,7 +181,7 @@ mod tests {
         check("delete_all", json!({}), &["user"], denied());
         check("delete_all", json!({}), &["user", "admin"], Ruling::Ask);
         check("drop", json!({}), &["admin"], denied());
-        let outside = || Ruling::Deny("mail stays in the house.".to_owned());
+        let outside = || Ruling::Deny("mail stays in the company.".to_owned());
         check("send", json!({ "mail": { "to": "ada@example.com" } }), &[], Ruling::Allow);
         check("send", json!({ "mail": { "to": "ada@example.com.evil.net" } }), &[], outside());
         check("send", json!({ "mail": { "to": ["ada@example.com", "bob@example.org"] } }), &[], Ruling::Allow);
@@ -186,7 +189,7 @@ mod tests {
         check("send", json!({ "mail": { "to": [] } }), &[], outside());
         check("send", json!({ "mail": {} }), &[], outside());
         check("send", json!({ "to": "ada@example.com" }), &[], outside());
-        // One item is enough to be denied.
+        // One matching item is enough for a denial.
         check("copy", json!({ "cc": ["ada@example.com", "eve@evil.net"] }), &[], denied());
         check("copy", json!({ "cc": ["ada@example.com"] }), &[], Ruling::Ask);
         check("read", json!({ "n": 7 }), &[], Ruling::Allow);
@@ -195,8 +198,8 @@ mod tests {
     }
 
     #[test]
-    fn patterns_that_cannot_be_read() {
+    fn invalid_patterns_are_rejected() {
         let settings = RuleSettings { tools: owned(&["["]), ..RuleSettings::default() };
-        assert!(Rule::new(settings).unwrap_err().starts_with("`[` is no pattern: "));
+        assert!(Rule::new(settings).unwrap_err().starts_with("`[` is not a valid pattern: "));
     }
 }

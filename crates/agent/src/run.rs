@@ -1,4 +1,5 @@
-//! The loop: ask, run the tools, append, until something says stop.
+//! The tool loop: asks the model, runs the tools, appends both to the history, and repeats until a
+//! stop condition.
 
 use crate::above::{Above, Place};
 use crate::act::Acted;
@@ -21,26 +22,28 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Runs a turn to its end. Never panics because of a tool or a model; ends within a second after `cancel`.
+/// Runs a turn to its end. Never panics because of a tool or a model, and ends within a second
+/// after `cancel`.
 pub async fn run<S: EventSink>(agent: &Agent, turn: Turn, sink: &mut S) -> Outcome {
     run_below(agent, turn, None, sink).await
 }
 
-/// The same for an agent below another one, whose limits count for it, too.
+/// Runs a turn, for a sub-agent with what it inherits from its calling agents.
 pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Option<Above>, sink: &mut S) -> Outcome {
     let limit = agent.settings.timeouts.total;
     let outer = turn.cancel.clone();
-    // A child, so that running out of time ends the run as a stop would, and only the ending tells them apart.
+    // A child token, so that the timeout ends the run like a stop, and only the ending tells them
+    // apart.
     let cancel = outer.child_token();
     let clock = cancel.clone();
     let _timer = AbortOnDropHandle::new(tokio::spawn(async move {
         tokio::time::sleep(limit).await;
         clock.cancel();
     }));
-    // What comes before, between and after the replies is boxed: a run is as large as the largest of what it waits for, and nearly all of
-    // its life it waits for a reply.
+    // The phases before, between and after the replies are boxed: a run is as large as the largest
+    // future that it waits for, and nearly all of the time it waits for a reply.
     let gathered = Box::pin(sources::gather(agent, (&turn.user_id, &turn.seen), &cancel, sink)).await;
-    // A sink that closed before the beginning says so again at the first step.
+    // If the sink was closed already, the first step reports it again.
     let agent = gathered.unwrap_or(Cow::Borrowed(agent));
     // A run that is stopped before its tools are known ends at its first step.
     let offer = Box::pin(cancel.run_until_cancelled(Offer::of(&agent))).await.unwrap_or_default();
@@ -66,7 +69,7 @@ pub(crate) async fn run_below<S: EventSink>(agent: &Agent, turn: Turn, above: Op
     }
 }
 
-/// A turn that runs.
+/// A running turn.
 pub(crate) struct Run<'a> {
     pub(crate) agent: &'a Agent,
     pub(crate) offer: Offer,
@@ -74,23 +77,24 @@ pub(crate) struct Run<'a> {
     pub(crate) caller: Caller,
     pub(crate) messages: Vec<Arc<Message>>,
     pub(crate) pending: Vec<PendingCall>,
-    /// Calls that came to a question for the user.
+    /// The calls that wait for the user's decision.
     pub(crate) waiting: Vec<WaitingCall>,
     finish_reason: FinishReason,
-    /// Requests to the model.
+    /// The number of requests to the model in this run.
     pub(crate) steps: u32,
-    /// The same of the runs before this one.
+    /// The number of requests to the model in earlier runs of the turn.
     steps_before: u32,
     loops: Loops,
-    /// The model is to be warned about a loop before it is asked again.
+    /// Whether to warn the model about a loop before the next request.
     warns: bool,
-    /// A call that the turn waits or waited for ends it.
+    /// Whether a call that the turn waits for, or waited for, ends the turn.
     pub(crate) is_last: bool,
-    /// Messages from this one on belong to the turn itself, and are not pruned.
+    /// The index of the first message that belongs to the turn; messages from there on are not
+    /// pruned.
     own_from: usize,
-    /// Whether a call was refused because there were too many.
+    /// Whether a call was refused because of the limit of tool calls.
     pub(crate) is_over_calls: bool,
-    /// Which of the agent's models is asked.
+    /// The index of the model that is asked.
     model: usize,
 }
 
@@ -140,7 +144,8 @@ impl<'a> Run<'a> {
             return Ok(Ending::Waiting);
         }
         self.prune_history();
-        // A turn that goes on has made its steps before: what it waited for may have been the last one.
+        // A resumed turn has completed steps before, and the call that it waited for may have been
+        // its last one.
         if self.steps_before > 0
             && let Some(limit) = stop::limit(&self.agent.settings, self.all_steps(), self.is_last)
         {
@@ -156,7 +161,8 @@ impl<'a> Run<'a> {
                 self.messages.push(Arc::new(Message::User(vec![UserPart::Text { text }])));
             }
             let reply = self.ask(sink).await?;
-            // A provider that paused goes on when it reads its reply so far; the limit of steps bounds that, too.
+            // A provider that paused continues when it reads its reply so far. The limit of steps
+            // applies to that, too.
             let is_paused = reply.reason == FinishReason::Pause;
             let verdict = self.loops.see(&reply.calls.iter().map(|checked| checked.call.clone()).collect::<Vec<_>>());
             self.warns = verdict == Verdict::Warn;
@@ -185,12 +191,12 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Requests to the model, those before it waited included.
+    /// Returns the number of requests to the model, including earlier runs of the turn.
     fn all_steps(&self) -> u32 {
         self.steps.saturating_add(self.steps_before)
     }
 
-    /// What the turn has used, for the run that goes on with it.
+    /// Returns the usage of the turn for the run that resumes it.
     fn in_all(&self) -> Spent {
         Spent {
             used: self.caller.meter.in_all(),
@@ -201,17 +207,18 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Prunes what came before the turn. What the turn adds itself stays: the model needs the results of its own calls.
+    /// Prunes the messages from before the turn. The messages of the turn stay, since the model
+    /// needs the results of its calls.
     fn prune_history(&mut self) {
         let rules = &self.agent.settings.prune;
         if *rules != Prune::default() {
             self.messages = prune::prune_before(&self.messages, self.own_from, rules);
-            // No provider takes an empty message.
+            // No provider accepts an empty message.
             self.messages.retain(|message| !prune::is_empty(message));
         }
     }
 
-    /// The tool of the first call that cannot be run, where that ends the turn.
+    /// Returns the tool of the first invalid call if it ends the turn.
     fn invalid_call(&self, reply: &Reply) -> Option<String> {
         let invalid = reply.calls.iter().find(|checked| checked.tool.is_err())?;
         (!self.agent.settings.repair_tool_call).then(|| invalid.call.name.clone())
@@ -222,7 +229,7 @@ impl<'a> Run<'a> {
         if !self.caller.meter.limits_cost() {
             return Ok(());
         }
-        // Any of them may come to answer.
+        // Each of the models may be the one that answers.
         let mut names = self.agent.models().map(|model| &model.id().model);
         match names.find(|name| !self.agent.settings.prices.contains_key(*name)) {
             Some(model) => Err(Failure::UnknownPrice { model: model.clone() }),
@@ -234,7 +241,7 @@ impl<'a> Run<'a> {
         if self.caller.cancel.is_cancelled() { Err(retry::stopped().into()) } else { Ok(()) }
     }
 
-    /// One request, read to the end of its reply.
+    /// Sends one request and reads its reply to the end.
     async fn ask<S: EventSink>(&mut self, sink: &mut S) -> Result<Reply, Failure> {
         self.check_prices()?;
         let request = self.request();
@@ -251,7 +258,8 @@ impl<'a> Run<'a> {
         let reply = match self.agent.settings.timeouts.step {
             None => ask.await?,
             Some(limit) => tokio::time::timeout(limit, ask).await.unwrap_or_else(|_| {
-                Err(ModelError::new(ModelErrorKind::Timeout, format!("no whole reply within {limit:?} (step)")).into())
+                Err(ModelError::new(ModelErrorKind::Timeout, format!("no complete reply within {limit:?} (step)"))
+                    .into())
             })?,
         };
         self.finish_reason = reply.reason;
@@ -272,7 +280,7 @@ impl<'a> Run<'a> {
         Ok(reply)
     }
 
-    /// What a request's tokens cost at the price of the model that answered it.
+    /// Returns the cost of a request at the price of the model that answered it.
     pub(crate) fn cost(&self, usage: Usage) -> Option<f64> {
         let model = self.agent.models().nth(self.model)?;
         Some(self.agent.settings.prices.get(&model.id().model)?.of(usage))
@@ -281,7 +289,7 @@ impl<'a> Run<'a> {
     fn request(&mut self) -> Request {
         let settings = &self.agent.settings;
         let rule = prepare_step::rule(&settings.prepare_step, self.all_steps() + 1);
-        // What is offered is what is accepted in the reply, and nothing else.
+        // The reply may call the tools that are offered, and no others.
         self.offer.narrow(rule.and_then(|rule| rule.active_tools.as_deref()).or(settings.active_tools.as_deref()));
         let tools = self.agent.tools.iter().map(|tool| tool.spec());
         let tools = tools.chain(self.agent.agents.iter().map(|below| &below.spec));
@@ -303,9 +311,9 @@ impl<'a> Run<'a> {
     }
 }
 
-/// What the model is told before everything else.
+/// Returns the system prompt.
 fn system(agent: &Agent) -> Option<String> {
-    /// The word by which models of the kind of Qwen3 leave out their thoughts.
+    /// The keyword with which models such as Qwen3 skip their reasoning.
     const NO_THINK: &str = "/no_think";
     match (&agent.instructions, agent.settings.no_think) {
         (instructions, false) => instructions.clone(),

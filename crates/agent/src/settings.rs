@@ -1,4 +1,4 @@
-//! An agent, and how it runs.
+//! An agent and its settings.
 
 use crate::limits::Limits;
 use crate::{Policy, Prune, StepRule, SubAgent};
@@ -11,40 +11,41 @@ use std::time::Duration;
 /// A model with instructions and tools.
 #[derive(Clone)]
 pub struct Agent {
-    /// Its name, for the log.
+    /// The agent's id, for the log.
     pub id: String,
-    /// The model that is asked.
+    /// The model that is asked first.
     pub model: Arc<dyn Model>,
-    /// Asked in this order when a model fails before its reply begins.
+    /// The models that are asked, in this order, if a model fails before its reply begins.
     pub fallbacks: Vec<Arc<dyn Model>>,
-    /// What the model is told before everything else.
+    /// The instructions for the model (the system prompt).
     pub instructions: Option<String>,
-    /// What it may call; names are unique.
+    /// The tools; their names are unique.
     pub tools: Vec<Arc<dyn Tool>>,
-    /// Agents that it may hand a task to, as tools.
+    /// The sub-agents, which are offered as tools.
     pub agents: Vec<Arc<SubAgent>>,
-    /// Where more tools come from, asked when a turn begins; a name that is taken already is left out.
+    /// Sources of further tools, asked when a turn begins. Tools whose names are taken are left
+    /// out.
     pub sources: Vec<Arc<dyn ToolSource>>,
-    /// Decides which calls may run; all may without it.
+    /// Decides which calls may run; all may if absent.
     pub policy: Option<Arc<dyn Policy>>,
-    /// How it runs.
+    /// The settings.
     pub settings: Settings,
 }
 
 impl Agent {
-    /// Every model that may be asked, the first one first.
+    /// Iterates over all models that may be asked, in their order.
     pub(crate) fn models(&self) -> impl Iterator<Item = &Arc<dyn Model>> {
         std::iter::once(&self.model).chain(&self.fallbacks)
     }
 
-    /// The first of its models, and of those of the agents below it, whose price is not known.
+    /// Returns the first model without a known price, among its own and those of its sub-agents.
     pub fn unpriced_model(&self) -> Option<&str> {
         let mut own = self.models().map(|model| model.id().model.as_str());
         let own = own.find(|name| !self.settings.prices.contains_key(*name));
         own.or_else(|| self.agents.iter().find_map(|below| below.agent.unpriced_model()))
     }
 
-    /// Tells it something behind its instructions, which go first.
+    /// Appends a text to the instructions.
     pub fn tell(&mut self, text: &str) {
         self.instructions = Some(match &self.instructions {
             Some(instructions) => format!("{instructions}\n\n{text}"),
@@ -53,44 +54,48 @@ impl Agent {
     }
 }
 
-/// How an agent runs.
+/// The settings of an agent.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Requests to the model in one turn, those after an approval or a page's answer included.
+    /// The maximum number of requests to the model in one turn, including those after an approval
+    /// or after the answer of a page.
     pub max_steps: u32,
-    /// Tell a model that writes its thoughts into its text to answer at once.
+    /// Whether to tell a model that writes its reasoning into its text to answer at once.
     pub no_think: bool,
-    /// Whether and which tool must be called.
+    /// Whether the model must call a tool, and which one.
     pub tool_choice: ToolChoice,
-    /// The tools that are offered, by name; all without it (L-35).
+    /// The names of the tools that are offered; all if absent.
     pub active_tools: Option<Vec<String>>,
-    /// Other settings for some requests (L-41).
+    /// Settings for some steps only.
     pub prepare_step: Vec<StepRule>,
-    /// What is left out of the history (L-42 to L-44).
+    /// What to prune from the history.
     pub prune: Prune,
-    /// Whether a call that cannot be run goes back to the model, which may correct it; otherwise it ends the turn.
+    /// Whether an invalid call goes back to the model, which may correct it. Otherwise it ends the
+    /// turn.
     pub repair_tool_call: bool,
-    /// A step in which one of these runs is the last one.
+    /// The tools that end the turn: a step in which one of them runs is the last.
     pub stop_on_tool_call: Vec<String>,
-    /// Sampling settings.
+    /// The sampling settings.
     pub sampling: Sampling,
-    /// The answer as JSON of this form; see [`contract::Request::response_format`].
+    /// Requests the answer as JSON of this form; see [`contract::Request::response_format`].
     pub response_format: Option<ResponseFormat>,
-    /// Merged last into each request, by provider (L-40).
+    /// Options that are merged last into each request, by provider.
     pub provider_options: Map<String, Value>,
-    /// Retries of a request that failed before its first part (L-39).
+    /// The maximum number of retries of a request that failed before its first part.
     pub max_retries: u32,
-    /// Tokens that the model can read at once, where that is known. Nothing is cut by it; users are told.
+    /// The size of the model's context window in tokens, if it is known. It is only shown to users;
+    /// nothing is truncated.
     pub context_tokens: Option<u64>,
-    /// Bounds of what a turn may take in all (B-12).
+    /// The limits of a turn.
     pub limits: Limits,
-    /// What models cost, by their names.
+    /// The prices of models by their names.
     pub prices: HashMap<String, Price>,
-    /// Bounds of time.
+    /// The timeouts.
     pub timeouts: Timeouts,
-    /// Tools that run at the same time.
+    /// The maximum number of tools that run at the same time.
     pub max_parallel_tools: usize,
-    /// Agents below this one that work at the same time, over all levels; one that waits for agents below it does not count.
+    /// The maximum number of sub-agents that run at the same time, on all levels. An agent that
+    /// waits for its own sub-agents does not count.
     pub max_parallel_agents: usize,
 }
 
@@ -119,16 +124,17 @@ impl Default for Settings {
     }
 }
 
-/// Bounds of time.
+/// The timeouts of an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// A whole turn.
+    /// The maximum duration of a turn.
     pub total: Duration,
-    /// One request to the model with its answer.
+    /// The maximum duration of one request with its reply.
     pub step: Option<Duration>,
-    /// How long the provider may show no sign of life before its answer begins.
+    /// How long the provider may send nothing, not even a keep-alive, before its reply begins.
     pub first_byte: Duration,
-    /// How long it may show none between two pieces of the answer.
+    /// How long the provider may send nothing, not even a keep-alive, between two parts of its
+    /// reply.
     pub chunk: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! The tools of a turn: the agent's own, and those that its sources offer at this moment.
+//! Collects the tools of a turn: the agent's own, and those that its sources currently offer.
 
 use crate::{Agent, Event, EventSink, Seen, SinkClosed, exposure};
 use contract::{Sourced, Tool};
@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// Asks all sources side by side. A source that has nothing to offer is told to the user and does not keep the turn from going on.
+/// Asks all sources concurrently. A source that fails is reported to the user and does not block
+/// the turn.
 pub(crate) async fn gather<'a, S: EventSink>(
     agent: &'a Agent,
     (user_id, seen): (&str, &Seen),
@@ -39,7 +40,7 @@ pub(crate) async fn gather<'a, S: EventSink>(
     Ok(Cow::Owned(agent))
 }
 
-/// An earlier tool keeps its name (L-52).
+/// Adds tools whose names are not taken yet.
 fn add(agent: &mut Agent, source: &str, tools: Vec<Arc<dyn Tool>>) {
     let own = agent.tools.iter().map(|tool| tool.spec()).chain(agent.agents.iter().map(|below| &below.spec));
     let mut taken: HashSet<_> = own.map(|spec| spec.name.clone()).collect();

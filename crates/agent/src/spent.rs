@@ -1,43 +1,44 @@
-//! What a turn has used so far. It is stored with the message while the turn waits for the user, so that the run that goes on, on whichever
-//! server, counts on instead of beginning anew.
+//! The usage of a turn over all of its runs. It is stored with the message while the turn waits for
+//! the user, so that the next run, on any server, continues to count.
 
 use crate::loops::Loops;
 use contract::Usage;
 use serde::{Deserialize, Serialize};
 
-/// What a turn has used in its runs so far. Opaque to whoever stores it.
+/// The usage of a turn in its runs so far. Opaque to the code that stores it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
-    /// What counts for [`crate::Limits`].
+    /// The usage to which [`crate::Limits`] apply.
     #[serde(flatten)]
     pub(crate) used: Used,
-    /// Requests to the agent's own model, for [`crate::Settings::max_steps`].
+    /// The number of requests to the agent's own model, for [`crate::Settings::max_steps`].
     #[serde(default)]
     pub(crate) steps: u32,
-    /// The calls of the last steps, for the detection of loops.
+    /// The tool calls of the recent steps, for the detection of loops.
     #[serde(default)]
     pub(crate) loops: Loops,
-    /// The model is to be warned about a loop before it is asked again.
+    /// Whether to warn the model about a loop before the next request.
     #[serde(default)]
     pub(crate) warns: bool,
-    /// The call that the turn waits for is one of [`crate::Settings::stop_on_tool_call`]: the turn ends with its result.
+    /// Whether the call that the turn waits for is one of [`crate::Settings::stop_on_tool_call`],
+    /// so that the turn ends with its result.
     #[serde(default)]
     pub(crate) is_last: bool,
 }
 
-/// Requests, calls, tokens and cost.
+/// The numbers of requests and tool calls, the tokens and the cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Used {
     pub(crate) requests: u32,
     pub(crate) tool_calls: u32,
     pub(crate) usage: Usage,
-    /// Absent as long as no price was known.
+    /// Absent until a price was known.
     pub(crate) cost_usd: Option<f64>,
 }
 
 impl Used {
-    /// The sum of this and what came before.
+    /// Returns the sum of this and the earlier usage.
     pub(crate) fn with(mut self, before: &Self) -> Self {
         self.requests = self.requests.saturating_add(before.requests);
         self.tool_calls = self.tool_calls.saturating_add(before.tool_calls);
@@ -68,7 +69,7 @@ mod tests {
         let spent = Spent { used, steps: 2, loops, warns: true, is_last: false };
         let stored = serde_json::to_value(&spent).unwrap();
         assert_eq!(serde_json::from_value::<Spent>(stored).unwrap(), spent);
-        // What an earlier version stored has amounts only.
+        // Earlier versions stored only these fields.
         let old = json!({ "requests": 1, "tool_calls": 0, "usage": Usage::default(), "cost_usd": null });
         let read = serde_json::from_value::<Spent>(old).unwrap();
         assert_eq!((read.used.requests, read.steps), (1, 0));

@@ -1,4 +1,5 @@
-//! Running the tools of a step: side by side, each within its time, none able to take the run down with it.
+//! Runs the tools of a step concurrently. Each has a timeout, and a panic of one does not end the
+//! run.
 
 use crate::above::Place;
 use crate::call_meter::CallMeter;
@@ -18,17 +19,18 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// A tool that was told to stop may tidy up for this long.
+/// The time that a cancelled tool has for its cleanup.
 const GRACE: Duration = Duration::from_millis(500);
-/// An agent, whose own tools may, a little longer.
+/// The time that a cancelled sub-agent has, which is longer because it waits for its own tools.
 const AGENT_GRACE: Duration = Duration::from_millis(800);
-/// Reports of a call that wait to be told; what comes on top is left out.
+/// The number of progress reports that may be queued; further ones are dropped.
 const WAITING_REPORTS: usize = 8;
 
-/// The result of a call that its provider runs: it was asked whether it may.
+/// The result of a call that its provider runs, after the user's approval.
 const APPROVED: &str = "The user approved this call.";
 
-/// Where an agent below tells what happens to its calls; it goes on when that is on record.
+/// Sends the events of a sub-agent's calls to the calling run. The sub-agent continues once an
+/// event is recorded.
 pub(crate) type Record = mpsc::Sender<(Event, oneshot::Sender<Result<(), SinkClosed>>)>;
 
 /// What all calls of a run have in common.
@@ -42,48 +44,49 @@ pub(crate) struct Caller {
     pub(crate) seen: Seen,
     pub(crate) cancel: CancellationToken,
     pub(crate) meter: Arc<Meter>,
-    /// It is the caller of an agent below another one.
+    /// Whether the agent is a sub-agent.
     pub(crate) is_sub_agent: bool,
-    /// Judge each call: those of the agents above, the highest first, then the agent's own.
+    /// The policies of the calling agents, the root agent's first, then the agent's own.
     pub(crate) policies: Vec<Arc<dyn Policy>>,
-    /// Where agents below find a place to work.
+    /// The permit of the agent, from which its sub-agents get theirs.
     pub(crate) place: Place,
 }
 
-/// A call that can be run.
+/// A call that can run.
 pub(crate) struct Ready {
     pub(crate) call: ToolCall,
     pub(crate) runner: Runner,
-    /// It was suspended, and goes on.
+    /// The state and the decision with which a suspended call resumes.
     pub(crate) resumed: Option<Resumed>,
 }
 
 impl Ready {
-    /// A task is more than one call: an agent that learns of its end can hand it over anew, and look first.
+    /// Returns what is needed to repeat the call; `None` for a sub-agent, whose task consists of
+    /// many calls. The calling agent can check what was done and delegate the task again.
     fn repeat(&self) -> Option<Repeat> {
         let Runner::Tool(tool) = &self.runner else { return None };
         Some(Repeat::of(tool.spec()))
     }
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Clone, Debug)]
 pub(crate) enum Came {
-    /// Its result.
+    /// The call's result.
     Result(Result<Value, ToolError>),
-    /// It waits for the user.
+    /// The call waits for the user.
     Suspended {
-        /// What there is of its result.
+        /// The result so far.
         output: Value,
-        /// What it goes on from.
+        /// The state from which the call resumes.
         state: Value,
-        /// How the user is asked.
+        /// The terms of the approval request.
         terms: ApprovalTerms,
     },
 }
 
-/// Runs calls, at most `at_once` side by side, and tells what comes of each when it is there. Answers that by call id; when the run is
-/// stopped, as far as it came.
+/// Runs calls, at most `at_once` at the same time, and emits the outcome of each when it is known.
+/// Returns the outcomes by call id; if the run is stopped, those that are known.
 pub(crate) async fn run_all<S: EventSink>(
     calls: Vec<Ready>,
     caller: &Caller,
@@ -98,7 +101,8 @@ pub(crate) async fn run_all<S: EventSink>(
         while running.len() < at_once.max(1) && !caller.cancel.is_cancelled() {
             let Some(ready) = waiting.pop_front() else { break };
             let (call_id, name) = (ready.call.id.clone(), ready.call.name.clone());
-            // Before it runs: what comes of it is read in any case.
+            // The exposure is recorded before the tool runs, because its result is read in any
+            // case.
             exposure::expose(&caller.seen, &name, ready.runner.spec().marks, sink).await?;
             let (resumed, repeat) = (ready.resumed.is_some(), ready.repeat());
             sink.emit(Event::ToolStarted { call_id, name, resumed, repeat }).await?;
@@ -106,7 +110,7 @@ pub(crate) async fn run_all<S: EventSink>(
             running.push(run_one(ready, caller.clone(), progress, record.clone()));
         }
         let Ended { call_id, name, came, stopped } = tokio::select! {
-            // A report that waits is older than the result.
+            // A queued report is older than the result.
             biased;
             Some((call_id, output)) = reports.recv() => {
                 if !results.contains_key(&call_id) {
@@ -116,7 +120,7 @@ pub(crate) async fn run_all<S: EventSink>(
             }
             Some((event, recorded)) = nested.recv() => {
                 let taken = sink.emit(event).await;
-                // Whoever waits for it may be gone.
+                // The receiver may have been dropped.
                 let _ = recorded.send(taken);
                 taken?;
                 continue;
@@ -141,13 +145,13 @@ pub(crate) async fn run_all<S: EventSink>(
     Ok(results)
 }
 
-/// A call that has run.
+/// A finished call.
 struct Ended {
     call_id: String,
-    /// The tool's.
+    /// The tool's name.
     name: String,
     came: Came,
-    /// What it ran for was stopped before that.
+    /// Whether the run was stopped before the call finished.
     stopped: bool,
 }
 
@@ -159,7 +163,7 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
     let grace = if matches!(runner, Runner::Agent(_)) { AGENT_GRACE } else { GRACE };
     let run = caller.cancel.clone();
     let cancel = run.child_token();
-    // When this future is dropped, the tool learns of it.
+    // Cancels the tool when this future is dropped.
     let _end = cancel.clone().drop_guard();
     let caller = Caller { cancel: cancel.clone(), ..caller };
     let running = async move {
@@ -180,7 +184,7 @@ async fn run_one(ready: Ready, caller: Caller, progress: Progress, record: Recor
         },
         () = tokio::time::sleep(limit) => {
             cancel.cancel();
-            // So that it can tell whoever works for it.
+            // The tool gets the time to pass the cancellation on, such as to a server.
             let _ = tokio::time::timeout(grace, &mut running).await;
             failed(format!("The tool did not finish within {} s and was stopped.", limit.as_secs_f32()))
         }

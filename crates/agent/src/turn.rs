@@ -1,4 +1,4 @@
-//! What a run begins with, and how it ends.
+//! The input of a run, and its outcome.
 
 use crate::{Grant, Grants, Seen, Spent};
 use contract::{ApprovalTerms, FinishReason, Message, ModelError, ToolCall, Usage};
@@ -7,26 +7,30 @@ use serde_json::Value;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What a run begins with.
+/// The input of a run.
 pub struct Turn {
-    /// The history, oldest first. It is valid but for the `pending` calls: those stand in its last assistant message, and
-    /// the tool message behind that (if there is one) lacks their results, which the run adds in call order.
+    /// The history, oldest first. It is valid except for the `pending` calls: they are in its last
+    /// assistant message, and the tool message after it, if there is one, lacks their results. The
+    /// run adds them in call order.
     pub messages: Vec<Arc<Message>>,
-    /// Calls of the last assistant message that the user has decided on since, or that were cut off.
+    /// The calls of the last assistant message that the user has decided on since, or that were
+    /// interrupted.
     pub pending: Vec<PendingCall>,
-    /// On whose behalf.
+    /// The user for whom the run acts.
     pub user_id: String,
-    /// In which conversation.
+    /// The conversation.
     pub conversation_id: String,
-    /// The standing approvals that hold; none without it.
+    /// The standing approvals that apply; none if absent.
     pub grants: Option<Arc<dyn Grants>>,
-    /// What the conversation has in it already that makes sending dangerous.
+    /// What has been read in the conversation so far.
     pub seen: Seen,
-    /// Messages from this one on belong to the turn itself: a run that goes on with an answer has them, and they are not pruned.
+    /// The index of the first message that belongs to this turn, including its earlier runs.
+    /// Messages of the turn are not pruned.
     pub own_from: usize,
-    /// What the turn used in the runs before this one, each of which ended [waiting](Ending::Waiting): its limits count on.
+    /// The usage of the turn in its earlier runs, each of which ended [waiting](Ending::Waiting).
+    /// Its limits apply to the sum.
     pub earlier: Spent,
-    /// Ends the run, within a second.
+    /// Cancels the run, which then ends within a second.
     pub cancel: CancellationToken,
 }
 
@@ -35,35 +39,37 @@ pub struct Turn {
 pub struct PendingCall {
     /// The call as it was shown to the user.
     pub call: ToolCall,
-    /// What the user decided.
+    /// The decision.
     pub decision: Decision,
-    /// Of a [suspended](crate::Event::ToolSuspended) call: what it goes on from.
+    /// The state from which a [suspended](crate::Event::ToolSuspended) call resumes.
     pub state: Option<Value>,
-    /// The tool as it was when the user was asked, by its fingerprint. If it is another one now, the user is asked again.
+    /// The tool's fingerprint when the user was asked. If it has changed, the user is asked again.
     pub asked: Option<String>,
-    /// The standing approval that was given with the yes.
+    /// The standing approval that was given with this one.
     pub grant: Option<Grant>,
-    /// It was [cut off](Decision::Again) in an earlier run: if it runs, it is made once more.
+    /// Whether the call was [interrupted](Decision::Again) in an earlier run, so that running it is
+    /// a repetition.
     pub cut_off: bool,
 }
 
-/// What the user decided about a call.
+/// A decision on a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Decision {
-    /// Run it.
+    /// Run the call.
     Approved,
-    /// Do not, perhaps with a reason.
+    /// Do not run the call, with the reason if one was given.
     Denied(Option<String>),
-    /// Nothing yet: the server died while the call ran. It runs once more if its tool is [idempotent](contract::Marks::idempotent) by now;
-    /// otherwise the user is asked, for it may have had its effect.
+    /// There is no decision: the server died while the call ran. The call is repeated if its tool
+    /// is [idempotent](contract::Marks::idempotent) now; otherwise the user is asked, because it
+    /// may have had its effect.
     Again {
-        /// The user had said yes to it the first time.
+        /// Whether the user had approved the interrupted call.
         approved: bool,
     },
 }
 
-/// What the model reads of a call that was cut off and that the user did not want to be made once more.
+/// Returns the result of an interrupted call that the user did not want to repeat.
 pub fn skipped(reason: Option<&str>) -> String {
     let why = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     format!(
@@ -71,24 +77,25 @@ pub fn skipped(reason: Option<&str>) -> String {
     )
 }
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What ended it.
+    /// Why the run ended.
     pub ending: Ending,
     /// Why the last reply ended.
     pub finish_reason: FinishReason,
-    /// Tokens of all its requests, those of agents below included.
+    /// The tokens of all requests, including those of sub-agents.
     pub usage: Usage,
-    /// What they cost in US dollars, as far as prices are known.
+    /// The cost in US dollars, as far as prices are known.
     pub cost_usd: Option<f64>,
-    /// What the turn has used, with the runs before this one.
+    /// The usage of the whole turn, including its earlier runs.
     pub in_all: Spent,
-    /// Its requests, without those of agents below.
+    /// The number of requests, without those of sub-agents.
     pub steps: u32,
-    /// The history with what the run added to it. When it [waits](Ending::Waiting), it is valid but for the calls in `waiting`.
+    /// The history with what the run added. If the run [waits](Ending::Waiting), it is valid except
+    /// for the calls in `waiting`.
     pub messages: Vec<Arc<Message>>,
-    /// Calls that the user must decide on.
+    /// The calls that the user must decide on.
     pub waiting: Vec<WaitingCall>,
 }
 
@@ -97,38 +104,39 @@ pub struct Outcome {
 pub struct WaitingCall {
     /// The call.
     pub call: ToolCall,
-    /// Of a [suspended](crate::Event::ToolSuspended) call: what it goes on from.
+    /// The state from which a [suspended](crate::Event::ToolSuspended) call resumes.
     pub state: Option<Value>,
-    /// The tool as it is now, by its fingerprint.
+    /// The tool's current fingerprint.
     pub asked: Option<String>,
-    /// How the user is asked.
+    /// The terms of the approval request.
     pub terms: ApprovalTerms,
 }
 
-/// What ended a run.
+/// Why a run ended.
 #[derive(Debug)]
 pub enum Ending {
-    /// The model had nothing more to do.
+    /// The model finished.
     Done,
-    /// A call waits for the user or the user's browser.
+    /// A call waits for the user, or for the user's browser.
     Waiting,
-    /// A limit.
+    /// A limit was reached.
     Limit(Limit),
-    /// It was told to.
+    /// The run was stopped.
     Stopped,
-    /// The model.
+    /// The model failed.
     Failed(ModelError),
-    /// Its cost is limited, and the price of this model is not known.
+    /// The cost is limited, but the price of this model is not known.
     UnknownPrice {
-        /// The provider's name for it.
+        /// The provider's name for the model.
         model: String,
     },
-    /// The model made a call that cannot be run, and the agent is set up to stop there: [`crate::Settings::repair_tool_call`].
+    /// The model made an invalid call, and the agent is configured to end there:
+    /// [`crate::Settings::repair_tool_call`].
     InvalidCall {
-        /// The tool as the model named it.
+        /// The tool's name as the model wrote it.
         tool: String,
     },
-    /// The sink.
+    /// The event sink was closed.
     SinkClosed,
 }
 
@@ -149,6 +157,6 @@ pub enum Limit {
     ToolCalls,
     /// [`crate::Limits::cost_usd`]
     Cost,
-    /// The same calls were made too often.
+    /// The same tool calls were repeated too often.
     Loop,
 }

@@ -1,4 +1,4 @@
-//! Tools and answers whose schemas were made to cost: refused, or checked within a budget that ends with the run.
+//! Schemas that are too costly: they are refused, or checks end with their budget or with the run.
 
 #[expect(dead_code, reason = "this file needs some of it only")]
 mod support;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// 2^40 steps: each level asks for the one below twice.
+/// A schema that takes 2^40 steps: each level applies the next one twice.
 fn doubled() -> Value {
     let mut definitions = json!({ "l0": { "type": "object" } });
     for level in 1..=40 {
@@ -29,7 +29,7 @@ fn agent(replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<Scrip
     support::agent("a", replies, tools)
 }
 
-/// The errors of calls that could not be run.
+/// Collects the errors of invalid calls.
 #[derive(Default)]
 struct Invalid(Vec<String>);
 
@@ -59,7 +59,8 @@ async fn run(agent: &Agent, cancel: CancellationToken) -> (Outcome, Vec<String>)
     (outcome, invalid.0)
 }
 
-/// Stops some turns of the other tasks after the model was asked; a costly check takes thousands of them.
+/// Cancels after the model was asked and the other tasks had some turns. A costly check takes
+/// thousands of turns.
 async fn stop_soon(model: &ScriptedModel, cancel: &CancellationToken) {
     while model.requests().is_empty() {
         tokio::task::yield_now().await;
@@ -86,7 +87,7 @@ async fn a_tool_with_a_refused_schema_is_not_offered() {
 }
 
 #[tokio::test]
-async fn a_costly_check_is_told_to_the_model() {
+async fn the_model_reads_that_a_check_was_too_costly() {
     let tools = vec![tool("costly", doubled()), tool("works", json!({ "type": "object" }))];
     let (agent, model) = agent(vec![calls(&[("c1", "costly", "{}"), ("c2", "works", "{}")]), says("ok")], tools);
     let (outcome, invalid) = run(&agent, CancellationToken::new()).await;
@@ -114,16 +115,16 @@ async fn form(schema: Value) -> Form {
 }
 
 #[tokio::test]
-async fn an_answer_that_costs_to_check_is_no_answer() {
+async fn an_answer_that_is_too_costly_to_check_is_an_error() {
     let (agent, model) = agent(vec![says("{}"), says("{}")], Vec::new());
     let answer = agent::invoke(&agent, question(form(doubled()).await, CancellationToken::new())).await;
     assert!(matches!(answer.output, Err(InvokeError::Unchecked(_))), "{:?}", answer.output);
-    // To ask again would not help.
+    // A retry would not help.
     assert_eq!(model.requests().len(), 1);
 }
 
 #[tokio::test]
-async fn checking_an_answer_ends_when_the_question_is_stopped() {
+async fn checking_an_answer_ends_when_the_request_is_cancelled() {
     let (agent, model) = agent(vec![says("{}")], Vec::new());
     let cancel = CancellationToken::new();
     let asked = agent::invoke(&agent, question(form(doubled()).await, cancel.clone()));

@@ -1,4 +1,5 @@
-//! Turns of several runs: what a turn has used before it waited for the user or the page counts on when it goes on.
+//! Turns of several runs: the usage from before the turn waited for the user or the page continues
+//! to count.
 
 use agent::{
     Agent, Decision, Ending, Event, EventSink, Limit, Limits, Outcome, PendingCall, Prune, PruneReasoning,
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Takes note of what requests of tools took.
+/// Records the usage of the requests of tools.
 #[derive(Default)]
 struct Notes {
     nested: Vec<(String, String, u64)>,
@@ -87,7 +88,7 @@ fn approved(call: ToolCall) -> PendingCall {
     PendingCall { call, decision: Decision::Approved, state: None, asked: None, grant: None, cut_off: false }
 }
 
-/// The result of the last call of the history, as a page answers it.
+/// Returns the history with a result of its last call, as a page answers it.
 fn answered(mut messages: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
     let Some(Message::Assistant(parts)) = messages.last().map(|last| &**last) else { panic!("{messages:?}") };
     let Some(AssistantPart::ToolCall(call)) = parts.last() else { panic!("{parts:?}") };
@@ -97,8 +98,8 @@ fn answered(mut messages: Vec<Arc<Message>>) -> Vec<Arc<Message>> {
     messages
 }
 
-/// Goes on until the turn no longer waits: every call is approved, every call of the page answered. What is carried from run to run is
-/// stored in between.
+/// Runs the turn until it no longer waits: every call is approved, and every call of the page is
+/// answered. The state is stored and read between the runs.
 async fn to_the_end(agent: &Agent, notes: &mut Notes) -> (Outcome, u32) {
     let mut next = turn(vec![user("hi")], Vec::new(), 1, Spent::default());
     for runs in 1..50 {
@@ -115,7 +116,7 @@ async fn to_the_end(agent: &Agent, notes: &mut Notes) -> (Outcome, u32) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn approvals_give_no_new_steps() {
+async fn max_steps_counts_across_approvals() {
     let another = |n: usize| calls(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
     let settings = Settings { max_steps: 4, ..Settings::default() };
     let (agent, model) = agent((0..20).map(another).collect(), asking("asks"), settings);
@@ -127,7 +128,7 @@ async fn approvals_give_no_new_steps() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_over_calls_of_the_page_is_warned_about_and_ended() {
+async fn a_loop_over_page_calls_is_warned_about_and_ended() {
     let again = || calls(&[("a", "browser", r#"{"n":1}"#)]);
     let settings = Settings { max_steps: 100, ..Settings::default() };
     let (agent, model) = agent((0..20).map(|_| again()).collect(), on_page("browser"), settings);
@@ -141,7 +142,7 @@ async fn a_loop_over_calls_of_the_page_is_warned_about_and_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn approvals_give_no_new_budget() {
+async fn limits_count_across_approvals() {
     let another = |n: usize| calls(&[("a", "asks", &format!(r#"{{"n":{n}}}"#))]);
     let limits = Limits { requests: Some(3), ..Limits::default() };
     let (agent, model) =
@@ -152,7 +153,7 @@ async fn approvals_give_no_new_budget() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_last_call_is_the_last_one_also_after_its_approval() {
+async fn a_stop_tool_ends_the_turn_also_after_its_approval() {
     for tool in [asking("submit"), on_page("submit")] {
         let settings = Settings { stop_on_tool_call: vec!["submit".to_owned()], ..Settings::default() };
         let (agent, model) = agent(vec![calls(&[("a", "submit", "{}")]), says("more")], tool, settings);
@@ -163,7 +164,7 @@ async fn a_last_call_is_the_last_one_also_after_its_approval() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_last_call_that_is_denied_is_answered() {
+async fn the_model_answers_a_denied_stop_tool() {
     let settings = Settings { stop_on_tool_call: vec!["submit".to_owned()], ..Settings::default() };
     let (agent, model) = agent(vec![calls(&[("a", "submit", "{}")]), says("As you like.")], asking("submit"), settings);
     let mut notes = Notes::default();
@@ -175,7 +176,8 @@ async fn a_last_call_that_is_denied_is_answered() {
     assert_eq!(model.requests().len(), 2);
 }
 
-/// Everything is pruned but what belongs to the turn itself: the calls that were approved or answered, and the thoughts before them.
+/// Everything is pruned except the turn itself: the calls that were approved or answered, and the
+/// reasoning before them.
 #[tokio::test(start_paused = true)]
 async fn results_of_the_turn_are_not_pruned() {
     let call = |id: &str| ToolCall {
@@ -213,7 +215,7 @@ async fn results_of_the_turn_are_not_pruned() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_cannot_be_run_ends_the_turn_where_it_is_not_repaired() {
+async fn an_invalid_call_ends_the_turn_without_repair() {
     let both = || calls(&[("a", "nothing", "{}"), ("b", "browser", "{}")]);
     for (repair_tool_call, requests) in [(true, 1), (false, 1)] {
         let settings = Settings { repair_tool_call, ..Settings::default() };
@@ -236,7 +238,7 @@ fn price() -> Price {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_cost_that_cannot_be_limited_is_refused() {
+async fn a_cost_limit_refuses_models_without_a_price() {
     let check = async |limit: Option<f64>, priced: &[&str], asked: usize, expected: &str| {
         let limits = Limits { cost_usd: limit, ..Limits::default() };
         let prices = priced.iter().map(|name| ((*name).to_owned(), price())).collect();
@@ -251,7 +253,7 @@ async fn a_cost_that_cannot_be_limited_is_refused() {
     check(Some(1.0), &["another"], 0, r#"UnknownPrice { model: "test" }"#).await;
 }
 
-/// A tool that asks a model of this name, as often as it is let.
+/// A tool that asks a model of this name until it is refused.
 fn modelling(name: &'static str, is_priced: bool) -> Arc<dyn Tool> {
     let ask = move |_: Value, context: ToolContext| async move {
         let model = ModelId { provider: "p".to_owned(), model: name.to_owned() };
@@ -270,7 +272,7 @@ fn modelling(name: &'static str, is_priced: bool) -> Arc<dyn Tool> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_tools_ask_of_models_counts() {
+async fn model_requests_of_tools_count_for_the_limits() {
     let check = async |limits: Limits, is_priced: bool| {
         let settings = Settings { limits, prices: [("test".to_owned(), price())].into(), ..Settings::default() };
         let (agent, _) = agent(vec![calls(&[("a", "writes", "{}")]), says("ok")], modelling("m", is_priced), settings);
@@ -281,7 +283,7 @@ async fn what_tools_ask_of_models_counts() {
         (ending, outcome.usage.input_tokens, notes.nested.len(), notes.failures.join("; "))
     };
     let (ending, input, nested, failures) = check(Limits::default(), false).await;
-    // A scripted reply takes 10 tokens of input.
+    // A scripted reply takes 10 input tokens.
     assert_eq!((ending.as_str(), input, nested, failures.as_str()), ("Done", 320, 3, ""));
     let (ending, _, nested, failures) = check(Limits { requests: Some(2), ..Limits::default() }, false).await;
     let reached = "the turn has reached its limit of requests";
@@ -294,7 +296,7 @@ async fn what_tools_ask_of_models_counts() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn requests_of_a_tool_name_its_call_and_its_agent() {
+async fn usage_of_a_tools_requests_names_its_call_and_its_agent() {
     let (agent, _) =
         agent(vec![calls(&[("a", "writes", "{}")]), says("ok")], modelling("m", true), Settings::default());
     let mut notes = Notes::default();

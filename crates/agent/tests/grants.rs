@@ -1,4 +1,4 @@
-//! Standing approvals: which calls they let run, at every depth, and which they do not.
+//! Standing approvals: which calls they cover, on every level, and which they do not.
 
 use agent::{
     Agent, Asked, Decision, Ending, Event, EventSink, Grant, Grants, Outcome, PendingCall, Policy, Ruling, Seen,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
-/// What happened to calls, and the last suspended state.
+/// The events of calls, and the last suspended state.
 #[derive(Default)]
 struct Told {
     lines: Vec<String>,
@@ -41,7 +41,7 @@ impl EventSink for Told {
     }
 }
 
-/// The approvals of a user: for the tool of this agent as it was.
+/// The standing approvals of a user: for this agent's tool with this fingerprint.
 struct Given(&'static str, String);
 
 impl Grants for Given {
@@ -80,7 +80,7 @@ fn agent(id: &str, replies: Vec<Vec<Cue>>, spec: Option<ToolSpec>) -> Agent {
     }
 }
 
-/// An agent that hands a task to `helper`, which writes twice.
+/// An agent that delegates a task to `helper`, which writes twice.
 fn above() -> Agent {
     let twice = calls(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
     let helper = agent("helper", vec![twice, says("Written.")], Some(write(true)));
@@ -123,7 +123,7 @@ fn hello() -> Vec<Arc<Message>> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_standing_approval_answers_the_tools_own_question_and_no_other() {
+async fn a_standing_approval_covers_the_tools_confirmation_only() {
     let check =
         async |spec: ToolSpec, policy: Option<Ruling>, given: &'static str, asked: &ToolSpec, expected: &[&str]| {
             let reply = calls(&[("a", "write", "{}")]);
@@ -149,7 +149,7 @@ async fn a_standing_approval_answers_the_tools_own_question_and_no_other() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn it_holds_for_calls_of_agents_below() {
+async fn a_standing_approval_covers_calls_of_sub_agents() {
     let mut told = Told::default();
     let given = Given("helper", write(true).fingerprint());
     let outcome = run(&above(), hello(), Vec::new(), Some(given), &mut told).await;
@@ -159,7 +159,7 @@ async fn it_holds_for_calls_of_agents_below() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_that_is_given_within_a_task_holds_for_the_rest_of_it() {
+async fn a_standing_approval_given_within_a_task_covers_the_rest_of_it() {
     let above = above();
     let mut told = Told::default();
     let outcome = run(&above, hello(), Vec::new(), None, &mut told).await;

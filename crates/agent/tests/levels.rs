@@ -1,4 +1,5 @@
-//! What holds over all levels of agents: policies, what was read, and how many work at the same time.
+//! What applies on all levels of agents: policies, the exposure, and the number of concurrent
+//! sub-agents.
 
 mod support;
 
@@ -13,14 +14,14 @@ use std::time::Duration;
 use support::{TASK, agent, agent_of, asked, below, doing, object, run_turn};
 use tokio_util::sync::CancellationToken;
 
-/// The questions to the user, and what was decided by policies, of all levels.
+/// The approval requests and the rulings on all levels.
 #[derive(Default)]
 struct Told {
-    /// Of the calls of the highest agent that wait: what they go on from.
+    /// The states of the root agent's suspended calls.
     states: Vec<Value>,
-    /// By call id.
+    /// The rulings by call id.
     rulings: Vec<(String, Ruling)>,
-    /// What the user was told that had been read.
+    /// The exposures that the user was shown.
     exposed: Vec<Exposure>,
 }
 
@@ -51,7 +52,7 @@ async fn ask_after(agent: &Agent, seen: Seen, told: &mut Told) -> Outcome {
     run_turn(agent, asked(), Vec::new(), (seen, CancellationToken::new()), told).await
 }
 
-/// The user says yes to what waits; the state is stored and read again in between.
+/// Approves what waits; the state is stored and read in between.
 async fn approve(agent: &Agent, outcome: Outcome, told: &mut Told) -> Outcome {
     let state = told.states.last().map(|state| serde_json::from_str(&state.to_string()).unwrap());
     let (call, decision) = (outcome.waiting[0].call.clone(), Decision::Approved);
@@ -59,7 +60,7 @@ async fn approve(agent: &Agent, outcome: Outcome, told: &mut Told) -> Outcome {
     run_turn(agent, outcome.messages, pending, (Seen::default(), CancellationToken::new()), told).await
 }
 
-/// Decides about calls of `write`, and remembers what it was asked.
+/// Rules on calls of `write`, and records the agents that it was asked about.
 struct OfWrite {
     ruling: Mutex<Ruling>,
     asked: Mutex<Vec<(String, bool)>>,
@@ -87,7 +88,8 @@ fn deny(why: &str) -> Ruling {
     Ruling::Deny(why.to_owned())
 }
 
-/// Three levels, of which the lowest has this tool and calls it; each level has its policy, the highest first.
+/// Three levels of agents. The lowest one calls this tool. Each level has its policy, the root
+/// agent's first.
 fn three(tool: Arc<dyn Tool>, policies: [Option<Arc<OfWrite>>; 3]) -> (Agent, Arc<ScriptedModel>) {
     let [first, second, third] = policies.map(|policy| policy.map(|policy| policy as Arc<dyn Policy>));
     let name = tool.spec().name.clone();
@@ -106,7 +108,7 @@ fn write() -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
     doing(ToolSpec::new("write", "", object()))
 }
 
-/// What the lowest agent reads of its call.
+/// Returns the output of its call that the lowest agent reads.
 fn read_of(model: &ScriptedModel) -> ToolOutput {
     match &**model.requests().last().unwrap().messages.last().unwrap() {
         Message::Tool(results) => results[0].output.clone(),
@@ -143,7 +145,7 @@ async fn strictest_policy_of_all_levels_decides() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn policy_above_is_asked_about_the_agent_that_calls() {
+async fn policy_of_a_calling_agent_is_asked_about_the_sub_agent() {
     let (first, third) = (OfWrite::new(Ruling::Allow), OfWrite::new(Ruling::Allow));
     let (tool, _) = write();
     let (above, _) = three(tool, [Some(first.clone()), None, Some(third.clone())]);
@@ -153,9 +155,9 @@ async fn policy_above_is_asked_about_the_agent_that_calls() {
     }
 }
 
-/// The policy may be another one by the time the user answers.
+/// The policy may have changed when the user answers.
 #[tokio::test(start_paused = true)]
-async fn question_of_a_policy_above_is_answered_by_the_user() {
+async fn approval_required_by_a_calling_agents_policy_is_given_by_the_user() {
     let check = async |by_then: Ruling, expected: usize| {
         let (tool, written) = write();
         let policy = OfWrite::new(Ruling::Ask);
@@ -184,13 +186,13 @@ fn marked(name: &str, marks: Marks) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) 
     doing(ToolSpec { marks, ..ToolSpec::new(name, "", object()) })
 }
 
-/// What the agents at the levels have read, in the order in which it comes together.
+/// The exposure from these two tools.
 fn read(private: &str, untrusted: &str) -> Exposure {
     Exposure { private: Some(private.to_owned()), untrusted: Some(untrusted.to_owned()) }
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_an_agent_above_has_read_counts_for_those_below() {
+async fn exposure_of_a_calling_agent_applies_to_its_sub_agents() {
     let (send, sent) = marked("send", EGRESS);
     let (mut above, _) = three(send, [None, None, None]);
     let reads = [marked("customers", PRIVATE).0, marked("search", UNTRUSTED).0];
@@ -211,7 +213,7 @@ async fn what_an_agent_above_has_read_counts_for_those_below() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_agents_below_have_read_counts_for_those_above_and_beside() {
+async fn exposure_of_a_sub_agent_applies_to_its_caller_and_siblings() {
     let reader = |id: &str, tool: &str, marks| {
         let replies = vec![calls(&[("r", tool, "{}")]), says("Read.")];
         below(agent(id, replies, vec![marked(tool, marks).0]).0)
@@ -241,7 +243,8 @@ async fn what_agents_below_have_read_counts_for_those_above_and_beside() {
     check(TASK, "mailer").await;
 }
 
-/// A model that takes a second, hands its task to two agents below when it is asked first, and then has an answer.
+/// A model that takes a second, delegates its task to two sub-agents when it is asked first, and
+/// then answers.
 struct HandsOver {
     id: ModelId,
     below: Option<String>,
@@ -271,7 +274,7 @@ impl Model for HandsOver {
 }
 
 #[tokio::test(start_paused = true)]
-async fn all_levels_share_the_places_and_none_waits_for_ever() {
+async fn all_levels_share_the_permits_without_a_deadlock() {
     let [now, most, requests] = [(); 3].map(|()| Arc::new(AtomicUsize::new(0)));
     let level = |number: u32, under: Option<Agent>| {
         let id = ModelId { provider: "scripted".to_owned(), model: format!("level-{number}") };
@@ -281,15 +284,15 @@ async fn all_levels_share_the_places_and_none_waits_for_ever() {
         agent.agents = under.map(below).into_iter().collect();
         agent
     };
-    // Five levels below the first agent.
+    // Five levels below the root agent.
     let lowest = level(5, None);
     let first = (0..5).rev().fold(lowest, |under, number| level(number, Some(under)));
     let outcome = ask(&first, &mut Told::default()).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
-    // Each of the 31 agents that hand over asks twice, each of the 32 lowest once.
+    // Each of the 31 agents that delegate asks twice, each of the 32 lowest ones once.
     assert_eq!(requests.load(Ordering::SeqCst), 2 * 31 + 32);
     assert_eq!(most.load(Ordering::SeqCst), 3);
-    // Stopping ends those that wait for a place, too.
+    // Stopping also ends the agents that wait for a permit.
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     tokio::spawn(async move {

@@ -58,7 +58,7 @@ async fn only_a_call_that_ran_ends_the_turn() {
     check(r#"{"n":7}"#, 2).await;
 }
 
-/// What the model read of the calls of its first reply.
+/// Returns what the model read about the calls of its first reply.
 fn outputs(model: &ScriptedModel) -> Vec<ToolOutput> {
     match &**model.requests()[1].messages.last().unwrap() {
         Message::Tool(results) => results.iter().map(|result| result.output.clone()).collect(),
@@ -67,7 +67,7 @@ fn outputs(model: &ScriptedModel) -> Vec<ToolOutput> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_step_accepts_what_it_offers() {
+async fn a_step_accepts_only_the_tools_that_it_offers() {
     let check = async |of_agent: Option<&[&str]>, of_step: Option<&[&str]>, offered: &[&str]| {
         let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
         let names = ["one", "two", "three"];
@@ -88,7 +88,7 @@ async fn a_step_accepts_what_it_offers() {
                 let mut listed = offered.to_vec();
                 listed.sort_unstable();
                 let available = match listed.is_empty() {
-                    true => format!("There is no tool `{name}`, and no other tool either."),
+                    true => format!("There is no tool `{name}`. No tools are available."),
                     false => format!("There is no tool `{name}`. Available: {}.", listed.join(", ")),
                 };
                 assert_eq!(output, ToolOutput::ErrorText(available));
@@ -102,7 +102,7 @@ async fn a_step_accepts_what_it_offers() {
     check(Some(&["one", "two"]), Some(&[]), &[]).await;
 }
 
-/// The step in which the user decides is another one than that in which the tool was offered.
+/// The step after the user's decision does not offer the tool.
 #[tokio::test(start_paused = true)]
 async fn a_decided_call_runs_whichever_step_offered_its_tool() {
     let number = json!({ "type": "object" });

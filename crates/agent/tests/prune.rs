@@ -1,4 +1,4 @@
-//! What is left out of a history (L-42 to L-44).
+//! Pruning the history.
 
 mod history;
 
@@ -49,7 +49,7 @@ fn check(options: Value) -> String {
 }
 
 #[test]
-fn reasoning() {
+fn reasoning_is_pruned() {
     assert_snapshot!(check(json!({ "reasoning": "none" })), @"
     [user]
     [r1, call a, call b]
@@ -67,7 +67,7 @@ fn reasoning() {
 }
 
 #[test]
-fn calls() {
+fn calls_are_pruned_with_their_results() {
     assert_snapshot!(check(json!({ "toolCalls": "all" })), @"
     [user]
     [r1]
@@ -103,10 +103,11 @@ fn calls() {
     ");
 }
 
-/// What the AI SDK does with generated histories, where `GOLDEN` names a folder with its `prune.json`; the tests above cover the
-/// same ground. Deliberate difference: approvals are no part of a history here, since they are decided before it is made.
+/// Compares with the AI SDK on generated histories, if `GOLDEN` names a folder with its
+/// `prune.json`; the tests above cover the same cases. Deliberate difference: a history has no
+/// approvals here, since they are decided before it is built.
 #[test]
-fn golden_prune() {
+fn pruning_matches_the_ai_sdk() {
     let Ok(folder) = std::env::var("GOLDEN") else { return };
     let text = std::fs::read_to_string(std::path::Path::new(&folder).join("prune.json")).unwrap();
     let golden: Value = serde_json::from_str(&text).unwrap();
@@ -115,7 +116,7 @@ fn golden_prune() {
         let rules = history::options(&case["options"]);
         let mut expected = history::messages(&case["expected"]);
         if rules.remove_empty {
-            // Left with nothing but an approval.
+            // Only an approval is left.
             expected.retain(|message| !history::is_empty(message));
         }
         assert_eq!(prune(&before, &rules), expected, "{}: {}", case["conv"], case["options"]);
@@ -133,7 +134,7 @@ fn any_rule() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    /// Whatever is left out, a call stays with its result and a result with its call.
+    /// A call stays with its result, and a result with its call.
     #[test]
     fn calls_and_results_go_together(rules in prop::collection::vec(any_rule(), 0..4)) {
         let pruned = prune(&history::messages(&conversation()), &history::options(&json!({ "toolCalls": rules })));

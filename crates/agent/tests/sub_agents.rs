@@ -1,4 +1,5 @@
-//! Agents as tools: what the agent above reads, what the user sees, and how a question within is answered.
+//! Agents as tools: what the calling agent reads, what the user sees, and how an approval request
+//! within a task is answered.
 
 mod support;
 
@@ -14,13 +15,13 @@ use std::time::Duration;
 use support::{TASK, agent, asked, below, object, run_turn};
 use tokio_util::sync::CancellationToken;
 
-/// What is told of the calls of the agent above.
+/// The events of the root agent's calls.
 #[derive(Default)]
 struct Told {
     progress: Vec<Value>,
     suspended: Vec<(Value, Value)>,
     finished: Vec<Result<Value, String>>,
-    /// Where, which step, and its tokens.
+    /// The call, the step's number and its tokens.
     took: Vec<(String, u32, u64)>,
     cancel: Option<(usize, CancellationToken)>,
 }
@@ -61,7 +62,8 @@ async fn ask(agent: &Agent, told: &mut Told) -> Outcome {
     run(agent, asked(), Vec::new(), told).await
 }
 
-/// The last message of the last request: what the agent above reads of the one below.
+/// Returns the last message of the last request, which has what the calling agent reads about its
+/// sub-agent.
 fn read_of(model: &ScriptedModel) -> ToolOutput {
     match &**model.requests().last().unwrap().messages.last().unwrap() {
         Message::Tool(results) => results[0].output.clone(),
@@ -70,7 +72,7 @@ fn read_of(model: &ScriptedModel) -> ToolOutput {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_task_is_handed_down_and_its_answer_read() {
+async fn a_task_is_delegated_and_its_answer_is_read() {
     let (search, searched) = doing("search", false);
     let mut first = says("I look. ");
     first.pop();
@@ -97,7 +99,7 @@ async fn a_task_is_handed_down_and_its_answer_read() {
         ],
     });
     assert_eq!(view, expected);
-    // All tokens count, those of the agent below included.
+    // The tokens of the sub-agent count, too.
     assert_eq!((outcome.usage.input_tokens, outcome.steps), (40, 2));
     let took: Vec<_> = told.took.iter().map(|(at, number, tokens)| (at.as_str(), *number, *tokens)).collect();
     assert_eq!(took, [("", 1, 10), ("a", 1, 10), ("a", 2, 10), ("", 2, 10)]);
@@ -105,7 +107,7 @@ async fn a_task_is_handed_down_and_its_answer_read() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn only_so_many_run_at_once() {
+async fn concurrent_sub_agents_are_limited() {
     let (running, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let (now, peak) = (running.clone(), most.clone());
     let work = RecordingTool::new(ToolSpec::new("work", "", object()), move |_, _| {
@@ -128,7 +130,7 @@ async fn only_so_many_run_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits_are_shared() {
+async fn limits_include_sub_agents() {
     let (work, worked) = doing("work", false);
     let again = || calls(&[("w", "work", "{}")]);
     let (helper, _) = agent("helper", vec![again(), calls(&[("v", "work", r#"{"n":2}"#)]), says("ok")], vec![work]);
@@ -143,7 +145,7 @@ async fn limits_are_shared() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn stopping_reaches_the_lowest() {
+async fn stopping_reaches_all_levels() {
     let hangs = RecordingTool::new(ToolSpec::new("hangs", "", object()), |_, _| std::future::pending());
     let (lowest, _) = agent("lowest", vec![calls(&[("h", "hangs", "{}")])], vec![Arc::new(hangs)]);
     let (mut middle, _) = agent("middle", vec![calls(&[("l", "lowest", TASK)])], Vec::new());
@@ -157,7 +159,7 @@ async fn stopping_reaches_the_lowest() {
     assert!(begun.elapsed() <= Duration::from_secs(1), "{:?}", begun.elapsed());
 }
 
-/// A helper that asks before it writes, two levels down, twice in one reply.
+/// A helper that writes twice in one reply, with approval, two levels down.
 fn asking() -> (Agent, Arc<ScriptedModel>, impl Fn() -> Vec<Value>) {
     let (write, written) = doing("write", true);
     let both = calls(&[("w1", "write", r#"{"n":1}"#), ("w2", "write", r#"{"n":2}"#)]);
@@ -170,14 +172,14 @@ fn asking() -> (Agent, Arc<ScriptedModel>, impl Fn() -> Vec<Value>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_within_waits_for_the_user() {
+async fn an_approval_request_of_a_sub_agent_waits_for_the_user() {
     let (above, model, written) = asking();
     let mut told = Told::default();
     let mut outcome = ask(&above, &mut told).await;
     let mut answers = [Decision::Approved, Decision::Denied(Some("not that".to_owned()))].into_iter();
     let mut asked = Vec::new();
     while matches!(outcome.ending, Ending::Waiting) {
-        // As stored and read again.
+        // As it is stored and read again.
         let (view, state) = told.suspended.last().unwrap().clone();
         let state: Value = serde_json::from_str(&state.to_string()).unwrap();
         assert_eq!(view["state"], "waiting");
@@ -203,9 +205,9 @@ async fn a_question_within_waits_for_the_user() {
     assert_eq!(states, ["done", "denied"]);
 }
 
-/// What an agent took before it waited counts when it goes on.
+/// The usage of an agent from before it waited counts when it resumes.
 #[tokio::test(start_paused = true)]
-async fn waiting_gives_no_new_limits() {
+async fn limits_count_across_suspensions() {
     for settings in [
         Settings { limits: Limits { requests: Some(2), ..Limits::default() }, ..Settings::default() },
         Settings { limits: Limits { tool_calls: Some(1), ..Limits::default() }, ..Settings::default() },
@@ -232,7 +234,7 @@ async fn waiting_gives_no_new_limits() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
+async fn unreadable_state_is_an_error_for_the_model() {
     let (above, model, written) = asking();
     let mut told = Told::default();
     let outcome = ask(&above, &mut told).await;
@@ -248,6 +250,6 @@ async fn a_state_that_cannot_be_read_is_an_error_for_the_model() {
     let outcome = run(&above, outcome.messages, pending, &mut told).await;
     assert!(matches!(outcome.ending, Ending::Done), "{:?}", outcome.ending);
     assert_eq!(written().len(), 0);
-    let lost = "What the agent had done before is lost. Hand it the task again.".to_owned();
+    let lost = "The agent's previous state is lost. Give it the task again.".to_owned();
     assert_eq!(read_of(&model), ToolOutput::ErrorText(lost));
 }

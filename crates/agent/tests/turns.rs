@@ -1,4 +1,4 @@
-//! Whole turns with a scripted model: what is told, in which order, and how they end.
+//! Complete turns with a scripted model: the events, their order, and the ending.
 
 use agent::{
     Agent, Asked, Decision, Event, EventSink, Limits, PendingCall, Policy, Prune, PruneToolCalls, Ruling, Seen,
@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Writes down what happens, a line an event; stops the run at a given line.
+/// Writes one line per event, and stops the run at a given line.
 #[derive(Default)]
 struct Notes {
     text: String,
@@ -27,7 +27,7 @@ struct Notes {
 
 impl EventSink for Notes {
     async fn emit(&mut self, event: Event) -> Result<(), SinkClosed> {
-        // What requests took is looked at in `sub_agents`.
+        // The test of usage is in `sub_agents`.
         if matches!(event, Event::Replied(_)) {
             return Ok(());
         }
@@ -80,7 +80,7 @@ fn tools() -> Vec<Arc<dyn Tool>> {
     let number = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
     let spec = |name: &str| ToolSpec::new(name, "", number.clone());
     let slow = |input: Value, _| async move {
-        // The larger the number, the sooner it is done.
+        // The larger the number, the sooner the call finishes.
         tokio::time::sleep(Duration::from_millis(100 - input["n"].as_u64().unwrap())).await;
         Ok(json!({ "n": input["n"] }))
     };
@@ -110,7 +110,7 @@ struct Case {
     fallback: Option<Vec<Vec<Cue>>>,
     sources: Vec<Arc<dyn ToolSource>>,
     policy: Option<Arc<dyn Policy>>,
-    /// Tools besides those of every case.
+    /// Tools in addition to those of every case.
     more: Vec<Arc<dyn Tool>>,
     settings: Settings,
     messages: Vec<Message>,
@@ -172,7 +172,7 @@ async fn check(case: Case) -> String {
 }
 
 #[tokio::test(start_paused = true)]
-async fn text_only() {
+async fn a_text_reply_ends_the_turn() {
     assert_snapshot!(check(Case::of(vec![says("Hello there")])).await, @r#"
     step 1
       text-start
@@ -184,7 +184,7 @@ async fn text_only() {
     "#);
 }
 
-/// Tools of elsewhere, or the reason why there are none.
+/// A source of tools, or the reason why it has none.
 struct Elsewhere(&'static str, Result<Vec<&'static str>, &'static str>);
 
 impl ToolSource for Elsewhere {
@@ -209,7 +209,7 @@ impl ToolSource for Elsewhere {
 }
 
 #[tokio::test(start_paused = true)]
-async fn tools_of_elsewhere_join_a_turn() {
+async fn tools_of_sources_are_added_to_a_turn() {
     let mut case = Case::of(vec![calls(&[("a", "far", "{}"), ("b", "slow", r#"{"n":1}"#)]), says("ok")]);
     case.sources = vec![
         Arc::new(Elsewhere("one", Ok(vec!["far", "slow"]))),
@@ -217,7 +217,7 @@ async fn tools_of_elsewhere_join_a_turn() {
         Arc::new(Elsewhere("two", Ok(vec!["far", "more"]))),
     ];
     let (notes, requests) = case.run().await;
-    // The agent's own tool and the first source keep their names.
+    // The agent's own tool and that of the first source keep their names.
     let names: Vec<_> = requests[0].tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names[names.len() - 2..], ["far", "more"]);
     assert_eq!(names.iter().filter(|name| **name == "slow").count(), 1);
@@ -245,7 +245,7 @@ async fn tools_of_elsewhere_join_a_turn() {
     "#);
 }
 
-/// Denies `slow`, asks for `fails`, allows everything else.
+/// Denies `slow`, asks about `fails`, and allows everything else.
 struct House;
 
 impl Policy for House {
@@ -259,7 +259,7 @@ impl Policy for House {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_policy_stands_before_the_tools() {
+async fn a_policy_decides_before_tools_run() {
     let number = r#"{"n":1}"#;
     let mut case = Case::of(vec![calls(&[("a", "slow", number), ("b", "fails", number), ("c", "slow", r#"{"n":9}"#)])]);
     case.policy = Some(Arc::new(House));
@@ -284,7 +284,8 @@ async fn a_policy_stands_before_the_tools() {
     Waiting
     "#);
 
-    // What the user has agreed to is not asked again, and yet may be denied: the arguments may be others now.
+    // An approved call is not asked about again, but may still be denied: its arguments may have
+    // changed.
     let call = |id: &str, name: &str| {
         let (id, name, input) = (id.to_owned(), name.to_owned(), json!({ "n": 1 }));
         ToolCall { id, name, input, provider_executed: false, metadata: None }
@@ -319,7 +320,7 @@ async fn a_policy_stands_before_the_tools() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_yes_holds_for_the_tool_that_it_was_given_to() {
+async fn an_approval_is_valid_for_the_unchanged_tool_only() {
     let pending = |asked: &str| {
         let (id, name, input) = ("a".to_owned(), "asks".to_owned(), json!({ "n": 1 }));
         let call = ToolCall { id, name, input, provider_executed: false, metadata: None };
@@ -348,7 +349,7 @@ async fn a_yes_holds_for_the_tool_that_it_was_given_to() {
     assert!(check(&same).await.ends_with("Done"));
 }
 
-/// Has the user asked for everything.
+/// Asks about everything.
 struct Timid;
 
 impl Policy for Timid {
@@ -358,16 +359,16 @@ impl Policy for Timid {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_browser_runs_is_not_asked_for() {
+async fn client_tools_need_no_approval() {
     let mut case = Case::of(vec![calls(&[("a", "browser", r#"{"n":1}"#)])]);
     case.policy = Some(Arc::new(Timid));
     let notes = check(case).await;
     assert!(notes.contains("ruled a Ask") && !notes.contains("ask a") && notes.ends_with("Waiting"), "{notes}");
 }
 
-/// Unlike what is in the user's hands anyway: what a page's developer wrote may do anything.
+/// Unlike a tool that the user controls, code of a page's developer may do anything.
 #[tokio::test(start_paused = true)]
-async fn what_a_page_runs_is_asked_for_and_then_handed_over() {
+async fn page_tools_are_approved_and_then_handed_over() {
     let tool = || {
         let spec = ToolSpec::new("page", "", json!({ "type": "object" }));
         let never = |_, _| async { panic!("the browser runs it") };
@@ -397,7 +398,7 @@ async fn what_a_page_runs_is_asked_for_and_then_handed_over() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_whose_time_is_up_can_say_so_elsewhere() {
+async fn a_timed_out_tool_can_pass_the_cancellation_on() {
     let told = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let tells = told.clone();
     let spec = ToolSpec { timeout: Duration::from_secs(1), ..ToolSpec::new("far", "", json!({ "type": "object" })) };
@@ -418,7 +419,7 @@ async fn a_tool_whose_time_is_up_can_say_so_elsewhere() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_tool_tells_how_far_it_is() {
+async fn a_tool_reports_its_progress() {
     assert_snapshot!(check(Case::of(vec![calls(&[("a", "reports", r#"{"n":1}"#)]), says("ok")])).await, @r#"
     step 1
       tool-input-start
@@ -467,7 +468,7 @@ async fn parallel_tools_finish_out_of_order_and_are_sent_in_order() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_cannot_run_is_told_to_the_model_and_the_loop_goes_on() {
+async fn the_model_reads_the_errors_of_failed_calls_and_continues() {
     let wrong = calls(&[
         ("a", "nowhere", "{}"),
         ("b", "slow", "{n:"),
@@ -499,7 +500,7 @@ async fn what_cannot_run_is_told_to_the_model_and_the_loop_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_question_ends_the_run_after_the_other_tools() {
+async fn an_approval_request_ends_the_run_after_the_other_tools() {
     let case = Case::of(vec![calls(&[
         ("a", "asks", r#"{"n":1}"#),
         ("b", "slow", r#"{"n":2}"#),
@@ -564,7 +565,7 @@ async fn decisions_take_effect_before_the_first_step() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn limits() {
+async fn max_steps_stop_tools_and_the_timeout_end_a_turn() {
     let again = || calls(&[("a", "slow", r#"{"n":1}"#)]);
     let ending = |notes: String| notes.lines().last().unwrap().to_owned();
     let mut case = Case::of(vec![again(), again(), again()]);
@@ -578,9 +579,10 @@ async fn limits() {
     assert_eq!(ending(check(case).await), "Limit(Time)");
 }
 
-/// A provider that pauses reads its reply so far and goes on by itself, as often as the agent has steps.
+/// A provider that pauses continues after it has read its reply so far, as often as the agent has
+/// steps.
 #[tokio::test(start_paused = true)]
-async fn a_pause_is_none_for_the_user() {
+async fn a_paused_reply_continues_without_the_user() {
     let pauses = || {
         let item = Part::ProviderItem { provider: "p".to_owned(), item: json!({ "search": 1 }) };
         let (reason, usage) = (FinishReason::Pause, contract::Usage::default());
@@ -595,9 +597,10 @@ async fn a_pause_is_none_for_the_user() {
     assert!(check(case).await.ends_with("Limit(MaxSteps)"));
 }
 
-/// A call that the provider runs waits for the user like any other; what the user decides is its result.
+/// A call that the provider runs waits for the user like any other, and the user's decision is its
+/// result.
 #[tokio::test(start_paused = true)]
-async fn a_provider_that_asks_first() {
+async fn a_call_of_the_provider_waits_for_approval() {
     let call = ToolCall {
         id: "r".to_owned(),
         name: "mcp.add".to_owned(),
@@ -625,7 +628,7 @@ async fn a_provider_that_asks_first() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_a_turn_may_take() {
+async fn limits_end_a_turn() {
     let n = |n: u32| calls(&[("a", "slow", &format!(r#"{{"n":{n}}}"#))]);
     let three = || vec![n(1), n(2), n(3)];
     let with = |limits: Limits| {
@@ -637,7 +640,7 @@ async fn what_a_turn_may_take() {
         let (notes, asked) = with(limits.clone()).run().await;
         assert_eq!((notes.lines().last().unwrap(), asked.len()), (expected, requests), "{limits:?}");
     };
-    // A scripted reply takes 10 tokens of input and 5 of output.
+    // A scripted reply takes 10 input and 5 output tokens.
     check(Limits { requests: Some(2), ..Limits::default() }, 2, "Limit(Requests)").await;
     check(Limits { total_tokens: Some(16), ..Limits::default() }, 2, "Limit(TotalTokens)").await;
     check(Limits { tool_calls: Some(1), ..Limits::default() }, 2, "Limit(ToolCalls)").await;
@@ -645,7 +648,7 @@ async fn what_a_turn_may_take() {
     let price = Price { input: 10.0, cache_read: 1.0, cache_write: 12.5, output: 20.0 };
     case.settings.prices.insert("test".to_owned(), price);
     assert!(case.run().await.0.ends_with("Limit(Cost)"));
-    // Of two calls at once one is run; the model's next turn reads why the other was not.
+    // One of two concurrent calls runs; the model reads in the next turn why the other did not.
     let mut case = Case::of(vec![calls(&[("a", "slow", r#"{"n":1}"#), ("b", "slow", r#"{"n":2}"#)])]);
     case.settings.limits.tool_calls = Some(1);
     assert_snapshot!(self::check(case).await, @r#"
@@ -665,7 +668,7 @@ async fn what_a_turn_may_take() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_loop_is_told_and_ended() {
+async fn a_loop_is_warned_about_and_ended() {
     let again = || calls(&[("a", "slow", r#"{"n":9}"#)]);
     let (notes, asked) = Case::of((0..7).map(|_| again()).collect()).run().await;
     assert_eq!((notes.lines().last().unwrap(), asked.len()), ("Limit(Loop)", 5));
@@ -678,7 +681,7 @@ async fn a_loop_is_told_and_ended() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_reply_that_was_cut_off_runs_nothing() {
+async fn calls_of_a_truncated_reply_do_not_run() {
     let mut cut = calls(&[("a", "slow", r#"{"n":1}"#)]);
     cut.pop();
     cut.push(finish(FinishReason::Length));
@@ -687,7 +690,7 @@ async fn a_reply_that_was_cut_off_runs_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn failures_of_the_model() {
+async fn failures_are_retried_before_the_first_part_only() {
     let fail = |kind| vec![Cue::Fail(failure(kind))];
     let notes =
         check(Case::of(vec![fail(ModelErrorKind::Unavailable), fail(ModelErrorKind::RateLimited), says("ok")])).await;
@@ -705,14 +708,15 @@ async fn failures_of_the_model() {
     );
     let silent = vec![Cue::Part(Part::TextStart { id: "t".to_owned() }), Cue::Silence];
     let notes = check(Case::of(vec![silent])).await;
-    assert!(notes.contains("kind: Timeout, cause: \"silence for 60s (chunk)\""), "{notes}");
+    assert!(notes.contains("kind: Timeout, cause: \"no data for 60s (chunk)\""), "{notes}");
     let notes = check(Case::of(vec![vec![Cue::Silence], vec![Cue::Silence], vec![Cue::Silence]])).await;
     assert!(notes.starts_with("retry 1\nretry 2\nFailed") && notes.contains("(first byte)"), "{notes}");
 }
 
-/// A model that thinks without a word shows only that it is alive: it is waited for, not asked twice, and what it sends is no answer yet.
+/// A model that reasons silently sends only keep-alives. It is waited for and not asked twice, and
+/// keep-alives do not count as an answer.
 #[tokio::test(start_paused = true)]
-async fn signs_of_life_begin_the_time_anew() {
+async fn keep_alives_reset_the_timeout() {
     let alive = || [Cue::Pause(Duration::from_secs(50)), Cue::Part(Part::Alive)];
     let thinks = |end: Vec<Cue>| alive().into_iter().chain(alive()).chain(alive()).chain(end).collect::<Vec<_>>();
     let (notes, requests) = Case::of(vec![thinks(says("ok"))]).run().await;
@@ -724,14 +728,14 @@ async fn signs_of_life_begin_the_time_anew() {
     let (notes, requests) = Case::of(vec![slow]).run().await;
     assert!(notes.ends_with("Done") && !notes.to_lowercase().contains("alive"), "{notes}");
     assert_eq!(requests.len(), 1);
-    // Nothing was told yet, so a failure behind them is asked again, and so is silence.
+    // Nothing was emitted yet, so a failure after keep-alives is retried, and so is silence.
     let fails = thinks(vec![Cue::Fail(failure(ModelErrorKind::BrokenStream))]);
     let notes = check(Case::of(vec![fails, thinks(vec![Cue::Silence]), says("ok")])).await;
     assert!(notes.starts_with("retry 1\nretry 2\nstep 1\n") && notes.ends_with("Done"), "{notes}");
 }
 
 #[tokio::test(start_paused = true)]
-async fn time_before_the_answer_is_a_setting() {
+async fn the_first_byte_timeout_is_configurable() {
     let late = || std::iter::once(Cue::Pause(Duration::from_secs(90))).chain(says("ok")).collect::<Vec<_>>();
     let mut case = Case::of(vec![late()]);
     case.settings.timeouts = Timeouts { first_byte: Duration::from_secs(120), ..Timeouts::default() };
@@ -742,7 +746,7 @@ async fn time_before_the_answer_is_a_setting() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn models_that_think_in_text_are_told_not_to() {
+async fn no_think_is_added_to_the_instructions() {
     for (no_think, expected) in [(true, Some("/no_think".to_owned())), (false, None)] {
         let mut case = Case::of(vec![says("ok")]);
         case.settings.no_think = no_think;
@@ -752,10 +756,10 @@ async fn models_that_think_in_text_are_told_not_to() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn another_model_is_asked_when_one_fails_before_its_reply() {
+async fn a_fallback_is_asked_when_a_model_fails_before_its_reply() {
     let falls_back = |replies, others| Case { fallback: Some(others), ..Case::of(replies) };
     let fails = |kind| vec![Cue::Fail(failure(kind))];
-    // It stays with the one that answered.
+    // The run stays with the model that answered.
     let case =
         falls_back(vec![fails(ModelErrorKind::Unauthorized)], vec![calls(&[("a", "slow", r#"{"n":9}"#)]), says("ok")]);
     assert_snapshot!(check(case).await, @r#"
@@ -774,7 +778,7 @@ async fn another_model_is_asked_when_one_fails_before_its_reply() {
     step 2 ends: Stop
     Done
     "#);
-    // All fail: the request is sent again, to the first one first.
+    // If all fail, the request is sent again, starting with the first model.
     let case =
         falls_back(vec![fails(ModelErrorKind::Unavailable), says("back")], vec![fails(ModelErrorKind::RateLimited)]);
     assert_snapshot!(check(case).await, @r#"
@@ -787,7 +791,7 @@ async fn another_model_is_asked_when_one_fails_before_its_reply() {
     step 1 ends: Stop
     Done
     "#);
-    // After its first part a reply is the model's own.
+    // After its first part a reply is not retried.
     let broken = says("half").into_iter().take(2).chain([Cue::Fail(failure(ModelErrorKind::BrokenStream))]).collect();
     assert_snapshot!(check(falls_back(vec![broken], vec![says("never")])).await, @r#"
     step 1
@@ -798,7 +802,7 @@ async fn another_model_is_asked_when_one_fails_before_its_reply() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_stop_ends_it_and_keeps_what_came() {
+async fn a_stop_ends_the_run_and_keeps_the_reply_so_far() {
     let mut case = Case::of(vec![vec![
         Cue::Part(Part::TextStart { id: "t".to_owned() }),
         Cue::Part(Part::TextDelta { id: "t".to_owned(), delta: "begun".to_owned() }),
@@ -813,7 +817,7 @@ async fn a_stop_ends_it_and_keeps_what_came() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn ids_of_calls_are_unique_in_the_conversation() {
+async fn call_ids_are_unique_in_the_conversation() {
     let case = Case::of(vec![
         calls(&[("call_0", "slow", r#"{"n":1}"#)]),
         calls(&[("call_0", "slow", r#"{"n":2}"#), ("", "slow", r#"{"n":3}"#)]),
@@ -824,7 +828,7 @@ async fn ids_of_calls_are_unique_in_the_conversation() {
     assert_eq!(seen, [r#"call_0 slow {"n":1}"#, r#"call_0-2 slow {"n":2}"#, r#"call-2 slow {"n":3}"#]);
 }
 
-/// Each call of an assistant message has exactly one result in the message behind it.
+/// Each call of an assistant message has exactly one result in the message after it.
 fn is_valid(messages: &[Arc<Message>]) -> bool {
     messages.iter().enumerate().all(|(at, message)| {
         let Message::Assistant(parts) = &**message else { return true };
@@ -858,9 +862,9 @@ proptest! {
     }
 }
 
-/// L-41: a rule changes what it names, for the requests that it is for.
+/// A rule changes only the settings that it names, for the steps that it selects.
 #[tokio::test(start_paused = true)]
-async fn requests_have_settings_of_their_own() {
+async fn step_rules_change_the_settings_of_their_steps() {
     let one = || calls(&[("", "slow", r#"{"n":1}"#)]);
     let first = StepRule {
         steps: Steps::These(vec![1]),
@@ -885,7 +889,8 @@ async fn requests_have_settings_of_their_own() {
     assert_eq!(shown.collect::<Vec<_>>(), expected);
 }
 
-/// What a turn begins with is pruned, and nothing empty is sent; what the turn adds itself stays (L-42 to L-44).
+/// Messages from before the turn are pruned, and no empty message is sent; messages of the turn
+/// stay.
 #[tokio::test(start_paused = true)]
 async fn the_history_is_pruned() {
     let call = ToolCall {

@@ -94,7 +94,7 @@ async fn invocation_returns_text_or_json() {
     let refused = "The model provider refused the credentials. Tell whoever runs this site, then try again.";
     check(broken, scores(), (Failed, Value::Null, Some(refused))).await;
     let not_offered = vec![calls(&[("c", "act", "{}")]), says("")];
-    let none = "the answer does not fit the schema: it holds no JSON.";
+    let none = "the answer does not fit the schema: it contains no JSON.";
     check(not_offered, scores(), (Failed, Value::Null, Some(none))).await;
 }
 

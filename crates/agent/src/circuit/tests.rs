@@ -1,7 +1,7 @@
 use super::*;
 use contract::testing::{Cue, ScriptedModel, failure, says};
 
-/// Asks once, until the first part; what came of it.
+/// Sends one request and returns the outcome of its first part.
 async fn ask(model: &Arc<dyn Model>) -> String {
     let told = |error: ModelError| match error.retry_after {
         Some(wait) => format!("{:?} for {wait:?}", error.kind),
@@ -37,9 +37,9 @@ async fn seconds(seconds: u64) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn five_failures_in_a_row_open_it_and_an_answer_closes_it() {
+async fn five_consecutive_failures_open_a_circuit_and_an_answer_closes_it() {
     use ModelErrorKind::{Refused, Timeout, Unauthorized, Unavailable, Unreachable};
-    // An answer in between begins the count anew, a refusal as well.
+    // An answer resets the count of failures, and so does a refusal.
     let mut replies: Vec<_> = [Unavailable, Unreachable, Timeout, Unavailable].map(fails).into();
     replies.extend([says("ok"), fails(Unavailable), fails(Refused), fails(Unavailable), fails(Unauthorized)]);
     replies.extend((0..6).map(|_| fails(Unavailable)));
@@ -48,26 +48,27 @@ async fn five_failures_in_a_row_open_it_and_an_answer_closes_it() {
     for _ in 0..14 {
         assert!(!ask(&model).await.starts_with("CircuitOpen"));
     }
-    // Whoever comes through the same connection knows of it, whatever else has failed meanwhile.
+    // Another handle for the same connection shares the circuit, whatever else has failed
+    // meanwhile.
     let other = circuits.guard("c", asked.clone());
     assert_eq!(ask(&other).await, "CircuitOpen for 5s");
     assert_eq!(asked.requests().len(), 14);
     let facts = circuits.facts();
     assert_eq!((facts.len(), facts[0].is_open, facts[0].refused), (1, true, 1));
-    // It fails still, so it rests twice as long.
+    // The model still fails, so the circuit stays open twice as long.
     seconds(5).await;
     assert_eq!(ask(&model).await, "Unavailable");
     assert_eq!(ask(&model).await, "CircuitOpen for 10s");
     seconds(10).await;
     assert_eq!(ask(&model).await, "ok");
     assert!(!circuits.facts()[0].is_open);
-    // Another connection has a circuit of its own.
+    // Another connection has its own circuit.
     let elsewhere = circuits.guard("d", Arc::new(ScriptedModel::new(vec![says("ok")])));
     assert_eq!((ask(&elsewhere).await.as_str(), circuits.facts().len()), ("ok", 2));
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_provider_asks_for_holds_for_all() {
+async fn a_wait_that_the_provider_asks_for_applies_to_all_requests() {
     let (asked, circuits, model) = scripted(vec![wants(20), says("ok"), wants(9_999), wants(0), says("ok")]);
     assert_eq!(ask(&model).await, "RateLimited for 20s");
     assert_eq!(ask(&model).await, "CircuitOpen for 20s");
@@ -75,7 +76,7 @@ async fn what_the_provider_asks_for_holds_for_all() {
     assert_eq!(ask(&model).await, "ok");
     assert_eq!(ask(&model).await, "RateLimited for 9999s");
     assert_eq!(ask(&model).await, "CircuitOpen for 60s");
-    // The operator changes something, and nobody has to wait.
+    // The operator changes something, which closes the circuit at once.
     circuits.close();
     assert_eq!(ask(&model).await, "RateLimited for 0ns");
     assert_eq!(ask(&model).await, "ok");
@@ -83,7 +84,7 @@ async fn what_the_provider_asks_for_holds_for_all() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn one_tries_it_and_his_leaving_lets_another_try() {
+async fn a_cancelled_trial_lets_another_request_try() {
     let silence = || vec![Cue::Silence];
     let (asked, _, model) = scripted(vec![wants(5), silence(), silence(), says("ok")]);
     ask(&model).await;
@@ -93,16 +94,17 @@ async fn one_tries_it_and_his_leaving_lets_another_try() {
     assert_eq!(ask(&model).await, "CircuitOpen");
     cancel.cancel();
     drop(trial);
-    // Who changed his mind told nothing; who waited long enough did.
+    // A cancelled request said nothing about the model; one that is dropped without being cancelled
+    // counts as a failure.
     drop(model.stream(Request::default(), CancellationToken::new()).await.unwrap());
     assert_eq!(ask(&model).await, "CircuitOpen for 10s");
     seconds(10).await;
     assert_eq!((ask(&model).await.as_str(), asked.requests().len()), ("ok", 4));
 }
 
-/// What was begun before it was opened neither closes it nor opens it for longer.
+/// A request from before the circuit opened neither closes it nor keeps it open for longer.
 #[tokio::test(start_paused = true)]
-async fn what_was_begun_before_does_not_count() {
+async fn requests_from_before_the_opening_do_not_count() {
     let (_, _, model) = scripted(vec![says("late"), wants(5), says("ok")]);
     let mut early = model.stream(Request::default(), CancellationToken::new()).await.unwrap();
     ask(&model).await;
@@ -111,7 +113,7 @@ async fn what_was_begun_before_does_not_count() {
 }
 
 #[test]
-fn their_number_has_a_bound() {
+fn the_number_of_circuits_is_limited() {
     let circuits = Circuits::default();
     let guard = |name: usize| circuits.guard(&name.to_string(), Arc::new(ScriptedModel::new(Vec::new())));
     let kept: Vec<_> = (0..CIRCUITS + 20).map(guard).collect();

@@ -1,8 +1,9 @@
-//! An agent as a tool: it is handed a task and runs by itself, with its own model, instructions and tools. The agent above reads only
-//! its answer; the user sees what it does while it does it.
+//! Agents as tools: a sub-agent receives a task and runs by itself, with its own model,
+//! instructions and tools. The calling agent reads only its answer; the user sees its progress.
 //!
-//! A call of its own that needs the user's yes suspends it: its run ends with what it goes on from, and the call above waits. What
-//! the user decides goes to the call within, and the run goes on where it was.
+//! A call of the sub-agent that needs the user's approval suspends it: its run ends with the state
+//! from which it resumes, and the calling agent's call waits. The user's decision applies to the
+//! sub-agent's call, and its run resumes.
 
 mod suspended;
 mod view;
@@ -22,37 +23,39 @@ use std::time::Duration;
 use suspended::Suspended;
 use view::{State, View, ViewSink};
 
-/// An agent that another one can hand a task to.
+/// An agent that another agent can call as a tool.
 pub struct SubAgent {
-    /// What the other one is told about it. [`ToolSpec::timeout`] is for its whole run.
+    /// The declaration that the calling agent's model reads. [`ToolSpec::timeout`] applies to the
+    /// whole run.
     pub spec: ToolSpec,
-    /// The agent; its tools run here, not in the browser.
+    /// The agent. Its tools run on the server, not in the browser.
     pub agent: Agent,
 }
 
 impl SubAgent {
-    /// How long one may take (D-19).
+    /// The default timeout of a task.
     pub const TIMEOUT: Duration = Duration::from_secs(900);
 
-    /// What a task looks like unless it is said otherwise (L-55).
+    /// Returns the default schema of a task.
     pub fn default_schema() -> Value {
         json!({
             "type": "object",
-            "properties": { "task": { "type": "string", "description": "What to do, with everything that needs to be known for it." } },
+            "properties": { "task": { "type": "string", "description": "The task, with all information that is needed for it." } },
             "required": ["task"],
         })
     }
 }
 
-/// A suspended run that goes on.
+/// A suspended run that resumes.
 pub(crate) struct Resumed {
     pub(crate) state: Value,
     pub(crate) decision: Decision,
-    /// The standing approval that was given with it.
+    /// The standing approval that was given with the decision.
     pub(crate) grant: Option<Grant>,
 }
 
-/// Runs it, once one of the few places is free that all levels share. Boxed, since an agent below may have agents below it.
+/// Runs the sub-agent once one of the permits is free that all levels share. The future is boxed,
+/// because a sub-agent may have sub-agents.
 pub(crate) fn run<'a>(
     below: &'a SubAgent,
     call: &'a ToolCall,
@@ -86,10 +89,10 @@ async fn begin(below: &SubAgent, call: &ToolCall, caller: Caller, above: (Progre
 
 async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Caller, above: (Progress, Record)) -> Came {
     let Some(mut suspended) = Suspended::read(resumed.state) else {
-        return failed("What the agent had done before is lost. Hand it the task again.");
+        return failed("The agent's previous state is lost. Give it the task again.");
     };
     suspended.decide(resumed.decision, resumed.grant);
-    // The yes may have been given for the next ones, too.
+    // A standing approval that was given with this decision may cover further calls.
     while let Some(next) = suspended.next()
         && let Some(grant) = caller.grant_waiting(&below.agent.id, &next).await
     {
@@ -107,7 +110,7 @@ async fn go_on(below: &SubAgent, call: &ToolCall, resumed: Resumed, caller: Call
 fn turn(caller: &Caller, messages: Vec<Arc<Message>>, pending: Vec<PendingCall>, earlier: Spent) -> Turn {
     Turn {
         messages,
-        // A task has no history: everything belongs to it.
+        // A task has no history: all messages belong to this turn.
         own_from: 0,
         pending,
         user_id: caller.user_id.clone(),
@@ -138,19 +141,19 @@ async fn drive(below: &SubAgent, turn: Turn, caller: Caller, mut sink: ViewSink)
             Came::Result(Ok(view.to_value()))
         }
         Ending::Stopped | Ending::SinkClosed => {
-            failed("The agent was stopped before it finished. What it did stays done.")
+            failed("The agent was stopped before it finished. Its actions so far remain in effect.")
         }
         Ending::UnknownPrice { model } => {
             tracing::warn!(agent = below.agent.id, model, "a sub-agent was not run: its model's price is not known");
             failed("The agent was not run: the price of its model is not known, so the cost limit cannot be kept.")
         }
         Ending::InvalidCall { tool } => {
-            tracing::warn!(agent = below.agent.id, tool, "a sub-agent ended at a call that cannot be run");
-            failed("The agent failed: it made a call that cannot be run. What it did stays done.")
+            tracing::warn!(agent = below.agent.id, tool, "a sub-agent ended at an invalid call");
+            failed("The agent failed: it made an invalid tool call. Its actions so far remain in effect.")
         }
         Ending::Failed(error) => {
-            tracing::warn!(agent = below.agent.id, %error, "an agent below another one failed");
-            failed("The agent failed: its model could not be reached, or refused. What it did stays done.")
+            tracing::warn!(agent = below.agent.id, %error, "a sub-agent failed");
+            failed("The agent failed: its model could not be reached, or refused. Its actions so far remain in effect.")
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What a suspended agent goes on from. It is stored with the conversation and never leaves the server.
+//! The state from which a suspended sub-agent resumes. It is stored with the conversation and never
+//! leaves the server.
 
 use super::view::View;
 use crate::spent::Spent;
@@ -9,14 +10,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A run that waits for the user, whole.
+/// A complete run that waits for the user.
 #[derive(Serialize, Deserialize)]
 pub(super) struct Suspended {
     messages: Vec<Message>,
-    /// Calls that need a decision, in their order; one is asked after the other.
+    /// The calls that need a decision, in order. The user is asked about one at a time.
     calls: Vec<Call>,
     view: View,
-    /// What it took so far, which goes on to count for its limits.
+    /// The usage so far, which continues to count for the limits.
     #[serde(default)]
     pub(super) earlier: Spent,
 }
@@ -24,11 +25,11 @@ pub(super) struct Suspended {
 #[derive(Serialize, Deserialize)]
 struct Call {
     call: ToolCall,
-    /// Of an agent below that is suspended itself.
+    /// The state of a sub-agent that is suspended itself.
     state: Option<Value>,
-    /// The tool as it was when the user was asked.
+    /// The tool's fingerprint when the user was asked.
     asked: Option<String>,
-    /// How the user is asked.
+    /// The terms of the approval request.
     #[serde(default)]
     terms: ApprovalTerms,
     decision: Option<Decision>,
@@ -49,29 +50,29 @@ impl Suspended {
 
     pub(super) fn read(state: Value) -> Option<Self> {
         serde_json::from_value(state)
-            .inspect_err(|error| tracing::error!(%error, "a suspended agent cannot be read"))
+            .inspect_err(|error| tracing::error!(%error, "the state of a suspended sub-agent cannot be read"))
             .ok()
     }
 
-    /// The first call that has none gets this decision, perhaps with the standing approval behind it.
+    /// Sets the decision on the first undecided call, with the standing approval behind it, if any.
     pub(super) fn decide(&mut self, decision: Decision, grant: Option<Grant>) {
         if let Some(call) = self.calls.iter_mut().find(|call| call.decision.is_none()) {
             (call.decision, call.grant) = (Some(decision), grant);
         }
     }
 
-    /// The next call that needs a decision.
+    /// Returns the next call that needs a decision.
     pub(super) fn next(&self) -> Option<WaitingCall> {
         let Call { call, state, asked, terms, .. } = self.calls.iter().find(|call| call.decision.is_none())?;
         Some(WaitingCall { call: call.clone(), state: state.clone(), asked: asked.clone(), terms: terms.clone() })
     }
 
-    /// Whether there is more to decide.
+    /// Returns whether any call still needs a decision.
     pub(super) fn asks(&self) -> bool {
         self.calls.iter().any(|call| call.decision.is_none())
     }
 
-    /// The call above waits, for the next decision.
+    /// Suspends the calling agent's call until the next decision.
     pub(super) fn wait(mut self) -> Came {
         let mut terms = ApprovalTerms::default();
         if let Some(next) = self.next() {
@@ -82,16 +83,16 @@ impl Suspended {
         match serde_json::to_value(&self) {
             Ok(state) => Came::Suspended { output, state, terms },
             Err(error) => {
-                tracing::error!(%error, "a suspended agent cannot be written");
+                tracing::error!(%error, "the state of a suspended sub-agent cannot be written");
                 super::failed("The agent could not wait for the user.")
             }
         }
     }
 
-    /// What the run goes on with.
+    /// Returns the messages, the decided calls and the view with which the run continues.
     pub(super) fn into_turn(self) -> (Vec<Arc<Message>>, Vec<PendingCall>, View) {
         let pending = self.calls.into_iter().map(|Call { call, state, asked, decision, grant, .. }| {
-            // Whatever was not decided is not done.
+            // A call without a decision is not run.
             let decision = decision.unwrap_or(Decision::Denied(None));
             PendingCall { call, decision, state, asked, grant, cut_off: false }
         });
@@ -99,18 +100,19 @@ impl Suspended {
     }
 }
 
-/// A call that the user is asked about within a suspended one, however deep.
+/// A call within a suspended one, on any level, that waits for the user's decision.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Within {
-    /// The agent that made it.
+    /// The agent that made the call.
     pub agent_id: String,
-    /// The call, with the calls on the way to it in its id, as in [`crate::Event::Nested`].
+    /// The call. Its id is the path of calls to it, as in [`crate::Event::Nested`].
     pub call: ToolCall,
-    /// The tool as it was when the user was asked.
+    /// The tool's fingerprint when the user was asked.
     pub asked: Option<String>,
 }
 
-/// The calls that wait in what the call `above` goes on from, the one that the user is asked about first; none where that cannot be read.
+/// Returns the calls that wait within the state of the suspended call `above`, first the one that
+/// the user is asked about next. Empty if the state cannot be read.
 pub fn waiting_within(above: &str, state: &Value) -> Vec<Within> {
     let Ok(suspended) = Suspended::deserialize(state) else { return Vec::new() };
     let agent_id = suspended.view.agent_id();

@@ -1,7 +1,8 @@
-//! What the user sees of an agent at work: its steps and its answer, as one value that takes the place of the one before.
+//! What the user sees of a sub-agent: its steps and its answer, as one value that replaces the
+//! previous one.
 //!
-//! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd", "waiting"}`. The agent above reads
-//! `text` alone, see [`contract::ToolOutput::of`].
+//! `{"_subAgent": true, "agentId", "state", "steps", "text", "durationMs", "usage", "costUsd",
+//! "waiting"}`. The calling agent reads only `text`, see [`contract::ToolOutput::of`].
 
 use crate::tools::Record;
 use crate::{Event, EventSink, SinkClosed};
@@ -12,20 +13,20 @@ use std::time::Duration;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Growing text is shown this often.
+/// The interval in which growing text is shown.
 const PACE: Duration = Duration::from_millis(500);
-/// Steps that are shown; of more, the last.
+/// The maximum number of steps that are shown, the most recent ones.
 const MAX_STEPS: usize = 100;
-/// Bytes of one input or output that is shown.
+/// The maximum size of one input or output that is shown, in bytes.
 const MAX_VALUE: usize = 2048;
-/// Bytes of the view of an agent below.
+/// The maximum size of the view of a nested sub-agent, in bytes.
 const MAX_BELOW: usize = 64 << 10;
-/// Bytes of an answer.
+/// The maximum size of the answer, in bytes.
 const MAX_TEXT: usize = 1 << 20;
-/// Bytes of an answer that is still written, of which the end is shown.
+/// The maximum size of an incomplete answer that is shown, in bytes. Its end is shown.
 const MAX_GROWING: usize = 8192;
 
-/// Where an agent stands.
+/// The state of a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum State {
@@ -35,7 +36,7 @@ pub(super) enum State {
     Limit,
 }
 
-/// What is shown.
+/// The view of a sub-agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct View {
@@ -44,7 +45,7 @@ pub(super) struct View {
     agent_id: String,
     pub(super) state: State,
     steps: Vec<Step>,
-    /// The answer, or what there is of it.
+    /// The answer, or as much of it as there is.
     pub(super) text: String,
     duration_ms: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,13 +64,13 @@ struct Tokens {
     output_tokens: u64,
 }
 
-/// Something that it did.
+/// A step of the sub-agent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase", rename_all_fields = "camelCase")]
 enum Step {
-    /// It said something before it went on.
+    /// A text that the agent wrote before it continued.
     Text { text: String },
-    /// It called a tool.
+    /// A tool call.
     Tool {
         id: String,
         name: String,
@@ -79,7 +80,7 @@ enum Step {
         output: Option<Value>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
-        /// A standing approval let it run.
+        /// Whether a standing approval covered the call.
         #[serde(default, skip_serializing_if = "is_false")]
         granted: bool,
     },
@@ -118,7 +119,8 @@ impl View {
         serde_json::to_value(self).unwrap_or_default()
     }
 
-    /// While it runs, only the end of a long text is shown: it is sent again each time.
+    /// Returns the view of a running agent, with only the end of a long text, because it is sent
+    /// again each time.
     fn to_growing_value(&self) -> Value {
         let begin = self.text.ceil_char_boundary(self.text.len().saturating_sub(MAX_GROWING));
         let mut shown = self.to_value();
@@ -135,7 +137,7 @@ impl View {
         self.steps.push(step);
     }
 
-    /// What it said becomes a step when something comes behind it.
+    /// Turns the text so far into a step, because something follows it.
     fn put_text_away(&mut self) {
         let text = std::mem::take(&mut self.text);
         if !text.trim().is_empty() {
@@ -164,7 +166,7 @@ impl View {
         }
     }
 
-    /// Takes an event in. Answers whether it is worth being shown at once; none if it changes nothing.
+    /// Applies an event. Returns whether to show the change at once; `None` if nothing changes.
     fn see(&mut self, event: &Event) -> Option<bool> {
         match event {
             Event::StepStart { .. } => self.put_text_away(),
@@ -203,7 +205,8 @@ impl View {
             Event::ApprovalRequest { call_id, .. } => self.settle(call_id, StepState::Waiting, |_, _| {}),
             Event::ToolStarted { call_id, .. } => self.settle(call_id, StepState::Running, |_, _| {}),
             Event::ToolDenied { call_id, .. } => self.settle(call_id, StepState::Denied, |_, _| {}),
-            // That of an agent below is shown whole, it is bounded itself.
+            // The view of a nested sub-agent is shown completely, because its size is limited
+            // already.
             Event::ToolProgress { call_id, output } | Event::ToolSuspended { call_id, output, .. } => {
                 self.settle(call_id, StepState::Running, |shown, _| *shown = Some(output.clone()));
             }
@@ -226,12 +229,13 @@ fn is_false(value: &bool) -> bool {
     !value
 }
 
-/// An agent's view, which is bounded itself; anything else that only looks like one is not.
+/// Returns the value of a finished call that has the form of a view. It is shortened if it is
+/// larger than a view can be.
 fn bounded(value: &Value) -> Value {
     if value.to_string().len() <= MAX_BELOW { value.clone() } else { small(value) }
 }
 
-/// The value, or the beginning of its text.
+/// Returns the value, or the beginning of its JSON text if it is too large.
 fn small(value: &Value) -> Value {
     let text = value.to_string();
     if text.len() <= MAX_VALUE { value.clone() } else { Value::String(cut(&text)) }
@@ -244,14 +248,15 @@ fn cut(text: &str) -> String {
     format!("{}…", &text[..text.floor_char_boundary(MAX_VALUE)])
 }
 
-/// Shows a run while it runs, and has it recorded above what happens to its calls, before it goes on.
+/// Shows the progress of a run, and records the events of its calls with the calling agent before
+/// the run continues.
 pub(super) struct ViewSink {
     view: View,
-    /// The call above.
+    /// The calling agent's call.
     call_id: String,
     progress: Progress,
     record: Record,
-    /// Time of earlier runs of the same call.
+    /// The duration of earlier runs of the same call, in milliseconds.
     before: u64,
     begun: Instant,
     shown: Option<Instant>,
@@ -274,7 +279,7 @@ impl ViewSink {
         self.shown = Some(Instant::now());
     }
 
-    /// What is to be seen in the end. What it took is added to that of earlier runs.
+    /// Returns the final view. The usage is added to that of earlier runs.
     pub(super) fn into_view(mut self, usage: Usage, cost_usd: Option<f64>) -> View {
         self.show();
         let known = self.view.usage.unwrap_or_default();
@@ -290,7 +295,7 @@ impl ViewSink {
 }
 
 impl ViewSink {
-    /// Has an event recorded above: what happens to calls, and what requests take.
+    /// Records an event with the calling agent, if it is about calls or usage.
     async fn record(&self, event: &Event) -> Result<(), SinkClosed> {
         let nested = match event {
             Event::Nested { call_id, agent_id, event } => {
@@ -309,7 +314,7 @@ impl ViewSink {
     }
 }
 
-/// Whether an event is one for the record.
+/// Returns whether an event is recorded.
 fn is_for_the_record(event: &Event) -> bool {
     matches!(
         event,
@@ -340,7 +345,8 @@ impl EventSink for ViewSink {
 }
 
 impl View {
-    /// It waits for the user's word on this call; the innermost one, where an agent below waits itself.
+    /// Sets the call that waits for the user: this one, or the innermost one if a nested sub-agent
+    /// waits.
     pub(super) fn ask(&mut self, tool_name: &str, input: &Value, call_id: &str) {
         self.state = State::Waiting;
         let below = self.steps.iter().rev().find_map(|step| match step {

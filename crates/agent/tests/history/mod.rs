@@ -1,11 +1,11 @@
-//! Histories and rules as the AI SDK writes them.
+//! Histories and rules in the AI SDK's format.
 
 use agent::{Prune, PruneReasoning, PruneToolCalls};
 use contract::{AssistantPart, Message, ToolCall, ToolOutput, ToolResult, UserPart};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Model messages, without approvals.
+/// Reads model messages, without approvals.
 pub(crate) fn messages(messages: &Value) -> Vec<Arc<Message>> {
     messages.as_array().unwrap().iter().map(|message| Arc::new(read(message))).collect()
 }
@@ -51,7 +51,7 @@ fn result(part: &Value) -> ToolResult {
     }
 }
 
-/// The options of `pruneMessages`.
+/// Reads the options of `pruneMessages`.
 pub(crate) fn options(options: &Value) -> Prune {
     let rules = match &options["toolCalls"] {
         Value::Array(rules) => rules.clone(),
@@ -74,7 +74,7 @@ fn rule(rule: &Value) -> PruneToolCalls {
     let keep_last = match rule["type"].as_str().unwrap() {
         "all" => 0,
         "before-last-message" => 1,
-        // In JavaScript the last 0 of a list are all of it. A config cannot say 0.
+        // In JavaScript the last 0 items of a list are all of it. A config cannot specify 0.
         "before-last-0-messages" => usize::MAX,
         last => last.trim_start_matches("before-last-").trim_end_matches("-messages").parse().unwrap(),
     };
@@ -85,7 +85,7 @@ fn rule(rule: &Value) -> PruneToolCalls {
     }
 }
 
-/// Whether a message says nothing.
+/// Returns whether a message has no content.
 pub(crate) fn is_empty(message: &Message) -> bool {
     match message {
         Message::System(text) => text.is_empty(),

@@ -1,4 +1,4 @@
-//! Agents of scripted models and recording tools, for the tests of several agents.
+//! Agents with scripted models and recording tools, for the tests with several agents.
 
 use agent::{Agent, EventSink, Outcome, PendingCall, Seen, Settings, Spent, SubAgent, Turn};
 use contract::testing::{Cue, RecordingTool, ScriptedModel};
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The arguments with which a task is handed over.
+/// The arguments with which a task is delegated.
 pub(crate) const TASK: &str = r#"{"task":"Find it."}"#;
 
 pub(crate) fn object() -> Value {
     json!({ "type": "object" })
 }
 
-/// An agent of this model.
+/// Creates an agent with this model.
 pub(crate) fn agent_of(id: &str, model: Arc<dyn Model>, tools: Vec<Arc<dyn Tool>>) -> Agent {
     Agent {
         id: id.to_owned(),
@@ -30,20 +30,20 @@ pub(crate) fn agent_of(id: &str, model: Arc<dyn Model>, tools: Vec<Arc<dyn Tool>
     }
 }
 
-/// An agent with these replies and tools.
+/// Creates an agent with these replies and tools.
 pub(crate) fn agent(id: &str, replies: Vec<Vec<Cue>>, tools: Vec<Arc<dyn Tool>>) -> (Agent, Arc<ScriptedModel>) {
     let model = Arc::new(ScriptedModel::new(replies));
     (agent_of(id, model.clone(), tools), model)
 }
 
-/// The agent as a tool of another one, under its id.
+/// Returns the agent as a tool of another one, under its id.
 pub(crate) fn below(agent: Agent) -> Arc<SubAgent> {
     let spec =
         ToolSpec { timeout: SubAgent::TIMEOUT, ..ToolSpec::new(agent.id.clone(), "", SubAgent::default_schema()) };
     Arc::new(SubAgent { spec, agent })
 }
 
-/// A tool that takes 10 ms and answers "NAME done", and what it was called with.
+/// Returns a tool that takes 10 ms and answers "NAME done", and its inputs.
 pub(crate) fn doing(spec: ToolSpec) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) {
     let said = json!(format!("{} done", spec.name));
     let tool = RecordingTool::new(spec, move |_, _| {
@@ -57,12 +57,12 @@ pub(crate) fn doing(spec: ToolSpec) -> (Arc<dyn Tool>, impl Fn() -> Vec<Value>) 
     (Arc::new(tool), move || inputs.lock().unwrap().clone())
 }
 
-/// The history of a conversation in which the user has said something.
+/// The history of a conversation with one message of the user.
 pub(crate) fn asked() -> Vec<Arc<Message>> {
     vec![Arc::new(Message::User(vec![UserPart::Text { text: "hi".to_owned() }]))]
 }
 
-/// Runs a turn of a conversation that has read this so far.
+/// Runs a turn of a conversation with this exposure.
 pub(crate) async fn run_turn<S: EventSink>(
     agent: &Agent,
     messages: Vec<Arc<Message>>,
